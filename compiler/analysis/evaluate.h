@@ -34,8 +34,8 @@ private:
 
     const ir::Program& program_;
     RunValues values_;
-    std::vector<std::optional<double>> known_;  // by node, of the cell that is looked at
-    std::vector<std::uint64_t> known_at_;       // by node: the turn that found it
+    std::vector<std::optional<double>> known_;  // by node, of the current cell
+    std::vector<std::uint64_t> known_at_;       // by node: the evaluation that found it
     std::uint64_t turn_ = 0;                    // one more for each change of the cell
     Cell cell_{};
     ir::ExprId planned_{};

@@ -13,14 +13,14 @@ namespace {
 
 using ir::ExprId;
 
-// Past this a program is no plain scheme, and a matrix of its size would take long.
+// A larger matrix would take long, and no usual scheme needs one.
 constexpr std::size_t kMaxRows = 64;
 
 bool is_nonlinear_leaf(const ir::Expr& expr) {
     return std::holds_alternative<ir::ReductionRef>(expr.node);
 }
 
-// What is to blame where an operand changes with the states.
+// Why an expression is not linear whose operands depend on the states.
 std::string nonlinear_words(const ir::Expr& expr) {
     if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) {
         switch (binary->op) {
@@ -46,7 +46,7 @@ std::string nonlinear_words(const ir::Expr& expr) {
 
 }  // namespace
 
-// ---- which nodes carry waves
+// ---- the nodes that depend on states
 // -----------------------------------------------------------------------------------
 
 std::variant<LinearScheme, Refusal> LinearScheme::make(const ir::Program& program) {
@@ -73,7 +73,7 @@ std::optional<Refusal> LinearScheme::read_statements() {
             if (std::optional<Refusal> refusal = read(*assign)) return refusal;
         }
     }
-    // A broken level counts only where a state's new one is: what no state comes of is free.
+    // Only levels of states have to be linear; others that are not matter where a state depends on them.
     for (const auto& [level, refusal] : broken_) {
         if (refusal && (*program_)[level.first].role == ir::Role::state) return refusal;
     }
@@ -183,7 +183,7 @@ std::optional<Refusal> LinearScheme::classify(Step& step, Node& node) {
     return refuse();
 }
 
-// The node's value counts, and so does all that it is made of.
+// The values of the node and of all its operands must be known.
 void LinearScheme::mark_factor(Step& step, std::size_t index) {
     Node& node = step.nodes[index];
     if (node.is_factor) return;
@@ -324,7 +324,7 @@ LinearScheme::Form LinearScheme::form_of(const Step& step, const Node& node, con
         add(0, operand(1).value);
         add(1, operand(0).value);
         add(2, 1);
-    } else {  // a choice by what is known
+    } else {  // a select by a known condition
         add(operand(0).value != 0 ? 1 : 2, 1);
     }
     return result;

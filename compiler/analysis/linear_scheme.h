@@ -1,10 +1,10 @@
-// One time step of a linear program as a map on waves, for von Neumann's analysis.
+// The amplification matrix of one time step of a linear program, for von Neumann's analysis.
 //
-// On a wave exp(i (a x + b y + c z)), with x, y, z counted in cells, a read at an offset is a factor, and a
-// step turns the amplitudes of all states, with those of the past levels that are kept, into those of the
-// next step by one small matrix. Boundaries do not come in: the grid is taken to be unbounded. What
-// multiplies a state and varies from cell to cell (inputs, coordinates) is frozen at the values of one cell.
-// Terms that no state is in (sources) do not change how a wave grows and are left out.
+// For a wave exp(i (a x + b y + c z)), with x, y, z counted in cells, a read at an offset is a factor, and a
+// step maps the amplitudes of all states and of the past levels that are kept to those of the next step by
+// one small matrix. The grid is taken to be unbounded, without boundaries. Coefficients of states that vary
+// from cell to cell (inputs, coordinates) are frozen at the values of one cell. Terms without states
+// (sources) do not affect the growth of a wave and are left out.
 #pragma once
 
 #include <array>
@@ -25,7 +25,7 @@ namespace halo::analysis {
 
 struct Refusal {  // why there is no answer
     std::string reason;
-    SourceRange where;  // of what is to blame; empty where nothing in the text is
+    SourceRange where;  // of the cause in the text; empty where there is none
 };
 
 struct FrozenCell {
@@ -39,10 +39,10 @@ public:
     static std::variant<LinearScheme, Refusal> make(const ir::Program& program);
 
     std::size_t rows() const { return rows_; }   // of the matrix: states and their past levels
-    std::int64_t work() const { return work_; }  // complex multiplications for one matrix, about
+    std::int64_t work() const { return work_; }  // an estimate of a matrix's complex multiplications
     bool varies_along(int axis) const { return varies_along_[static_cast<std::size_t>(axis)]; }
 
-    // What multiplies or divides states, chooses between them, or stands in such a factor.
+    // Fields and params in factors: what multiplies or divides states, or selects between them.
     const std::set<ir::FieldId>& coefficient_fields() const { return coefficient_fields_; }
     const std::set<ir::ParamId>& coefficient_params() const { return coefficient_params_; }
     bool has_coordinates() const { return has_coordinates_; }
@@ -51,7 +51,8 @@ public:
     // Sets the factors. A factor that is not known is a refusal.
     std::optional<Refusal> freeze(const RunValues& values, const FrozenCell& cell);
 
-    // For the wave with these angles from a cell to the next along each axis, with the factors as frozen.
+    // The matrix for the wave whose phase grows by these angles a cell along each axis, with the frozen
+    // factors.
     using Angles = std::array<double, ir::kMaxRank>;
     Matrix matrix(const Angles& angles) const;
 
@@ -62,7 +63,7 @@ private:
         ir::ExprId expr;
         std::vector<std::size_t> operands;  // in the same statement's list
         bool is_factor = false;             // its value must be known
-        double value = 0;                   // of known ones, once frozen
+        double value = 0;                   // of known nodes, after freeze()
         bool is_determined = false;
     };
     struct Step {  // a statement
@@ -72,7 +73,7 @@ private:
         std::vector<Node> nodes;  // operands first; the last is the value
     };
     using LevelKey = std::pair<ir::FieldId, int>;
-    using Form = std::vector<Complex>;  // by row: what an amplitude is multiplied by
+    using Form = std::vector<Complex>;  // a linear form: the coefficient of each row's amplitude
 
     explicit LinearScheme(const ir::Program& program) : program_(&program) {}
     std::optional<Refusal> read_statements();
@@ -94,7 +95,7 @@ private:
     std::int64_t work_ = 0;
     std::array<bool, ir::kMaxRank> varies_along_{};
     std::map<LevelKey, std::optional<Refusal>> broken_;         // levels that are not linear, and why
-    std::map<LevelKey, Kind> written_;                          // while statements are read
+    std::map<LevelKey, Kind> written_;                          // by the statements read so far
     std::map<LevelKey, std::pair<double, bool>> known_levels_;  // value, and whether it is known
     std::set<ir::FieldId> coefficient_fields_;
     std::set<ir::ParamId> coefficient_params_;

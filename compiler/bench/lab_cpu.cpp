@@ -78,7 +78,7 @@ public:
         for (int repeat = 0; repeat <= kRepeats; ++repeat) {
             const double time =
                 seconds([&] { device_->copy_on_device(to.address(), from.address(), facts.copy_bytes); });
-            if (repeat > 0) times.push_back(time);  // the first one meets the pages
+            if (repeat > 0) times.push_back(time);  // the first one has page faults
         }
         facts.copy_driver = 2.0 * static_cast<double>(facts.copy_bytes) / median(times);
     }

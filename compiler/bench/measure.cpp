@@ -21,11 +21,11 @@ namespace halo::bench {
 
 namespace {
 
-// A step more than any kernel does at once, and odd: what is left over is computed, too.
+// More steps than any kernel does at once, and an odd number, so that single steps are checked, too.
 constexpr int kCheckedSteps = 13;
 constexpr int kCheckedStepsOnCpu = 2;
 constexpr std::int64_t kCheckedRows = 300;
-// Of sums of that many rows, each with functions that are approximations; relative to 1 and to the value.
+// The bound for sums of kCheckedRows terms with approximate functions, relative to 1 and to the value.
 constexpr double kFastBound = static_cast<double>(kCheckedRows) * 0x1p-17;
 
 Extent awkward_grid(int rank) {
@@ -48,7 +48,7 @@ std::vector<double> random_rows(const rt::TablePlan& table, std::int64_t rows) {
     return values;
 }
 
-// The same numbers for every session of a case.
+// All sessions of a case get the same numbers.
 std::uint64_t seed_of(std::size_t field, int time) {
     return 7 + 16 * field + static_cast<std::uint64_t>(-time);
 }
@@ -61,7 +61,7 @@ const char* type_of(const rt::FieldPlan& field) {
 }
 
 void give_data(rt::Session& session, std::int64_t rows) {
-    static HostBuffer buffer;  // gigabytes that are not to be paged in for every session anew
+    static HostBuffer buffer;  // kept, as paging in gigabytes for each session would take long
     const rt::LaunchPlan& plan = session.plan();
     for (const rt::TablePlan& table : plan.tables)
         session.set_table(table.name, random_rows(table, rows));
@@ -77,10 +77,10 @@ void give_data(rt::Session& session, std::int64_t rows) {
     }
 }
 
-// What the interpreter makes of the same data.
-class Truth {
+// The interpreter's results for the same data.
+class Reference {
 public:
-    Truth(const ir::Program& program, const rt::LaunchPlan& plan, const Extent& extent, int steps)
+    Reference(const ir::Program& program, const rt::LaunchPlan& plan, const Extent& extent, int steps)
         : extent_(extent), steps_(steps), interpreter_(program, extent, ir::Arithmetic::declared) {
         for (const rt::TablePlan& table : plan.tables)
             interpreter_.set_table(table.name, random_rows(table, kCheckedRows));
@@ -97,7 +97,7 @@ public:
             interpreter_.step();
     }
 
-    // Empty where the session, which has the data, agrees after as many steps; else what differs first.
+    // Steps the session, which has the data, as often. Empty where it agrees; else the first difference.
     std::string difference(rt::Session& session, double bound) {
         session.step(steps_);
         for (const rt::FieldPlan& field : session.plan().fields) {
@@ -123,7 +123,7 @@ private:
 // The naive schedule's results on the case's own grid, by field.
 class OwnGrid {
 public:
-    // Steps the session; keeps what comes out where nothing is kept yet, else compares. Empty where all bits
+    // Steps the session. The first call keeps the results, later ones compare with them. Empty where all bits
     // are equal.
     std::string difference(rt::Session& session) {
         session.step(kCheckedSteps);
@@ -152,11 +152,11 @@ private:
     HostBuffer scratch_;
 };
 
-// How long a run and all of them together take: long enough to measure, short enough to stay cool.
+// Seconds of one run and of all runs: long enough to measure, and so short that clocks do not drop by heat.
 constexpr double kRunSeconds = 0.012, kAllSeconds = 0.1, kLongestRun = 0.25;
 constexpr int kMostRepeats = 7, kFewestRepeats = 3;
-constexpr std::int64_t kWholeRecording = 64;   // steps that are replayed at once
-constexpr std::int64_t kLevelsComeRound = 12;  // for any number of levels up to 4
+constexpr std::int64_t kWholeRecording = 64;  // steps of a graph
+constexpr std::int64_t kLevelRotation = 12;   // after so many steps 1 to 4 levels are in their first arrays
 constexpr std::int64_t kFewSteps = 24;  // a multiple of most numbers of steps that a kernel does at once
 
 std::int64_t steps_of_run(double seconds_a_step) {
@@ -165,7 +165,7 @@ std::int64_t steps_of_run(double seconds_a_step) {
     return kFewSteps * seconds_a_step <= kLongestRun ? kFewSteps : std::max<std::int64_t>(wanted, 1);
 }
 
-// at_once: steps that a kernel does.
+// at_once: steps of one kernel launch.
 void time_steps(Lab& lab, rt::Session& session, std::int64_t steps, std::int64_t at_once,
                 Measurement& result) {
     if (steps == 0) {
@@ -174,10 +174,10 @@ void time_steps(Lab& lab, rt::Session& session, std::int64_t steps, std::int64_t
         steps = steps_of_run(lab.seconds([&] { session.step(tried); }) / static_cast<double>(tried));
         steps = (steps + at_once - 1) / at_once * at_once;
     }
-    // Recorded steps start where the levels have come round: at a multiple of their number.
-    if (const std::int64_t past = session.steps_done() % kLevelsComeRound; past > 0 && steps > 1)
-        session.step(kLevelsComeRound - past);
-    session.step(steps);  // makes what is made once
+    // Graphs start at a multiple of the number of levels, where each level is in its first array.
+    if (const std::int64_t past = session.steps_done() % kLevelRotation; past > 0 && steps > 1)
+        session.step(kLevelRotation - past);
+    session.step(steps);  // warms up: records graphs and allocates
     std::vector<double> times;
     double all = 0;
     for (int repeat = 0; repeat < kMostRepeats; ++repeat) {
@@ -242,19 +242,20 @@ private:
                 if (extent[axis] < block->least_extent[axis]) extent[axis] = block->least_extent[axis] | 1;
             lowered = lab_.lower(program_, variant, extent);
         }
-        std::unique_ptr<Truth>& truth = small_[extent];
-        if (!truth) truth = std::make_unique<Truth>(program_, lowered.plan, extent, checked_steps());
+        std::unique_ptr<Reference>& reference = small_[extent];
+        if (!reference)
+            reference = std::make_unique<Reference>(program_, lowered.plan, extent, checked_steps());
         rt::SessionOptions options;
         options.poison = true;
         rt::Session session(lowered.plan, extent, lab_.device(), lab_.load(lowered), options);
         give_data(session, kCheckedRows);
-        return truth->difference(session, bound());
+        return reference->difference(session, bound());
     }
 
     std::string check_own(rt::Session& session, const rt::LaunchPlan& plan) {
         if (is_gpu_) return own_.difference(session);
         if (which_.section == Section::sums) return "";  // the rows are others than those of the small grid
-        return Truth(program_, plan, which_.extent, kCheckedStepsOnCpu).difference(session, 0);
+        return Reference(program_, plan, which_.extent, kCheckedStepsOnCpu).difference(session, 0);
     }
 
     int checked_steps() const { return which_.section == Section::sums ? 1 : kCheckedSteps; }
@@ -263,7 +264,7 @@ private:
     const Case& which_;
     const ir::Program& program_;
     bool is_gpu_;
-    std::map<Extent, std::unique_ptr<Truth>> small_;
+    std::map<Extent, std::unique_ptr<Reference>> small_;
     OwnGrid own_;
 };
 
@@ -271,7 +272,7 @@ void add_trouble(CaseResult& result, const std::string& words) {
     result.trouble += (result.trouble.empty() ? "" : "; ") + words;
 }
 
-// What a strategy refuses or has no memory for is no mistake, and the others are measured all the same.
+// A variant that is refused or does not fit in memory is no mistake; the others are measured all the same.
 void measure_variant(Measuring& measuring, const Variant& variant, CaseResult& result) {
     try {
         result.measurements.push_back(measuring.one(variant));

@@ -51,7 +51,7 @@ Json link_json(const LinkFigures& link) {
     for (const ExchangeTime& exchange : link.exchanges)
         json["exchanges"].push_back({{"devices", exchange.devices},
                                      {"seconds", exchange.seconds},
-                                     {"meeting_seconds", exchange.meeting}});
+                                     {"meeting_seconds", exchange.barrier}});
     return json;
 }
 

@@ -22,7 +22,7 @@ rt::BoxCopy copy_of(const rt::DeviceMemory& to, const rt::DeviceMemory& from, st
     return box;
 }
 
-// Seconds of one of many in a row: each waits for the one before, and nobody waits for the last but we.
+// Seconds of one of many in a row: each waits for the one before, and only the host waits for the last.
 template <class Work, class Wait>
 double seconds_each(const Work& work, const Wait& wait) {
     work();  // a way is opened by the first

@@ -46,12 +46,12 @@ Extent checked_extent(Extent extent, int rank) {
     return extent;
 }
 
-std::vector<driver::MeasuredPace> paces(const std::vector<ScalingRun>& of_one) {
-    std::vector<driver::MeasuredPace> paces;
+std::vector<driver::MeasuredTime> measured_times(const std::vector<ScalingRun>& of_one) {
+    std::vector<driver::MeasuredTime> times;
     for (const ScalingRun& run : of_one)
-        if (run.devices == 1 && run.seconds > 0) paces.push_back({run.cells(), run.seconds / run.cells()});
-    std::ranges::sort(paces, {}, &driver::MeasuredPace::cells);
-    return paces;
+        if (run.devices == 1 && run.seconds > 0) times.push_back({run.cells(), run.seconds / run.cells()});
+    std::ranges::sort(times, {}, &driver::MeasuredTime::cells);
+    return times;
 }
 
 // Fills in seconds and spread.
@@ -158,7 +158,7 @@ driver::PiecesPlan ScalingMeasuring::plan(const Wanted& wanted, const std::vecto
     request.interval = wanted.interval;
     request.on_gpu = lab_.is_gpu();
     request.scheme = wanted.scheme;
-    request.measured = paces(of_one);
+    request.measured = measured_times(of_one);
     // Without a rate that was measured it is the plan of what is built in.
     if (!of_one.empty()) request.network = link_of(results_.link, wanted.devices, lab_.is_gpu());
     const driver::PiecesPlan plan = lab_.plan(*wanted.program, wanted.extent, request);
@@ -392,7 +392,7 @@ void ScalingMeasuring::add_beyond(bool is_weak, ExchangeScheme scheme) {
         request.on_gpu = lab_.is_gpu();
         request.is_one_process = count <= results_.node_devices;
         if (count > 1) request.scheme = scheme;
-        request.measured = paces(results_.rates);
+        request.measured = measured_times(results_.rates);
         request.network = network(count);
         try {
             const driver::PiecesPlan plan = lab_.plan(star_, extent, request);

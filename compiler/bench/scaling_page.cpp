@@ -180,7 +180,7 @@ std::string link(const ScalingResults& results) {
             "alone "
             "{:.1f} µs. The model takes\n{:.1f} µs for waiting around copies, {:.1f} µs a copy and {:.1f} "
             "GB/s.\n",
-            exchange.devices, exchange.seconds * 1e6, exchange.meeting * 1e6, taken.wait_seconds * 1e6,
+            exchange.devices, exchange.seconds * 1e6, exchange.barrier * 1e6, taken.wait_seconds * 1e6,
             taken.copy_seconds * 1e6, taken.bytes_per_second / 1e9);
     }
     return text;

@@ -26,7 +26,7 @@ driver::Link link_of(const LinkFigures& figures, int devices, bool is_gpu) {
     for (const ExchangeTime& exchange : figures.exchanges) {
         if (exchange.devices > devices) continue;
         link.wait_seconds = std::max(0.0, exchange.seconds - link.copy_seconds);
-        link.meeting_seconds = exchange.meeting;
+        link.barrier_seconds = exchange.barrier;
     }
     return link;
 }

@@ -25,12 +25,11 @@ struct DevicePair {
     double bytes_per_second() const;  // that the largest copy adds to the least
 };
 
-// Devices in a row: an exchange of the least copies, with all that wait for each other, and the waiting
-// alone, once.
+// Devices in a row: seconds of an exchange of the least copies with its barriers, and of one barrier alone.
 struct ExchangeTime {
     int devices = 0;
     double seconds = 0;
-    double meeting = 0;
+    double barrier = 0;
 };
 
 struct LinkFigures {

@@ -151,7 +151,7 @@ std::string assumptions(const ScalingResults& results) {
     if (std::ranges::find(results.schemes, ExchangeScheme::asynchronous) != results.schemes.end())
         text += fmt::format(
             "- a host takes {:.0f} µs for each piece that its process exchanges asynchronously;\n",
-            within.asking_seconds * 1e6);
+            within.host_seconds * 1e6);
     return text + "- no device waits for a host otherwise, or is slower than others.\n";
 }
 

@@ -216,7 +216,7 @@ std::optional<Access> read_of_written(const Program& program, const Assign& assi
         const auto* access = std::get_if<Access>(&program.exprs[i].node);
         if (!access || access->field != assign.target || access->time != assign.time) continue;
         if (access->offset == Offset{} || leaves(assign.region, access->offset)) continue;
-        // The condition itself is looked at in every cell of the region.
+        // The condition itself is evaluated in every cell of the region.
         const bool is_coloured = assign.condition && !std::ranges::binary_search(in_condition, i);
         if (is_coloured && colours.are_apart(*assign.condition, access->offset)) continue;
         return *access;

@@ -14,13 +14,12 @@ namespace {
 
 constexpr int kSectorBytes = 32;
 constexpr double kLineBytes = 128;
-constexpr std::int64_t kSystemSharedBytes = 1024;
 
 std::int64_t ceil_div(std::int64_t value, std::int64_t step) {
     return (value + step - 1) / step;
 }
 
-// Cells of one block along each axis.
+// A block's cells along each axis.
 std::array<double, 3> block_cells(const Footprint& footprint, const Schedule& schedule,
                                   const Extent& extent) {
     std::array<double, 3> cells{1, 1, 1};
@@ -29,8 +28,8 @@ std::array<double, 3> block_cells(const Footprint& footprint, const Schedule& sc
     return cells;
 }
 
-// Elements that a block fetches from L2 for each cell it computes: its tile and halo, x halos in whole
-// sectors.
+// Elements that a block loads from L2 for each cell that it computes: its tile and halo, along the first axis
+// in whole sectors.
 double fetched_per_cell(const LevelRead& read, const std::array<double, 3>& block) {
     double star = 1, box = 1;
     for (int axis = 0; axis < 3; ++axis) {
@@ -49,13 +48,13 @@ double fetched_per_cell(const LevelRead& read, const std::array<double, 3>& bloc
     return read.star ? star : box;
 }
 
-// Bytes a cell that memory takes besides those of one sweep: what blocks that stream read before their walk;
-// and for others, where a layer of blocks is more than the L2 holds, what the next layer reads of it again
-// and what is written back in no order.
+// Bytes that memory moves for a cell besides those of one sweep: the planes that streaming blocks read before
+// their first one; and for other strategies, where a layer of blocks exceeds the L2, what the next layer
+// reads again and what is written back out of order.
 double extra_bytes(const Footprint& footprint, const Schedule& schedule, const Target& target,
                    const Extent& extent, const std::array<double, 3>& block) {
     const int slowest = footprint.rank - 1;
-    const bool walks = kind_of(schedule).walks;
+    const bool streams = kind_of(schedule).streams;
     double layer = static_cast<double>(footprint.bytes()) * block[slowest];
     for (int axis = 0; axis < slowest; ++axis)
         layer *= static_cast<double>(extent[axis]);
@@ -70,19 +69,19 @@ double extra_bytes(const Footprint& footprint, const Schedule& schedule, const T
         if (reach == 0 || slowest == 0) continue;
         const double before =
             block[slowest] < static_cast<double>(extent[slowest]) ? reach / block[slowest] : 0;
-        extra += (walks ? before : missed) * size_of(read.storage);
+        extra += (streams ? before : missed) * size_of(read.storage);
     }
     return extra;
 }
 
-// Share of the memory's bandwidth that accesses of so many bytes a thread reach.
+// The share of the memory's bandwidth that accesses of `bytes` a thread reach.
 double access_efficiency(double bytes) {
     if (bytes >= 16) return sweep_model::kWideAccess;
     if (bytes >= 8) return sweep_model::kHalfAccess;
     return sweep_model::kNarrowAccess;
 }
 
-// Share of L1's bandwidth that a warp reaches: it serves one line of 128 bytes at a time.
+// The share of L1's bandwidth that a warp reaches, as L1 serves one line of 128 bytes at a time.
 double line_efficiency(const Footprint& footprint, const Schedule& schedule) {
     const int width = kind_of(schedule).takes_vectors ? schedule.cells[0] : 1;
     const double row = std::min(schedule.threads[0], 32) * width * footprint.widest_bytes();
@@ -145,8 +144,8 @@ void spread_blocks(const Footprint& footprint, const Schedule& schedule, const T
         footprint, schedule, {target, block, resident, busiest, cost.blocks, cost.warps, by_memory});
 }
 
-// The time of memories that work side by side. Where the device's own takes part, all that is near the
-// slowest hinders it; within the caches the others hide behind the slowest.
+// The time of memories that work concurrently. Where the device's own takes part, others that are nearly as
+// slow add to its time; among the caches the faster one is mostly hidden behind the slower one.
 double together(double dram, double l2, double l1) {
     const double slowest = std::max({dram, l2, l1});
     if (dram == 0) return slowest + sweep_model::kOverlap * (l2 + l1 - slowest);

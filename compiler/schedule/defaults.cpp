@@ -9,6 +9,7 @@
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
 #include "compiler/schedule/strategy_parts.h"
+#include "compiler/schedule/sweep_model.h"
 #include "compiler/schedule/words.h"
 
 namespace halo::schedule {
@@ -17,21 +18,17 @@ namespace {
 
 using Lengths = std::array<int, 3>;
 
-constexpr double kRegisterMargin = 1.3;  // of the estimate, where few registers are expected
-constexpr int kSpareRegisters = 8;
-constexpr std::int64_t kSystemSharedBytes = 1024;  // taken from an SM for each block
-constexpr double kAsGood = 1.03;                   // costs this near are equal: the earlier candidate wins
-constexpr double kLastResort = 1e3;                // weight of a candidate past the register budget
+constexpr double kLastResort = 1e3;  // factor on the cost of a candidate past the register budget
 
-// Sums, a row and what is the same for all rows stay in registers.
+// Sums, a row and values that are the same for all rows stay in registers.
 int blocks_for_tables(const Schedule& schedule, const Target& target) {
     const int threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
     return std::clamp(target.registers_per_sm / (direct_model::kTableRegisters * threads), 1,
                       target.max_blocks_per_sm);
 }
 
-// Where tables are summed the rows are the work: cells a thread share the loading of a row, and blocks must
-// be many enough that all SMs are busy to the end. Relative time for each cell and row.
+// The relative time for each cell and row. Where tables are summed the work is in their rows: a thread's
+// cells share the load of a row, and there must be enough blocks to keep all SMs busy to the end.
 double table_weight(const Footprint& footprint, const Schedule& schedule, const Target& target,
                     const Extent& grid) {
     double blocks = 1, cells = 1, block_cells = 1;
@@ -48,14 +45,14 @@ double table_weight(const Footprint& footprint, const Schedule& schedule, const 
            std::sqrt(idle);
 }
 
-// The pinned one; else those that have all settings that are pinned, and of these the likely ones.
+// The pinned strategy; else those that have all pinned settings, and of these the likely ones.
 std::vector<const StrategyKind*> kinds_to_try(const Footprint& footprint, const Pins& pins) {
     if (pins.strategy) return {&kind_of(*pins.strategy)};
     std::vector<const StrategyKind*> able, likely;
     for (const StrategyKind& kind : strategy_kinds()) {
         if (footprint.table_sums > 0 && !kind.refusals.table_sums.empty()) continue;
         const bool has_all = has_pinned_settings(kind, pins);
-        if (has_all && !(kind.walks && footprint.rank < 2)) able.push_back(&kind);
+        if (has_all && !(kind.streams && footprint.rank < 2)) able.push_back(&kind);
         if (has_all && kind.is_likely(footprint, pins)) likely.push_back(&kind);
     }
     if (able.empty()) return {&strategy_kinds().front()};
@@ -69,7 +66,8 @@ std::vector<const StrategyKind*> kinds_to_try(const Footprint& footprint, const 
 int blocks_for_budget(const Footprint& footprint, const Schedule& schedule, const Target& target) {
     const int expected = estimate_registers(footprint, schedule).expected;
     if (expected > kRegisterBudget) return 1;
-    const int wanted = static_cast<int>(kRegisterMargin * expected) + kSpareRegisters;
+    const int wanted =
+        static_cast<int>(sweep_model::kRegisterMargin * expected) + sweep_model::kSpareRegisters;
     const int least = kind_of(schedule).least_registers(schedule);
     const int registers = std::clamp(wanted, least, kRegisterBudget);
     const std::int64_t threads =
@@ -104,7 +102,7 @@ public:
         for (const Ranked& ranked : ranked_)
             least = std::min(least, ranked.weight);
         const Ranked& best = *std::ranges::find_if(
-            ranked_, [&](const Ranked& ranked) { return ranked.weight <= kAsGood * least; });
+            ranked_, [&](const Ranked& ranked) { return ranked.weight <= sweep_model::kTie * least; });
         Schedule schedule = best.schedule;
         const std::string padding = pad(schedule);
         return {schedule, explain(schedule) + padding};

@@ -26,7 +26,7 @@ Choice choose(const Footprint& footprint, const Target& target,
 // Blocks an SM that choose() limits registers for, with the schedule's threads and cells.
 int usual_min_blocks(const Footprint& footprint, const Schedule& schedule, const Target& target);
 
-// What choose() orders schedules of stages that sum over tables by: least first; no unit.
+// The weight by which choose() orders schedules of stages that sum over tables, least first; it has no unit.
 double rank_table_sums(const Footprint& footprint, const Schedule& schedule, const Target& target,
                        const Extent& grid);
 

@@ -5,22 +5,22 @@
 
 namespace halo::schedule::direct_model {
 
-// Of a level's values that one cell alone uses, the share that waits in registers, and at most how many
-// words.
+// Of a level's values that a single cell uses: the share whose loads are in flight at a time, and the most
+// words of these.
 inline constexpr double kShareInFlight = 0.75;
 inline constexpr int kMostInFlight = 96;
-// Registers a thread: a tighter limit costs spills and gains no time.
+// Registers a thread: a tighter limit spills and saves no time.
 inline constexpr int kLeastRegisters = 40;
-// Warps an SM: with fewer the latency of loads shows.
+// Warps an SM: with fewer, the latency of loads shows.
 inline constexpr double kWarpsToHideLatency = 12;
-// Factor on a stage's time where an SM holds a single block: nothing runs while its last warps end.
+// Factor on a stage's time where an SM holds a single block: it idles while the block's last warps end.
 inline constexpr double kLoneBlockFactor = 1.05;
 
 // ---- sums over tables
 
 // Relative to the arithmetic of one cell and row: loading a row from shared memory.
 inline constexpr double kRowLoad = 0.15;
-// Warps an SM: with fewer its arithmetic units idle.
+// Warps an SM: with fewer, its arithmetic units idle.
 inline constexpr double kWarpsToFillUnits = 16;
 // Registers a thread, for sums, a row, and what is the same for all rows.
 inline constexpr int kTableRegisters = 64;

@@ -53,7 +53,7 @@ RegisterEstimate estimate(const Footprint& footprint, const Schedule& schedule) 
     return estimate;
 }
 
-// In whole vectors.
+// Counted in whole vectors.
 double taken_per_cell(const LevelRead& read, const Footprint& /*footprint*/, const Schedule& schedule,
                       double /*fetched*/) {
     const std::array<int, 3>& cells = schedule.cells;
@@ -79,7 +79,7 @@ double taken_per_cell(const LevelRead& read, const Footprint& /*footprint*/, con
 
 double latency(const Footprint& /*footprint*/, const Schedule& /*schedule*/, const BlockFacts& facts) {
     double latency = few_warps(facts.warps, direct_model::kWarpsToHideLatency);
-    // While a block loads, none beside it computes.
+    // Where an SM holds one block, no other one computes while it loads.
     if (facts.bound_by_memory && facts.resident <= 1 && facts.busiest > 1)
         latency *= direct_model::kLoneBlockFactor;
     return latency;

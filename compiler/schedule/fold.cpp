@@ -9,11 +9,11 @@ namespace halo::schedule {
 
 namespace {
 
-constexpr int kAnyPlane = std::numeric_limits<int>::min();  // of what can be computed whenever it is needed
+constexpr int kAnyPlane = std::numeric_limits<int>::min();  // of values that need no plane of the field
 
 class Folder {
 public:
-    // reductions: of the same stage, whose values are needed with the assigned one.
+    // reductions: of the same stage. Their values are needed at the same plane as the assigned one.
     Folder(const ir::Program& program, const ir::Assign& assign,
            const std::vector<const ir::Reduce*>& reductions, ir::FieldId field, int time)
         : program_(program),
@@ -59,18 +59,18 @@ private:
         return access && access->field == field_ && access->time == time_ ? access : nullptr;
     }
 
-    int walked() const { return program_.rank() - 1; }
+    int streaming_axis() const { return program_.rank() - 1; }
 
     void find_planes() {
         for (std::uint32_t e = 0; e < reached_.size(); ++e) {
             const ir::Access* access = reached_[e] ? folded(e) : nullptr;
             if (!access) continue;
-            result_.low = std::min(result_.low, access->offset[walked()]);
-            result_.high = std::max(result_.high, access->offset[walked()]);
+            result_.low = std::min(result_.low, access->offset[streaming_axis()]);
+            result_.high = std::max(result_.high, access->offset[streaming_axis()]);
         }
     }
 
-    // At which plane each node is computed: other levels are there at the last one.
+    // Finds the plane at which each node is computed. Other levels are there at the last plane.
     void place_nodes() {
         planes_.assign(reached_.size(), kAnyPlane);
         for (std::uint32_t e = 0; e < reached_.size(); ++e) {
@@ -78,9 +78,9 @@ private:
             const ir::Expr& expr = program_.exprs[e];
             const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
             if (const ir::Access* access = folded(e)) {
-                planes_[e] = access->offset[walked()];
+                planes_[e] = access->offset[streaming_axis()];
             } else if (std::holds_alternative<ir::Access>(expr.node) ||
-                       (coordinate && coordinate->axis == walked())) {
+                       (coordinate && coordinate->axis == streaming_axis())) {
                 planes_[e] = result_.high;
             } else {
                 ir::for_each_operand(expr, [&](ir::ExprId operand) {

@@ -1,9 +1,10 @@
-// Fold: how the value of a stage grows as planes arrive, instead of waiting for all that it reads.
+// Fold: how a stage accumulates its value as planes arrive, instead of keeping all planes that it reads.
 //
 // A box of 27 points reads nine cells of each of three planes. Once a plane and its neighbours are there, its
-// part of three sums can be added: what is carried from turn to turn is a partial sum or two for each cell,
-// and no plane with its neighbours. Nothing is computed in another order than the expression says: a node is
-// computed at the last plane that it needs, so sums whose terms are in the order of their planes carry least.
+// terms are added to three sums: a thread carries one or two partial sums for each cell from iteration to
+// iteration, and no plane with its neighbours. The order of the arithmetic is that of the expression: a node
+// is computed at the last plane that it needs, so sums whose terms are in the order of their planes carry the
+// fewest values.
 #pragma once
 
 #include <optional>
@@ -15,7 +16,7 @@
 namespace halo::schedule {
 
 struct Fold {
-    // A value that is there once a plane is, and needed when a later one is.
+    // A value that is computed at one plane and used at a later one.
     struct Carried {
         bool own = false;  // the level's value at the cell itself, else `expr`
         ir::ExprId expr{};
@@ -33,9 +34,9 @@ struct Fold {
     int values() const;  // that a cell carries
 };
 
-// Of a stage of one assignment, and reductions beside it, that reads `field` at `time`; none where other
-// levels are needed before the last plane is there, or where a face shows planes that have gone by (a
-// mirror).
+// Of a stage of one assignment, and reductions with it, that reads `field` at `time`. None where other levels
+// are needed before the last plane is there, or where halo images at a face are of planes that were computed
+// before (a mirror).
 std::optional<Fold> form_fold(const ir::Program& program, const ir::Stage& stage, ir::FieldId field,
                               int time);
 

@@ -17,12 +17,12 @@ struct GroupingRequest {
     const Target& target;
     Extent extent{1, 1, 1};
     std::optional<std::string> pinned;  // settings, as text without mistakes; none: all is chosen
-    std::vector<std::string> watched;   // reductions that the run looks at after every step
+    std::vector<std::string> watched;   // reductions that the run reads after every step
 };
 
 struct GroupingChoice {
     std::optional<Grouping> grouping;  // none: the program cannot run so on this grid
-    std::string reason;                // a sentence: why it is so, or what is in the way
+    std::string reason;                // a sentence: why it was chosen, or why there is none
     double seconds_per_step = 0;       // by the model, launches included
 };
 
@@ -34,13 +34,14 @@ struct GroupingCandidates {
 struct GroupingKind {
     std::string_view name;       // the first word of its text
     std::string_view title;      // of its part of `haloc explain`
-    double compile_seconds = 0;  // that its kernel takes, on the average
-    // All blocks must be on the device at once, and wait for each other: for some grids alone.
+    double compile_seconds = 0;  // of its kernel, on average
+    // Its kernel needs all blocks on the device at once, as they wait for each other; it is for some grids
+    // alone.
     bool needs_whole_grid = false;
     std::vector<Mistake> (*mistakes)(std::string_view text, int rank);
     std::string (*example)(int rank);
-    // What keeps a run from it that looks at these reductions after every step, unless it is pinned; else
-    // empty.
+    // Why a run that reads these reductions after every step does not use the grouping, unless it is pinned;
+    // else empty.
     std::string (*why_not_watched)(const ir::Program& program, const std::vector<std::string>& watched);
     GroupingChoice (*choose)(const GroupingRequest& request);
     GroupingCandidates (*list)(const GroupingRequest& request);

@@ -12,8 +12,7 @@ namespace halo::schedule {
 
 namespace {
 
-constexpr int kVectorWidths[] = {1, 2, 4};         // that the prelude has loads and stores of
-constexpr std::int64_t kSystemSharedBytes = 1024;  // taken from an SM for each block
+constexpr int kVectorWidths[] = {1, 2, 4};  // that the prelude has loads and stores of
 constexpr const char* kAxisNames[] = {"first", "second", "third"};
 
 std::int64_t product(const std::array<int, 3>& values) {
@@ -69,14 +68,14 @@ private:
 
     void check_shape() {
         const int rank = footprint_.rank;
-        if (kind_.walks && rank < 2)
+        if (kind_.streams && rank < 2)
             limit(Setting::strategy,
                   std::string(kind_.name) +
                       " walks along the slowest of two or three axes; this program has 1 axis");
         for (int axis = spread_axes(kind_, rank); axis < 3; ++axis) {
-            const bool walked = axis < rank;
-            if (schedule_.threads[axis] != 1) limit(Setting::threads, past_rank("threads", axis, walked));
-            if (schedule_.cells[axis] != 1) limit(Setting::cells, past_rank("cells", axis, walked));
+            const bool streamed = axis < rank;
+            if (schedule_.threads[axis] != 1) limit(Setting::threads, past_rank("threads", axis, streamed));
+            if (schedule_.cells[axis] != 1) limit(Setting::cells, past_rank("cells", axis, streamed));
         }
         if (own_setting(schedule_, Setting::padding).value_or(0) < 0)
             limit(Setting::padding, "padding cannot be negative");
@@ -91,11 +90,12 @@ private:
         }
     }
 
-    std::string past_rank(const std::string& what, int axis, bool walked) const {
+    std::string past_rank(const std::string& what, int axis, bool streamed) const {
         const int value = what == "threads" ? schedule_.threads[axis] : schedule_.cells[axis];
         const std::string given =
             std::to_string(value) + " " + what + " along the " + kAxisNames[axis] + " axis";
-        if (walked) return given + ": " + std::string(kind_.name) + " walks along that axis and has 1 there";
+        if (streamed)
+            return given + ": " + std::string(kind_.name) + " walks along that axis and has 1 there";
         return given + ": the program has " + (footprint_.rank == 1 ? "1 axis" : "2 axes");
     }
 
@@ -168,7 +168,7 @@ private:
     void check_shared() {
         const SharedLayout layout = make_shared_layout(footprint_, schedule_);
         if (layout.bytes > target_.max_shared_bytes) {
-            limit(kind_.walks ? Setting::threads : Setting::tile,
+            limit(kind_.streams ? Setting::threads : Setting::tile,
                   std::string(kind_.staged) + " of " + lengths(tile_cells(), footprint_.rank) +
                       " cells and its halo need " + grouped(layout.bytes) + " bytes of shared memory; " +
                       target_.name + " allows " + grouped(target_.max_shared_bytes) + " a block");
@@ -218,11 +218,11 @@ private:
     void check_blocks() {
         if (!extent_) return;
         for (int axis = 0; axis < footprint_.rank; ++axis) {
-            const bool walked = axis == walked_axis(schedule_, footprint_.rank);
+            const bool streamed = axis == streaming_axis(schedule_, footprint_.rank);
             const std::int64_t step = block_length(schedule_, footprint_.rank, axis, (*extent_)[axis]);
             const std::int64_t blocks = ((*extent_)[axis] + step - 1) / step;
             if (blocks <= target_.max_blocks[axis]) continue;
-            limit(walked ? Setting::planes : Setting::threads,
+            limit(streamed ? Setting::planes : Setting::threads,
                   grouped((*extent_)[axis]) + " cells along the " + kAxisNames[axis] + " axis are " +
                       grouped(blocks) + " blocks of " + grouped(step) + "; " + target_.name + " allows " +
                       grouped(target_.max_blocks[axis]) + " along that axis");

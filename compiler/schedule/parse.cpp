@@ -66,7 +66,7 @@ std::size_t edit_distance(std::string_view from, std::string_view to) {
     return row[to.size()];
 }
 
-// The one name near enough to be meant; empty where there is none or more than one.
+// The closest name by edit distance; empty where none is close, or several are as close.
 template <class Names>
 std::string nearest(std::string_view word, const Names& names) {
     if (word.size() > 32) return "";

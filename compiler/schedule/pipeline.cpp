@@ -109,20 +109,20 @@ private:
     Pipeline::Queue& queue_of(ir::FieldId field) { return pipeline_.queues[places_.at(field.index)]; }
 
     bool find_windows() {
-        const int walked = pipeline_.walked();
+        const int streaming_axis = pipeline_.walked();
         for (const Pipeline::Stage& stage : pipeline_.stages) {
             for (const Pipeline::Use& use : stage.uses) {
                 Pipeline::Queue& queue = queue_of(use.field);
                 for (const ir::Offset& offset : use.offsets) {
-                    if (!is_within_plane(offset, walked)) continue;
+                    if (!is_within_plane(offset, streaming_axis)) continue;
                     if (queue.has_window && queue.window_time != use.time) return false;
                     queue.has_window = true;
                     queue.window_time = use.time;
-                    for (int axis = 0; axis < walked; ++axis) {
+                    for (int axis = 0; axis < streaming_axis; ++axis) {
                         queue.reach[axis][0] = std::max(queue.reach[axis][0], -offset[axis]);
                         queue.reach[axis][1] = std::max(queue.reach[axis][1], offset[axis]);
                     }
-                    queue.has_corners = queue.has_corners || (walked == 2 && offset[0] && offset[1]);
+                    queue.has_corners = queue.has_corners || (streaming_axis == 2 && offset[0] && offset[1]);
                 }
             }
         }
@@ -132,7 +132,7 @@ private:
     // ---- places in time
     // ----------------------------------------------------------------------------------------------
 
-    // A face of the walked axis takes its images from the planes on the other side of the cell.
+    // At a face of the streaming axis, halo images are of planes on the other side of the cell.
     bool reflects(ir::FieldId field) const {
         return std::ranges::any_of(std::array{0, 1}, [&](int side) {
             const rt::ImageMap map = program_[field].image(pipeline_.walked(), side);
@@ -161,9 +161,8 @@ private:
         return span;
     }
 
-    // Planes whose neighbours within the plane are read, and the stage's own; empty where none are. A window
-    // of another plane alone would not know what lies past a face of the walk: it is kept from plane to
-    // plane.
+    // Planes whose neighbours within the plane are read, with the stage's own plane; empty where there are
+    // none. The own plane is included as halo images along the streaming axis come from windows of it.
     std::optional<Span> window_span(const Pipeline::Use& use) const {
         std::optional<Span> span;
         for (const ir::Offset& offset : use.offsets) {
@@ -172,7 +171,7 @@ private:
             span->add(offset[pipeline_.walked()]);
         }
         if (span && (span->low != 0 || span->high != 0) && reflects(use.field)) {
-            // Whole planes are shown past the face, those that are read along the walk alone, too.
+            // Halo images are of whole planes, also of those that are read along the streaming axis alone.
             const Span own = own_span(use);
             span->add(own.low);
             span->add(own.high);
@@ -181,14 +180,14 @@ private:
         return span;
     }
 
-    // Rows of other threads come through shared memory.
-    static int turns_to_meet(const Pipeline::Queue& queue) { return queue.lines() > 0 ? 1 : 0; }
+    // Rows of other threads come through shared memory, which takes until the next iteration.
+    static int iterations_to_exchange(const Pipeline::Queue& queue) { return queue.lines() > 0 ? 1 : 0; }
 
-    // Turns by which a stage has to come behind a level's newest plane.
+    // Iterations by which a stage has to follow a level's newest plane.
     int distance_needed(const Pipeline::Use& use) {
         int needed = own_span(use).high;
         if (const std::optional<Span> window = window_span(use))
-            needed = std::max(needed, window->high + turns_to_meet(queue_of(use.field)));
+            needed = std::max(needed, window->high + iterations_to_exchange(queue_of(use.field)));
         return needed;
     }
 
@@ -250,7 +249,7 @@ private:
                 queue.slots = std::max(queue.window_distance, oldest_elsewhere) + 1;
                 continue;
             }
-            // All that is older is read from the windows, too, of that one time.
+            // Older planes of that time are read from the windows, too.
             queue.windows = std::max(oldest, window_last) - window_first + 1;
             queue.slots = std::max(window_first, oldest_elsewhere) + 1;
         }
@@ -277,9 +276,9 @@ private:
         }
     }
 
-    // Instead of windows, where that is less to keep.
+    // Folds instead of keeping windows, where that takes fewer registers.
     bool fold(Pipeline::Queue& queue) const {
-        constexpr int kValuesOfWindow = 2;  // a window has cells around a thread's own
+        constexpr int kValuesOfWindow = 2;  // for each cell: a window has neighbours' cells besides
         const Pipeline::Stage* reader = nullptr;
         const Pipeline::Use* read = nullptr;
         for (const Pipeline::Stage& stage : pipeline_.stages) {
@@ -290,21 +289,23 @@ private:
                 read = &use;
             }
         }
-        // A turn adds to the sums of one level.
+        // An iteration adds to the sums of a single level.
         for (const Pipeline::Queue& other : pipeline_.queues)
             for (const Pipeline::Use& use : reader->uses)
                 if (other.fold && use.field == other.field && use.time == other.window_time) return false;
         queue.fold = form_fold(program_, reader->stage, queue.field, queue.window_time);
         if (queue.fold && queue.fold->values() > kValuesOfWindow * (queue.windows - 1)) queue.fold.reset();
-        // The newest plane comes with its neighbours, those of other threads a turn later.
-        if (queue.fold && read->distance - queue.fold->high < turns_to_meet(queue)) queue.fold.reset();
+        // The neighbours of the newest plane are there with it, except for those of other threads, which come
+        // an iteration later.
+        if (queue.fold && read->distance - queue.fold->high < iterations_to_exchange(queue))
+            queue.fold.reset();
         if (!queue.fold) return false;
         queue.windows = 1;
         queue.window_distance = read->distance - queue.fold->high;
         return true;
     }
 
-    // ---- what a tile needs around it
+    // ---- the ghost zone of a tile
     // ---------------------------------------------------------------------------------
 
     using Halo = std::array<std::array<int, 2>, 3>;
@@ -316,8 +317,9 @@ private:
         }
     }
 
-    // Past the walk's far face a mirror shows planes that lie before it, which a walk that begins there has
-    // to compute, too. Those that the other mirror shows come later in any walk.
+    // A mirror at the high face of the streaming axis has images of planes before it, so a traversal that
+    // begins near that face has to compute them, too. Images at the low face are of planes that come later in
+    // any traversal.
     bool mirrors_far_face(ir::FieldId field) const {
         return program_[field].image(pipeline_.walked(), 1).reflects();
     }
@@ -328,7 +330,7 @@ private:
         return offset;
     }
 
-    // Backwards through all steps: what each level has to be right in around the output.
+    // Finds, backwards through all steps, the cells around the output in which each level has to be right.
     void find_halo() {
         std::map<std::pair<std::uint32_t, int>, Halo> needed;  // by field and level; lets by step
         std::vector<std::vector<const Pipeline::Queue*>> written(pipeline_.stages.size());
@@ -365,8 +367,8 @@ private:
 
 }  // namespace
 
-bool is_within_plane(const ir::Offset& offset, int walked) {
-    for (int axis = 0; axis < walked; ++axis)
+bool is_within_plane(const ir::Offset& offset, int streaming_axis) {
+    for (int axis = 0; axis < streaming_axis; ++axis)
         if (offset[axis] != 0) return true;
     return false;
 }
@@ -428,7 +430,7 @@ std::array<int, 2> Pipeline::arrival() const {
     return planes;
 }
 
-// The planes below the output that are needed arrive, or are computed, no earlier than their lag says.
+// A traversal starts so many planes before the output, and earlier where a level lags behind its arrival.
 int Pipeline::lead() const {
     int least_lag = 0;
     for (const Queue& queue : queues) {

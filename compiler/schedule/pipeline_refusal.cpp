@@ -1,4 +1,4 @@
-// What keeps a program's stages from running one behind the other.
+// Why the stages of a program cannot form a pipeline.
 #include <set>
 
 #include "compiler/ir/in_place.h"
@@ -12,7 +12,7 @@ class Refusal {
 public:
     explicit Refusal(const ir::Program& program) : program_(program) {}
 
-    // In the user's words; empty where nothing is in the way.
+    // In the user's words; empty where the program has a pipeline.
     std::string run() const {
         if (program_.rank() < 2) return "a program of one axis has no axis to walk along";
         if (!program_.tables.empty() || !program_.points.empty())

@@ -18,19 +18,19 @@ struct SingleSteps {
 };
 inline constexpr std::string_view kSingleSteps = "single steps";  // its text
 
-// How time steps share launches. What is left over of a run, and what a watched reduction needs, is done in
-// single steps.
+// How time steps share launches. Single steps do what is left over of a run, and what watched reductions
+// need.
 using Grouping = std::variant<SingleSteps, TemporalSchedule, ResidentSchedule>;
 
 // rank: axes of the program. Reads back as the same grouping (groupings.h).
 std::string print(const Grouping& grouping, int rank);
 int steps_at_once(const Grouping& grouping);  // that one launch computes, whatever the run's length
-// The same, for grids that end as this one does.
+// The same grouping for grids whose remainders are those of this one.
 Grouping fitted(Grouping grouping, const Extent& extent);
 
 struct Plan {
-    std::vector<Schedule> stages;       // one for each of ir::form_stages()
-    Grouping grouping = SingleSteps{};  // beside these
+    std::vector<Schedule> stages;  // one for each of ir::form_stages()
+    Grouping grouping = SingleSteps{};
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
@@ -38,7 +38,7 @@ struct Plan {
 std::vector<std::string> texts_of(const Plan& plan, int rank);
 
 // Seconds of a time step in single steps, by the model: of all stages' cells, of their launches, and of the
-// host that looks at reductions after it.
+// host that reads watched reductions.
 struct StepCost {
     double cells = 0, launches = 0, looks = 0;
     double total() const { return cells + launches + looks; }

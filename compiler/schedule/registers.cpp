@@ -8,7 +8,7 @@ namespace halo::schedule {
 
 namespace {
 
-constexpr int kRegisterStep = 8;  // registers are handed out in eights
+constexpr int kRegisterStep = 8;  // the granularity of allocation
 
 // Of the cells past one end of a box of `cells`, reached by offsets up to `radius`: those that two cells
 // reach.

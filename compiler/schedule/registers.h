@@ -9,9 +9,9 @@ namespace halo::schedule {
 
 // 32-bit registers. A thread's window is every value that its cells read.
 struct RegisterEstimate {
-    int held = 0;  // cannot be fewer without loading values twice: those that several cells share, and what
-                   // every kernel needs
-    int expected = 0;  // with the loads of the rest in flight, as the compiler likes to have them
+    int held = 0;      // without which values would be loaded twice: those that several cells share, and what
+                       // every kernel needs
+    int expected = 0;  // with the other loads in flight, as the compiler schedules them
 };
 RegisterEstimate estimate_registers(const Footprint& footprint, const Schedule& schedule);
 
@@ -23,8 +23,7 @@ struct Window {
 };
 Window window(const LevelRead& read, const std::array<int, 3>& cells);
 
-// What a thread may use where `min_blocks` blocks of so many threads share an SM. 0 blocks: what one thread
-// may.
+// The most registers of a thread where `min_blocks` blocks share an SM; where that is 0, of a single block.
 int register_limit(const Schedule& schedule, const Target& target);
 
 }  // namespace halo::schedule

@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "compiler/schedule/footprint.h"
+#include "compiler/schedule/issue_model.h"
+#include "compiler/schedule/resident_model.h"
 #include "compiler/schedule/temporal.h"
 #include "compiler/support/error.h"
 
@@ -11,11 +13,11 @@ namespace halo::schedule {
 
 namespace {
 
-constexpr double kClock = 1.98e9;         // of an H200
-constexpr int kMostCells = 64;            // of a thread
-constexpr int kMostRows = 32;             // of a thread: a bit each says which are sent
-constexpr int kAlignment = 16;            // bytes: of a vector
-constexpr std::int64_t kMostAround = 32;  // cells around a block's own, for each thread and field
+namespace model = resident_model;
+
+constexpr int kMostRows = 32;             // of a thread: a mask of 32 bits says which are sent
+constexpr int kAlignment = 16;            // bytes of a vector
+constexpr std::int64_t kMostGhosts = 32;  // of a field for each thread of the block
 
 ResidentBox make_box(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
                      const ResidentSchedule& schedule) {
@@ -37,7 +39,7 @@ ResidentBox make_box(const ir::Program& core, const Pipeline& pipeline, const Pi
             }
         }
     }
-    // A level of a state stays until the one is written that takes its place, the one past those read.
+    // Levels of a state share slots in rotation: those that are read, and the one that is written.
     box.slots = queue.role == ir::Role::state ? box.back + 2 : 1;
     if (!box.is_read_around() && queue.role != ir::Role::input) box.slots = 0;
     const int vector = schedule.cells[0];
@@ -50,9 +52,9 @@ ResidentBox make_box(const ir::Program& core, const Pipeline& pipeline, const Pi
     }
     for (int axis = 0; axis < core.rank() && queue.role != ir::Role::input; ++axis) {
         const auto index = static_cast<std::size_t>(axis);
-        const bool shows_none =
-            !core[queue.field].image(axis, 0).shows_cell() && !core[queue.field].image(axis, 1).shows_cell();
-        box.exchanged_along[index] = box.reach[index] > 0 && !(schedule.is_alone[index] && shows_none);
+        const bool images_of_cells =
+            core[queue.field].image(axis, 0).shows_cell() || core[queue.field].image(axis, 1).shows_cell();
+        box.exchanged_along[index] = box.reach[index] > 0 && (!schedule.is_alone[index] || images_of_cells);
         box.is_exchanged = box.is_exchanged || box.exchanged_along[index];
     }
     return box;
@@ -72,8 +74,8 @@ std::string refused_tile(const ir::Program& core, const ResidentSchedule& schedu
         return "a thread has 1, 2 or 4 cells along the first axis";
     if (schedule.cells[1] * schedule.cells[2] > kMostRows)
         return "a thread has more than " + std::to_string(kMostRows) + " rows of cells";
-    if (schedule.cells[0] * schedule.cells[1] * schedule.cells[2] > kMostCells)
-        return "a thread has more than " + std::to_string(kMostCells) + " cells";
+    if (schedule.cells[0] * schedule.cells[1] * schedule.cells[2] > model::kMostCells)
+        return "a thread has more than " + std::to_string(model::kMostCells) + " cells";
     return "";
 }
 
@@ -125,7 +127,7 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
         const std::string& name = core[queue.field].name;
         for (int axis = 0; axis < core.rank(); ++axis) {
             const int reach = box.reach[static_cast<std::size_t>(axis)];
-            // An image is of a cell inside the grid, a period or a reflection away.
+            // A halo image copies a cell of the domain, a period or a reflection away.
             std::int64_t& least = shape.least_extent[static_cast<std::size_t>(axis)];
             least = std::max(least, std::int64_t{reach} + 1);
             if (reach > schedule.tile(axis))
@@ -133,7 +135,7 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
                        core.axes[static_cast<std::size_t>(axis)].name + ", and a block has " +
                        std::to_string(schedule.tile(axis));
         }
-        if (box.around() > kMostAround * schedule.all_threads())
+        if (box.around() > kMostGhosts * schedule.all_threads())
             return "the cells around a block that `" + name + "` needs are too many for its threads";
         const std::int64_t bytes = size_of(core[queue.field].type);
         box.offset = (shape.shared_bytes + kAlignment - 1) / kAlignment * kAlignment;
@@ -148,101 +150,94 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
 
 int resident_registers(const ir::Program& core, const ResidentShape& shape,
                        const ResidentSchedule& schedule) {
-    constexpr double kPlaces = 62;    // addresses, counters, and what is on its way
-    constexpr double kOfCell = 1.25;  // for each level of a thread's own cells
-    constexpr double kOfLook = 1.5;   // for each word or pair that is looked at
-    constexpr double kOfFar = 0.25;   // for each cell that is read beyond the nearest
     const auto& cells = schedule.cells;
-    double registers = kPlaces;
+    double registers = model::kPlaceRegisters;
     for (const ResidentBox& box : shape.boxes) {
         const int words = size_of(core[box.field].type) / 4;
         const int levels = box.role == ir::Role::state ? core[box.field].history + 2 : 1;
-        registers += kOfCell * levels * words * cells[0] * cells[1] * cells[2];
+        registers += model::kCellRegisters * levels * words * cells[0] * cells[1] * cells[2];
         double window = words, nearest = words;
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            const int most = std::min(cells[axis], 4);
+            const int most = std::min(cells[axis], model::kMostOfWindow);
             window *= most + 2 * box.reach[axis];
             nearest *= most + 2 * std::min(box.reach[axis], 1);
         }
-        registers += kOfFar * (window - nearest);
+        registers += model::kFarRegisters * (window - nearest);
         if (!box.is_exchanged) continue;
-        const int unit = words == 2 ? 1 : cells[0] == 4 && !box.has_corners ? 2 : std::min(2, cells[0]);
-        registers +=
-            kOfLook * std::ceil(static_cast<double>(box.exchanged()) / unit / schedule.all_threads());
+        const int packet = words == 2 ? 1 : cells[0] == 4 && !box.has_corners ? 2 : std::min(2, cells[0]);
+        registers += model::kPacketRegisters *
+                     std::ceil(static_cast<double>(box.exchanged()) / packet / schedule.all_threads());
     }
     return static_cast<int>(registers);
 }
 
 int spilled_registers(int registers, const ResidentSchedule& schedule, const Target& target) {
-    constexpr int kSchedulers = 4, kGranule = 8;  // registers are handed out so many at a time
+    constexpr int kSchedulers = 4, kGranule = 8;  // registers are allocated in multiples of the latter
     const int all = target.registers_per_sm / (kSchedulers * schedule.warps_of_scheduler() * target.warp);
     return std::max(0, registers - std::min(target.max_registers_per_thread, all / kGranule * kGranule));
 }
 
 double spill_seconds(int spilled, const ResidentSchedule& schedule) {
-    constexpr double kClocks = 4;  // of a warp, to store and load one
-    return kClocks * schedule.warps_of_scheduler() * spilled / kClock;
+    return model::kSpillCycles * schedule.warps_of_scheduler() * spilled / model::kClock;
 }
 
 std::vector<ResidentStage> resident_stages(const ir::Program& core, const Pipeline& pipeline) {
     std::vector<ResidentStage> list;
     for (const Pipeline::Stage& stage : pipeline.stages) {
-        const Operations operations = footprint(core, stage.stage).operations;
         ResidentStage& made = list.emplace_back();
-        made.arithmetic = operations.adds + operations.multiplies + operations.fmas + operations.comparisons +
-                          8 * operations.divisions + 8 * operations.roots + 20 * operations.functions;
+        made.arithmetic = issue_slots(footprint(core, stage.stage).operations);
         made.is_wide = std::ranges::any_of(
             stage.uses, [&](const Pipeline::Use& use) { return core[use.field].type == ir::Scalar::f64; });
     }
     return list;
 }
 
-// Instructions of a cell beside its arithmetic.
+// Instructions of a cell besides its arithmetic.
 static double overhead_of(const ResidentSchedule& schedule, int rank) {
-    constexpr double kOverhead = 3, kOfRows = 3, kOfPlanes = 6;
-    constexpr double kOfSplitRows = 0.5;  // where warps end within rows, all rows are handed on
     const auto& of_thread = schedule.cells;
-    double overhead = kOverhead + kOfRows / of_thread[1];
-    if (rank == 3) overhead += kOfPlanes / of_thread[2];
-    if (32 % schedule.threads[0] != 0) overhead += kOfSplitRows;
-    return overhead * (of_thread[0] == 4 ? 1 : of_thread[0] == 2 ? 1.4 : 2);
+    double overhead = model::kCellInstructions + model::kRowInstructions / of_thread[1];
+    if (rank == 3) overhead += model::kPlaneInstructions / of_thread[2];
+    if (32 % schedule.threads[0] != 0) overhead += model::kSplitRowInstructions;
+    return overhead * (of_thread[0] == 4   ? model::kVectorsOfFour
+                       : of_thread[0] == 2 ? model::kVectorsOfTwo
+                                           : model::kSingleCells);
 }
 
-// Fitted to measurements on an H200: 5000 steps of a 7-point star in f32 on 64^3 and 128^3 by twenty shapes,
-// which it gives within a fifth.
+// Seconds of a step for the exchange of a field.
+static double exchange_seconds(const ir::Program& core, const ResidentBox& box,
+                               const ResidentSchedule& schedule) {
+    const int words = size_of(core[box.field].type) / 4;
+    const double bytes_of_cell = words == 2                                   ? model::kWidePacketBytes
+                                 : schedule.cells[0] == 4 && !box.has_corners ? model::kVectorPacketBytes
+                                                                              : model::kPairPacketBytes;
+    const auto ghosts = [&](int axis) {
+        const auto at = static_cast<std::size_t>(axis);
+        if (!box.exchanged_along[at]) return 0.0;
+        return 2.0 * box.reach[at] * box.own[(at + 1) % 3] * box.own[(at + 2) % 3];
+    };
+    return model::kPacketSeconds + (ghosts(1) + ghosts(2)) * bytes_of_cell / model::kSentBytes +
+           ghosts(0) * words * model::kSideCellSeconds;
+}
+
 double resident_seconds(const ir::Program& core, const std::vector<ResidentStage>& stages,
                         const ResidentShape& shape, const ResidentSchedule& schedule) {
-    constexpr double kWay = 0.42e-6;       // of a word from block to block, for each stage that sends
-    constexpr double kBytes = 45e9;        // that an SM sends, and receives as many, in a second
-    constexpr double kSideCell = 0.76e-9;  // seconds for a cell past a face of the first axis
     constexpr int kWarp = 32;
-    constexpr double kMeeting = 80;  // clocks of a stage, whatever it does
-    constexpr double kFewWarps = 8;  // below, instructions wait for each other
-    constexpr double kOfEnd = 0.02;  // of the time, for an axis whose end is within a box
     const auto& of_thread = schedule.cells;
-    // The scheduler that has most warps is done last; those of few threads take as long as others.
+    // The time is that of the busiest of an SM's schedulers. A warp of few threads takes as long as others.
     const double cells = static_cast<double>(schedule.warps_of_scheduler()) * kWarp * of_thread[0] *
                          of_thread[1] * of_thread[2];
-    const double few = std::sqrt(std::max(1.0, kFewWarps / schedule.warps()));
-    double ends = 1, clocks = 0, seconds = 0;
+    const double latency = std::sqrt(std::max(1.0, model::kWarpsToHideLatency / schedule.warps()));
+    double cut = 1, cycles = 0, seconds = 0;
     for (int axis = 0; axis < core.rank(); ++axis)
-        if (!schedule.is_whole[static_cast<std::size_t>(axis)]) ends += kOfEnd;
+        if (!schedule.is_whole[static_cast<std::size_t>(axis)]) cut += model::kCutBox;
     for (const ResidentStage& stage : stages) {
         const double instructions = stage.arithmetic + overhead_of(schedule, core.rank());
-        clocks += kMeeting + ends * few * (stage.is_wide ? 2 : 1) * cells * instructions / kWarp;
+        cycles += model::kBarrierCycles +
+                  cut * latency * (stage.is_wide ? model::kWideArithmetic : 1) * cells * instructions / kWarp;
     }
-    for (const ResidentBox& box : shape.boxes) {
-        if (!box.is_exchanged) continue;
-        const int words = size_of(core[box.field].type) / 4;
-        const double bytes_of_cell = words == 2 ? 16 : of_thread[0] == 4 && !box.has_corners ? 6 : 8;
-        const auto past = [&](int axis) {
-            const auto at = static_cast<std::size_t>(axis);
-            if (!box.exchanged_along[at]) return 0.0;
-            return 2.0 * box.reach[at] * box.own[(at + 1) % 3] * box.own[(at + 2) % 3];
-        };
-        seconds += kWay + (past(1) + past(2)) * bytes_of_cell / kBytes + past(0) * words * kSideCell;
-    }
-    return seconds + clocks / kClock;
+    for (const ResidentBox& box : shape.boxes)
+        if (box.is_exchanged) seconds += exchange_seconds(core, box, schedule);
+    return seconds + cycles / model::kClock;
 }
 
 }  // namespace halo::schedule

@@ -1,8 +1,8 @@
-// ResidentSchedule: how all steps of a run are done in one launch, with the whole grid on the chip.
+// ResidentSchedule: how one launch does all steps of a run, with the whole grid on the chip.
 //
-// Each block owns a box of the grid and keeps its cells of all levels in shared memory, with the cells around
-// it that its own need. After each stage a block hands its outer cells to those that need them, and waits for
-// theirs. The stages' own schedules do the steps where the blocks are not all on the device at once.
+// Each block owns a box of the grid and keeps its cells of all levels on the chip, with the ghosts that they
+// need. After each stage a block sends its outer cells to the blocks that have them as ghosts, and polls for
+// its own ghosts. Where not all blocks can be on the device at once, the stages' own schedules do the steps.
 #pragma once
 
 #include <array>
@@ -23,8 +23,8 @@ namespace halo::schedule {
 struct ResidentSchedule {
     std::array<int, 3> threads{32, 4, 1};  // of a block
     std::array<int, 3> cells{1, 1, 1};     // of a thread: neighbours, in one box
-    // Of the grids that it is for: along which axes they are whole boxes, along which one box has them all,
-    // and how many cells the last thread of a row has where those are fewer than all others have, else 0.
+    // The grids that the schedule is for: along which axes they are whole boxes, along which a single box
+    // spans them, and how many cells the last thread of a row has where it has fewer than the others, else 0.
     std::array<bool, 3> is_whole{}, is_alone{};
     int row_rest = 0;
     int tile(int axis) const {
@@ -36,26 +36,25 @@ struct ResidentSchedule {
     friend bool operator==(const ResidentSchedule&, const ResidentSchedule&) = default;
 };
 
-// What a block keeps of one field. A thread has its own cells of states and lets in registers; in shared
-// memory are those that others read, and inputs.
+// What a block keeps of one field. A thread has its own cells of states and lets in registers. Shared memory
+// has those that other threads read, inputs, and ghosts.
 struct ResidentBox {
     ir::FieldId field;
     ir::Role role = ir::Role::state;
     int slots = 1;                      // levels in shared memory; 0: none are
-    int back = 0;                       // steps that the oldest of them lies behind
-    std::array<int, 3> reach{0, 0, 0};  // cells around the block's own, on both sides of each axis
-    bool has_corners = false;           // also those past two faces at once
-    // Its outer cells go to other blocks whenever it is written: those at the faces of which axes, and of
-    // any.
+    int back = 0;                       // steps from the present to the oldest of them
+    std::array<int, 3> reach{0, 0, 0};  // width of the ghost zone, on both sides of each axis
+    bool has_corners = false;           // the ghost zone includes edges and corners of the box
+    // Blocks exchange the field's outer cells whenever it is written: at the faces of which axes, and of any.
     std::array<bool, 3> exchanged_along{};
     bool is_exchanged = false;
-    std::array<int, 3> padded{1, 1, 1};
-    std::int64_t cells = 0;          // of a slot
-    std::int64_t offset = 0;         // bytes, in the block's shared memory
-    std::int64_t around() const;     // cells around the block's own that are kept
-    std::int64_t exchanged() const;  // of those, what comes from other blocks, at most
+    std::array<int, 3> padded{1, 1, 1};  // cells of a slot along each axis, with the ghost zone
+    std::int64_t cells = 0;              // of a slot
+    std::int64_t offset = 0;             // bytes, in the block's shared memory
+    std::int64_t around() const;         // cells of the ghost zone
+    std::int64_t exchanged() const;      // of those, at most so many come from other blocks
     std::array<int, 3> own{1, 1, 1};
-    int left = 0;  // cells before a row's first own one: whole vectors
+    int left = 0;  // cells before a row's first own one, rounded up to whole vectors
     bool is_read_around() const { return reach != std::array<int, 3>{0, 0, 0}; }
 };
 
@@ -67,26 +66,27 @@ struct ResidentShape {
     std::int64_t blocks(const ResidentSchedule& schedule, const Extent& extent) const;
 };
 
-// core: the statements that states depend on; pipeline: of one step. The text says what is in the way.
+// core: the statements that states depend on; pipeline: of one step. The text says why there is none.
 std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core, const Pipeline& pipeline,
                                                         const ResidentSchedule& schedule,
                                                         const Target& target);
 
-// Of a thread: an estimate.
+// An estimate of a thread's registers.
 int resident_registers(const ir::Program& core, const ResidentShape& shape, const ResidentSchedule& schedule);
 
-// How many of these are more than a thread has, each of the SM's schedulers having its part of them.
+// By how many these exceed what a thread can have: each of an SM's schedulers has a fixed part of all
+// registers.
 int spilled_registers(int registers, const ResidentSchedule& schedule, const Target& target);
 double spill_seconds(int spilled, const ResidentSchedule& schedule);  // of a step
 
-// What a cell takes, stage by stage.
+// The arithmetic of a cell in one stage.
 struct ResidentStage {
-    double arithmetic = 0;  // instructions
+    double arithmetic = 0;  // issue slots
     bool is_wide = false;   // in f64
 };
 std::vector<ResidentStage> resident_stages(const ir::Program& core, const Pipeline& pipeline);
 
-// Seconds of a step, by a plain model: shared memory and arithmetic of one block, and the exchange.
+// Seconds of a step, by a plain model of the instructions of one block and of the exchange.
 double resident_seconds(const ir::Program& core, const std::vector<ResidentStage>& stages,
                         const ResidentShape& shape, const ResidentSchedule& schedule);
 
@@ -98,23 +98,23 @@ struct ParsedResident {
     ResidentPins pins;
     std::vector<Mistake> mistakes;
 };
-// Shapes worth a look for a grid, around what is pinned: of powers of two, and such that so many boxes as a
-// device has SMs share the grid out.
+// Candidates for a grid, with what is pinned: shapes of powers of two, and shapes whose boxes divide the grid
+// among nearly all SMs.
 std::vector<ResidentSchedule> resident_schedules(int rank, const Extent& extent, const Target& target,
                                                  const ResidentPins& pins);
 ParsedResident parse_resident(std::string_view text, int rank);
 std::string print(const ResidentSchedule& schedule, int rank);
 
-// The same, for grids that end as this one does.
+// The same schedule for grids whose remainders are those of this one.
 ResidentSchedule fitted(ResidentSchedule schedule, const Extent& extent);
 double cells_of(const Extent& extent);
 
 struct ResidentChoice {
-    std::optional<ResidentSchedule> schedule;  // none: it cannot be
+    std::optional<ResidentSchedule> schedule;  // none: the grid cannot stay on the chip
     std::string reason;                        // a sentence
     double seconds_per_step = 0;
 };
-// The fastest schedule for a program and grid, by the model, around what is pinned.
+// The fastest schedule for a program and grid, by the model; pinned settings stay as they are.
 ResidentChoice choose_resident(const ir::Program& program, const Target& target, const Extent& extent,
                                const ResidentPins& pins);
 

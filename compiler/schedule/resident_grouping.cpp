@@ -1,6 +1,7 @@
 #include "compiler/schedule/resident_grouping.h"
 
 #include "compiler/schedule/groupings.h"
+#include "compiler/schedule/resident_model.h"
 
 namespace halo::schedule {
 
@@ -10,7 +11,7 @@ ResidentPins resident_pins(const GroupingRequest& request) {
     return request.pinned ? parse_resident(*request.pinned, request.program.rank()).pins : ResidentPins();
 }
 
-// All steps are one launch.
+// All steps are one launch, so no reduction can be read between them.
 std::string why_not_resident(const ir::Program&, const std::vector<std::string>& watched) {
     return watched.empty() ? "" : "the run looks at `" + watched.front() + "` after every step";
 }
@@ -35,7 +36,7 @@ const GroupingKind& resident_grouping() {
     static const GroupingKind kind{
         "resident",
         "all steps on the chip",
-        1.5,
+        resident_model::kCompileSeconds,
         true,
         [](std::string_view text, int rank) { return parse_resident(text, rank).mistakes; },
         [](int rank) -> std::string {

@@ -1,18 +1,18 @@
-// The shapes of resident schedules that are worth a look.
+// The shapes of resident schedules that are considered.
 #include <algorithm>
 #include <set>
 #include <tuple>
 
 #include "compiler/schedule/resident.h"
+#include "compiler/schedule/resident_model.h"
 
 namespace halo::schedule {
 
 namespace {
 
-using Axes = std::array<int, 3>;
+namespace model = resident_model;
 
-constexpr int kFewestThreads = 128, kMostThreads = 512;
-constexpr int kMostOfAxis = 8;  // cells of a thread
+using Axes = std::array<int, 3>;
 
 struct Lister {
     int rank = 3;
@@ -24,7 +24,7 @@ struct Lister {
     void add(const Axes& threads, const Axes& cells) {
         ResidentSchedule schedule{pins.threads.value_or(threads), pins.cells.value_or(cells), {}, {}, 0};
         const int all = schedule.all_threads();
-        if (!pins.threads && (all < kFewestThreads || all > kMostThreads)) return;
+        if (!pins.threads && (all < model::kFewestThreads || all > model::kMostThreads)) return;
         if (!known.emplace(schedule.threads, schedule.cells).second) return;
         list.push_back(fitted(schedule, extent));
     }
@@ -40,7 +40,7 @@ struct Lister {
                                 add({x, y, z}, {of_x, of_y, of_z});
     }
 
-    // Tiles of one size along an axis that so many at most share out.
+    // Lengths of tiles that divide an axis into at most so many equal ones, except for the last.
     std::vector<std::int64_t> tiles_along(int axis, std::int64_t most) const {
         std::vector<std::int64_t> tiles;
         const std::int64_t n = axis < rank ? extent[static_cast<std::size_t>(axis)] : 1;
@@ -55,21 +55,20 @@ struct Lister {
         return axis < rank ? (extent[static_cast<std::size_t>(axis)] + tile - 1) / tile : 1;
     }
 
-    // Threads of `cells` cells that have such a tile, and little more.
+    // Adds all shapes whose threads' cells cover such a tile with little waste.
     void add_tile(const std::array<std::int64_t, 3>& tile) {
-        constexpr double kMostWaste = 1.15;
-        constexpr std::int64_t kMostCells = 64;
         const std::int64_t all = tile[0] * tile[1] * tile[2];
-        if (all > kMostThreads * kMostCells) return;
+        if (all > model::kMostThreads * model::kMostCells) return;
         const auto threads = [&](std::size_t axis, int cells) { return (tile[axis] + cells - 1) / cells; };
         for (const int x : {4, 2, 1}) {
-            for (int y = 1; y <= (rank >= 2 ? kMostOfAxis : 1); ++y) {
+            for (int y = 1; y <= (rank >= 2 ? model::kMostCellsOfAxis : 1); ++y) {
                 const std::int64_t of_plane = threads(0, x) * threads(1, y);
-                if (of_plane > kMostThreads) continue;
-                for (int z = 1; z <= (rank == 3 ? kMostOfAxis : 1); ++z) {
+                if (of_plane > model::kMostThreads) continue;
+                for (int z = 1; z <= (rank == 3 ? model::kMostCellsOfAxis : 1); ++z) {
                     const std::int64_t of_block = of_plane * threads(2, z);
-                    if (of_block < kFewestThreads || of_block > kMostThreads) continue;
-                    if (static_cast<double>(of_block * x * y * z) > kMostWaste * static_cast<double>(all))
+                    if (of_block < model::kFewestThreads || of_block > model::kMostThreads) continue;
+                    if (static_cast<double>(of_block * x * y * z) >
+                        model::kMostWaste * static_cast<double>(all))
                         continue;
                     add({static_cast<int>(threads(0, x)), static_cast<int>(threads(1, y)),
                          static_cast<int>(threads(2, z))},
@@ -79,15 +78,15 @@ struct Lister {
         }
     }
 
-    // So many tiles along each axis that their number is near that of SMs.
+    // Adds shapes of which nearly as many tiles as there are SMs cover the grid.
     void add_fitted(std::int64_t sms) {
-        constexpr double kUsed = 0.7;
         for (const std::int64_t x : tiles_along(0, sms)) {
             const std::int64_t left = sms / count(0, x);
             for (const std::int64_t y : tiles_along(1, left)) {
                 for (const std::int64_t z : tiles_along(2, left / count(1, y))) {
                     const std::int64_t all = count(0, x) * count(1, y) * count(2, z);
-                    if (static_cast<double>(all) >= kUsed * static_cast<double>(sms)) add_tile({x, y, z});
+                    if (static_cast<double>(all) >= model::kLeastUsed * static_cast<double>(sms))
+                        add_tile({x, y, z});
                 }
             }
         }

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "compiler/schedule/resident.h"
+#include "compiler/schedule/resident_model.h"
 #include "compiler/schedule/space.h"
 #include "compiler/schedule/temporal.h"
 #include "compiler/schedule/words.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::string_view kWord = "resident";
 
-// "4", "4x2" or "4x2x1": axes that are left out have 1.
+// "4", "4x2" or "4x2x1"; omitted axes have 1.
 std::optional<std::array<int, 3>> to_axes(std::string_view text, int rank) {
     std::array<int, 3> axes{1, 1, 1};
     for (std::size_t axis = 0; axis < static_cast<std::size_t>(rank); ++axis) {
@@ -51,7 +52,7 @@ public:
           extent_(extent),
           pins_(pins) {}
 
-    // All that can be, the fastest first.
+    // All schedules that can be built, the fastest first.
     std::vector<Found> run() {
         if (!refused_.empty()) {
             why_not_ = refused_;
@@ -72,8 +73,6 @@ public:
     const std::string& why_not() const { return why_not_; }
 
 private:
-    static constexpr int kMostSpilled = 24;  // registers of a thread, where all else fits
-
     void try_schedule(const ResidentSchedule& schedule) {
         const auto shaped = resident_shape(core_, *pipeline_, schedule, target_);
         if (const auto* why = std::get_if<std::string>(&shaped)) {
@@ -86,7 +85,7 @@ private:
             return;
         }
         const int spilled = spilled_registers(resident_registers(core_, shape, schedule), schedule, target_);
-        if (!pins_.cells && !pins_.threads && spilled > kMostSpilled) {
+        if (!pins_.cells && !pins_.threads && spilled > resident_model::kMostSpilled) {
             if (why_not_.empty()) why_not_ = "its cells do not fit in a thread's registers";
             return;
         }

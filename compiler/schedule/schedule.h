@@ -10,8 +10,8 @@
 
 namespace halo::schedule {
 
-// How the cells of a stage are shared out to threads, each way with the settings that it alone has. In all of
-// them 0 stands for what the compiler takes by itself.
+// How the cells of a stage are divided among threads, each way with the settings that it alone has. In all of
+// them 0 leaves the value to the compiler.
 
 // A thread computes a small box of cells from registers; neighbours come through the caches.
 struct Direct {
@@ -25,12 +25,12 @@ struct Tile {
     friend bool operator==(const Tile&, const Tile&) = default;
 };
 
-// 2.5D: a block walks along the slowest axis; planes arrive in a ring in shared memory and pass through a
-// queue in registers.
+// 2.5D: a block traverses the slowest axis; planes arrive in a ring in shared memory and pass through a queue
+// in registers.
 struct Stream {
-    int planes = 0;   // that a block walks; 0: all of them
-    int ahead = 0;    // planes on their way from memory; 0: 3
-    int unroll = 0;   // iterations of the walk that are written out; 0: as the queue is long
+    int planes = 0;   // that a block traverses; 0: all of them
+    int ahead = 0;    // planes in flight from memory; 0: 3
+    int unroll = 0;   // iterations of the traversal; 0: as many as the queue has planes
     int padding = 0;  // elements added to each row of the ring
     friend bool operator==(const Stream&, const Stream&) = default;
 };
@@ -61,11 +61,14 @@ struct Schedule {
     std::array<int, 3> cells{1, 1, 1};
     int min_blocks = 0;  // blocks an SM that registers are limited for; 0 leaves it to the compiler
 
-    // A block's cells along an axis. Along the stream axis (the slowest), where threads and cells are 1, a
-    // block walks `planes`.
+    // A block's cells along an axis. Along the streaming axis, where threads and cells are 1, a block
+    // traverses `planes`.
     int tile(int axis) const { return threads[axis] * cells[axis]; }
     friend bool operator==(const Schedule&, const Schedule&) = default;
 };
+
+// Bytes of an SM's shared memory that the system takes for each block.
+inline constexpr std::int64_t kSystemSharedBytes = 1024;
 
 // What a program runs on. The figures that legality is checked against.
 struct Target {
@@ -80,15 +83,14 @@ struct Target {
     int sms = 132;
     std::int64_t max_shared_bytes = 232448;     // a block, opted in
     std::int64_t static_shared_bytes = 49152;   // a block, without opting in
-    std::int64_t shared_bytes_per_sm = 233472;  // of all blocks of an SM, 1 KB of each taken by the system
+    std::int64_t shared_bytes_per_sm = 233472;  // of all blocks of an SM, with kSystemSharedBytes for each
     std::int64_t max_blocks[3] = {2147483647, 65535, 65535};
 
     // What the memories deliver, in bytes a second: copies of large arrays, copies within the L2 cache, and
-    // what loads of all SMs get from L1 or shared memory; and what it takes from one kernel to the next,
-    // launched one by one or replayed as a graph, for all blocks to wait for each other, and for the host to
-    // look at a reduction of a single step. These are of an
-    // H200; `haloc doctor --measure` puts a device's own in their place. For choosing and explaining; no
-    // limit.
+    // loads of all SMs from L1 or shared memory; then the seconds from one kernel to the next, launched one
+    // by one or replayed as a graph, those of a barrier of all blocks, and those of the host to read a
+    // reduction after a single step. These are of an H200; `haloc doctor --measure` replaces them with a
+    // device's own. They are for choosing and explaining, and limit nothing.
     double dram_bandwidth = 4.29e12;
     double l2_bandwidth = 7.2e12;
     double l1_bandwidth = 2.0e13;

@@ -21,15 +21,15 @@ const LevelRead& read_of(const Footprint& footprint, const StagedLevel& level) {
     });
 }
 
-// Element of a staged level that holds a thread's first cell; along a walked axis the slot is the same for
-// all.
-std::int64_t first_element(const StagedLevel& level, const Schedule& schedule, int thread, int walked) {
+// Element of a staged level that holds a thread's first cell; along the streaming axis the slot is the same
+// for all.
+std::int64_t first_element(const StagedLevel& level, const Schedule& schedule, int thread, int streaming) {
     const std::array<int, 3> at{thread % schedule.threads[0],
                                 thread / schedule.threads[0] % schedule.threads[1],
                                 thread / (schedule.threads[0] * schedule.threads[1])};
     std::array<std::int64_t, 3> cell{};
     for (int axis = 0; axis < 3; ++axis) {
-        if (axis == walked) continue;
+        if (axis == streaming) continue;
         const int step = kind_of(schedule).takes_vectors ? schedule.cells[axis] : 1;
         cell[axis] = (axis == 0 ? level.origin : level.low[axis]) + std::int64_t{at[axis]} * step;
     }
@@ -65,15 +65,16 @@ struct Passes {
     int least = 1;
 };
 
-// Of the block's worst warp. One count holds for every offset, as an offset turns all threads' banks alike.
-Passes worst_passes(const StagedLevel& level, const Schedule& schedule, int walked, int width) {
+// The passes of the block's worst warp. They are the same for every offset, as an offset rotates the banks of
+// all threads by the same amount.
+Passes worst_passes(const StagedLevel& level, const Schedule& schedule, int streaming, int width) {
     const int threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
     const int access_bytes = width * size_of(level.type);
     Passes worst{0, 0};
     for (int begin = 0; begin < threads; begin += kWarp) {
         std::vector<std::int64_t> bytes;
         for (int thread = begin; thread < std::min(threads, begin + kWarp); ++thread) {
-            bytes.push_back(first_element(level, schedule, thread, walked) * size_of(level.type));
+            bytes.push_back(first_element(level, schedule, thread, streaming) * size_of(level.type));
         }
         const int total = static_cast<int>(bytes.size()) * access_bytes;
         const int least = std::max(1, (total + kBanks * kBankBytes - 1) / (kBanks * kBankBytes));
@@ -123,7 +124,7 @@ std::vector<SharedAccess> shared_accesses(const Footprint& footprint, const Sche
         for (const SharedLoad& load :
              kind_of(schedule).loads(read_of(footprint, level), footprint, schedule)) {
             const Passes cost =
-                worst_passes(level, schedule, walked_axis(schedule, footprint.rank), load.width);
+                worst_passes(level, schedule, streaming_axis(schedule, footprint.rank), load.width);
             accesses.push_back({index, load.offset, load.width, cost.passes, cost.least});
         }
     }

@@ -1,16 +1,16 @@
-// How a block's cells and their halo lie in shared memory, what a warp's accesses to them cost, and which
-// padding makes that least.
+// The layout of a block's cells and their halo in shared memory, the cost of a warp's accesses to them, and
+// the padding that minimizes it.
 //
 // A staged level is an array [planes][rows][pitch]. A row is
 //
 //   [ halo, rounded up to the vector | the tile's cells | halo, rounded up to the vector | padding ]
 //
 // so that cells and copies of whole vectors stay aligned. `tile` holds the whole tile with its halo. `stream`
-// of a program of rank r holds a ring of planes (rank 3) or of rows (rank 2: `planes` are rows of one row
-// each) across the walked axis: those that are loaded from at a turn, and those on their way (stream_plan.h).
-// There the tile's cells of each row begin as far into a line of 128 bytes as they do in memory, as copies in
-// the background move lines only so; otherwise each vector of 16 bytes would be fetched by itself. The halo
-// left of a row then stands where the row before ends.
+// holds a ring of planes (of two axes: of rows, as planes of one row each) across the streaming axis: those
+// that an iteration loads from, and those in flight (stream_plan.h). Each row of its tile has the alignment
+// to a line of 128 bytes that it has in memory, as asynchronous copies are only then coalesced into whole
+// lines; otherwise each vector of 16 bytes would be fetched by itself. The left halo of a row then occupies
+// the end of the row before.
 #pragma once
 
 #include <array>
@@ -28,9 +28,9 @@ struct StagedLevel {
     ir::FieldId field;
     int time = 0;
     ir::Scalar type = ir::Scalar::f32;
-    std::array<int, 3> tile{1, 1, 1};  // cells of the block along each axis; 1 along a walked axis
+    std::array<int, 3> tile{1, 1, 1};  // cells of the block along each axis; 1 along the streaming axis
     std::array<int, 3> low{}, high{};  // cells kept before and after; of axis 0 rounded up to `vector`; 0
-                                       // along a walked axis
+                                       // along the streaming axis
     int vector = 1;                    // widest aligned copy of a row, in elements: 1, 2 or 4
     int padding = 0;                   // elements
     int pitch = 1;                     // elements from row to row
@@ -55,8 +55,7 @@ struct SharedLoad {
     int width = 1;        // elements
 };
 
-// The levels that the schedule's strategy stages; it may be none.
-// Throws nothing; threads and cells must be positive.
+// The levels that the schedule's strategy stages, if any. Throws nothing; threads and cells must be positive.
 SharedLayout make_shared_layout(const Footprint& footprint, const Schedule& schedule);
 
 // Bytes of a plane of all levels.

@@ -13,6 +13,7 @@
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
 #include "compiler/schedule/strategies.h"
+#include "compiler/schedule/sweep_model.h"
 
 namespace halo::schedule {
 
@@ -21,11 +22,7 @@ namespace {
 using Lengths = std::array<int, 3>;
 
 constexpr int kLeastThreads = 64, kMostThreads = 1024;
-constexpr double kManyRegisters =
-    1.5;  // what such a schedule's cost is multiplied by, and more the more they are
-constexpr double kOtherLimit = 1.1;  // of one with another limit of registers than the usual
-constexpr double kOtherWalk = 1.05;  // likewise of planes on their way, or turns unrolled
-constexpr std::size_t kVariedWalks = 100;
+constexpr std::size_t kMostVaried = 100;  // schedules of a strategy whose other settings are varied
 
 class Lister {
 public:
@@ -74,7 +71,7 @@ private:
         const double seconds = estimate_cost(footprint_, schedule, target_, *extent_).seconds_per_cell;
         const double registers = estimate_registers(footprint_, schedule).expected;
         const int easy = kind_of(schedule).easy_registers(schedule, target_);
-        const double crowded = registers > easy ? kManyRegisters * registers / easy : 1;
+        const double crowded = registers > easy ? sweep_model::kManyRegisters * registers / easy : 1;
         return {schedule, seconds * crowded, seconds};
     }
 
@@ -158,21 +155,21 @@ private:
             for (const Schedule& shared : shared_out(kind, schedule)) {
                 if (!legal(shared)) continue;
                 found_.push_back(rated(shared));
-                if (blocks != usual) found_.back().rank *= kOtherLimit;
+                if (blocks != usual) found_.back().rank *= sweep_model::kOtherLimit;
             }
         }
     }
 
-    // The best ones with settings of which the model knows nothing.
+    // Adds variants of the best schedules, with other values of settings that the model cannot rank.
     void vary_best(const StrategyKind& kind) {
-        const std::size_t varied = std::min(found_.size(), kVariedWalks);
+        const std::size_t varied = std::min(found_.size(), kMostVaried);
         for (std::size_t i = 0; i < varied; ++i) {
             const Candidate like = found_[i];
             for (const Schedule& other : kind.vary(like.schedule(), pins_)) {
                 if (!legal(other)) continue;
                 found_.push_back(like);
                 found_.back().schedule() = other;
-                found_.back().rank *= kOtherWalk;
+                found_.back().rank *= sweep_model::kOtherSettings;
             }
         }
     }
@@ -236,7 +233,7 @@ std::string print(const Candidate& candidate, int rank) {
     return grouping != nullptr ? print(*grouping, rank) : print(candidate.schedule(), rank);
 }
 
-// Those of groupings are below zero, beside those of stages' strategies.
+// Negative for groupings, so that the families of strategies keep their numbers.
 int family_of(const Candidate& candidate) {
     const Grouping* const grouping = candidate.grouping();
     return grouping != nullptr ? -1 - static_cast<int>(grouping->index())

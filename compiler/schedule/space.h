@@ -13,7 +13,7 @@
 namespace halo::schedule {
 
 struct Candidate {
-    std::variant<Schedule, Grouping> choice;  // of a stage; or of how steps are grouped, beside the stages
+    std::variant<Schedule, Grouping> choice;  // of a stage, or of how steps are grouped
     // What orders candidates of one strategy, least first; no unit. Of shapes that differ in their limit of
     // registers alone the usual one comes first.
     double rank = 0;
@@ -27,7 +27,7 @@ struct Candidate {
 // As --schedule takes it; kSingleSteps.
 std::string print(const Candidate& candidate, int rank);
 
-// From the candidate `first` on; those of one rank stay in their order.
+// Sorts from the candidate `first` on; equal ranks keep their order.
 void sort_by_rank(std::vector<Candidate>& candidates, std::size_t first = 0);
 
 // Legal schedules without repetition. First what choose() gives, then the rest by rank, of each strategy
@@ -47,7 +47,7 @@ TemporalCandidates list_temporal_candidates(const ir::Program& program, const Ta
                                             const Extent& extent, const TemporalPins& pins = {},
                                             const std::vector<std::string>& watched = {}, int most = 1000);
 
-// The fastest schedules by which the whole grid stays on the chip, by the model, around what is pinned.
+// The fastest schedules that keep the whole grid on the chip, by the model; pinned settings stay as they are.
 struct ResidentCandidates {
     std::vector<Candidate> found;
     std::string why_none;
@@ -56,8 +56,8 @@ ResidentCandidates list_resident_candidates(const ir::Program& program, const Ta
                                             const Extent& extent, const ResidentPins& pins = {},
                                             std::size_t most = 24);
 
-// Where a schedule lies among others: its settings, from its text (print.h), so that a new setting counts
-// without being named here.
+// A schedule's coordinates among others: its settings, taken from its text (print.h), so that a new setting
+// counts without being named here.
 struct Place {
     int family = 0;                                                     // of candidate
     std::vector<std::pair<std::string, std::vector<double>>> settings;  // by name; lengths as powers of two
@@ -74,8 +74,8 @@ double distance(const Place& a, const Place& b);
 // Time steps that one launch computes.
 int steps_of(const Candidate& candidate);
 
-// One cell a thread, direct: what others are checked against. What choose() gives where there is nothing to
-// choose.
+// The schedule that others are checked against: direct, one cell a thread; or that of choose(), where that is
+// not legal.
 Schedule plain_schedule(const Footprint& footprint, const Target& target);
 
 }  // namespace halo::schedule

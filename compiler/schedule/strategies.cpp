@@ -66,16 +66,16 @@ std::string why_not_own(const Schedule& schedule, Setting setting) {
     return "";
 }
 
-int walked_axis(const Schedule& schedule, int rank) {
-    return kind_of(schedule).walks ? rank - 1 : -1;
+int streaming_axis(const Schedule& schedule, int rank) {
+    return kind_of(schedule).streams ? rank - 1 : -1;
 }
 
 int spread_axes(const StrategyKind& kind, int rank) {
-    return kind.walks ? std::max(1, rank - 1) : rank;
+    return kind.streams ? std::max(1, rank - 1) : rank;
 }
 
 std::int64_t block_length(const Schedule& schedule, int rank, int axis, std::int64_t extent) {
-    if (axis != walked_axis(schedule, rank)) return schedule.tile(axis);
+    if (axis != streaming_axis(schedule, rank)) return schedule.tile(axis);
     const int planes = own_setting(schedule, Setting::planes).value_or(0);
     return planes > 0 ? planes : extent;
 }

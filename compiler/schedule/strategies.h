@@ -1,6 +1,6 @@
 // The table of strategies, by which stages of single steps run. A new one joins the variant Strategy
 // (schedule.h), supplies a StrategyKind from a file of its own and is listed in strategies.cpp; its kernel is
-// a function of compiler/lower, called from lower/lower.cpp. No other code asks which strategy a schedule
+// a function of compiler/lower, called from lower/lower.cpp. No other code tests which strategy a schedule
 // has.
 #pragma once
 
@@ -43,7 +43,7 @@ struct ChoiceContext {
     const Pins& pins;
 };
 
-// What the model knows of the blocks of a schedule.
+// Facts about the blocks of a schedule, for the model.
 struct BlockFacts {
     const Target& target;
     std::array<double, 3> cells;   // of a block
@@ -60,52 +60,54 @@ struct StrategyKind {
     Strategy neutral;        // its settings left open
     std::vector<OwnSetting> settings;
     Refusals refusals;
-    bool walks = false;             // along the slowest of two or three axes, where threads and cells are 1
-    bool takes_vectors = true;      // a thread's cells are neighbours, those along the first axis one vector
+    bool streams = false;       // blocks traverse the slowest axis, where threads and cells are 1
+    bool takes_vectors = true;  // a thread's cells are neighbours; those along the first axis are a vector
     std::int64_t most_cells = 128;  // of a thread
-    // What is in the way of the settings that it alone has, once lengths are sane; null: nothing.
+    // Checks the strategy's own settings, after those of all strategies; null: there is nothing to check.
     std::vector<Reason> (*check)(const Footprint& footprint, const Schedule& schedule,
                                  const Target& target) = nullptr;
     RegisterEstimate (*registers)(const Footprint& footprint, const Schedule& schedule);
 
-    // ---- shared memory; stage is null where nothing is there
+    // ---- shared memory; stage is null where the strategy uses none
 
-    // How a level lies there; nullopt: it is read where it is.
+    // The layout of a level there; nullopt: it is read from global memory.
     std::optional<StagedLevel> (*stage)(const LevelRead& read, const Footprint& footprint,
                                         const Schedule& schedule) = nullptr;
     // What a thread loads of it for its first row of cells.
     std::vector<SharedLoad> (*loads)(const LevelRead& read, const Footprint& footprint,
                                      const Schedule& schedule) = nullptr;
-    std::string_view staged;          // what is there: "the tile"
+    std::string_view staged;          // in words: "the tile"
     int alignment = 16;               // bytes, of each level
-    bool pads_whole_vectors = false;  // rows are read by vectors
+    bool pads_whole_vectors = false;  // as rows are read by vectors
 
     // ---- the model of cost.h
 
-    // Elements that a thread takes from L1 or shared memory for each of its cells; fetched: those that its
-    // block takes from L2.
+    // Elements that a thread loads from L1 or shared memory for each of its cells; fetched: those that its
+    // block loads from L2.
     double (*taken_per_cell)(const LevelRead& read, const Footprint& footprint, const Schedule& schedule,
                              double fetched);
-    // A factor on the time of the memories, 1 or more: latency that is not hidden.
+    // A factor on the time of the memories, 1 or more, for latency that is not hidden.
     double (*latency)(const Footprint& footprint, const Schedule& schedule, const BlockFacts& facts);
 
     // ---- choosing (defaults.h) and listing (space.h)
 
-    // Whether it is worth a try where the user pins none.
+    // Whether the strategy is considered where the user pins none.
     bool (*is_likely)(const Footprint& footprint, const Pins& pins);
     // Cells of a thread, threads of a block, in order of preference.
     std::vector<std::array<int, 3>> (*cells)(const Footprint& footprint);
     std::vector<std::array<int, 3>> (*threads)(const Footprint& footprint);
-    // Registers that a thread's limit is not chosen below, and those up to which estimates are trusted.
+    // The least limit on a thread's registers that is chosen, and the number up to which estimates are
+    // trusted.
     int (*least_registers)(const Schedule& schedule);
     int (*easy_registers)(const Schedule& schedule, const Target& target);
-    double tightest = 1;                       // a share of the latter that the compiler still makes do with
+    double tightest = 1;                       // factor on the latter up to which the compiler avoids spills
     int listed_vector = 8, listed_cells = 64;  // of a thread, at most, for the tuner
-    // Settings of its own that depend on threads, cells and min_blocks: sets those that are one number, then
-    // lists the ways to share the grid out, in order of preference. Null: it has none.
+    // Own settings that depend on threads, cells and min_blocks: settle() sets those that have one value,
+    // share_out() lists the ways to divide the grid among blocks, in order of preference. Null: there are
+    // none.
     void (*settle)(Schedule& schedule, const ChoiceContext& context) = nullptr;
     std::vector<Schedule> (*share_out)(const Schedule& schedule, const ChoiceContext& context) = nullptr;
-    // Others like it, of which the model knows nothing, for the tuner; null: none.
+    // Variants in settings that the model cannot rank, for the tuner; null: none.
     std::vector<Schedule> (*vary)(const Schedule& schedule, const Pins& pins) = nullptr;
 
     // ---- words for people
@@ -122,19 +124,19 @@ const StrategyKind* find_strategy(std::string_view name);  // null: there is non
 
 // The value of a strategy's own setting; nullopt: it has no such setting.
 std::optional<int> own_setting(const Schedule& schedule, Setting setting);
-// Leaves a schedule alone that has no such setting.
+// Does nothing where the strategy has no such setting.
 void set_own(Schedule& schedule, Setting setting, int value);
-// `pins`, which may name settings that the strategy has not.
+// Takes from `pins` the settings that the strategy has.
 void set_pinned(Schedule& schedule, const Pins& pins);
 bool has_pinned_settings(const StrategyKind& kind, const Pins& pins);
-// Why the schedule's strategy has no such setting; only of settings that it has not.
+// Why the schedule's strategy lacks the setting; only for settings that it lacks.
 std::string why_not_own(const Schedule& schedule, Setting setting);
 
-// The axis that blocks walk along; -1: none.
-int walked_axis(const Schedule& schedule, int rank);
-// Axes that threads and cells are spread over.
+// The streaming axis; -1: the strategy has none.
+int streaming_axis(const Schedule& schedule, int rank);
+// The number of axes over which threads and cells are distributed.
 int spread_axes(const StrategyKind& kind, int rank);
-// Cells of a block along an axis of so many cells.
+// Cells of a block along an axis of `extent` cells.
 std::int64_t block_length(const Schedule& schedule, int rank, int axis, std::int64_t extent);
 
 // "{}" in a sentence of the table is the strategy's name.

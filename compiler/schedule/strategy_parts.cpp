@@ -1,16 +1,14 @@
 #include "compiler/schedule/strategy_parts.h"
-#include "compiler/schedule/sweep_model.h"
 
 #include <algorithm>
+
+#include "compiler/schedule/sweep_model.h"
 
 namespace halo::schedule {
 
 namespace {
 
 using Lengths = std::array<int, 3>;
-
-constexpr int kBaseRegisters = 16;    // indices, bounds, guards
-constexpr int kPointerRegisters = 2;  // of each level
 
 // The largest power of two, at most `most`, that divides both.
 int common_vector(int most, int first, int second) {
@@ -23,8 +21,9 @@ int common_vector(int most, int first, int second) {
 int arithmetic_registers(const Footprint& footprint) {
     const bool wide = footprint.widest_bytes() == 8;
     const Operations& operations = footprint.operations;
-    const int slow = operations.divisions + operations.roots + operations.functions > 0 ? 12 : 0;
-    return (wide ? 8 : 4) + slow;
+    const bool slow = operations.divisions + operations.roots + operations.functions > 0;
+    return (wide ? sweep_model::kWideTemporaries : sweep_model::kNarrowTemporaries) +
+           (slow ? sweep_model::kSlowTemporaries : 0);
 }
 
 }  // namespace
@@ -45,9 +44,9 @@ StagedLevel plain_level(const LevelRead& read, const Footprint& footprint, const
     level.type = read.type;
     level.padding = padding;
     for (int axis = 0; axis < footprint.rank; ++axis) {
-        const bool walked = axis == walked_axis(schedule, footprint.rank);
-        level.tile[axis] = walked ? 1 : schedule.tile(axis);
-        if (walked) continue;
+        const bool streamed = axis == streaming_axis(schedule, footprint.rank);
+        level.tile[axis] = streamed ? 1 : schedule.tile(axis);
+        if (streamed) continue;
         level.low[axis] = read.radius[axis][0];
         level.high[axis] = read.radius[axis][1];
     }
@@ -64,7 +63,8 @@ StagedLevel plain_level(const LevelRead& read, const Footprint& footprint, const
 
 int base_registers(const Footprint& footprint) {
     const int levels = static_cast<int>(footprint.reads.size() + footprint.writes.size());
-    return kBaseRegisters + kPointerRegisters * levels + arithmetic_registers(footprint);
+    return sweep_model::kBaseRegisters + sweep_model::kPointerRegisters * levels +
+           arithmetic_registers(footprint);
 }
 
 double few_warps(int warps, double wanted) {

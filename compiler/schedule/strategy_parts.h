@@ -1,4 +1,4 @@
-// What strategies have in common, for their entries in the table (strategies.h).
+// What strategies share, for their entries in the table (strategies.h).
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 namespace halo::schedule {
 
 inline constexpr int kVectorBytes = 16;
-inline constexpr int kRegisterBudget = 128;  // leaves room for 512 threads on an SM
+inline constexpr int kRegisterBudget = 128;  // of a thread: an SM then holds 512 threads
 inline constexpr int kFewWhereStaged = 64;   // registers: loops over shared memory are unrolled
 
 int round_up(int value, int step);
@@ -34,7 +34,7 @@ inline constexpr Refusals kStagedRefusals{
     "they are",
     "a stage that sums over a table runs as direct; {} has no place for the table's rows"};
 
-// The tile with its halo, whose walked axis (none: -1) has a length of 1 and no halo.
+// The tile with its halo; along the streaming axis it has a length of 1 and no halo.
 StagedLevel plain_level(const LevelRead& read, const Footprint& footprint, const Schedule& schedule,
                         int padding);
 
@@ -44,18 +44,18 @@ int base_registers(const Footprint& footprint);  // indices, pointers, guards, w
 
 // ---- the model
 
-// A factor on time where fewer warps than wanted hide latency.
+// A factor on the time where fewer warps than `wanted` hide latency.
 double few_warps(int warps, double wanted);
 
 // ---- choosing
 
 // Widths of vectors, widest first: 16 bytes of the type that most of the traffic is in.
 std::vector<int> vector_widths(const Footprint& footprint);
-// Boxes of cells for a thread, over so many axes. More than one along an axis only pays where neighbours
-// along it are shared, unless `anywhere`.
+// Boxes of cells for a thread, over `axes` axes. Without `anywhere` they have more than one cell along an
+// axis only where the stage reads neighbours along it, which the cells then share.
 std::vector<std::array<int, 3>> cell_boxes(const Footprint& footprint, const std::vector<int>& widths,
                                            int axes, bool anywhere = false);
-// Shapes of a block over so many axes.
+// Shapes of a block over `axes` axes.
 std::vector<std::array<int, 3>> thread_shapes(int axes);
 
 }  // namespace halo::schedule

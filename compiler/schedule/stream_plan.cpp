@@ -4,13 +4,11 @@
 #include <map>
 #include <set>
 
+#include "compiler/schedule/stream_model.h"
+
 namespace halo::schedule {
 
 namespace {
-
-constexpr int kMostWindowWords = 128;  // of a level's queue with neighbours
-constexpr int kUsualAhead = 3;
-constexpr int kMostUnrolled = 1200;  // operations in the loop
 
 int words(ir::Scalar type) {
     return size_of(type) == 8 ? 2 : 1;
@@ -20,8 +18,9 @@ int rows_of(int rank, const Schedule& schedule) {
     return rank == 3 ? schedule.cells[1] : 1;
 }
 
-// The pieces beside a thread's vector, from it outwards: whole vectors, the last as wide as it need be.
-std::vector<std::array<int, 2>> pieces_beside(int count, int vector, bool left) {
+// The pieces on one side of a thread's vector, the nearest first: whole vectors, except that the last has the
+// least power of two of cells that suffices.
+std::vector<std::array<int, 2>> side_pieces(int count, int vector, bool left) {
     std::vector<std::array<int, 2>> pieces;  // column, width
     for (int done = 0; done < count; done += vector) {
         int width = 1;
@@ -32,18 +31,18 @@ std::vector<std::array<int, 2>> pieces_beside(int count, int vector, bool left) 
     return pieces;
 }
 
-// The cells that a thread reads, in pieces, each with the planes in which it does.
+// The pieces that a thread reads, each with the planes in which it is read.
 class Pieces {
 public:
     Pieces(const LevelRead& read, int rank, const Schedule& schedule)
-        : vector_(schedule.cells[0]), rows_(rows_of(rank, schedule)), walked_(rank - 1) {
-        columns_ = pieces_beside(read.radius[0][0], vector_, true);
+        : vector_(schedule.cells[0]), rows_(rows_of(rank, schedule)), axis_(rank - 1) {
+        columns_ = side_pieces(read.radius[0][0], vector_, true);
         columns_.push_back({0, vector_});
-        for (const auto& piece : pieces_beside(read.radius[0][1], vector_, false))
+        for (const auto& piece : side_pieces(read.radius[0][1], vector_, false))
             columns_.push_back(piece);
         for (const ir::Offset& offset : read.offsets)
             for (int y = 0; y < rows_; ++y)
-                add(walked_ == 2 ? offset[1] + y : 0, offset[0], offset[walked_]);
+                add(axis_ == 2 ? offset[1] + y : 0, offset[0], offset[axis_]);
     }
 
     struct Planes {
@@ -57,7 +56,7 @@ public:
         return std::ranges::any_of(
             pieces_, [](const auto& piece) { return !piece.second.own && piece.second.read.size() > 1; });
     }
-    // Elements that wait where all that planes share does.
+    // Elements of the queue where all pieces are kept in it.
     int window_elements() const {
         int elements = 0;
         for (const auto& [place, planes] : pieces_)
@@ -76,7 +75,7 @@ private:
         }
     }
 
-    const int vector_, rows_, walked_;
+    const int vector_, rows_, axis_;
     std::vector<std::array<int, 2>> columns_;
     std::map<std::pair<int, int>, Planes> pieces_;
 };
@@ -95,8 +94,8 @@ void widen(StreamPlan& plan, const StreamPiece& piece, int vector, int rows) {
 StreamPlan plan_stream(const LevelRead& read, int rank, const Schedule& schedule) {
     const Pieces pieces(read, rank, schedule);
     StreamPlan plan;
-    plan.keeps_windows =
-        pieces.are_shared_by_planes() && pieces.window_elements() * words(read.type) <= kMostWindowWords;
+    plan.keeps_windows = pieces.are_shared_by_planes() &&
+                         pieces.window_elements() * words(read.type) <= stream_model::kMostWindowWords;
     std::set<int> gathered;
     for (const auto& [place, planes] : pieces.all()) {
         StreamPiece piece{place.first, place.second, planes.width, 0, 0, planes.own};
@@ -142,21 +141,21 @@ int gathered_words(const StreamPlan& plan, ir::Scalar type) {
 
 int planes_ahead(const Schedule& schedule) {
     const int ahead = std::get<Stream>(schedule.strategy).ahead;
-    return ahead > 0 ? ahead : kUsualAhead;
+    return ahead > 0 ? ahead : stream_model::kUsualAhead;
 }
 
-int unrolled_turns(const Footprint& footprint, const Schedule& schedule) {
+int unroll_factor(const Footprint& footprint, const Schedule& schedule) {
     if (const int asked = std::get<Stream>(schedule.strategy).unroll; asked > 0) return asked;
     int planes = 1;
     for (const LevelRead& read : footprint.reads)
         planes = std::max(planes, plan_stream(read, footprint.rank, schedule).planes());
     const Operations& operations = footprint.operations;
-    const int turn = (operations.fmas + operations.adds + operations.multiplies + 1) * schedule.cells[0] *
-                     rows_of(footprint.rank, schedule);
-    int turns = planes;
-    while (turns > 1 && (planes % turns != 0 || turns * turn > kMostUnrolled))
-        --turns;
-    return turns;
+    const int iteration = (operations.fmas + operations.adds + operations.multiplies + 1) *
+                          schedule.cells[0] * rows_of(footprint.rank, schedule);
+    int factor = planes;
+    while (factor > 1 && (planes % factor != 0 || factor * iteration > stream_model::kMostUnrolled))
+        --factor;
+    return factor;
 }
 
 }  // namespace halo::schedule

@@ -25,23 +25,23 @@ int rows_of(const Footprint& footprint, const Schedule& schedule) {
     return footprint.rank == 3 ? schedule.cells[1] : 1;
 }
 
-std::vector<Reason> check_walk(const Footprint& /*footprint*/, const Schedule& schedule,
-                               const Target& /*target*/) {
-    const Stream& walk = settings(schedule);
+std::vector<Reason> check_stream(const Footprint& /*footprint*/, const Schedule& schedule,
+                                 const Target& /*target*/) {
+    const Stream& stream = settings(schedule);
     std::vector<Reason> reasons;
     const auto limit = [&](Setting setting, std::string text) {
         reasons.push_back({true, setting, std::move(text)});
     };
-    if (walk.planes < 0) limit(Setting::planes, "planes cannot be negative");
-    if (walk.ahead < 0 || walk.ahead > kMostAhead)
+    if (stream.planes < 0) limit(Setting::planes, "planes cannot be negative");
+    if (stream.ahead < 0 || stream.ahead > kMostAhead)
         limit(Setting::ahead, "1 to " + std::to_string(kMostAhead) + " planes can be on their way");
-    if (walk.unroll < 0 || walk.unroll > kMostUnroll)
+    if (stream.unroll < 0 || stream.unroll > kMostUnroll)
         limit(Setting::unroll, "1 to " + std::to_string(kMostUnroll) + " turns can be unrolled");
     return reasons;
 }
 
-// The queue stays for the whole walk, as does where a thread's copies come from; neighbours that are read in
-// one plane alone come row by row.
+// The queue and the addresses of a thread's copies stay in registers for the whole traversal. Neighbours that
+// are read in a single plane are loaded row by row.
 RegisterEstimate estimate(const Footprint& footprint, const Schedule& schedule) {
     RegisterEstimate estimate{base_registers(footprint), base_registers(footprint)};
     for (const LevelRead& read : footprint.reads) {
@@ -53,11 +53,11 @@ RegisterEstimate estimate(const Footprint& footprint, const Schedule& schedule) 
     }
     for (const LevelWrite& write : footprint.writes)
         estimate.expected += schedule.cells[0] * rows_of(footprint, schedule) * words_of(write.type);
-    estimate.expected += stream_model::kWalkRegisters;
+    estimate.expected += stream_model::kRingRegisters;
     return estimate;
 }
 
-// A ring of planes, each of whose rows begins as far into a line as it does in memory.
+// A ring of planes, whose rows have the alignment to a line that they have in memory.
 std::optional<StagedLevel> stage(const LevelRead& read, const Footprint& footprint,
                                  const Schedule& schedule) {
     StagedLevel level = plain_level(read, footprint, schedule, settings(schedule).padding);
@@ -83,8 +83,8 @@ std::vector<SharedLoad> loads(const LevelRead& read, const Footprint& footprint,
     return loads;
 }
 
-// Planes arrive with their halo, and each load takes a whole vector's time, as the vectors of a warp lie so
-// far apart.
+// Planes arrive with their halo. Each load takes the time of a whole vector, as the loads of a warp are a
+// vector apart.
 double taken_per_cell(const LevelRead& read, const Footprint& footprint, const Schedule& schedule,
                       double fetched) {
     const StreamPlan plan = plan_stream(read, footprint.rank, schedule);
@@ -95,7 +95,8 @@ double latency(const Footprint& footprint, const Schedule& schedule, const Block
     const double resident = static_cast<double>(std::max<std::int64_t>(1, facts.resident));
     const double ahead =
         resident * planes_ahead(schedule) * ring_plane_bytes(make_shared_layout(footprint, schedule));
-    double latency = few_warps(facts.warps, stream_model::kWarpsToHideLatency) * stream_model::kWalkFactor;
+    double latency =
+        few_warps(facts.warps, stream_model::kWarpsToHideLatency) * stream_model::kTraversalFactor;
     latency *= 1 + stream_model::kPlanesToStart / facts.cells[static_cast<std::size_t>(footprint.rank - 1)];
     latency *= 1 + stream_model::kThinStreamCost * std::max(0.0, 1 - ahead / stream_model::kBytesAwaited);
     if (static_cast<double>(facts.blocks) <= facts.target.sms * resident)
@@ -103,7 +104,7 @@ double latency(const Footprint& footprint, const Schedule& schedule, const Block
     return latency;
 }
 
-// The model is fitted to walks that read one level; rings of several leave each less room.
+// The model is fitted to stages that read one level; the rings of several share the shared memory.
 bool is_likely(const Footprint& footprint, const Pins& pins) {
     return footprint.rank == 3 && footprint.reads.size() == 1 && footprint.reach(2) > 0 &&
            footprint.reach(0) + footprint.reach(1) > 0 && !pins.cells && !pins.threads && !pins.tile;
@@ -115,15 +116,15 @@ std::vector<Lengths> cells(const Footprint& footprint) {
     return cell_boxes(footprint, widths, footprint.rank - 1);
 }
 
-// Wide blocks, with as few cells as possible around them.
+// Wide blocks, with small halos.
 std::vector<Lengths> threads(const Footprint& footprint) {
     if (footprint.rank < 3) return thread_shapes(1);
     return {{64, 8, 1},  {32, 16, 1}, {32, 8, 1}, {64, 4, 1}, {16, 16, 1},
             {16, 32, 1}, {32, 4, 1},  {16, 8, 1}, {8, 16, 1}, {8, 8, 1}};
 }
 
-// As many planes on their way as keep the memory busy, also while a plane's work is long, and no more than
-// fit; more than that only stand in each other's way.
+// Chooses as many planes in flight as saturate memory, also where the work for a plane is long, if they fit.
+// More of them only compete for memory.
 void fetch_ahead(Schedule& schedule, const ChoiceContext& context) {
     if (context.pins.ahead) return;
     const Operations& work = context.footprint.operations;
@@ -138,22 +139,22 @@ void fetch_ahead(Schedule& schedule, const ChoiceContext& context) {
         --ahead;
 }
 
-// Walks of which twice, three or four times or just as many blocks as the device runs at a time share the
-// grid evenly; then those of one block along the whole axis.
+// Lists the lengths of traversals by which two, three, four waves of blocks, or one, divide the grid evenly;
+// then that of a single block along the whole axis.
 std::vector<Schedule> share_out(const Schedule& schedule, const ChoiceContext& context) {
     std::vector<int> lengths;
     if (context.pins.planes) {
         lengths = {*context.pins.planes};
     } else {
-        const int walked = context.footprint.rank - 1;
+        const int slowest = context.footprint.rank - 1;
         std::int64_t tiles = 1;
-        for (int axis = 0; axis < walked; ++axis)
+        for (int axis = 0; axis < slowest; ++axis)
             tiles *= (context.grid[axis] + schedule.tile(axis) - 1) / schedule.tile(axis);
         const std::int64_t at_a_time = std::int64_t{context.target.sms} * std::max(1, schedule.min_blocks);
         for (const int waves : {2, 3, 4, 1}) {
             const std::int64_t parts = waves * at_a_time / tiles;
             if (parts < 2) continue;
-            const int planes = static_cast<int>((context.grid[walked] + parts - 1) / parts);
+            const int planes = static_cast<int>((context.grid[slowest] + parts - 1) / parts);
             if (std::ranges::find(lengths, planes) == lengths.end()) lengths.push_back(planes);
         }
         lengths.push_back(0);
@@ -166,7 +167,7 @@ std::vector<Schedule> share_out(const Schedule& schedule, const ChoiceContext& c
     return all;
 }
 
-// With other planes on their way, and less unrolled.
+// Varies the planes in flight and the unrolling.
 std::vector<Schedule> vary(const Schedule& schedule, const Pins& pins) {
     std::vector<Schedule> others;
     const auto add = [&](int Stream::* setting, int value) {
@@ -180,12 +181,12 @@ std::vector<Schedule> vary(const Schedule& schedule, const Pins& pins) {
 }
 
 std::string describe(const Schedule& schedule, int rank) {
-    const Stream& walk = settings(schedule);
+    const Stream& stream = settings(schedule);
     const std::string what = rank == 2 ? "row" : "plane";
     std::string text =
-        walk.planes > 0 ? ", walking " + counted(walk.planes, what) : ", walking all " + what + "s";
+        stream.planes > 0 ? ", walking " + counted(stream.planes, what) : ", walking all " + what + "s";
     text += ", " + counted(planes_ahead(schedule), what) + " ahead";
-    if (walk.unroll > 0) text += ", unrolled by " + std::to_string(walk.unroll);
+    if (stream.unroll > 0) text += ", unrolled by " + std::to_string(stream.unroll);
     return text;
 }
 
@@ -204,8 +205,8 @@ StrategyKind stream_strategy() {
         {Setting::unroll, setting_in<Stream, &Stream::unroll>, "only stream has turns of a walk to unroll"},
         {Setting::padding, setting_in<Stream, &Stream::padding>, kNoRowsToPad}};
     kind.refusals = kStagedRefusals;
-    kind.walks = true;
-    kind.check = check_walk;
+    kind.streams = true;
+    kind.check = check_stream;
     kind.registers = estimate;
     kind.stage = stage;
     kind.loads = loads;

@@ -4,17 +4,22 @@
 #include <cmath>
 
 #include "compiler/schedule/footprint.h"
+#include "compiler/schedule/issue_model.h"
+#include "compiler/schedule/temporal_model.h"
 
 namespace halo::schedule {
 
 namespace {
 
+namespace model = temporal_model;
+
 constexpr int kLanes = 32;
 constexpr int kSectorBytes = 32;
 constexpr int kLineBytes = 128;
-constexpr std::int64_t kReductionBytes = 3 * 256;  // of shared memory, where a block's warps combine theirs
+constexpr std::int64_t kReductionBytes =
+    3 * 256;  // shared memory in which a block combines its warps' results
 
-// Blocks, in two dimensions their warps.
+// A worker is a block, in two dimensions a warp.
 std::int64_t workers_of(const Pipeline& pipeline, const TemporalSchedule& schedule) {
     return std::int64_t{schedule.blocks} * (pipeline.rank == 2 ? schedule.warps : 1);
 }
@@ -34,7 +39,7 @@ bool is_periodic(const ir::Program& core, const Pipeline& pipeline, int axis) {
     });
 }
 
-// Neighbours come from the lane beside, or the warp beside: no further.
+// Neighbours come from the adjacent lane or the adjacent warp, and from no others.
 std::string refused_reach(const ir::Program& core, const Pipeline& pipeline,
                           const TemporalSchedule& schedule) {
     for (const Pipeline::Queue& queue : pipeline.queues) {
@@ -65,60 +70,65 @@ void for_each_reduction(const ir::Program& core, const Pipeline& pipeline, Visit
                 visit(*reduce);
 }
 
-// Of a cell and step.
-int terms_of(const ir::Program& core, const Pipeline& pipeline) {
+// Operations of a cell and step.
+int operations_of(const ir::Program& core, const Pipeline& pipeline) {
     Footprints footprints(core);
-    int terms = 0;
+    int count = 0;
     for (const Pipeline::Stage& stage : pipeline.stages) {
         const Operations operations = footprints.of(stage.stage).operations;
-        terms += operations.adds + operations.multiplies + operations.fmas;
+        count += operations.adds + operations.multiplies + operations.fmas;
     }
-    return terms;
+    return count;
 }
 
-// Fitted to what the kernels of dsl_examples/bench take.
-int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
-    constexpr int kPlaces = 26;        // addresses and counters
-    constexpr int kPlacesOfField = 8;  // addresses of each field
-    constexpr int kMostTerms = 24;     // of a box's sum that are on their way
-    const bool has_rows = pipeline.rank == 3;
+// Registers that hold the planes of a queue: those of all levels at once.
+int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
+                    const TemporalSchedule& schedule) {
+    const int words = bytes_of(core, queue.field) / 4;
     const int cells = schedule.cells[0] * schedule.cells[1];
-    int registers = kPlaces + (has_rows ? 12 : 0);
+    const int levels = pipeline.levels(queue);
+    const int columns = queue.reach[0][0] + queue.reach[0][1];
+    const int box = (schedule.cells[0] + columns) * (schedule.cells[1] + queue.lines());
+    const int cross = cells + columns * schedule.cells[1] + queue.lines() * schedule.cells[0];
+    const int window = (queue.has_corners ? box : cross) * words;
+    int registers = 0;
+    if (queue.keeps_windows()) {
+        registers += pipeline.steps * (queue.windows - 1) * box * words;
+        registers += levels * std::max(queue.slots - 2, 0) * cells * words;
+    } else {
+        registers += levels * (queue.slots - (pipeline.later_first ? 0 : 1)) * cells * words;
+    }
+    if (queue.fold) registers += pipeline.steps * queue.fold->values() * cells * words;
+    if (queue.fold && pipeline.rank == 2 && words == 1)
+        registers += model::kFoldStepRegisters * pipeline.steps - model::kFoldSpareRegisters;
+    // Of a wide window only a part is in registers at a time.
+    const int at_once = std::min(window, (2 * cells + model::kMostOfWindow) * words);
+    return registers + model::kFieldRegisters + (queue.has_window ? at_once : cells * words);
+}
+
+int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
+    const bool has_rows = pipeline.rank == 3;
+    int registers = model::kPlaceRegisters + (has_rows ? model::kRowRegisters : 0);
     int widest = 1;  // words of a value
-    bool has_boxes = false, comes_round = true;
     int most_slots = 1;
+    bool has_boxes = false, is_rotated = true;  // every queue, by the unrolled iterations
     for (const Pipeline::Queue& queue : pipeline.queues) {
-        const int words = bytes_of(core, queue.field) / 4;
-        widest = std::max(widest, words);
-        has_boxes = has_boxes || (queue.fold && queue.has_corners);
-        const int levels = pipeline.levels(queue);
-        const int columns = queue.reach[0][0] + queue.reach[0][1];
-        const int all = (schedule.cells[0] + columns) * (schedule.cells[1] + queue.lines());
-        const int cross = cells + columns * schedule.cells[1] + queue.lines() * schedule.cells[0];
-        const int window = (queue.has_corners ? all : cross) * words;
-        if (queue.keeps_windows()) {
-            registers += pipeline.steps * (queue.windows - 1) * all * words;
-            registers += levels * std::max(queue.slots - 2, 0) * cells * words;
-        } else {
-            registers += levels * (queue.slots - (pipeline.later_first ? 0 : 1)) * cells * words;
-        }
+        registers += queue_registers(core, pipeline, queue, schedule);
+        widest = std::max(widest, bytes_of(core, queue.field) / 4);
         most_slots = std::max(most_slots, queue.slots);
-        comes_round = comes_round && schedule.unroll % std::max(queue.slots, 1) == 0;
-        if (queue.fold) registers += pipeline.steps * queue.fold->values() * cells * words;
-        if (queue.fold && !has_rows && words == 1) registers += 3 * pipeline.steps - 4;
-        // Of a wide window only a part is there at a time.
-        const int at_once = std::min(window, (2 * cells + kPlaces) * words);
-        registers += kPlacesOfField + (queue.has_window ? at_once : cells * words);
+        has_boxes = has_boxes || (queue.fold && queue.has_corners);
+        is_rotated = is_rotated && schedule.unroll % std::max(queue.slots, 1) == 0;
     }
     for_each_reduction(core, pipeline, [&](const ir::Reduce& reduce) {
-        constexpr int kOfRow = 4;  // words on their way
-        registers += (pipeline.steps + kOfRow) * words_of_reduction(core, reduce);
+        registers += (pipeline.steps + model::kReductionRegisters) * words_of_reduction(core, reduce);
     });
-    // Values on their way, which come in pairs of registers where they are wide.
-    if (schedule.unroll > 1 && has_rows) registers += (comes_round ? 8 : 20) * widest;
-    if (schedule.unroll > 1 && !has_rows && widest > 1) registers += std::max(0, 44 - 3 * most_slots);
-    if (widest > 1) registers += 12;
-    if (has_boxes && has_rows) registers += std::min(kMostTerms, terms_of(core, pipeline) / 2);
+    if (schedule.unroll > 1 && has_rows)
+        registers += (is_rotated ? model::kRotatedInFlight : model::kMovedInFlight) * widest;
+    if (schedule.unroll > 1 && !has_rows && widest > 1)
+        registers += std::max(0, model::kWideInFlight - model::kWideInFlightOfSlot * most_slots);
+    if (widest > 1) registers += model::kWideRegisters;
+    if (has_boxes && has_rows)
+        registers += std::min(model::kMostOfBox, operations_of(core, pipeline) / model::kBoxOperations);
     return registers;
 }
 
@@ -150,7 +160,7 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
     shape.line = kLineBytes / narrowest;
     shape.tile = {kLanes * schedule.cells[0], has_rows ? schedule.warps * schedule.cells[1] : 1};
     shape.rows = schedule.warps * (has_rows ? schedule.cells[1] : 1);
-    // What comes out of a tile begins with a whole sector of memory.
+    // The output of a tile begins at a multiple of a sector of memory.
     shape.halo_low[0] = round_up(pipeline.halo[0][0], schedule.cells[0]);
     const int around = shape.halo_low[0] + round_up(pipeline.halo[0][1], schedule.cells[0]);
     const int sector = std::max(schedule.cells[0], kSectorBytes / widest);
@@ -170,7 +180,7 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
         const auto at = static_cast<std::size_t>(axis);
         shape.out_alone[at] = shape.out[at];
         if (shape.periodic[at]) continue;
-        // What the other tiles bring out begins with a whole sector, too.
+        // The outputs of the other tiles begin at multiples of a sector, too.
         const int around_high =
             has_rows && axis == 1 ? pipeline.halo[1][1] : round_up(pipeline.halo[0][1], schedule.cells[0]);
         const int more = std::min(shape.tile[at] - around_high - shape.out[at], shape.halo_low[at]);
@@ -209,50 +219,53 @@ bool has_f32(const ir::Program& core, ir::ExprId value) {
     return false;
 }
 
-// What a cell and step takes of a thread's issue slots, in instructions of f32.
-double instructions_of_cell(const ir::Program& core, const Pipeline& pipeline,
-                            const TemporalSchedule& schedule) {
-    constexpr double kTurn = 30;   // of a turn beside the cells'
-    constexpr double kMove = 2.3;  // of a plane that moves: also what it keeps from being reordered
+// Instructions for the reductions of a cell and step.
+double reduction_instructions(const ir::Program& core, const Pipeline& pipeline) {
+    double instructions = 0;
+    for_each_reduction(core, pipeline, [&](const ir::Reduce& reduce) {
+        instructions += model::kSelectInstructions;
+        if (reduce.op == ir::ReduceOp::sum) {
+            // Sums are of f64; the addition is counted once among the stage's operations.
+            instructions += model::kWideAddInstructions - 1 +
+                            (has_f32(core, reduce.value) ? model::kConvertInstructions : 0);
+        } else if (words_of_reduction(core, reduce) > 1) {
+            instructions += model::kWideSelectInstructions;
+        }
+    });
+    return instructions;
+}
+
+// Instructions for a cell and step, as many of f32 as take the same issue slots.
+double instructions_per_cell(const ir::Program& core, const Pipeline& pipeline,
+                             const TemporalSchedule& schedule) {
     const double cells = schedule.cells[0] * schedule.cells[1];
     double instructions = 0;
     Footprints footprints(core);
     for (const Pipeline::Stage& stage : pipeline.stages) {
-        const Operations operations = footprints.of(stage.stage).operations;
         const bool wide = std::ranges::any_of(
             stage.uses, [&](const Pipeline::Use& use) { return core[use.field].type == ir::Scalar::f64; });
-        instructions += (wide ? 2.0 : 1.0) *
-                        (operations.adds + operations.multiplies + operations.fmas + operations.comparisons +
-                         8 * operations.divisions + 8 * operations.roots + 20 * operations.functions);
+        instructions +=
+            (wide ? model::kWideArithmetic : 1.0) * issue_slots(footprints.of(stage.stage).operations);
     }
-    for_each_reduction(core, pipeline, [&](const ir::Reduce& reduce) {
-        constexpr double kConvert = 6, kAddWide = 2;  // a sum is of f64
-        constexpr double kKeep = 3;        // what counts; and such instructions are slower than others
-        constexpr double kChooseWide = 3;  // compared, and two words
-        instructions += kKeep;
-        if (reduce.op == ir::ReduceOp::sum) {
-            instructions += kAddWide - 1 + (has_f32(core, reduce.value) ? kConvert : 0);
-        } else if (words_of_reduction(core, reduce) > 1) {
-            instructions += kChooseWide;
-        }
-    });
+    instructions += reduction_instructions(core, pipeline);
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const double words = bytes_of(core, queue.field) / 4.0;
         const double rows = queue.has_corners ? schedule.cells[1] + queue.lines() : schedule.cells[1];
-        instructions += 1.2 * words * (queue.reach[0][0] + queue.reach[0][1]) * rows / cells;
+        instructions +=
+            model::kShuffleInstructions * words * (queue.reach[0][0] + queue.reach[0][1]) * rows / cells;
         instructions += words * queue.lines() * schedule.cells[0] / cells;
-        // Planes move down their queues where registers do not come round; f64 arithmetic leaves time for it.
+        // Planes move along their queues where no unrolled loop rotates registers; f64 arithmetic hides that.
         if (pipeline.rank == 3 && schedule.unroll == 1 && queue.role != ir::Role::input && words < 2)
-            instructions += kMove * (queue.slots - 1);
+            instructions += model::kMoveInstructions * (queue.slots - 1);
     }
-    return instructions + 0.6 + kTurn / (cells * pipeline.steps);
+    return instructions + model::kCellInstructions + model::kIterationInstructions / (cells * pipeline.steps);
 }
 
 }  // namespace
 
-double instructions_of_turn(const ir::Program& core, const Pipeline& pipeline,
-                            const TemporalSchedule& schedule) {
-    return instructions_of_cell(core, pipeline, schedule) * pipeline.steps * schedule.cells[0] *
+double instructions_per_iteration(const ir::Program& core, const Pipeline& pipeline,
+                                  const TemporalSchedule& schedule) {
+    return instructions_per_cell(core, pipeline, schedule) * pipeline.steps * schedule.cells[0] *
            schedule.cells[1];
 }
 
@@ -271,8 +284,8 @@ std::int64_t parts_of_tile(const Pipeline& pipeline, const TemporalSchedule& sch
     return workers % tiles <= rest ? workers / tiles : 0;
 }
 
-int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule, const Target& target,
-                    const Extent& extent) {
+int traversals_of_column(const ir::Program& program, const TemporalSchedule& schedule, const Target& target,
+                         const Extent& extent) {
     const ir::Program core = temporal_core(program, schedule.reductions).program;
     const auto formed = form_pipeline(core, schedule.steps);
     const auto* const pipeline = std::get_if<Pipeline>(&formed);
@@ -282,93 +295,124 @@ int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule
     if (shape == nullptr) return 0;
     const std::int64_t parts = parts_of_tile(*pipeline, schedule, tiles_of(*pipeline, *shape, extent));
     if (schedule.blocks > target.sms * schedule.min_blocks) return static_cast<int>(parts);
-    // All walks begin together. Those that are left to two borders make the others longer by so many planes;
-    // borders after all of them would take their ghosts, and the turns that a walk begins with.
+    // All traversals start together. Leaving two of them to the borders lengthens the others by so many
+    // planes. Borders that follow all of them instead cost their ghosts, and a prologue and an epilogue each.
     if (parts <= 2) return 0;
     const double planes = static_cast<double>(extent[static_cast<std::size_t>(pipeline->walked())]);
     const double longer = 2 * planes / static_cast<double>(parts * (parts - 2));
-    const double after = 1.5 * (pipeline->lead() + pipeline->tail());
-    return longer < after ? static_cast<int>(parts) : 0;
+    const double borders = model::kBorderIterations * (pipeline->lead() + pipeline->tail());
+    return longer < borders ? static_cast<int>(parts) : 0;
 }
+
+namespace {
+
+// What a cell moves between the device's memory and the chip, in all steps of a launch.
+struct Traffic {
+    double bytes_read = 0, bytes_written = 0;
+    double widest = 1;          // words of a value
+    bool synchronizes = false;  // a block's warps exchange rows in every iteration
+};
+
+Traffic traffic_of(const ir::Program& core, const Pipeline& pipeline) {
+    Traffic traffic;
+    for (const Pipeline::Queue& queue : pipeline.queues) {
+        const double bytes = bytes_of(core, queue.field);
+        traffic.widest = std::max(traffic.widest, bytes / 4.0);
+        traffic.synchronizes = traffic.synchronizes || queue.lines() > 0;
+        if (queue.role == ir::Role::intermediate) continue;
+        traffic.bytes_read += bytes * queue.arriving;
+        if (queue.role == ir::Role::state)
+            traffic.bytes_written += bytes * std::min(1 + core[queue.field].history, pipeline.steps);
+    }
+    return traffic;
+}
+
+// How the grid is divided among workers.
+struct Division {
+    double planes = 1;      // along the streaming axis
+    double tiles = 1;       // across it
+    double workers = 1;     // that have a share
+    bool in_step = false;   // the shares are whole tiles or equal parts of them, and start together
+    double iterations = 0;  // of all tiles, with the prologue and the epilogue of each traversal
+};
+
+Division divide(const Pipeline& pipeline, const TemporalShape& shape, const TemporalSchedule& schedule,
+                const Target& target, const Extent& extent) {
+    Division division;
+    division.planes = static_cast<double>(extent[static_cast<std::size_t>(pipeline.walked())]);
+    const std::int64_t tiles = tiles_of(pipeline, shape, extent);
+    division.tiles = static_cast<double>(tiles);
+    const auto parts = static_cast<double>(parts_of_tile(pipeline, schedule, tiles));
+    division.in_step = parts > 0;
+    division.workers =
+        division.in_step ? parts * division.tiles : static_cast<double>(workers_of(pipeline, schedule));
+    // With one block an SM nothing hides the latency of the first planes.
+    const double waited = pipeline.rank == 3 && schedule.min_blocks == 1 ? model::kIterationsToArrive : 0;
+    double traversals = std::max(division.workers, division.tiles);
+    // A share that crosses from one tile into the next takes two traversals. In a single wave all wait for
+    // such shares.
+    const double at_once = static_cast<double>(target.sms) * schedule.min_blocks;
+    if (pipeline.rank == 2 && !division.in_step)
+        traversals += schedule.blocks > at_once ? division.tiles : division.workers;
+    const double starts = traversals * (pipeline.lead() + pipeline.tail() + waited);
+    division.iterations = division.tiles * division.planes + starts;
+    return division;
+}
+
+// Factor on the time, 1 or more: SMs idle in a partial last wave, and where equal shares take unequal times.
+double imbalance_of(const Pipeline& pipeline, const TemporalShape& shape, const TemporalSchedule& schedule,
+                    const Target& target, const Extent& extent) {
+    const double waves = schedule.blocks / (static_cast<double>(target.sms) * schedule.min_blocks);
+    // After several waves blocks no longer start together, and a partial last wave idles fewer SMs.
+    double imbalance = 1 + (std::ceil(waves) / waves - 1) * std::min(1.0, model::kWavesInStep / waves);
+    const bool has_faces = !shape.periodic[0] || extent[0] % schedule.cells[0] != 0;
+    imbalance *= 1 + (pipeline.rank == 3 ? model::kBlockImbalance
+                      : has_faces        ? model::kFaceImbalance
+                                         : model::kWarpImbalance) /
+                         std::ceil(waves);
+    return imbalance;
+}
+
+// Of the bytes that overlapped tiles read once more than others do, the share that misses the cache.
+double missed_share(const Division& division, double plane_bytes, const Target& target) {
+    if (!division.in_step) return 1;
+    const double drift = model::kDrift * division.planes * std::min(1.0, division.tiles / division.workers) *
+                         plane_bytes / static_cast<double>(target.l2_bytes);
+    return model::kMissedInStep + model::kMissedByDrift * std::min(1.0, drift * drift);
+}
+
+}  // namespace
 
 double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const TemporalShape& shape,
                         const TemporalSchedule& schedule, const Target& target, const Extent& extent) {
-    // Fitted to what an H200 does. Where warps meet at every turn, little of the memory's time is hidden
-    // behind the arithmetic; else the more the more warps there are.
-    constexpr double kIssueOfMeeting = 0.75;  // of the issue slots' time that is seen beside the memory's,
-    constexpr double kWordsToMeet = 128;      // where all warps of an SM hold so many words a lane
-    constexpr double kIssueOfAlone = 0.84, kWarpsToHalfIssue = 1.6, kOverlap = 0.29;  // where none meet
-    // By which equal shares differ in time, where there is one wave of them: those of warps, more where those
-    // at a side take a loop of their own; and of blocks.
-    constexpr double kUneven = 0.03, kUnevenAtSides = 0.2, kUnevenBlocks = 0.2;
-    constexpr double kOutOfStep = 0.01;    // of its walk a tile is before or behind its neighbours
-    constexpr double kMissedBeside = 0.1;  // of what they read again: in step,
-    constexpr double kMissedApart = 0.3;   // and more where they are so far out of it that the cache is full
-    constexpr double kLanesPerSm = 128, kClock = 1.9e9;
-    bool meets = false;
-    double bytes_read = 0, bytes_written = 0, widest = 1;  // words
-    for (const Pipeline::Queue& queue : pipeline.queues) {
-        widest = std::max(widest, bytes_of(core, queue.field) / 4.0);
-        meets = meets || queue.lines() > 0;
-        if (queue.role == ir::Role::intermediate) continue;
-        const double bytes = bytes_of(core, queue.field);
-        bytes_read += bytes * queue.arriving;
-        if (queue.role == ir::Role::state)
-            bytes_written += bytes * std::min(1 + core[queue.field].history, pipeline.steps);
-    }
-    const double walk = static_cast<double>(extent[static_cast<std::size_t>(pipeline.walked())]);
-    const std::int64_t tile_count = tiles_of(pipeline, shape, extent);
-    const auto tiles = static_cast<double>(tile_count);
-    const auto parts = static_cast<double>(parts_of_tile(pipeline, schedule, tile_count));
-    const bool side_by_side = parts > 0;
-    const double workers = side_by_side ? parts * tiles : static_cast<double>(workers_of(pipeline, schedule));
-    // With one block an SM nothing is done while the first planes are on their way.
-    constexpr double kTurnsToArrive = 2;
-    const double waited = pipeline.rank == 3 && schedule.min_blocks == 1 ? kTurnsToArrive : 0;
-    // Shares that go on in a second tile begin twice, and where all run together those are waited for.
-    double walks = std::max(workers, tiles);
-    const double at_once = static_cast<double>(target.sms) * schedule.min_blocks;
-    if (pipeline.rank == 2 && !side_by_side) walks += schedule.blocks > at_once ? tiles : workers;
-    const double starts = walks * (pipeline.lead() + pipeline.tail() + waited);
-    const double computed = (tiles * walk + starts) * shape.tile[0] * shape.tile[1];
+    const Traffic traffic = traffic_of(core, pipeline);
+    const Division division = divide(pipeline, shape, schedule, target, extent);
     const double all =
         static_cast<double>(extent[0]) * static_cast<double>(extent[1]) * static_cast<double>(extent[2]);
-    // Shares are done in waves, whose last one may leave SMs without work.
-    const double waves = schedule.blocks / at_once;
-    // The longer a block's turn in a row of them is past, the less do its last ones end together.
-    constexpr double kWavesInStep = 2;
-    double idle = 1 + (std::ceil(waves) / waves - 1) * std::min(1.0, kWavesInStep / waves);
-    const bool has_sides = !shape.periodic[0] || extent[0] % schedule.cells[0] != 0;
-    idle *= 1 + (pipeline.rank == 3 ? kUnevenBlocks
-                 : has_sides        ? kUnevenAtSides
-                                    : kUneven) /
-                    std::ceil(waves);
-    const double redundancy = computed / all;
-    // Whole tiles, or equal parts of them, walk side by side: what neighbours read is in the cache still,
-    // where they have not walked so far that they are out of step by more than it holds.
-    const double plane = bytes_read * all / walk;
-    const double apart =
-        kOutOfStep * walk * std::min(1.0, tiles / workers) * plane / static_cast<double>(target.l2_bytes);
-    const double missed = side_by_side ? kMissedBeside + kMissedApart * std::min(1.0, apart * apart) : 1;
-    const double read_again = missed * (redundancy - 1);
-    const double memory =
-        (bytes_read * (1 + read_again) + bytes_written) / target.dram_bandwidth / pipeline.steps;
-    const double issue =
-        redundancy * instructions_of_cell(core, pipeline, schedule) / (kLanesPerSm * kClock * target.sms);
-    // On a small grid what counts is how long a worker's planes take one after the other. Measured on an H200
-    // by `haloc run` of maxwell2d, jacobi2d and cavity2d on 256 and 512 cells squared.
-    constexpr double kStart = 2.0e-6, kTurn = 0.38e-6, kInstruction = 0.7e-9;  // seconds
-    const double turns = tiles * walk / workers + pipeline.lead() + pipeline.tail();
-    const double latency =
-        (kStart + turns * (kTurn + kInstruction * instructions_of_turn(core, pipeline, schedule))) /
-        (all * pipeline.steps);
-    const double resident = static_cast<double>(schedule.warps) * schedule.min_blocks;
-    const double held = resident * schedule.cells[0] * schedule.cells[1] * widest;
-    if (meets)
-        return std::max(latency,
-                        idle * (memory + kIssueOfMeeting * issue / std::min(1.0, held / kWordsToMeet)));
-    const double compute = kIssueOfAlone * issue * (1 + kWarpsToHalfIssue / resident);
-    return std::max(latency, idle * (std::max(compute, memory) + kOverlap * std::min(compute, memory)));
+    const double redundancy = division.iterations * shape.tile[0] * shape.tile[1] / all;
+    const double read_again =
+        missed_share(division, traffic.bytes_read * all / division.planes, target) * (redundancy - 1);
+    const double memory = (traffic.bytes_read * (1 + read_again) + traffic.bytes_written) /
+                          target.dram_bandwidth / pipeline.steps;
+    const double issue = redundancy * instructions_per_cell(core, pipeline, schedule) /
+                         (model::kLanesPerSm * model::kClock * target.sms);
+    // On a small grid a worker's iterations take their latency one after the other.
+    const double iterations =
+        division.tiles * division.planes / division.workers + pipeline.lead() + pipeline.tail();
+    const double iteration =
+        model::kIterationSeconds +
+        model::kInstructionSeconds * instructions_per_iteration(core, pipeline, schedule);
+    const double latency = (model::kLaunchSeconds + iterations * iteration) / (all * pipeline.steps);
+    const double imbalance = imbalance_of(pipeline, shape, schedule, target, extent);
+    const double warps = static_cast<double>(schedule.warps) * schedule.min_blocks;  // of an SM
+    if (traffic.synchronizes) {
+        const double words = warps * schedule.cells[0] * schedule.cells[1] * traffic.widest;
+        const double hidden = std::min(1.0, words / model::kWordsToHideIssue);
+        return std::max(latency, imbalance * (memory + model::kExposedIssue * issue / hidden));
+    }
+    const double compute = model::kIndependentIssue * issue * (1 + model::kWarpsToHalveIssue / warps);
+    return std::max(latency,
+                    imbalance * (std::max(compute, memory) + model::kOverlap * std::min(compute, memory)));
 }
 
 }  // namespace halo::schedule

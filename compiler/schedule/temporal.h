@@ -1,5 +1,5 @@
-// TemporalSchedule: how several time steps run as one kernel (pipeline.h), besides the schedules of the
-// stages, which do the steps that are left over.
+// TemporalSchedule: how one kernel does several time steps (pipeline.h). Steps that are left over are done by
+// the stages' own schedules.
 #pragma once
 
 #include <array>
@@ -21,63 +21,64 @@ struct TemporalSchedule {
     int steps = 4;                   // in one pass over memory
     int warps = 4;                   // of a block
     std::array<int, 2> cells{4, 1};  // of a thread: a vector along the first axis, and rows of a plane
-    int ahead = 4;                   // planes on their way from memory
-    int unroll = 1;                  // turns of the walk at a time
+    int ahead = 4;                   // planes in flight from memory
+    int unroll = 1;                  // iterations of the traversal
     int min_blocks = 1;              // blocks an SM that registers are limited for
     int blocks = 132;                // that share the grid
-    bool of_pieces = false;          // of a grid, cut along the last axis: as rt::TimeBlock has it
-    int walks = 0;                   // of pieces: as rt::TimeBlock has it
-    bool gives_ghosts = false;       // of pieces: stores what neighbours have as ghosts there, too
-    // Found at every step, for who looks at them; others are those of the last step.
+    bool of_pieces = false;          // the grid is a piece of one that is cut along the last axis
+    int walks = 0;                   // of pieces: rt::TimeBlock::OfPieces::walks
+    bool gives_ghosts = false;       // of pieces: stores cells to the neighbours' ghosts, too
+    // Computed at every step, as the run watches them; the others are computed at the last step alone.
     std::vector<std::string> reductions{};
     friend bool operator==(const TemporalSchedule&, const TemporalSchedule&) = default;
 };
 
-// What a pipeline and a schedule come to. In two dimensions a warp has a tile, in three a block.
+// What follows from a pipeline and a schedule. In two dimensions a warp has a tile, in three a block.
 struct TemporalShape {
     std::array<int, 2> tile{32, 1};     // cells computed in a plane
-    std::array<int, 2> out{32, 1};      // of these come out right after all steps
-    std::array<int, 2> halo_low{0, 0};  // cells before those
+    std::array<int, 2> out{32, 1};      // of these, the output: they are right after all steps
+    std::array<int, 2> halo_low{0, 0};  // computed redundantly before the output
     std::array<bool, 3> periodic{};
-    // At a face nothing has to be around a tile: so many more cells come out of the first one, and these of
-    // one that is at both faces.
+    // A tile computes nothing past a face of the grid, so its output is larger there: that of the first tile
+    // by `first_more` cells; and a single tile, which is at both faces, outputs `out_alone`.
     std::array<int, 2> first_more{0, 0};
     std::array<int, 2> out_alone{32, 1};
     int rows = 1;   // of a block in the ring
     int line = 32;  // elements of 128 bytes of memory
-    // A row in the ring lies as far into its line as in memory: only so are whole lines copied at once.
+    // A row of the ring has the alignment that it has in memory, as asynchronous copies are only then
+    // coalesced into whole lines.
     int ring_row() const { return tile[0] + line; }
-    int first_plane = 0;  // in the ring, from the turn's own
+    int first_plane = 0;  // in the ring, from the plane that arrives in the iteration
     int ring_planes = 1;
     std::int64_t shared_bytes = 0;
     int registers = 0;                           // of a thread: an estimate
     std::array<std::int64_t, 3> least_extent{};  // of a grid
-    // Cells computed for each that comes out, on a large grid; without the walk's start.
+    // Cells computed for each cell of the output on a large grid, without the prologue of a traversal.
     double redundancy() const;
 };
-// core: of temporal_core(). The text says what is in the way, in the user's words.
+// core: of temporal_core(). The text says why there is none, in the user's words.
 std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core, const Pipeline& pipeline,
                                                         const TemporalSchedule& schedule,
                                                         const Target& target);
 
-// Registers that a thread has for the value of a reduction, at each step: the least and the largest of f32
-// are exact in f32.
+// Registers of a thread for the partial result of a reduction at one step. The minimum and the maximum of f32
+// are exact in f32; all else is of f64.
 int words_of_reduction(const ir::Program& core, const ir::Reduce& reduce);
 
-// Instructions that a warp issues in a turn of the walk: an estimate.
-double instructions_of_turn(const ir::Program& core, const Pipeline& pipeline,
-                            const TemporalSchedule& schedule);
-// In two dimensions warps may be left without a part of a tile: fewer than so many blocks have.
+// An estimate of the instructions that a warp issues in one iteration of the traversal.
+double instructions_per_iteration(const ir::Program& core, const Pipeline& pipeline,
+                                  const TemporalSchedule& schedule);
+// In two dimensions fewer warps than so many blocks have may stay idle, without a part of a tile.
 constexpr int kBlocksOfRest = 2;
-// Into how many equal parts each tile is cut, one for a worker, which are walked side by side; 0: workers are
-// too few, or they have equal shares of all tiles.
+// Into how many equal parts each tile is cut, of which each worker traverses one. 0: workers are too few for
+// that, and have equal shares of all tiles, one after the other.
 std::int64_t parts_of_tile(const Pipeline& pipeline, const TemporalSchedule& schedule, std::int64_t tiles);
 // rt::TimeBlock::OfPieces::walks of a schedule that can be built.
-int walks_of_column(const ir::Program& program, const TemporalSchedule& schedule, const Target& target,
-                    const Extent& extent);
+int traversals_of_column(const ir::Program& program, const TemporalSchedule& schedule, const Target& target,
+                         const Extent& extent);
 std::int64_t tiles_of(const Pipeline& pipeline, const TemporalShape& shape, const Extent& extent);
 
-// Seconds for a cell and step, by a plain model: memory against instructions.
+// Seconds for a cell and step, by a plain model of memory traffic and issued instructions.
 double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const TemporalShape& shape,
                         const TemporalSchedule& schedule, const Target& target, const Extent& extent);
 
@@ -98,9 +99,9 @@ struct TemporalChoice {
     std::string reason;                        // a sentence
     double seconds_per_cell = 0;               // and step, without launches
 };
-// The fastest schedule for a program and grid, by the model, around what is pinned. watched: reductions that
-// the run looks at after every step. Where one of them cannot be found at each, there is no schedule but what
-// is pinned.
+// The fastest schedule for a program and grid, by the model; pinned settings stay as they are. watched:
+// reductions that the run reads after every step. Where one of them cannot be computed at each step, only a
+// pinned schedule is chosen.
 TemporalChoice choose_temporal(const ir::Program& program, const Target& target, const Extent& extent,
                                const std::optional<TemporalPins>& pins = std::nullopt,
                                const std::vector<std::string>& watched = {});

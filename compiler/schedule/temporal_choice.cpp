@@ -1,24 +1,22 @@
-// Choosing a temporal schedule: few candidates, each shaped, checked and ranked by the model. For a tuner:
-// many.
+// Choosing a temporal schedule: a few candidates are shaped, checked and ranked by the model. The tuner gets
+// a longer list.
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "compiler/schedule/space.h"
+#include "compiler/schedule/temporal_model.h"
 #include "compiler/schedule/words.h"
 
 namespace halo::schedule {
 
 namespace {
 
-constexpr int kMostSteps = 16;
+namespace model = temporal_model;
 
-constexpr int kUsualAhead = 4;
-
-// So many turns bring a queue's registers round; in three dimensions they may be too many for the instruction
-// cache.
+// As many iterations as a queue has slots rotate its registers without moves. In three dimensions the
+// unrolled loop may exceed the instruction cache.
 int usual_unroll(const ir::Program& core, const Pipeline& pipeline, TemporalSchedule schedule) {
-    constexpr double kCachedTurns = 1400;  // instructions
     schedule.unroll = 2;
     int slots = 1;
     double widest = 1;  // words: an instruction on two counts as two
@@ -26,43 +24,45 @@ int usual_unroll(const ir::Program& core, const Pipeline& pipeline, TemporalSche
         if (queue.role != ir::Role::input) slots = std::max({slots, queue.slots, queue.windows});
         widest = std::max(widest, size_of(core[queue.field].type) / 4.0);
     }
-    if (core.rank() == 2) return std::min(slots, 5);
+    if (core.rank() == 2) return std::min(slots, model::kMostUnroll);
     if (slots == 1) return 1;
-    const double turn = instructions_of_turn(core, pipeline, schedule) / widest;
-    if (slots == 3 && 3 * turn <= kCachedTurns) return 3;
-    return 2 * turn <= kCachedTurns ? 2 : 1;
+    const double iteration = instructions_per_iteration(core, pipeline, schedule) / widest;
+    if (slots == 3 && 3 * iteration <= model::kCachedInstructions) return 3;
+    return 2 * iteration <= model::kCachedInstructions ? 2 : 1;
 }
 
-// How many blocks may share a grid: as many as run at a time; or so many that shares are tiles or equal parts
-// of them: in two dimensions, where a warp has a share, such that nearly fill a number of waves.
+// How many blocks may share a grid: as many as are resident at once, with equal shares; or as many as have
+// whole tiles or equal parts of them. In two dimensions, where warps are the workers, the parts are chosen to
+// nearly fill a number of waves.
 std::vector<int> usual_blocks(const Pipeline& pipeline, const TemporalShape& shape,
                               const TemporalSchedule& schedule, const Target& target, const Extent& extent) {
     const int at_once = target.sms * schedule.min_blocks;
     std::vector<int> counts{at_once};
     const std::int64_t tiles = tiles_of(pipeline, shape, extent);
     if (pipeline.rank == 2) {
-        for (const int waves : {1, 2, 3, 4, 6, 8}) {
+        for (const int waves : model::kWaves) {
             const std::int64_t parts = std::int64_t{waves} * at_once * schedule.warps / tiles;
             const auto blocks = static_cast<int>((parts * tiles + schedule.warps - 1) / schedule.warps);
             if (parts > 0 && blocks != counts.back()) counts.push_back(blocks);
         }
         return counts;
     }
-    for (int parts = 1; parts <= 4; ++parts)
-        if (tiles * parts > at_once && tiles * parts < 64 * at_once)
+    for (int parts = 1; parts <= model::kMostParts; ++parts)
+        if (tiles * parts > at_once && tiles * parts < model::kMostBlocksOfWave * at_once)
             counts.push_back(static_cast<int>(tiles * parts));
     return counts;
 }
 
-// Blocks that an SM has shared memory and threads for; and registers, by the estimate.
+// Blocks that fit on an SM: by shared memory and threads; and by registers, which are estimated.
 int blocks_in_shared(const Target& target, const TemporalShape& shape, int warps) {
-    constexpr std::int64_t kSystemBytes = 1024;
-    const auto by_shared = static_cast<int>(target.shared_bytes_per_sm / (shape.shared_bytes + kSystemBytes));
+    const auto by_shared =
+        static_cast<int>(target.shared_bytes_per_sm / (shape.shared_bytes + kSystemSharedBytes));
     return std::clamp(std::min(by_shared, target.max_threads_per_sm / (32 * warps)), 1,
                       target.max_blocks_per_sm);
 }
 int blocks_in_registers(const Target& target, const TemporalShape& shape, int warps) {
-    return std::max(1, target.registers_per_sm / (32 * warps * std::max(shape.registers + 4, 32)));
+    const int registers = std::max(shape.registers + model::kLimitRegisters, model::kLeastRegisters);
+    return std::max(1, target.registers_per_sm / (32 * warps * registers));
 }
 
 int most_registers(const Target& target, const TemporalSchedule& schedule) {
@@ -70,7 +70,7 @@ int most_registers(const Target& target, const TemporalSchedule& schedule) {
                     target.registers_per_sm / (32 * schedule.warps * schedule.min_blocks));
 }
 
-// What is in the way where the grid is too small; else empty.
+// Why the grid is too small; else empty.
 std::string smaller_than_tiles(const ir::Program& core, const TemporalShape& shape, const Extent& extent) {
     for (int axis = 0; axis < core.rank(); ++axis) {
         const auto at = static_cast<std::size_t>(axis);
@@ -81,7 +81,7 @@ std::string smaller_than_tiles(const ir::Program& core, const TemporalShape& sha
     return "";
 }
 
-// Makes whole schedules of a pipeline, a thread's cells and a number of warps.
+// Completes schedules of which the pipeline, a thread's cells and the number of warps are given.
 class Settler {
 public:
     Settler(const ir::Program& program, const Target& target, const Extent& extent, const TemporalPins& pins,
@@ -93,7 +93,7 @@ public:
         reductions_ = std::move(found.reductions);
     }
 
-    // What keeps the program, or the run, from several steps at once; else empty.
+    // Why the program, or the run, cannot do several steps at once; else empty.
     const std::string& refused() const { return refused_; }
     const std::string& unwatched() const { return unwatched_; }
 
@@ -103,7 +103,7 @@ public:
         double seconds = 0;  // of a cell and step
     };
 
-    // By what is usual for the rest; none where it cannot be built, and `why` says why.
+    // The other settings get their usual values. None: the schedule cannot be built, and `why` says why.
     std::optional<Settled> settle(const Pipeline& pipeline, const std::array<int, 2>& cells, int warps,
                                   double register_room, std::string& why) const {
         Settled settled;
@@ -112,7 +112,7 @@ public:
         schedule.reductions = reductions_;
         schedule.cells = pins_.cells.value_or(cells);
         schedule.warps = pins_.warps.value_or(warps);
-        schedule.ahead = pins_.ahead.value_or(kUsualAhead);
+        schedule.ahead = pins_.ahead.value_or(model::kUsualAhead);
         schedule.unroll = pins_.unroll.value_or(usual_unroll(core, pipeline, schedule));
         auto shaped = temporal_shape(core, pipeline, schedule, target_);
         if (auto* refused = std::get_if<std::string>(&shaped)) {
@@ -125,14 +125,14 @@ public:
                                                blocks_in_registers(target_, settled.shape, schedule.warps)));
         why = unfit(settled.shape, schedule, register_room);
         if (!why.empty() && schedule.unroll > 1 &&
-            !pins_.unroll) {  // fewer turns at a time need fewer registers
+            !pins_.unroll) {  // without unrolling a thread needs fewer registers
             schedule.unroll = 1;
             settled.shape = std::get<TemporalShape>(temporal_shape(core, pipeline, schedule, target_));
             why = unfit(settled.shape, schedule, register_room);
         }
         if (!why.empty()) return std::nullopt;
-        // Of more and shorter walks of planes the model knows less than of what they save.
-        const double clearly = pipeline.rank == 3 ? 0.99 : 1;
+        // In three dimensions the model underrates the cost of more and shorter traversals.
+        const double clearly = pipeline.rank == 3 ? model::kClearGain : 1;
         for (const int blocks : blocks_of(pipeline, settled.shape, schedule)) {
             TemporalSchedule shared = schedule;
             shared.blocks = blocks;
@@ -144,13 +144,12 @@ public:
         return settled;
     }
 
-    // What is in the way; else empty.
+    // Why the schedule cannot be built, or spills; else empty.
     std::string unfit(const TemporalShape& shape, const TemporalSchedule& schedule,
                       double register_room) const {
         const int limit = most_registers(target_, schedule);
-        // Where many warps share the registers the compiler finds the last few.
-        constexpr double kSqueezed = 1.08;
-        if (limit < target_.max_registers_per_thread) register_room = std::max(register_room, kSqueezed);
+        if (limit < target_.max_registers_per_thread)
+            register_room = std::max(register_room, model::kSqueezed);
         if (shape.registers > register_room * limit && !pins_.cells)
             return counted(shape.registers, "register") + " a thread are more than the " +
                    std::to_string(limit) + " that there are";
@@ -184,19 +183,19 @@ public:
                     const TemporalPins& pins, const std::vector<std::string>& watched)
         : settler_(program, target, extent, pins, watched), pins_(pins) {}
 
-    // Empty, or why the run is better off without.
+    // Why a run that watches reductions is faster by single steps; else empty.
     const std::string& unwatched() const { return settler_.unwatched(); }
 
     TemporalChoice run() {
         if (!settler_.refused().empty()) return {std::nullopt, settler_.refused(), 0};
-        const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(kMostSteps);
+        const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(model::kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
             const auto formed = form_pipeline(settler_.core, steps);
             if (const auto* why = std::get_if<std::string>(&formed)) {
                 why_not_ = *why;
                 break;
             }
-            // What more steps need is never less.
+            // More steps never need less.
             if (!try_shapes(std::get<Pipeline>(formed))) break;
         }
         if (!best_.schedule) best_.reason = why_not_;
@@ -204,7 +203,7 @@ public:
     }
 
 private:
-    // Whether some shape can be built.
+    // Whether any shape can be built.
     bool try_shapes(const Pipeline& pipeline) {
         const bool has_rows = pipeline.rank == 3;
         bool any = false;
@@ -243,7 +242,7 @@ private:
     std::string why_not_;
 };
 
-// Shapes with what is usual for the rest, then the rest varied around the best of them.
+// Lists shapes with the usual values of the other settings, then varies those settings of the best shapes.
 class TemporalLister {
 public:
     TemporalLister(const ir::Program& program, const Target& target, const Extent& extent,
@@ -252,7 +251,7 @@ public:
 
     std::vector<Candidate> run() {
         if (!settler_.refused().empty()) return {};
-        const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(kMostSteps);
+        const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(model::kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
             auto formed = form_pipeline(settler_.core, steps);
             if (std::holds_alternative<std::string>(formed)) break;
@@ -266,8 +265,6 @@ public:
     }
 
 private:
-    static constexpr double kRoom = 1.15;  // registers are an estimate: spills are seen when it is compiled
-
     struct Usual {
         const Pipeline* pipeline;
         Settler::Settled settled;
@@ -279,7 +276,7 @@ private:
     }
 
     void list_shapes() {
-        constexpr std::size_t kMostShapes = 80;
+        constexpr std::size_t kMostShapes = 80;  // whose other settings are varied
         std::vector<std::array<int, 2>> boxes;
         for (const int columns : {4, 2, 1}) {
             for (const int rows : {1, 2, 4, 8})
@@ -289,7 +286,7 @@ private:
         for (const Pipeline& pipeline : pipelines_) {
             for (const std::array<int, 2>& cells : values(pins_.cells, boxes)) {
                 for (const int warps : values(pins_.warps, {2, 4, 8, 12, 16}))
-                    if (auto settled = settler_.settle(pipeline, cells, warps, kRoom, why))
+                    if (auto settled = settler_.settle(pipeline, cells, warps, model::kTunerRoom, why))
                         shapes_.push_back({&pipeline, *std::move(settled)});
             }
         }
@@ -299,16 +296,15 @@ private:
         if (shapes_.size() > kMostShapes) shapes_.resize(kMostShapes);
     }
 
-    // The model knows little of these: what is usual comes first.
+    // The model is imprecise in these settings, so their usual values rank first.
     void vary(const Usual& usual) {
-        constexpr double kUnusual = 1.04;  // what the rank of others is multiplied by
         const auto& [chosen, shape, best] = usual.settled;
         const int least = chosen.min_blocks;
         std::set<int> counts{least, least + 1, std::max(1, least - 1)};
         if (pins_.min_blocks) counts = {*pins_.min_blocks};
         std::set<int> unrolls{1, 2, 3, chosen.unroll};
         if (pins_.unroll) unrolls = {*pins_.unroll};
-        for (const int ahead : values(pins_.ahead, {2, 3, kUsualAhead, 6})) {
+        for (const int ahead : values(pins_.ahead, {2, 3, model::kUsualAhead, 6})) {
             for (const int min_blocks : counts) {
                 TemporalSchedule schedule = chosen;
                 schedule.ahead = ahead;
@@ -323,7 +319,7 @@ private:
                         const int unusual =
                             (ahead != chosen.ahead) + (min_blocks != least) + (unroll != chosen.unroll);
                         found_.push_back(
-                            {Grouping(schedule), seconds * std::pow(kUnusual, unusual), seconds});
+                            {Grouping(schedule), seconds * std::pow(model::kUnusual, unusual), seconds});
                     }
                 }
             }
@@ -334,7 +330,7 @@ private:
         const auto shaped = temporal_shape(settler_.core, pipeline, schedule, target_);
         if (std::holds_alternative<std::string>(shaped)) return std::nullopt;
         const auto& shape = std::get<TemporalShape>(shaped);
-        if (!settler_.unfit(shape, schedule, kRoom).empty()) return std::nullopt;
+        if (!settler_.unfit(shape, schedule, model::kTunerRoom).empty()) return std::nullopt;
         if (schedule.min_blocks > blocks_in_shared(target_, shape, schedule.warps) && !pins_.min_blocks)
             return std::nullopt;
         return shape;

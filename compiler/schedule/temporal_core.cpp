@@ -10,7 +10,7 @@ namespace halo::schedule {
 
 namespace {
 
-// kept: by statement, the reductions that are part of it.
+// kept: for each statement, whether it is a reduction of the core.
 ir::Program core_with(const ir::Program& program, const std::vector<bool>& kept) {
     ir::Program core = program;
     std::set<std::uint32_t> needed;
@@ -32,7 +32,7 @@ ir::Program core_with(const ir::Program& program, const std::vector<bool>& kept)
     return core;
 }
 
-// Steps change nothing of that.
+// Whether a pipeline exists does not depend on the number of steps.
 std::string refusal(const ir::Program& core) {
     const auto formed = form_pipeline(core, 1);
     const auto* why = std::get_if<std::string>(&formed);

@@ -1,6 +1,7 @@
 #include "compiler/schedule/temporal_grouping.h"
 
 #include "compiler/schedule/groupings.h"
+#include "compiler/schedule/temporal_model.h"
 
 namespace halo::schedule {
 
@@ -37,7 +38,7 @@ const GroupingKind& temporal_grouping() {
     static const GroupingKind kind{
         "temporal",
         "several steps at once",
-        2.5,
+        temporal_model::kCompileSeconds,
         false,
         [](std::string_view text, int rank) { return parse_temporal(text, rank).mistakes; },
         [](int rank) -> std::string {

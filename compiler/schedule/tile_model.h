@@ -5,9 +5,9 @@
 
 namespace halo::schedule::tile_model {
 
-// Words of a cell's reads from shared memory that wait in registers, at most.
+// Words of a cell's reads from shared memory that are in flight, at most.
 inline constexpr int kMostReadsInFlight = 48;
-// Warps an SM: with fewer the latency of loads shows.
+// Warps an SM: with fewer, the latency of loads shows.
 inline constexpr double kWarpsToHideLatency = 12;
 // Factor on a stage's time, as the whole block waits at a barrier for its tile.
 inline constexpr double kBarrierFactor = 2.2;

@@ -20,7 +20,7 @@ constexpr std::string_view kReset = "\x1b[0m";
 constexpr std::size_t kTabWidth = 4;
 constexpr std::size_t kMaxWidth = 100;    // of a source line that is shown, in characters
 constexpr std::size_t kLeadWidth = 40;    // kept before the range where a line is cut
-constexpr std::size_t kMaxWindow = 4096;  // bytes of a line that are looked at
+constexpr std::size_t kMaxWindow = 4096;  // bytes of a line that are examined
 constexpr std::size_t kMaxQuoted = 400;   // bytes of a message's own text that are shown
 
 class Painter {

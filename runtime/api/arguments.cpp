@@ -43,7 +43,7 @@ void check_place(const Grid& grid, const Place& place) {
     const std::int64_t rows = grid.size() > 1 ? grid[1] : 1, planes = grid.size() > 2 ? grid[2] : 1;
     if (place.pitch < grid[0] || place.pitch > rt::kMaxElements)
         refuse(fmt::format("rows {} elements apart cannot hold the {} cells of a row", place.pitch, grid[0]));
-    // Both below 2^60 and 2^31: the product is looked at before it is made.
+    // Both below 2^60 and 2^31: the product is checked before it is computed.
     const auto fits = [](std::int64_t distance, std::int64_t count) {
         return distance <= rt::kMaxElements / std::max<std::int64_t>(count, 1);
     };

@@ -8,8 +8,8 @@
 namespace halocline {
 
 namespace rt = halo::rt;
+using detail::DeviceLock;
 using detail::translated;
-using detail::Turn;
 
 namespace {
 
@@ -76,7 +76,7 @@ void* Device::stream() const noexcept {
 }
 void Device::wait() const {
     translated([&] {
-        const Turn turn(*state_);
+        const DeviceLock lock(*state_);
         state_->device->synchronize();
     });
 }

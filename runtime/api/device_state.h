@@ -1,4 +1,4 @@
-// The inside of a Device handle. Not for users.
+// The implementation of a Device handle. Not for users.
 #pragma once
 
 #include <algorithm>
@@ -18,14 +18,14 @@ struct DeviceState {
     std::string kind, arch;
     std::unique_ptr<halo::rt::Device> device;
     halo::rt::CudaDevice* cuda = nullptr;  // the same, where it is a GPU
-    // Of everything that works on the device; held again by what such calls destroy.
+    // Held by every call that uses the device; recursive, as such calls destroy objects that lock it, too.
     std::recursive_mutex mutex;
 };
 
-// While it lives this thread has the device for itself. After it the thread's CUDA context is as it was.
-class Turn {
+// Holds the device's mutex, and restores the thread's CUDA context at the end.
+class DeviceLock {
 public:
-    explicit Turn(DeviceState& state) : lock_(state.mutex) {
+    explicit DeviceLock(DeviceState& state) : lock_(state.mutex) {
         if (state.cuda != nullptr) context_.emplace();
     }
 
@@ -34,20 +34,20 @@ private:
     std::optional<halo::rt::CurrentCudaContext> context_;
 };
 
-// Of several devices. Whoever takes several takes them in one order, so that nobody waits in a circle.
-class Turns {
+// Locks several devices, always in the same order, so that threads cannot deadlock.
+class DeviceLocks {
 public:
-    explicit Turns(const std::vector<std::shared_ptr<DeviceState>>& devices) : turns_(devices.size()) {
+    explicit DeviceLocks(const std::vector<std::shared_ptr<DeviceState>>& devices) : locks_(devices.size()) {
         std::vector<DeviceState*> in_order;
         for (const auto& device : devices)
             in_order.push_back(device.get());
         std::sort(in_order.begin(), in_order.end(), std::less<>());
         for (std::size_t i = 0; i < in_order.size(); ++i)
-            turns_[i].emplace(*in_order[i]);
+            locks_[i].emplace(*in_order[i]);
     }
 
 private:
-    std::vector<std::optional<Turn>> turns_;
+    std::vector<std::optional<DeviceLock>> locks_;
 };
 
 }  // namespace halocline::detail

@@ -10,8 +10,8 @@
 namespace halocline {
 
 namespace rt = halo::rt;
+using detail::DeviceLock;
 using detail::translated;
-using detail::Turn;
 
 namespace {
 
@@ -60,7 +60,7 @@ Field::Field(const Device& device, Type type, const Layout& layout, int past, in
         state->before = layout.first_cell;
         state->after = layout.elements - layout.first_cell;
         const std::int64_t size = rt::size_of(state->type), bytes = layout.elements * size;
-        const Turn turn(*state->device);
+        const DeviceLock lock(*state->device);
         rt::Device& on = *state->device->device;
         for (int i = 0; i < 1 + past + scratch; ++i) {
             state->memory.emplace_back(on, bytes);
@@ -120,7 +120,7 @@ const Grid& Field::grid() const noexcept {
 
 View Field::view(int level) const {
     return translated([&] {
-        const Turn turn(*state_->device);
+        const DeviceLock lock(*state_->device);
         if (level > 0 || level < -state_->past)
             throw Error(
                 ErrorCode::bad_argument,
@@ -138,7 +138,7 @@ View Field::view(int level) const {
 }
 
 void Field::changed() {
-    const Turn turn(*state_->device);
+    const DeviceLock lock(*state_->device);
     ++state_->version;
 }
 

@@ -35,7 +35,7 @@ struct FieldState {
     FieldState& operator=(const FieldState&) = delete;
     ~FieldState() {
         if (device == nullptr) return;
-        const Turn turn(*device);
+        const DeviceLock lock(*device);
         memory.clear();
     }
 };

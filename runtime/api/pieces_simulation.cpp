@@ -56,7 +56,7 @@ PiecesSimulation::PiecesSimulation(const Program& program, const std::vector<Dev
     : SimulationState(program, states_of(on), cells), code_(pieces_code(*source, on, extent, options)) {}
 
 PiecesSimulation::~PiecesSimulation() {
-    const Turns turns(devices);
+    const DeviceLocks locks(devices);
     pieces_.reset();
     sessions_.clear();
 }

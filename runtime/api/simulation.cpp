@@ -82,11 +82,11 @@ std::shared_ptr<SimulationState> simulation_on(const Program& program, const std
     return std::make_shared<PiecesSimulation>(program, devices, grid, options);
 }
 
-// Calls work(state) in the turns of its devices.
+// Calls work(state) with its devices locked.
 template <class Work>
 decltype(auto) in_turn(const std::shared_ptr<SimulationState>& state, Work&& work) {
     return translated([&]() -> decltype(auto) {
-        const Turns turns(state->devices);
+        const DeviceLocks locks(state->devices);
         return work(*state);
     });
 }

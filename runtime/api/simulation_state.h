@@ -1,5 +1,6 @@
 // The inside of a Simulation handle: a program on a grid, on one device (whole_simulation.h) or in pieces on
-// several (pieces_simulation.h). Not for users. Whoever calls its functions has the Turns of its devices.
+// several (pieces_simulation.h). Not for users. The caller of its functions holds the DeviceLocks of its
+// devices.
 #pragma once
 
 #include <map>

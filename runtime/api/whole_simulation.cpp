@@ -73,7 +73,7 @@ std::optional<double> fixed_value(const rt::Session& session, const rt::FieldPla
 
 }  // namespace
 
-// What is fixed may depend on params, so it is looked at before steps.
+// What is fixed may depend on params, so it is checked before steps.
 void WholeSimulation::check_faces() const {
     for (const auto& [name, binding] : bindings) {
         const rt::FieldPlan& mine = plan.fields[static_cast<std::size_t>(binding.index)];

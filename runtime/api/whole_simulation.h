@@ -27,7 +27,7 @@ struct WholeSimulation final : SimulationState, std::enable_shared_from_this<Who
     WholeSimulation(const Program& program, const Device& device, const Grid& grid,
                     const SimulationOptions& options);
     ~WholeSimulation() override {
-        const Turn turn(*device);
+        const DeviceLock lock(*device);
         session.reset();
     }
 

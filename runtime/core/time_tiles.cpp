@@ -7,16 +7,17 @@ namespace halo::rt {
 
 namespace {
 
-// A piece's cells cost more than calling its kernel from about here on.
+// Cells of a piece whose computation takes longer than the call of its kernel.
 constexpr std::int64_t kPieceCells = 4096;
 
-// The model of choose_shape(): a step costs the bytes that it moves from memory, in units of what one sweep
-// moves. From the last cache they come at this part of the price.
-constexpr double kCommonPrice = 0.15;
-// Of a cache, the part that a tile may fill: the rest is for what passes through.
-constexpr double kOwnPart = 0.6, kCommonPart = 0.5;
-// Starting and ending a tile, barriers and short pieces: not worth it for less than this.
-constexpr double kWorthwhile = 0.8;
+// The model of choose_shape(): the cost of a step is its memory traffic, relative to that of one sweep. Bytes
+// from the last-level cache cost this share.
+constexpr double kCommonCost = 0.15;
+// Of a cache, the share that a tile may fill; the rest is for data that is used once.
+constexpr double kOwnShare = 0.6, kCommonShare = 0.5;
+// The cost up to which tiles are used: prologues and epilogues of tiles, barriers and short pieces cost time,
+// too.
+constexpr double kMostCost = 0.8;
 constexpr std::int64_t kFewestRows = 4;
 
 int slowest_axis(const Geometry& geometry) {
@@ -30,7 +31,7 @@ std::int64_t chunk_begin(const TimeTiles& tiles, int chunk) {
 
 using Distance = std::array<std::int64_t, kMaxRank>;
 
-// How far sweep s must stay behind sweep r, which comes before it; nullopt where it need not.
+// By how much sweep s must lag behind sweep r, which precedes it; nullopt where they are independent.
 std::optional<Distance> distance(const Sweep& r, const Sweep& s) {
     std::optional<Distance> most;
     for (const Sweep::Use& first : r.uses) {
@@ -54,14 +55,14 @@ Range common(const Range& a, const Range& b) {
     return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
-// A part of an axis of n cells as each sweep has it, by the sweep's lag.
+// A part of an axis of n cells, of which each sweep has a range that depends on its lag.
 class Window {
 public:
     enum class Kind : std::uint8_t {
         all,
-        alone,   // what can be done without the parts beside this one
-        border,  // what is missing then, at the end of this part
-        shifted  // what can be done once the parts before this one are done
+        shrinking,  // a trapezoid, which is independent of the other parts
+        growing,    // the inverted trapezoid at the end of the part, which fills the rest
+        skewed      // a parallelogram, which depends on the parts before it
     };
     Window(Kind kind, const Range& part, std::int64_t n, bool ring)
         : kind_(kind), part_(part), n_(n), ring_(ring) {}
@@ -72,14 +73,14 @@ public:
         switch (kind_) {
             case Kind::all:
                 break;
-            case Kind::alone:
+            case Kind::shrinking:
                 return {Range{first && !ring_ ? 0 : part_.begin + lag, last && !ring_ ? n_ : part_.end - lag},
                         Range{}};
-            case Kind::border:
+            case Kind::growing:
                 if (!last) return {Range{part_.end - lag, part_.end + lag}, Range{}};
                 return ring_ ? std::array<Range, 2>{Range{n_ - lag, n_}, Range{0, lag}}
                              : std::array<Range, 2>{};
-            case Kind::shifted:
+            case Kind::skewed:
                 return {Range{std::max<std::int64_t>(part_.begin - lag, 0), last ? n_ : part_.end - lag},
                         Range{}};
         }
@@ -93,9 +94,9 @@ private:
     bool ring_;
 };
 
-class Walk {
+class Traversal {
 public:
-    Walk(const TimeTiles& tiles, int chunk, const VisitPiece& visit)
+    Traversal(const TimeTiles& tiles, int chunk, const VisitPiece& visit)
         : tiles_(tiles),
           visit_(visit),
           slowest_(slowest_axis(tiles.geometry)),
@@ -106,9 +107,9 @@ public:
         find_strips();
     }
 
-    // Sweep after sweep follows a front through the planes, each behind the one before it.
-    void inside() const {
-        const Window window(Window::Kind::alone, chunk_, planes_, tiles_.rings[slowest_]);
+    // A wavefront passes through the planes; each sweep follows it at its lag.
+    void interior() const {
+        const Window window(Window::Kind::shrinking, chunk_, planes_, tiles_.rings[slowest_]);
         const std::int64_t length = tiles_.shape.planes;
         for (const Window& strip : strips_) {
             for (std::int64_t front = chunk_.begin; front < chunk_.end + last_lag_; front += length) {
@@ -120,9 +121,9 @@ public:
         }
     }
 
-    // Around the chunk's end.
+    // The cells around the chunk's end.
     void border() const {
-        const Window window(Window::Kind::border, chunk_, planes_, tiles_.rings[slowest_]);
+        const Window window(Window::Kind::growing, chunk_, planes_, tiles_.rings[slowest_]);
         for (const Window& strip : strips_)
             for (std::size_t s = 0; s < tiles_.sweeps.size(); ++s)
                 for (const Range& planes : window.of(tiles_.lags[s][slowest_]))
@@ -133,7 +134,7 @@ private:
     void find_strips() {
         const std::int64_t rows = tiles_.geometry.rank == 3 ? tiles_.geometry.extent[1] : 1;
         const bool ring = tiles_.geometry.rank == 3 && tiles_.rings[1];
-        // On a ring they must not be shorter than they were chosen.
+        // On a ring strips must not be shorter than the chosen length, as trapezoids need it.
         const std::int64_t length = tiles_.shape.rows;
         const std::int64_t count =
             ring ? std::max<std::int64_t>(rows / length, 1) : (rows + length - 1) / length;
@@ -143,9 +144,9 @@ private:
                                      ring);
         };
         if (count == 1) return add(Window::Kind::all);
-        if (!ring) return add(Window::Kind::shifted);
-        add(Window::Kind::alone);
-        add(Window::Kind::border);
+        if (!ring) return add(Window::Kind::skewed);
+        add(Window::Kind::shrinking);
+        add(Window::Kind::growing);
     }
 
     void emit(std::size_t s, const Range& planes, const Window& strip) const {
@@ -169,7 +170,8 @@ std::int64_t image_distance(const FieldPlan& field, int axis, std::int64_t n, st
     const auto& faces = field.boundary[axis];
     std::int64_t most = reach;
     for (std::int64_t past = 1; past <= reach; ++past) {
-        // From the edge cell at the face it is so far to the source, and on a ring the other way round.
+        // inwards: the distance from the edge cell at the face to the source. On a ring the other way may be
+        // shorter.
         const auto add = [&](const ImageSource& source, std::int64_t inwards) {
             if (source.shows != ImageMap::Shows::cell) return;
             const std::int64_t around = n - inwards + reach - past;
@@ -211,24 +213,23 @@ public:
           slowest_(slowest_axis(geometry)),
           rows_(geometry.rank == 3 ? geometry.extent[1] : 1),
           grid_bytes_(geometry.elements * needs.cell_bytes),
-          in_common_(grid_bytes_ < cache.common_bytes * cache.threads) {}
+          fits_common_(grid_bytes_ < cache.common_bytes * cache.threads) {}
 
     TileShape choose() {
         const bool free = asked_.steps == 0;
         if (free && grid_bytes_ < cache_.own_bytes * cache_.threads) return {};
-        price_ =
-            free ? kWorthwhile * (in_common_ ? kCommonPrice : 1) : std::numeric_limits<double>::infinity();
+        cost_ = free ? kMostCost * (fits_common_ ? kCommonCost : 1) : std::numeric_limits<double>::infinity();
         for (std::size_t steps = 2; steps <= needs_.lags.size(); ++steps) {
             if (!free && static_cast<int>(steps) != asked_.steps) continue;
             consider(static_cast<int>(steps), false);
-            if (!in_common_ && cache_.common_bytes > 0) consider(static_cast<int>(steps), true);
+            if (!fits_common_ && cache_.common_bytes > 0) consider(static_cast<int>(steps), true);
         }
         return best_;
     }
 
 private:
-    // Bytes moved a step, where 1 is what one sweep over all arrays moves: each tile fetches its own cells,
-    // and again those that the strip or chunk before it has left, once for all its steps.
+    // Memory traffic of a step, where that of one sweep over all arrays is 1: for all its steps a tile reads
+    // once its own cells, and again those that it shares with the previous strip or chunk.
     void consider(int steps, bool from_common) {
         const auto& lags = needs_.lags[static_cast<std::size_t>(steps) - 1];
         const std::int64_t planes = geometry_.extent[slowest_];
@@ -239,11 +240,11 @@ private:
         shape.steps = steps;
         shape.chunks = static_cast<int>(std::clamp<std::int64_t>(planes / shortest, 1, cache_.threads));
         if (asked_.steps == 0 && shape.chunks < cache_.threads) return;
-        const double room = from_common ? kCommonPart * static_cast<double>(cache_.common_bytes)
-                                        : kOwnPart * static_cast<double>(cache_.own_bytes);
-        const std::int64_t alive = lag + 2 * reach + 1;
+        const double room = from_common ? kCommonShare * static_cast<double>(cache_.common_bytes)
+                                        : kOwnShare * static_cast<double>(cache_.own_bytes);
+        const std::int64_t live = lag + 2 * reach + 1;
         shape.rows =
-            rows_that_fit(lags[1], room / static_cast<double>(alive * geometry_.pitch * needs_.cell_bytes));
+            rows_that_fit(lags[1], room / static_cast<double>(live * geometry_.pitch * needs_.cell_bytes));
         if (shape.rows == 0) return;
         shape.planes = std::max<std::int64_t>(1, kPieceCells / (geometry_.extent[0] * shape.rows));
         double again = 1, borders = 1;
@@ -252,25 +253,24 @@ private:
                      static_cast<double>(shape.rows);
         if (shape.chunks > 1)
             borders += static_cast<double>(shortest * shape.chunks) / static_cast<double>(planes);
-        double price = again * borders / steps;
-        if (in_common_) price *= kCommonPrice;
-        if (from_common) price += kCommonPrice;
-        if (price >= price_) return;
+        double cost = again * borders / steps;
+        if (fits_common_) cost *= kCommonCost;
+        if (from_common) cost += kCommonCost;
+        if (cost >= cost_) return;
         best_ = shape;
-        price_ = price;
+        cost_ = cost;
     }
 
-    // Rows of a strip, where the cache holds so many of them at all planes that are alive; 0 where it cannot
-    // be.
+    // Rows of a strip, where the cache holds `fitting` rows of all live planes; 0 where no strip fits.
     std::int64_t rows_that_fit(std::int64_t lag, double fitting) const {
-        const std::int64_t beside = lag + 2 * needs_.reach[1];
+        const std::int64_t overlap = lag + 2 * needs_.reach[1];
         const std::int64_t fewest = needs_.rings[1] ? 2 * (lag + needs_.reach[1]) : 1;
         if (asked_.steps > 0) {
             const std::int64_t wanted = std::max(asked_.rows, fewest);
             return needs_.strips && asked_.rows > 0 ? std::min(rows_, wanted) : rows_;
         }
         if (fitting >= static_cast<double>(rows_)) return rows_;
-        const std::int64_t rows = static_cast<std::int64_t>(fitting) - beside;
+        const std::int64_t rows = static_cast<std::int64_t>(fitting) - overlap;
         if (!needs_.strips || rows < std::max(fewest, kFewestRows)) return 0;
         return rows;
     }
@@ -282,9 +282,9 @@ private:
     int slowest_;
     std::int64_t rows_;
     std::int64_t grid_bytes_;
-    bool in_common_;
+    bool fits_common_;
     TileShape best_;
-    double price_ = 0;
+    double cost_ = 0;
 };
 
 }  // namespace
@@ -295,11 +295,11 @@ TileShape choose_shape(const Geometry& geometry, const TileNeeds& needs, const C
 }
 
 void order_pieces(const TimeTiles& tiles, int chunk, int phase, const VisitPiece& visit) {
-    const Walk walk(tiles, chunk, visit);
+    const Traversal traversal(tiles, chunk, visit);
     if (phase == 0) {
-        walk.inside();
+        traversal.interior();
     } else {
-        walk.border();
+        traversal.border();
     }
 }
 

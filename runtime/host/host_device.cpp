@@ -20,24 +20,24 @@ using Entry = void(void* const* arguments, long begin, long end);
 constexpr std::int64_t kLine = 64;              // bytes of a cache line: no two threads write the same
 constexpr std::int64_t kSerialBytes = 1 << 17;  // waking the threads costs more than this much copying
 
-// Whether a kernel's launches are so short that waking the threads would cost more than they save: found from
-// the time that blocks take. On a machine that does other work, too, waiting for a thread can take a hundred
-// times as long as the work itself. Which threads run a block never changes what it computes.
-class Pace {
+// Decides from the time of its blocks whether a kernel's launches are so short that waking the threads costs
+// more than it saves. On a busy machine the wait for a thread can take a hundred times as long as the work
+// itself. The threads that run a block do not affect what it computes.
+class LaunchTiming {
 public:
     bool is_serial() const { return is_serial_; }
     bool is_known() const { return samples_ == kSamples; }
 
     void start(std::int64_t blocks) {
         if (blocks == blocks_) return;
-        *this = Pace();
+        *this = LaunchTiming();
         blocks_ = blocks;
     }
     void add_block(double seconds) {
-        shortest_ = std::min(shortest_, seconds);  // the others were cold, or interrupted
+        shortest_ = std::min(shortest_, seconds);  // longer ones had cold caches, or were interrupted
         if (++samples_ == kSamples) is_serial_ = shortest_ * static_cast<double>(blocks_) < kShort;
     }
-    // Blocks need not be alike: where the whole takes long again and again, the threads are woken after all.
+    // Blocks may differ: where whole launches repeatedly take long, the threads are used after all.
     void add_launch(double seconds) {
         overruns_ = seconds > 3 * kShort ? overruns_ + 1 : 0;
         if (overruns_ == kSamples) is_serial_ = false;
@@ -57,11 +57,11 @@ class HostKernel : public Kernel {
 public:
     explicit HostKernel(Entry* code) : entry_(code) {}
     Entry* entry() const { return entry_; }
-    Pace& pace() { return pace_; }
+    LaunchTiming& timing() { return timing_; }
 
 private:
     Entry* entry_;
-    Pace pace_;
+    LaunchTiming timing_;
 };
 
 template <class Work>
@@ -173,17 +173,17 @@ public:
 
     void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
         Entry* const entry = static_cast<HostKernel&>(kernel).entry();
-        Pace& pace = static_cast<HostKernel&>(kernel).pace();
+        LaunchTiming& timing = static_cast<HostKernel&>(kernel).timing();
         const std::int64_t count = blocks[0] * blocks[1] * blocks[2];
         if (count <= 1 || pool_.threads() == 1) return run_blocks(entry, arguments, 0, count);
-        pace.start(count);
-        if (pace.is_serial()) {
-            pace.add_launch(seconds_of([&] { run_blocks(entry, arguments, 0, count); }));
+        timing.start(count);
+        if (timing.is_serial()) {
+            timing.add_launch(seconds_of([&] { run_blocks(entry, arguments, 0, count); }));
             return;
         }
         std::int64_t first = 0;
-        if (!pace.is_known()) {
-            pace.add_block(seconds_of([&] { run_blocks(entry, arguments, 0, 1); }));
+        if (!timing.is_known()) {
+            timing.add_block(seconds_of([&] { run_blocks(entry, arguments, 0, 1); }));
             first = 1;
         }
         pool_.run(count - first, [&](std::int64_t begin, std::int64_t end) {

@@ -24,9 +24,9 @@ namespace {
 using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
-constexpr Seconds kLook{0.1};        // between looks after the ranks that are waited for
-constexpr Seconds kOwnFailure{0.5};  // what went wrong in all ranks alike is better told by the first
-constexpr Seconds kGrace{10};        // for the first rank to tell of a failure and end all
+constexpr Seconds kCheckInterval{0.1};  // between checks of the ranks that are waited for
+constexpr Seconds kOwnFailure{0.5};     // what went wrong in all ranks alike is better told by the first
+constexpr Seconds kGrace{10};           // for the first rank to tell of a failure and end all
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;  // of one message: MPI counts in int
 
 // What ranks tell each other beside their work: that they are there, why one fails, or that this has been
@@ -217,15 +217,16 @@ void MpiRanks::wait(const std::function<bool()>& done, std::span<const int> peer
 void MpiRanks::poll(const std::function<bool()>& done, const std::function<std::vector<int>()>& pending) {
     Patience patience;
     const Clock::time_point begun = Clock::now();
-    Clock::time_point since = begun, looked = begun;
+    Clock::time_point since = begun, checked = begun;
     while (!done()) {
         take_notes();
         const Clock::time_point now = Clock::now();
         if (failure_ && now - begun > kOwnFailure) throw RankFailed(*failure_);
-        if (now - looked > kLook) {
-            // A process that was stopped itself for a while (kill -STOP, a suspended job) heard nobody then.
-            if (now - looked > Seconds(timeout()) / 2) since = now;
-            looked = now;
+        if (now - checked > kCheckInterval) {
+            // A process that was itself stopped for a while (kill -STOP, a suspended job) received nothing
+            // then.
+            if (now - checked > Seconds(timeout()) / 2) since = now;
+            checked = now;
             look_after(pending(), since);
         }
         patience.pause();

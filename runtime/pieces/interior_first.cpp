@@ -6,7 +6,8 @@ namespace halo::rt {
 
 namespace {
 
-constexpr std::int64_t kLonger = 8;  // so many times as all borders is a walk of the interior
+constexpr std::int64_t kInteriorToBorders =
+    8;  // planes of a traversal of the interior, for each of all borders
 
 }  // namespace
 
@@ -14,7 +15,7 @@ InteriorFirst interior_first(const PlaneRange& planes, const std::array<std::int
     const int sides = (bound[0] > 0 ? 1 : 0) + (bound[1] > 0 ? 1 : 0);
     const int of_interior = walks > 0 ? std::max(1, walks - sides) : 0;
     const int of_border = walks > 0 ? 1 : 0;
-    const std::int64_t borders = walks > 0 ? planes.planes() / (kLonger * of_interior + 1) : 0;
+    const std::int64_t borders = walks > 0 ? planes.planes() / (kInteriorToBorders * of_interior + 1) : 0;
     const std::int64_t border = borders / std::max(1, sides);
     InteriorFirst result;
     result.interior = {planes.begin, planes.end, of_interior};

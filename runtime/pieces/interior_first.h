@@ -1,4 +1,5 @@
-// The planes of a piece in the order that asynchronous exchange wants: those that need no ghosts come first.
+// Divides the planes of a piece for asynchronous exchange: the interior, which needs no ghosts, is computed
+// first and overlaps the exchange.
 #pragma once
 
 #include <array>
@@ -13,12 +14,12 @@ struct InteriorFirst {
     std::array<PlaneRange, 2> borders;  // below and above; empty where there are no ghosts
 };
 
-// planes: those to compute. bound: how many of the lowest of them, and of the highest, need ghosts. walks: of
-// the kernel over all of a column; 0: it shares the planes out otherwise.
+// planes: those to compute. bound: how many of the lowest of them, and of the highest, need ghosts. walks:
+// the kernel's traversals of a column; 0: it divides the planes otherwise.
 //
-// Each walk begins with turns that bring nothing out, so a border is a walk where there are several: then it
-// costs nothing. It is shorter than those of the interior, as blocks that end late leave less of the device
-// without work the shorter they are.
+// Each traversal has a prologue without output, so a border replaces one of several traversals and costs no
+// further prologue. It is shorter than those of the interior, as short blocks at the end of a launch leave
+// less of the device idle.
 InteriorFirst interior_first(const PlaneRange& planes, const std::array<std::int64_t, 2>& bound, int walks);
 
 }  // namespace halo::rt

@@ -182,7 +182,7 @@ void Pieces::step_together(std::int64_t count) {
         for (std::size_t i = 0; i < sessions_.size(); ++i) {
             Session& session = *sessions_[i];
             session.combine_with([this, &rendezvous, &session, i](const std::string& name) {
-                return rendezvous.meet(
+                return rendezvous.all_reduce(
                     i, session.partial_results(name),
                     [this](const std::vector<PartialResults>& parts) { return combined(parts); });
             });

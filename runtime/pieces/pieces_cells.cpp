@@ -24,12 +24,12 @@ std::vector<PlacedBox> computed(const Piece& piece, const Grid& grid) {
         const std::int64_t end = first + piece.cells(axis);
         std::vector<PlacedBox> longer;
         for (const PlacedBox& part : parts)
-            for (const std::int64_t turn : {-extent, std::int64_t{0}, extent}) {
+            for (const std::int64_t period : {-extent, std::int64_t{0}, extent}) {
                 PlacedBox piece_of = part;
-                const std::int64_t from = std::max(first, turn), to = std::min(end, turn + extent);
+                const std::int64_t from = std::max(first, period), to = std::min(end, period + extent);
                 if (from >= to) continue;
-                piece_of.whole.begin[along] = from - turn;
-                piece_of.whole.end[along] = to - turn;
+                piece_of.whole.begin[along] = from - period;
+                piece_of.whole.end[along] = to - period;
                 piece_of.local.begin[along] = from - first;
                 piece_of.local.end[along] = to - first;
                 longer.push_back(piece_of);

@@ -3,29 +3,29 @@
 namespace halo::rt {
 
 void Rendezvous::work(const std::function<void()>& work) {
-    const std::scoped_lock turn(mutex_);
+    const std::scoped_lock lock(mutex_);
     try {
         work();
     } catch (...) {
-        given_up_ = true;
+        has_failed_ = true;
         changed_.notify_all();
         throw;
     }
 }
 
-// This thread has its turn; it is another's while it waits.
-double Rendezvous::meet(std::size_t thread, PartialResults part, const Combine& combine) {
+// The mutex is held by this thread, except while it waits.
+double Rendezvous::all_reduce(std::size_t thread, PartialResults part, const Combine& combine) {
     parts_[thread] = std::move(part);
-    const std::int64_t round = round_;
+    const std::int64_t generation = generation_;
     if (++arrived_ == parts_.size()) {
         result_ = combine(parts_);
         arrived_ = 0;
-        ++round_;
+        ++generation_;
         changed_.notify_all();
     } else {
-        changed_.wait(mutex_, [&] { return round_ != round || given_up_; });
+        changed_.wait(mutex_, [&] { return generation_ != generation || has_failed_; });
     }
-    if (round_ == round) throw GaveUp();
+    if (generation_ == generation) throw GaveUp();
     return result_;
 }
 

@@ -1,5 +1,5 @@
-// Where threads wait for each other to make one number of what each brings. One of them works at a time, as
-// they may share a device: the next goes on when one waits here or is done.
+// An all-reduce between threads, of which only one works at a time, as they may share a device: another one
+// goes on when one waits here or is done.
 #pragma once
 
 #include <condition_variable>
@@ -12,7 +12,7 @@
 
 namespace halo::rt {
 
-// In a thread that waited for one in which something else went wrong.
+// Thrown in a thread that waits for others, where one of them has failed.
 class GaveUp : public Error {
 public:
     GaveUp() : Error(ErrorCode::internal, "another piece of the grid could not go on with its steps") {}
@@ -24,21 +24,22 @@ public:
 
     explicit Rendezvous(std::size_t threads) : parts_(threads) {}
 
-    // A thread's work. What it throws is thrown on, and the others need not wait for it.
+    // Runs a thread's work. Where that throws, the exception is passed on, and threads that wait here throw
+    // GaveUp.
     void work(const std::function<void()>& work);
 
-    // Called within work() by every thread, as often by each: gives all of them what `combine` makes of their
-    // parts. Throws GaveUp where another thread has given up.
-    double meet(std::size_t thread, PartialResults part, const Combine& combine);
+    // Called within work() by every thread, equally often by each: all get the result of `combine` for their
+    // parts. Throws GaveUp where another thread has failed.
+    double all_reduce(std::size_t thread, PartialResults part, const Combine& combine);
 
 private:
     std::mutex mutex_;
     std::condition_variable_any changed_;
     std::vector<PartialResults> parts_;
     std::size_t arrived_ = 0;
-    std::int64_t round_ = 0;
+    std::int64_t generation_ = 0;
     double result_ = 0;
-    bool given_up_ = false;
+    bool has_failed_ = false;
 };
 
 }  // namespace halo::rt

@@ -49,7 +49,7 @@ std::vector<schedule::Schedule> schedules(int rank) {
         s.strategy = strategy;
         for (int axis = rank; axis < 3; ++axis)
             threads[axis] = cells[axis] = 1;
-        if (schedule::kind_of(s).walks) threads[rank - 1] = cells[rank - 1] = 1;
+        if (schedule::kind_of(s).streams) threads[rank - 1] = cells[rank - 1] = 1;
         while (threads[0] * threads[1] * threads[2] % 32 != 0)
             threads[0] *= 2;  // reductions need whole warps
         s.threads = threads;

@@ -27,7 +27,7 @@ Schedule draw(int rank, Strategy strategy, bool sums_tables, Random& random) {
     const auto draw_own = [&](schedule::Setting setting, const std::vector<int>& values) {
         if (schedule::own_setting(drawn, setting)) schedule::set_own(drawn, setting, random.pick(values));
     };
-    if (schedule::kind_of(drawn).walks) {
+    if (schedule::kind_of(drawn).streams) {
         drawn.threads[rank - 1] = drawn.cells[rank - 1] = 1;
         while (drawn.threads[0] * drawn.threads[1] % 32 != 0)
             drawn.threads[0] *= 2;

@@ -109,7 +109,7 @@ TEST_CASE("the model's link is the slowest of all pairs, and waits as long as wa
     CHECK(of_four.bytes_per_second == Approx(395e9).epsilon(0.01));  // between 2 and 3
     CHECK(of_four.copy_seconds == Approx(9.01e-6).epsilon(0.01));
     CHECK(of_four.wait_seconds == Approx(26e-6).epsilon(0.01));
-    CHECK(of_four.meeting_seconds == 15e-6);
+    CHECK(of_four.barrier_seconds == 15e-6);
     CHECK(bench::link_of(results.link, 2, true).wait_seconds == Approx(11e-6).epsilon(0.01));
     const driver::Link built_in = bench::link_of({}, 2, true);
     CHECK(built_in.bytes_per_second == driver::built_in_link(true).bytes_per_second);

@@ -1,4 +1,5 @@
-// Whether the interior needs no ghosts, every plane is computed once, and walks are shared out as they come.
+// Whether the interior needs no ghosts, every plane is computed once, and borders get one of several
+// traversals.
 #include "runtime/pieces/interior_first.h"
 
 #include <cstdint>
@@ -30,7 +31,7 @@ TEST_CASE("every own plane once, and none that needs ghosts in the interior") {
                 }
 }
 
-TEST_CASE("borders are walks, and shorter than those of the interior") {
+TEST_CASE("borders are traversals, and shorter than those of the interior") {
     const InteriorFirst one = interior_first({4, 508}, {4, 0}, 2);
     CHECK(one.interior.planes() == 448);
     CHECK(one.interior.walks == 1);

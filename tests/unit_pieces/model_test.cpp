@@ -28,7 +28,7 @@ constexpr ExchangePlan kExchange{2, 8, 2};
 
 }  // namespace
 
-TEST_CASE("one piece waits for nobody") {
+TEST_CASE("one piece has nothing to wait for") {
     const Prediction one = predict(cut_into({1, 1, 1}), {4, kCell, 1e-6}, kExchange, built_in_link(true));
     CHECK(one.own == Approx(64 * 64 * 64 * kCell + 1e-6));
     CHECK(one.ghosts == 0);
@@ -100,12 +100,12 @@ TEST_CASE("what is computed meanwhile hides an exchange as far as it lasts") {
     exchange.scheme = rt::ExchangeScheme::asynchronous;
     const rt::Decomposition cut = cut_into({1, 1, 2});
     const Prediction apart = predict(cut, {2, kCell}, kExchange, link);
-    const Prediction beside = predict(cut, {2, kCell}, exchange, link);
-    CHECK(beside.exchange == Approx(apart.exchange - beside.own));
-    CHECK(beside.ghosts == apart.ghosts);
+    const Prediction overlapped = predict(cut, {2, kCell}, exchange, link);
+    CHECK(overlapped.exchange == Approx(apart.exchange - overlapped.own));
+    CHECK(overlapped.ghosts == apart.ghosts);
     const rt::Decomposition rows = rt::decompose({2, {64, 64, 1}, {}}, {1, 2, 1}, {{{2, 2}, {2, 2}}}, kAxes);
     CHECK(predict(rows, {2, kCell}, exchange, link).ghosts ==
-          Approx(3 * predict(rows, {2, kCell}, kExchange, link).ghosts));  // borders are walks of their own
+          Approx(3 * predict(rows, {2, kCell}, kExchange, link).ghosts));  // borders are separate traversals
     CHECK(predict(cut, {2, 1000 * kCell}, exchange, link).exchange == Approx(10e-6 / 2));
     exchange.scheme = rt::ExchangeScheme::direct;
     const double stored = 2 * 64 * 64 * 8 / 1e9;
@@ -114,7 +114,7 @@ TEST_CASE("what is computed meanwhile hides an exchange as far as it lasts") {
 
 TEST_CASE("a host asks for one piece's exchange after the other, however small they are") {
     Link link{10e-6, 3e-6, 1e12, 7e-6};
-    link.asking_seconds = 100e-6;
+    link.host_seconds = 100e-6;
     ExchangePlan exchange = kExchange;
     const rt::Decomposition cut = cut_into({1, 1, 4});
     const auto seconds = [&](rt::ExchangeScheme scheme, int pieces, double cell) {
@@ -139,14 +139,14 @@ TEST_CASE("of several blocks of steps the first alone has borders, and the last 
     CHECK(ghosts(rows, 2) ==
           Approx((0.5 + 3. / 2) / 2 * two_rows));  // half of them, and borders half as deep
     CHECK(ghosts(rows, 3) == Approx((1. / 3 + 2. / 3 + 3. / 3) / 3 * two_rows));
-    // Borders fill a device while long walks end, so launches without them take longer.
+    // Borders keep a device busy while long traversals end, so launches without them take longer.
     const rt::Decomposition planes = cut_into({1, 1, 2});
     const double two_planes = 64 * 64 * 2 * kCell, own = 64 * 64 * 32 * kCell;
     CHECK(ghosts(planes, 2) == Approx((0.5 + 1. / 2) / 2 * two_planes + 0.02 / 2 * own));
 }
 
 TEST_CASE("between two grids that were measured the rate is on the line through them") {
-    const std::vector<MeasuredPace> measured{{1e3, 8e-9}, {1e5, 2e-9}, {1e6, 1e-9}};
+    const std::vector<MeasuredTime> measured{{1e3, 8e-9}, {1e5, 2e-9}, {1e6, 1e-9}};
     CHECK(seconds_per_cell(measured, 1e3) == Approx(8e-9));
     CHECK(seconds_per_cell(measured, 1e4) == Approx(4e-9));
     CHECK(seconds_per_cell(measured, 1e9) == Approx(1e-9));

@@ -42,12 +42,12 @@ TEST_CASE("a sum in the order of its planes carries one value for each plane to 
     const auto formed = form_pipeline(program, 2);
     CHECK(queue_of(formed).fold);
     CHECK_FALSE(queue_of(formed).keeps_windows());
-    // A plane waits for a turn, until other warps' rows are there; then the next one takes its place.
+    // A plane is kept for one iteration, until other warps' rows are there; then the next one overwrites it.
     CHECK(std::get<Pipeline>(formed).later_first);
     CHECK(queue_of(formed).slots == 1);
 }
 
-TEST_CASE("a reduction beside a sum waits with it", "[fold]") {
+TEST_CASE("a reduction of a folded sum is folded with it", "[fold]") {
     ir::Program program = sum_stencil(3, ir::Scalar::f32, box_by(true));
     ir::ExprBuilder build(program);
     ir::Reduce change;

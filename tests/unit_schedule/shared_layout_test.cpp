@@ -106,16 +106,16 @@ TEST_CASE("a thread that streams keeps its own cells, and its neighbours where p
     CHECK(left.pieces[0].width == 4);
 }
 
-TEST_CASE("a walk is unrolled by the length of its queue where that is short enough", "[layout]") {
-    const auto turns = [](int radius, std::array<int, 3> cells) {
+TEST_CASE("a traversal is unrolled by the length of its queue where that is short enough", "[layout]") {
+    const auto factor = [](int radius, std::array<int, 3> cells) {
         const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, radius)));
-        return unrolled_turns(f, make(Stream{}, {32, 4, 1}, cells));
+        return unroll_factor(f, make(Stream{}, {32, 4, 1}, cells));
     };
-    CHECK(turns(1, {4, 2, 1}) == 3);
-    CHECK(turns(2, {4, 1, 1}) == 5);
+    CHECK(factor(1, {4, 2, 1}) == 3);
+    CHECK(factor(2, {4, 1, 1}) == 5);
     Schedule asked = make(Stream{}, {32, 4, 1}, {4, 2, 1});
     set_own(asked, Setting::unroll, 2);
-    CHECK(unrolled_turns(footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1))), asked) == 2);
+    CHECK(unroll_factor(footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1))), asked) == 2);
 }
 
 TEST_CASE("levels read in place alone are not staged", "[layout]") {

@@ -89,10 +89,10 @@ TEST_CASE("distance counts doublings, and settings that one schedule alone has",
     CHECK(apart(a, read("direct threads=64x2x1 cells=4x2x4 min_blocks=4", 3)) == 2);
     CHECK(apart(a, read("direct threads=32x4x1 cells=4x2x4", 3)) == 3);  // 1 and two doublings
     CHECK(apart(a, read("tile threads=32x4x1 cells=4x2x4 min_blocks=4", 3)) == INFINITY);
-    const Schedule walk = read("stream threads=32x4 cells=4x2", 3),
+    const Schedule stream = read("stream threads=32x4 cells=4x2", 3),
                    far = read("stream threads=32x4 cells=4x2 planes=8", 3);
-    CHECK(apart(walk, far) == 4);
-    CHECK(apart(far, walk) == 4);
+    CHECK(apart(stream, far) == 4);
+    CHECK(apart(far, stream) == 4);
 }
 
 TEST_CASE("the plain schedule has one cell a thread", "[space]") {

@@ -1,4 +1,4 @@
-// How a grid is shared out among the blocks of a kernel that does several steps.
+// How a grid is divided among the blocks of a kernel for several steps.
 #include "compiler/schedule/temporal.h"
 #include "catch.h"
 #include "stencils.h"
@@ -17,31 +17,31 @@ std::int64_t tiles(const ir::Program& program, const TemporalSchedule& schedule,
 
 }  // namespace
 
-TEST_CASE("blocks walk columns where they are so many times as many, in more than one wave") {
+TEST_CASE("blocks traverse parts of columns where their number is a multiple, in more than one wave") {
     const ir::Program program = sum_stencil(3, ir::Scalar::f32, star(3, 1));
     TemporalSchedule schedule;
     schedule.warps = 8;
     schedule.cells = {4, 4};
     schedule.unroll = 2;
     const Extent large{1024, 1024, 512}, small{256, 128, 512};
-    const auto walks = [&](const Extent& extent, int blocks) {
+    const auto traversals = [&](const Extent& extent, int blocks) {
         schedule.blocks = blocks;
-        return walks_of_column(program, schedule, Target{}, extent);
+        return traversals_of_column(program, schedule, Target{}, extent);
     };
     const auto columns = static_cast<int>(tiles(program, schedule, large));
     REQUIRE(columns == 387);
-    CHECK(walks(large, columns) == 1);
-    CHECK(walks(large, 2 * columns) == 2);
-    CHECK(walks(large, 3 * columns) == 3);
-    CHECK(walks(large, 2 * columns + 1) == 0);
-    CHECK(walks(large, 132) == 0);
+    CHECK(traversals(large, columns) == 1);
+    CHECK(traversals(large, 2 * columns) == 2);
+    CHECK(traversals(large, 3 * columns) == 3);
+    CHECK(traversals(large, 2 * columns + 1) == 0);
+    CHECK(traversals(large, 132) == 0);
     // Fewer than there are SMs begin together.
     const auto few = static_cast<int>(tiles(program, schedule, small));
     REQUIRE(few < 66);
-    CHECK(walks(small, 2 * few) == 0);
+    CHECK(traversals(small, 2 * few) == 0);
 }
 
-TEST_CASE("in two dimensions warps walk, and few of the last blocks' are left without a part") {
+TEST_CASE("in two dimensions warps traverse parts of columns, and few of the last blocks' stay idle") {
     const ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
     TemporalSchedule schedule;
     schedule.warps = 4;
@@ -55,39 +55,39 @@ TEST_CASE("in two dimensions warps walk, and few of the last blocks' are left wi
         for (const int parts : {16, 19, 20, 23}) {
             const int all = (parts * columns + 3) / 4;
             schedule.blocks = all;
-            CHECK(walks_of_column(program, schedule, Target{}, extent) == parts);
+            CHECK(traversals_of_column(program, schedule, Target{}, extent) == parts);
             // Launches of some of them, as sessions make them, leave no more.
-            for (int walks = 1; walks <= parts; ++walks) {
-                const int warps = 4 * ((all * walks + parts - 1) / parts);
-                CHECK(warps >= walks * columns);
-                CHECK(warps - walks * columns <= most_left);
+            for (int launched = 1; launched <= parts; ++launched) {
+                const int warps = 4 * ((all * launched + parts - 1) / parts);
+                CHECK(warps >= launched * columns);
+                CHECK(warps - launched * columns <= most_left);
             }
             schedule.blocks = all + 2;
-            CHECK(walks_of_column(program, schedule, Target{}, extent) == 0);
+            CHECK(traversals_of_column(program, schedule, Target{}, extent) == 0);
         }
     }
 }
 
 TEST_CASE(
-    "of walks that all begin together one is left to borders where that makes the others little longer") {
+    "of traversals that all start together two are left to borders where that lengthens the others little") {
     const ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
     TemporalSchedule schedule;
     schedule.cells = {4, 1};
     schedule.warps = 4;
-    const auto walks = [&](std::int64_t rows, int parts, int min_blocks) {
+    const auto traversals = [&](std::int64_t rows, int parts, int min_blocks) {
         const Extent extent{4096, rows, 1};
         schedule.min_blocks = min_blocks;
         schedule.blocks = static_cast<int>((parts * tiles(program, schedule, extent) + 3) / 4);
         const bool together = schedule.blocks <= Target{}.sms * min_blocks;
         CHECK(together == (min_blocks > 1));
-        return walks_of_column(program, schedule, Target{}, extent);
+        return traversals_of_column(program, schedule, Target{}, extent);
     };
-    CHECK(walks(4096, 14, 4) == 0);  // of 293 rows each; 341 where two are left
-    CHECK(walks(4096, 40, 4) == 40);
-    CHECK(walks(512, 14, 4) == 14);
-    CHECK(walks(512, 2, 4) == 0);
-    CHECK(walks(4096, 18, 4) == 0);
-    CHECK(walks(4096, 18, 1) == 18);  // not all together
+    CHECK(traversals(4096, 14, 4) == 0);  // of 293 rows each; 341 where two are left
+    CHECK(traversals(4096, 40, 4) == 40);
+    CHECK(traversals(512, 14, 4) == 14);
+    CHECK(traversals(512, 2, 4) == 0);
+    CHECK(traversals(4096, 18, 4) == 0);
+    CHECK(traversals(4096, 18, 1) == 18);  // not all together
 }
 
 TEST_CASE("in two dimensions parts of tiles are chosen, whatever a block's warps make of them") {

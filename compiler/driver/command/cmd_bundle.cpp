@@ -22,7 +22,7 @@ std::vector<Grid> parse_grids(const std::vector<std::string>& texts, const ir::P
     return grids;
 }
 
-// As make reads it: spaces and dollars of names escaped.
+// The name in make's syntax, in which spaces, number signs and dollars are escaped.
 std::string depfile_name(const std::string& path) {
     std::string escaped;
     for (const char c : std::filesystem::absolute(path).lexically_normal().string()) {

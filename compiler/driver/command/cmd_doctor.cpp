@@ -91,7 +91,7 @@ std::string best_device(bool cuda, bool cpu) {
     return cpu ? "cpu" : "interpreter";
 }
 
-// The first sentence says where the figures come from, the second what they are.
+// A sentence on the origin of the figures, and the figures.
 std::string explain_figures(const TargetHere& here) {
     std::string origin;
     if (!here.device) {
@@ -116,7 +116,7 @@ nlohmann::ordered_json figures_json(const TargetHere& here) {
             {"barrier_s", target.barrier_seconds}};
 }
 
-// Measures the device and keeps the figures. Throws rt::Error where there is no device or no NVRTC.
+// Measures the device and stores the figures. Throws rt::Error where there is no device or no NVRTC.
 void measure(const DoctorOptions& options, const Console& console) {
     const int ordinal = parse_ordinal(options.device);
     const std::unique_ptr<rt::CudaDevice> device = rt::open_cuda_device(ordinal);

@@ -26,7 +26,7 @@ namespace {
 
 constexpr int kIndent = 14;
 
-// One entry of a stage: a title, and text that is wrapped beside it.
+// One entry of a stage: a title, and text that is wrapped in a column to its right.
 std::string entry(std::string_view title, std::string_view text, int width) {
     std::string result = fmt::format("  {:<{}}", title, kIndent - 2);
     int column = kIndent;
@@ -53,7 +53,7 @@ std::string entry(std::string_view title, std::string_view text, int width) {
     return result + '\n';
 }
 
-// Text of several lines beside a title, as it is.
+// Text of several lines in that column, without wrapping.
 std::string picture(std::string_view title, const std::string& text) {
     std::string result = fmt::format("  {:<{}}", title, kIndent - 2);
     for (char c : text) {
@@ -117,13 +117,13 @@ std::string describe_operations(const schedule::Operations& operations) {
     return words.empty() ? "no arithmetic" : join(words, ", ");
 }
 
-// What neighbouring cells compute once for all of them.
+// The flops that cells share with their neighbours.
 std::string describe_sharing(const schedule::Footprint& footprint) {
     const int saved = footprint.flops_alone - footprint.operations.flops();
     return saved <= 0 ? "" : fmt::format(" and {} shared with neighbours", saved);
 }
 
-// The shared memory of a block: a picture of each staged level, and what its accesses cost.
+// The shared memory of a block: a picture of each staged level, and the cost of its accesses.
 std::string explain_shared(const ir::Program& program, const StageChoice& stage, int width) {
     schedule::SharedLayout layout = schedule::make_shared_layout(stage.footprint, stage.schedule);
     if (layout.levels.empty())
@@ -152,7 +152,7 @@ std::string explain_shared(const ir::Program& program, const StageChoice& stage,
     return text + entry("padding", schedule::choose_padding(stage.footprint, stage.schedule).reason, width);
 }
 
-// What NVRTC made of the kernel; nullopt where there is no NVRTC.
+// The kernels, compiled by NVRTC; nullopt where there is no NVRTC.
 std::optional<CompiledCode> compile_here(const Code& code, const std::string& arch) {
     rt::Nvrtc* nvrtc = rt::Nvrtc::find();
     if (nvrtc == nullptr) return std::nullopt;
@@ -192,7 +192,9 @@ std::string explain_kernel(const Explanation& all, std::size_t index, int width)
 }
 
 constexpr std::size_t kRunnersUp = 3;
-// Seconds of a step of the stage, by the model; nullopt where it knows none, or the grid is not known.
+
+// Seconds of a step of the stage, by the model; nullopt where the model does not apply, or the grid is
+// unknown.
 std::optional<double> predicted_seconds(const Explanation& all, const StageChoice& stage) {
     if (!all.options.extent || stage.footprint.table_sums > 0) return std::nullopt;
     const schedule::Extent& extent = *all.options.extent;
@@ -214,7 +216,8 @@ const char* name_of(schedule::Bound bound) {
     return "";
 }
 
-// What the step is bound by: what the model says, or the time from kernel to kernel where that is most of it.
+// What bounds the step: the time between kernels where that is most of it, else the memory that the model
+// names.
 std::string bound_words(const Explanation& all, const StageChoice& stage, double seconds) {
     const schedule::Target& target = all.options.target;
     if (stage.footprint.table_sums > 0) return "bound by arithmetic";
@@ -302,7 +305,7 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
     return text + explain_kernel(all, index, width);
 }
 
-// The kernel that does several steps, and what it compiled to.
+// The kernel for several steps, and its registers and spills.
 std::string explain_time_block(const Explanation& all, int width) {
     const std::string& kernel = all.code.lowered.plan.time_block->kernel.name;
     std::string text = entry("kernel", kernel, width);
@@ -315,7 +318,7 @@ std::string explain_time_block(const Explanation& all, int width) {
     return text;
 }
 
-// Which reductions are found at every step, and which at the last one alone.
+// Which reductions are computed at every step, and which at the last one alone.
 std::string explain_reductions(const Explanation& all, const schedule::TemporalSchedule& temporal,
                                int width) {
     std::vector<std::string> each, last;
@@ -429,7 +432,7 @@ std::optional<PiecesPlan> plan_for(const ExplainOptions& options, const ir::Prog
         throw CommandError(ExitCode::usage, "--devices: how a grid is cut depends on the grid",
                            "give one, such as --grid 1024,1024,1024");
     CodeOptions of_pieces = code_options;
-    of_pieces.tuned = nullptr;  // as `run` does: what was found for the whole grid is not for its pieces
+    of_pieces.tuned = nullptr;  // like `run`: what was tuned for the whole grid does not apply to its pieces
     const PiecesRequest request{options.devices, options.exchange.interval, true,
                                 parse_scheme(options.exchange.scheme)};
     PiecesPlan plan = plan_pieces(program, *code_options.extent, request, of_pieces);
@@ -453,7 +456,7 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     const sema::RunSpec* run_spec = spec.analysis.find_run(stencil.program.name);
     if (options.grid.empty() && run_spec != nullptr) code_options.steps = run_spec->steps;
     code_options.watched = watched_reductions(spec, stencil.program);
-    // As `run` does.
+    // Like `run`, which waits for the kernel of a pinned schedule.
     code_options.wait_for_time_block = !code_options.schedules.empty() || !code_options.file_schedule.empty();
     ir::Program program = optimize(stencil.program, code_options);
     const PlanChoice choice = choose_plan(program, code_options);

@@ -90,7 +90,7 @@ private:
                                    format_step_time(known->seconds), among));
             return true;
         }
-        // A run that looks at what this cannot give after each step needs another.
+        // A run that reads reductions after each step needs a grouping that computes them.
         if (kind != nullptr && !kind->why_not_watched(program_, options_.watched).empty()) return false;
         schedule::GroupingChoice choice = tuned_choice(kind, known->schedule);
         if (!choice.grouping) {
@@ -180,7 +180,7 @@ void give_to_pieces(schedule::Grouping& grouping, const ir::Program& program, co
     temporal->of_pieces = true;
     temporal->gives_ghosts = options.blocks_give_ghosts;
     if (options.extent)
-        temporal->walks = schedule::walks_of_column(program, *temporal, options.target, *options.extent);
+        temporal->walks = schedule::traversals_of_column(program, *temporal, options.target, *options.extent);
 }
 
 }  // namespace

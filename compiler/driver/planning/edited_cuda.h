@@ -16,7 +16,7 @@ struct EditedCuda {
     std::vector<std::string> schedules;
     bool strict_fp = false;
     bool fixed_grid = false;
-    bool has_launcher = true;  // with which nothing is looked at between steps
+    bool has_launcher = true;  // with which no reduction is read between steps
 };
 
 // "-" is standard input. Throws rt::Error (io).

@@ -7,7 +7,7 @@ namespace halo::driver {
 
 namespace {
 
-// What a piece is given from one side: through the ghosts of the other axes, so that corners arrive.
+// Cells that a piece receives from one side, with the ghosts of the other axes, so that corners arrive.
 double cells_of_side(const rt::Piece& piece, std::size_t axis, std::size_t side) {
     auto cells = static_cast<double>(piece.ghosts[axis][side]);
     for (std::size_t other = 0; other < rt::kMaxRank; ++other)
@@ -15,76 +15,77 @@ double cells_of_side(const rt::Piece& piece, std::size_t axis, std::size_t side)
     return cells;
 }
 
-struct Given {
-    double waiting = 0, meeting = 0, copying = 0, storing = 0;  // seconds
-    double asking = 0;                                          // of the host, for all its pieces
+struct ExchangeCost {
+    double waiting = 0, barriers = 0, copying = 0, storing = 0;  // seconds
+    double host = 0;                                             // of the host, for all its pieces
     double bytes = 0;
 };
 
-// Axis after axis; a piece makes its copies one after the other.
-Given given_to(const rt::Decomposition& cut, int number, const ExchangePlan& exchange,
-               const Network& network) {
-    Given given;
-    given.asking = exchange.pieces_of_host * network.within.asking_seconds;
+// Sums over the axes, which are exchanged one after the other, as are a piece's copies.
+ExchangeCost exchange_cost(const rt::Decomposition& cut, int number, const ExchangePlan& exchange,
+                           const Network& network) {
+    ExchangeCost cost;
+    cost.host = exchange.pieces_of_host * network.within.host_seconds;
     const rt::Piece& piece = cut.pieces[static_cast<std::size_t>(number)];
     for (int axis = 0; axis < cut.grid.rank; ++axis) {
-        double waiting = 0, meeting = 0;
+        double waiting = 0, barriers = 0;
         for (int side = 0; side < 2; ++side) {
             const double cells =
                 cells_of_side(piece, static_cast<std::size_t>(axis), static_cast<std::size_t>(side));
             if (cells == 0) continue;
             const Link& link = network.link(number, cut.beside(number, axis, side));
             const double bytes = cells * static_cast<double>(exchange.bytes_of_cell);
-            given.bytes += bytes;
+            cost.bytes += bytes;
             const double moving = bytes / link.bytes_per_second;
-            given.copying += exchange.copies * link.copy_seconds + moving;
-            given.storing += moving;
+            cost.copying += exchange.copies * link.copy_seconds + moving;
+            cost.storing += moving;
             waiting = std::max(waiting, link.wait_seconds);
-            meeting = std::max(meeting, link.meeting_seconds);
+            barriers = std::max(barriers, link.barrier_seconds);
         }
-        given.waiting += waiting;
-        given.meeting += meeting;
+        cost.waiting += waiting;
+        cost.barriers += barriers;
     }
-    return given;
+    return cost;
 }
 
-// What borders of their own cost, against ghosts. In three dimensions they are walks that are there anyway.
-constexpr double kBordersOfPlanes = 1, kBordersOfRows = 3;
-// What a launch without borders takes longer, as a part of itself: in three dimensions walks are long, and
-// short borders keep a device busy while the last of them end.
-constexpr double kLateWalksOfPlanes = 0.02, kLateWalksOfRows = 0;
+// The cost of separate borders relative to that of ghosts, in three and in two dimensions. In three
+// dimensions borders replace traversals that exist in any case.
+constexpr double kBorderCost3d = 1, kBorderCost2d = 3;
+// The share of its time by which a launch without borders takes longer: in three dimensions traversals are
+// long, and short borders keep a device busy while the last of them end.
+constexpr double kImbalance3d = 0.02, kImbalance2d = 0;
 
-// Of asynchronous exchange every so many blocks of steps: the first has borders of its own, and the last
-// computes no ghosts. own: seconds for a piece's own cells; ghosts: for all that it has.
+// Seconds of redundant computation under asynchronous exchange every `blocks` blocks of steps: the first
+// block has separate borders, and the last computes no ghosts. own: seconds for a piece's own cells; ghosts:
+// for all its ghosts.
 double seconds_of_ghosts(double blocks, int rank, double own, double ghosts) {
     const bool has_planes = rank == 3;
     const double computed = (blocks - 1) / (2 * blocks);
-    const double borders = (has_planes ? kBordersOfPlanes : kBordersOfRows) / (blocks * blocks);
-    const double late = (has_planes ? kLateWalksOfPlanes : kLateWalksOfRows) * (blocks - 1) / blocks;
-    return (computed + borders) * ghosts + late * own;
+    const double borders = (has_planes ? kBorderCost3d : kBorderCost2d) / (blocks * blocks);
+    const double imbalance = (has_planes ? kImbalance3d : kImbalance2d) * (blocks - 1) / blocks;
+    return (computed + borders) * ghosts + imbalance * own;
 }
 
-Prediction of_piece(const rt::Decomposition& cut, int number, const Pace& pace, const ExchangePlan& exchange,
-                    const Given& given) {
+Prediction of_piece(const rt::Decomposition& cut, int number, const StepTime& time,
+                    const ExchangePlan& exchange, const ExchangeCost& cost) {
     const auto interval = static_cast<double>(exchange.interval);
-    const double blocks = interval / pace.steps_at_once;
+    const double blocks = interval / time.steps_at_once;
     const rt::Piece& piece = cut.pieces[static_cast<std::size_t>(number)];
     Prediction result;
-    result.own = static_cast<double>(piece.own_cells()) * pace.seconds_per_cell + pace.seconds_per_step;
-    result.ghosts = static_cast<double>(piece.ghost_cells()) * pace.seconds_per_cell;
+    result.own = static_cast<double>(piece.own_cells()) * time.seconds_per_cell + time.seconds_per_step;
+    result.ghosts = static_cast<double>(piece.ghost_cells()) * time.seconds_per_cell;
     switch (exchange.scheme) {
         case rt::ExchangeScheme::synchronous:
-            result.exchange = (given.waiting + given.copying) / interval;
+            result.exchange = (cost.waiting + cost.copying) / interval;
             break;
-        case rt::ExchangeScheme::asynchronous:  // beside the interior
-            result.exchange =
-                (given.waiting + std::max(0.0, given.copying - interval * result.own)) / interval;
+        case rt::ExchangeScheme::asynchronous:  // overlaps the interior
+            result.exchange = (cost.waiting + std::max(0.0, cost.copying - interval * result.own)) / interval;
             result.ghosts = seconds_of_ghosts(blocks, cut.grid.rank, result.own, result.ghosts);
-            // Where pieces are small the host is busy all the time.
-            result.exchange = std::max(result.exchange, given.asking / interval - result.own - result.ghosts);
+            // Small pieces are bound by the host.
+            result.exchange = std::max(result.exchange, cost.host / interval - result.own - result.ghosts);
             break;
         case rt::ExchangeScheme::direct:
-            result.exchange = (given.meeting + given.storing) / interval;
+            result.exchange = (cost.barriers + cost.storing) / interval;
             break;
     }
     return result;
@@ -114,24 +115,24 @@ Network network_of(const std::vector<std::string>& hosts, bool on_gpu) {
     return {within, between_nodes(within), is_in_rows ? static_cast<int>(row) : 1};
 }
 
-double seconds_per_cell(const std::vector<MeasuredPace>& measured, double cells) {
+double seconds_per_cell(const std::vector<MeasuredTime>& measured, double cells) {
     const auto above = std::find_if(measured.begin(), measured.end(),
-                                    [&](const MeasuredPace& pace) { return pace.cells >= cells; });
+                                    [&](const MeasuredTime& time) { return time.cells >= cells; });
     if (above == measured.end()) return measured.back().seconds_per_cell;
     if (above == measured.begin()) return above->seconds_per_cell * above->cells / cells;
-    const MeasuredPace& below = *std::prev(above);
+    const MeasuredTime& below = *std::prev(above);
     const double part = std::log(cells / below.cells) / std::log(above->cells / below.cells);
     return std::exp(std::lerp(std::log(below.seconds_per_cell), std::log(above->seconds_per_cell), part));
 }
 
-Prediction predict(const rt::Decomposition& cut, const Pace& pace, const ExchangePlan& exchange,
+Prediction predict(const rt::Decomposition& cut, const StepTime& time, const ExchangePlan& exchange,
                    const Network& network) {
     Prediction busiest;
     double most_bytes = 0;
     for (int i = 0; i < cut.count(); ++i) {
-        const Given given = given_to(cut, i, exchange, network);
-        const Prediction predicted = of_piece(cut, i, pace, exchange, given);
-        most_bytes = std::max(most_bytes, given.bytes);
+        const ExchangeCost cost = exchange_cost(cut, i, exchange, network);
+        const Prediction predicted = of_piece(cut, i, time, exchange, cost);
+        most_bytes = std::max(most_bytes, cost.bytes);
         if (i == 0 || predicted.seconds() > busiest.seconds()) busiest = predicted;
     }
     busiest.exchange_bytes = static_cast<std::int64_t>(most_bytes);

@@ -40,23 +40,23 @@ std::vector<CutRules::Carried> carried_fields(const ir::Program& program) {
     return result;
 }
 
-// A piece that does several steps at once does single ones where an interval is no multiple of them.
-struct Paces {
-    Pace single, several;
-    bool has_block = false;  // a kernel for several steps, or for one in their way
-    const Pace& of(std::int64_t interval) const {
+// A piece with a kernel for several steps does single steps where the interval is no multiple of them.
+struct StepTimes {
+    StepTime single, several;
+    bool has_block = false;  // there is a kernel for several steps, or for one step of the same form
+    const StepTime& of(std::int64_t interval) const {
         return interval % several.steps_at_once == 0 ? several : single;
     }
 };
 
-Paces paces_of(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
-               const CodeOptions& options) {
+StepTimes times_of(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
+                   const CodeOptions& options) {
     const auto cells = static_cast<double>(cell_count(extent));
-    Paces paces;
-    paces.single.seconds_per_cell =
+    StepTimes times;
+    times.single.seconds_per_cell =
         request.measured.empty() ? kCpuSecondsPerCell : seconds_per_cell(request.measured, cells);
-    paces.several = paces.single;
-    if (!request.on_gpu) return paces;
+    times.several = times.single;
+    if (!request.on_gpu) return times;
     CodeOptions of_piece = adding_by_plane(options, request.count);
     of_piece.extent = extent;
     const ir::Program optimized = optimize(program, of_piece);
@@ -64,33 +64,34 @@ Paces paces_of(const ir::Program& program, const Extent& extent, const PiecesReq
     const schedule::Plan plan = choice.plan();
     const int steps_at_once = schedule::steps_at_once(plan.grouping);
     const schedule::GroupingKind* const kind = schedule::kind_of(plan.grouping);
-    paces.has_block = kind != nullptr && !kind->needs_whole_grid;
-    if (paces.has_block) paces.several.steps_at_once = steps_at_once;
-    if (!request.measured.empty()) return paces;
-    paces.single = {1, choice.single.cells / cells, choice.single.launches};
-    if (kind != nullptr && kind->needs_whole_grid) paces.single = {1, choice.seconds_per_step() / cells, 0};
-    paces.several = paces.single;
-    if (paces.has_block) {
+    times.has_block = kind != nullptr && !kind->needs_whole_grid;
+    if (times.has_block) times.several.steps_at_once = steps_at_once;
+    if (!request.measured.empty()) return times;
+    times.single = {1, choice.single.cells / cells, choice.single.launches};
+    if (kind != nullptr && kind->needs_whole_grid) times.single = {1, choice.seconds_per_step() / cells, 0};
+    times.several = times.single;
+    if (times.has_block) {
         const double launch = options.target.graph_launch_seconds / steps_at_once;
-        paces.several = {steps_at_once, (choice.seconds_per_step() - launch) / cells, launch};
+        times.several = {steps_at_once, (choice.seconds_per_step() - launch) / cells, launch};
     }
-    return paces;
+    return times;
 }
 
-void predict_plan(PiecesPlan& plan, const CutRules& rules, const Paces& paces, const Network& network,
+void predict_plan(PiecesPlan& plan, const CutRules& rules, const StepTimes& times, const Network& network,
                   bool is_one_process) {
     ExchangePlan exchange{plan.interval, rules.bytes_of_cell(plan.interval), 0, plan.scheme,
                           is_one_process ? plan.cut.count() : 1};
     for (const CutRules::Carried& carried : rules.carried)
         exchange.copies += static_cast<int>(std::min<std::int64_t>(plan.interval, carried.levels));
-    const Prediction predicted = predict(plan.cut, paces.of(plan.interval), exchange, network);
+    const Prediction predicted = predict(plan.cut, times.of(plan.interval), exchange, network);
     plan.exchange_bytes = predicted.exchange_bytes;
     plan.step_seconds = predicted.own;
     plan.ghost_seconds = predicted.ghosts;
     plan.exchange_seconds = predicted.exchange;
 }
 
-// Those to choose from: all but the first need a kernel for several steps, and a cut along the last axis.
+// The schemes to choose from. All but the first need a kernel for several steps, and a cut along the last
+// axis.
 std::vector<rt::ExchangeScheme> schemes_for(const PiecesRequest& request, bool has_block) {
     if (request.scheme && has_block) return {*request.scheme};
     std::vector<rt::ExchangeScheme> schemes{rt::ExchangeScheme::synchronous};
@@ -112,9 +113,9 @@ rt::Decomposition cut_at_all(const CutRules& rules, int count, std::int64_t inte
     if (interval == 1 || !cut_for(1))
         return rt::choose_decomposition(rules.grid, count, rules.ghosts(1), rules.may, names);
     std::int64_t longest = 1;
-    for (std::int64_t not_so_long = interval; not_so_long - longest > 1;) {
-        const std::int64_t middle = longest + (not_so_long - longest) / 2;
-        (cut_for(middle) ? longest : not_so_long) = middle;
+    for (std::int64_t too_long = interval; too_long - longest > 1;) {
+        const std::int64_t middle = longest + (too_long - longest) / 2;
+        (cut_for(middle) ? longest : too_long) = middle;
     }
     cut_for(interval);
     throw rt::Error(
@@ -130,15 +131,15 @@ std::array<bool, rt::kMaxRank> last_alone(const CutRules& rules) {
     return may;
 }
 
-// What keeps pieces from all schemes but synchronous exchange, where there is no plan with another.
-std::string why_only_synchronous(const CutRules& rules, const PiecesRequest& request, const Paces& paces,
+// Why only synchronous exchange is possible, where there is no plan with another scheme.
+std::string why_only_synchronous(const CutRules& rules, const PiecesRequest& request, const StepTimes& times,
                                  const std::vector<std::string>& names) {
     const auto last = static_cast<std::size_t>(rules.grid.rank - 1);
     if (!request.on_gpu) return "CPUs have no kernels that do several steps at once";
-    if (!paces.has_block) return "no kernel does several steps at once";
+    if (!times.has_block) return "no kernel does several steps at once";
     if (request.interval) {
         const auto scheme = request.scheme.value_or(rt::ExchangeScheme::asynchronous);
-        std::string why = rt::why_not_each(*request.interval, scheme, paces.several.steps_at_once);
+        std::string why = rt::why_not_each(*request.interval, scheme, times.several.steps_at_once);
         if (!why.empty()) return why;
     }
     if (!rules.may[last]) return "the grid cannot be cut along " + names[last];
@@ -254,19 +255,19 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
     best.scheme = rt::ExchangeScheme::synchronous;
     best.interval = request.interval.value_or(1);
     best.cut = cut_at_all(rules, request.count, best.interval, names);
-    const Paces paces = paces_of(program, best.cut.pieces.front().extent(), request, options);
+    const StepTimes times = times_of(program, best.cut.pieces.front().extent(), request, options);
     const auto predict_here = [&](PiecesPlan& plan) {
-        predict_plan(plan, rules, paces, network, request.is_one_process);
+        predict_plan(plan, rules, times, network, request.is_one_process);
     };
     std::optional<double> least;
     bool has_others = false;
-    for (const rt::ExchangeScheme scheme : schemes_for(request, paces.has_block)) {
+    for (const rt::ExchangeScheme scheme : schemes_for(request, times.has_block)) {
         const bool is_synchronous = scheme == rt::ExchangeScheme::synchronous;
-        const std::int64_t unit = paces.several.steps_at_once;
+        const std::int64_t unit = times.several.steps_at_once;
         const std::int64_t first = request.interval.value_or(unit);
         const std::int64_t last = request.interval.value_or(std::max(unit, kMostInterval));
         for (std::int64_t interval = first; interval <= last; interval += unit) {
-            if (!is_synchronous && !rt::why_not_each(interval, scheme, paces.several.steps_at_once).empty())
+            if (!is_synchronous && !rt::why_not_each(interval, scheme, times.several.steps_at_once).empty())
                 break;
             std::optional<rt::Decomposition> cut =
                 cut_for(interval, is_synchronous ? rules.may : last_alone(rules));
@@ -275,7 +276,7 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
             plan.cut = std::move(*cut);
             plan.scheme = scheme;
             plan.interval = interval;
-            plan.steps_at_once = paces.of(interval).steps_at_once;
+            plan.steps_at_once = times.of(interval).steps_at_once;
             predict_here(plan);
             has_others = has_others || !is_synchronous;
             if (least && *least <= plan.seconds()) continue;
@@ -285,7 +286,7 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
     }
     if (!least) predict_here(best);  // too thin for several steps at once
     if (!has_others && request.scheme != rt::ExchangeScheme::synchronous)
-        best.why_synchronous = why_only_synchronous(rules, request, paces, names);
+        best.why_synchronous = why_only_synchronous(rules, request, times, names);
     add_rules(best, rules);
     return best;
 }

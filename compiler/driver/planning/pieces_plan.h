@@ -44,7 +44,7 @@ struct PiecesRequest {
     std::optional<rt::ExchangeScheme> scheme;  // none: chosen
     bool is_one_process = true;                // whose devices may write to each other's memory
     // Of one device with this program, in rising order of cells; empty: what the schedules' own model says.
-    std::vector<MeasuredPace> measured{};
+    std::vector<MeasuredTime> measured{};
     std::optional<Network> network{};  // none: two H200 of one machine, or this machine's processor
 };
 

@@ -12,7 +12,7 @@ Decision agree(rt::Ranks& ranks, const Decision& own) {
     if (ranks.count() == 1) return own;
     const std::vector<std::string> stops = ranks.gather(own.stop ? "1" : "0");
     const bool stop = std::ranges::find(stops, "1") != stops.end();
-    std::array<std::int64_t, 3> words{own.steps, own.look ? 1 : 0, stop ? 1 : 0};
+    std::array<std::int64_t, 3> words{own.steps, own.check ? 1 : 0, stop ? 1 : 0};
     const std::string agreed = ranks.broadcast({reinterpret_cast<const char*>(words.data()), sizeof words});
     std::memcpy(words.data(), agreed.data(), sizeof words);
     return {words[0], words[1] != 0, words[2] != 0};

@@ -1,5 +1,5 @@
-// What the processes of one run must decide alike, though it depends on a clock, a signal, or on what the
-// first of them alone has seen.
+// Decisions that all processes of a run must make in the same way, although they depend on a clock, a signal,
+// or on data of the first process.
 #pragma once
 
 #include <cstdint>
@@ -11,22 +11,22 @@
 
 namespace halo::driver {
 
-// Between two pieces of work.
+// Made between two pieces of work.
 struct Decision {
     std::int64_t steps = 1;  // of the next one
-    bool look = false;       // whether all is finite
-    bool stop = false;       // someone was interrupted
+    bool check = false;      // whether the states are finite
+    bool stop = false;       // a process was interrupted
 };
 
-// Collective, once for each piece of work: what the first rank decides; `stop` where any rank does.
+// Collective, once for each piece of work: the decision of the first rank; `stop` where any rank stops.
 Decision agree(rt::Ranks& ranks, const Decision& own);
 
-// Collective: how the first rank cuts the grid, by a model of its device, which need not be the others'.
+// Collective: the first rank's plan, as the models of different devices may cut the grid in different ways.
 PiecesPlan agree_on_pieces(rt::Ranks& ranks, const ir::Program& program, const Extent& extent,
                            const std::function<PiecesPlan()>& plan_here);
 
-// Collective. Throws rt::Error (bad_argument) in a rank where `what`, in which all that makes a run is
-// written down, is not what the first rank has.
+// Collective. `what` describes everything that defines a run. Throws rt::Error (bad_argument) in a rank where
+// it differs from that of the first rank.
 void require_same_run(rt::Ranks& ranks, const std::string& what);
 
 }  // namespace halo::driver

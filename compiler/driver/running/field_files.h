@@ -17,7 +17,7 @@
 
 namespace halo::driver {
 
-// Boxes that are looked at one at a time, none of more bytes than about 64 MB: all cells of `boxes`.
+// Boxes that are read one at a time, each of at most about 64 MB: all cells of `boxes`.
 std::vector<rt::Box> in_parts(const std::vector<rt::Box>& boxes, std::int64_t bytes_per_cell);
 
 // A set as one array of a file, and in which type its values are kept together.

@@ -1,4 +1,4 @@
-// Fields of the whole grid as they are filled, before the first step: what a remark on stability looks at.
+// Fields of the whole grid as they are filled, before the first step: which remarks on stability depend on.
 #pragma once
 
 #include <cstdint>

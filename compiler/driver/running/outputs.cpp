@@ -113,12 +113,12 @@ void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t don
     for (FileOfFields& file : {std::ref(frame), std::ref(end)})
         if (!file.outputs.empty() && done_.insert(file.path).second) files.push_back(std::move(file));
     if (files.empty()) return;
-    std::map<std::pair<const FieldSet*, std::string>, NotFiniteCells> looked;
-    const auto look = [&](const FieldSet& set, const std::string& field, const rt::Box& box,
-                          const FieldValues& values) { looked[{&set, field}].look(request_, box, values); };
-    for (const Output* output : save_outputs(ranks_, files, engine, request_, done, look))
+    std::map<std::pair<const FieldSet*, std::string>, NotFiniteCells> found;
+    const auto check = [&](const FieldSet& set, const std::string& field, const rt::Box& box,
+                           const FieldValues& values) { found[{&set, field}].check(request_, box, values); };
+    for (const Output* output : save_outputs(ranks_, files, engine, request_, done, check))
         for (const std::string& field : output->field.fields)
-            note_trouble(looked[{&output->field, field}], field, cell_count(request_.extent), done);
+            note_trouble(found[{&output->field, field}], field, cell_count(request_.extent), done);
     for (const FileOfFields& file : files)
         written_.push_back({names_of(file.outputs), file.path, done});
     if (!is_hdf5(first.path)) return;
@@ -132,9 +132,9 @@ void Outputs::write_picture(Engine& engine, const Output& output, const std::str
                             std::int64_t done) {
     const rt::Box plane = plane_of(request_, output);
     const FieldValues values = gather_cells(ranks_, engine, output.field.fields.front(), plane);
-    NotFiniteCells looked;
-    if (ranks_.is_first()) looked.look(request_, plane, values);
-    note_trouble(looked, output.field.fields.front(), plane.cells(), done);
+    NotFiniteCells cells;
+    if (ranks_.is_first()) cells.check(request_, plane, values);
+    note_trouble(cells, output.field.fields.front(), plane.cells(), done);
     rt::together(ranks_, [&] {
         if (ranks_.is_first()) write_field_picture(path, request_, output, values, done);
     });
@@ -174,7 +174,7 @@ void NotFiniteCells::Found::add(const Found& other) {
     count += other.count;
 }
 
-void NotFiniteCells::look(const RunRequest& request, const rt::Box& box, const FieldValues& values) {
+void NotFiniteCells::check(const RunRequest& request, const rt::Box& box, const FieldValues& values) {
     const auto [count, first] = values.not_finite();
     if (count == 0) return;
     const std::int64_t nx = box.length(0), ny = box.length(1);

@@ -140,7 +140,7 @@ private:
                 return true;
         return false;
     }
-    // A condition on reductions is looked at after each step; any other is known beforehand.
+    // A condition on reductions is evaluated after each step; any other is known beforehand.
     std::int64_t steps_to_look(const rt::HostScalar& until, std::int64_t most) {
         if (reads_reductions(until)) return 1;
         for (std::int64_t count = 1; count < most; ++count)
@@ -268,7 +268,7 @@ private:
 
     std::vector<std::unique_ptr<Machine>> machines_;
     ExchangeArguments exchange_;
-    RankShare share_;  // nobody's, where all pieces are this process's
+    RankShare share_;  // empty where all pieces are of this process
 };
 
 [[noreturn]] void refuse_devices(const std::string& devices) {

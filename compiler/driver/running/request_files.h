@@ -1,4 +1,4 @@
-// The files that a run is to read and write, looked at before it.
+// Checks the files that a run is to read and write before it starts.
 #pragma once
 
 #include "compiler/driver/running/request.h"

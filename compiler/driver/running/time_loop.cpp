@@ -29,11 +29,11 @@ bool reductions_are_finite(Engine& engine, const RunRequest& request) {
                         [&](const std::string& name) { return std::isnan(engine.reduction(name)); });
 }
 
-// Where one is due. What is no longer finite is no place to go on from.
+// Writes a checkpoint where one is due, unless states are no longer finite.
 void write_checkpoint(Engine& engine, Checkpoints& checkpoints, Watch& watch, Progress& progress,
                       LoopResult& result, const Console& console) {
     if (result.stop != LoopResult::Stop::steps || !checkpoints.is_due(result.steps)) return;
-    watch.look(result.steps);
+    watch.check(result.steps);
     if (watch.trouble()) {
         result.stop = LoopResult::Stop::not_finite;
         return;
@@ -78,7 +78,7 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
         }
         bool last = result.steps == request.steps || result.stop != LoopResult::Stop::steps;
         if (last) break;
-        if (next.look) watch.look(result.steps);
+        if (next.check) watch.check(result.steps);
         if (watch.trouble()) {
             result.stop = LoopResult::Stop::not_finite;
             break;
@@ -90,7 +90,7 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
         if (outputs.trouble()) result.stop = LoopResult::Stop::not_finite;
         if (checkpoints != nullptr) write_checkpoint(engine, *checkpoints, watch, progress, result, console);
     }
-    watch.look(result.steps);
+    watch.check(result.steps);
     if (watch.trouble()) result.stop = LoopResult::Stop::not_finite;
     progress.clear();
     // Before the files: who is told to end may have little time left.

@@ -29,7 +29,7 @@ std::optional<std::string> Watch::find_trouble(const std::string& field, const P
     NotFiniteCells cells;
     const std::vector<rt::Box> boxes = engine_.own_boxes();
     for (std::size_t i = 0; i < boxes.size(); ++i)
-        cells.look(request_, boxes[i], parts[i]);
+        cells.check(request_, boxes[i], parts[i]);
     return cells.words(ranks_, request_, field, cell_count(request_.extent));
 }
 
@@ -50,7 +50,7 @@ Watch::Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks, std::i
     }
     if (!keeps_) good_.clear();
     watched_ = std::move(finite);
-    last_good_step_ = last_look_ = done;
+    last_good_step_ = last_check_ = done;
     spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
@@ -59,10 +59,10 @@ bool Watch::is_due() const {
     return spent_ <= kShare * elapsed + kAllowance;
 }
 
-void Watch::look(std::int64_t steps_done) {
-    if (watched_.empty() || trouble_ || last_look_ == steps_done) return;
+void Watch::check(std::int64_t steps_done) {
+    if (watched_.empty() || trouble_ || last_check_ == steps_done) return;
     const Clock::time_point begin = Clock::now();
-    last_look_ = steps_done;
+    last_check_ = steps_done;
     std::map<std::string, Parts> now;
     for (const std::string& field : watched_) {
         Parts values = fetch(field);

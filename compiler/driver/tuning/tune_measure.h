@@ -29,7 +29,7 @@ struct BuiltCode {
     std::string refused;  // empty where it was built
 };
 
-// Builds code by number, in threads of its own. Nothing is built that nobody waits for once it is destroyed.
+// Builds code by number, in threads of its own. Its destructor drops what is not yet begun.
 class CompilePool {
 public:
     using Build =

@@ -70,8 +70,8 @@ public:
     }
 
 private:
-    // How often each value is read by another of this stage. Reads of a level assigned in the stage count for
-    // its value.
+    // Counts the uses of each value in this stage. A read of a level that the stage assigns counts as a use
+    // of the assigned value.
     void count_uses(const std::vector<ir::ExprId>& roots) {
         std::set<std::uint32_t, std::greater<>> needed;  // the last first: users come after their operands
         const auto use = [&](ir::ExprId id) {
@@ -106,7 +106,7 @@ private:
             assigned_[level] = value;
             return value;
         }
-        // What is stored is rounded, and later reads see that.
+        // Values are rounded to the storage type, also for later reads.
         const Expr rounded = declare(stored(value, field), field.name + "_stored");
         if (is_read_here(level)) assigned_[level] = declare(loaded(rounded, field), field.name + "_rounded");
         return rounded;
@@ -126,7 +126,7 @@ private:
         return made;
     }
 
-    // By another expression of this stage.
+    // Whether another expression of this stage reads the level.
     bool is_read_here(const Level& level) const {
         for (std::size_t e = 0; e < program_.exprs.size(); ++e) {
             const auto* access = std::get_if<ir::Access>(&program_.exprs[e].node);
@@ -141,7 +141,7 @@ private:
         return constant && constant->value == Rational(number);
     }
 
-    // Whether a statement is for this cell; empty where it is for all.
+    // Whether a statement is for this cell; empty where it is for all cells.
     template <class Statement>
     Expr inside(const Statement& statement) {
         Expr result = inside_cells(context_, statement.region, statement.margins, sources_.index);
@@ -151,7 +151,7 @@ private:
         return result;
     }
 
-    // The same where launches begin and end with the statement's region.
+    // The same for launches that cover the statement's region alone.
     Expr inside_launch(const ir::Assign& assign) {
         const ir::Margins margins = margins_within(assign.region, assign.margins);
         Expr result = inside_cells(context_, {}, margins, sources_.index);
@@ -301,7 +301,7 @@ private:
             return choose(left, right, binary.op == ir::BinaryOp::min);
         return applied(binary.op, left, right);
     }
-    // Not fmin and fmax: where an operand is NaN they differ from what the interpreter defines.
+    // By a comparison: fmin and fmax differ from the interpreter where an operand is NaN.
     Expr choose(Expr left, Expr right, bool smaller) {
         left = name_operand(std::move(left));
         right = name_operand(std::move(right));
@@ -352,7 +352,7 @@ private:
             return kernel::call_helper(type == Type::f32 ? of_floats : of_doubles, std::move(arguments));
         };
         if (noise.kind == ir::NoiseKind::uniform) return draw(Helper::random_f32, Helper::random_f64);
-        // Box and Muller's method; both draws are of the same four words.
+        // The method of Box and Muller; both numbers are drawn from the same four words.
         const Expr drawn = declare(draw(Helper::random_radius_f32, Helper::random_radius_f64), "drawn");
         const Expr turn = declare(draw(Helper::random_turn_f32, Helper::random_turn_f64), "turn");
         const Expr logarithm = kernel::call(kernel::Function::log, {drawn});
@@ -364,7 +364,7 @@ private:
     Expr make(const ir::Expr&, const ir::PointColumn&, const std::string&) {
         throw InternalError("a number of points is read outside of an injection");
     }
-    // A chain of multiply-adds reads best as a sum that grows line by line.
+    // A chain of multiply-adds is most readable as a sum with one term a line.
     Expr make(const ir::Expr&, const ir::Fma& fma, const std::string& wanted) {
         constexpr std::size_t kLongestInline = 2;
         std::vector<const ir::Fma*> chain{&fma};  // outermost first
@@ -383,7 +383,7 @@ private:
         sum = multiply_add(*chain.back(), sum);
         const Type type = sum.type();
         const std::string name = names_.take(wanted.empty() ? "sum" : wanted);
-        // Operands that need statements of their own come before the sum starts to grow.
+        // Operands that need statements of their own precede the sum.
         std::vector<std::pair<Expr, Expr>> factors;
         for (std::size_t link = chain.size() - 1; link-- > 0;) {
             factors.emplace_back(lower(chain[link]->a), lower(chain[link]->b));

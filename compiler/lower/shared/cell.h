@@ -1,5 +1,5 @@
-// The arithmetic of one cell: a stage's expressions as kernel expressions, with names where a value is used
-// twice.
+// Lowers the arithmetic of one cell: a stage's expressions become kernel expressions; a value that is used
+// twice gets a name.
 #pragma once
 
 #include <functional>
@@ -9,50 +9,50 @@
 
 namespace halo::lower {
 
-// Where a cell's operands come from: what differs between strategies.
+// The sources of a cell's operands, in which strategies differ.
 struct CellSources {
     std::function<kernel::Expr(const Level&, const ir::Offset&)> load;  // of the field's arithmetic type
     std::array<kernel::Expr, 3> index;              // the cell's index along each axis, i32
     bool coefs_as_parameters = false;               // else in constant memory
-    std::function<kernel::Expr(ir::ExprId)> given;  // values that are there already; empty for the others
-    kernel::Expr far_from_faces;                    // where it holds, the cell is in no margin; empty: ask
-    bool fast_functions = false;                    // the machine has approximations for `fast` calls
+    std::function<kernel::Expr(ir::ExprId)> given;  // values that exist already; empty for the others
+    kernel::Expr far_from_faces;                    // where true, the cell is in no margin; empty: unknown
+    bool fast_functions = false;                    // the target has approximations for `fast` calls
 };
 
 struct CellValues {
-    // For each StageView::assigns: a variable or literal, margins applied, as the field's storage has it.
+    // For each StageView::assigns: a variable or literal of the storage type, with margins applied.
     std::vector<kernel::Expr> assigned;
     std::vector<kernel::Expr> reduced;  // for each reduction
     std::vector<kernel::Expr> counted;  // for each reduction: whether the cell counts; empty where all do
 };
 
-// What a stage's statement that works in place does at one cell.
+// The lowered statement at one cell, of a stage that changes a level in place.
 struct InPlaceCell {
-    kernel::Expr inside;  // whether it has this cell; empty where it has all
-    kernel::Block body;   // to be done where it does, before
-    kernel::Expr value;   // is stored
+    kernel::Expr inside;  // whether the statement is for this cell; empty where it is for all
+    kernel::Block body;   // what `value` needs, where the statement is for the cell
+    kernel::Expr value;   // that is stored
 };
 
-// What `write`, one of the stage's, stores.
+// The value that `write`, one of the stage's, stores.
 kernel::Expr stored_value(const StageView& stage, const Write& write, const CellValues& values);
 
-// Appends the statements to `body`. Names are taken in a scope of their own: the body may be printed several
+// Appends the statements to `body`. They take names in an inner scope, as the body may be printed several
 // times.
 CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body);
 
-// The same for a stage whose statement works in place: what its lets need is appended to `body`.
+// The same for a stage that changes a level in place; appends what its lets need to `body`.
 InPlaceCell lower_in_place(Context& context, const CellSources& sources, kernel::Block& body);
 
-// The values of `roots`, in order, at one cell; besides that as lower_cell.
+// The values of `roots` at one cell, in order; else like lower_cell().
 std::vector<kernel::Expr> lower_values(Context& context, const CellSources& sources,
                                        const std::vector<ir::ExprId>& roots, kernel::Block& body);
-// A value at one cell that a stage at points reads; what the stage's lets need is appended to `body`.
+// A value at one cell that a stage at points reads; appends what the stage's lets need to `body`.
 kernel::Expr lower_at_point(Context& context, const CellSources& sources, ir::ExprId value,
                             kernel::Block& body);
 kernel::Expr lower_inline(Context& context, const CellSources& sources, ir::ExprId id, kernel::Block& body);
-// Declares a value after the statements that lead to it, which stay in a scope of their own.
+// Declares a value, and computes it by statements in an inner scope.
 void declare_value(const std::string& name, kernel::Block before, kernel::Expr value, kernel::Block& body);
-// Under a name, which the kernel keeps.
+// Declares a value under a name that is unique in the kernel.
 kernel::Expr lower_value(Context& context, const CellSources& sources, ir::ExprId id,
                          const std::string& wanted, kernel::Block& body);
 

@@ -1,4 +1,4 @@
-// Columns of a table that are computed from its others before a run: a thread has one row.
+// Columns of a table that are computed from its other columns before a run, by a thread for each row.
 #pragma once
 
 #include "compiler/lower/shared/strategy.h"
@@ -10,7 +10,7 @@ bool has_computed_columns(const ir::Table& table);
 // The kernel that computes them.
 StrategyResult lower_columns(Context& context, ir::TableId table);
 
-// The work of one row; `from` is the place of its first element.
+// The statements for one row; `from` is the place of its first element.
 kernel::Block column_values(Context& context, ir::TableId table, const kernel::Expr& from);
 
 }  // namespace halo::lower

@@ -28,7 +28,7 @@ Context::Context(const StageView& stage, const ProgramLayout& layout, const std:
         names_.take(role);
     for (const ir::Axis& axis : program().axes)
         words_["n" + axis.name] = "";
-    // Levels get their names in a fixed order, so that u is u whatever else the stage reads.
+    // Levels get their names in a fixed order, so that these do not depend on what the stage reads.
     for (const Read& read : stage.reads)
         array(read.level);
     for (const Write& write : stage.writes)
@@ -362,7 +362,7 @@ kernel::Expr Context::steps_sent() {
 }
 
 kernel::Expr Context::element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z) {
-    // The wide products first: a row's or plane's offset may pass 2^31 elements.
+    // The 64-bit products come first, as the offset of a row or plane may exceed 2^31 elements.
     kernel::Expr offset;
     if (rank() > 2 && z.has_value()) offset = z * slice();
     if (rank() > 1 && y.has_value()) {
@@ -378,7 +378,7 @@ std::vector<const Context::Slot*> Context::ordered() const {
     for (const Slot& slot : slots_)
         slots.push_back(&slot);
     const auto key = [](const Slot* slot) {
-        // Extents and strides in the order of their axes, whatever was asked for first.
+        // Extents and strides are in the order of their axes, not in that of their first use.
         const int minor = slot->argument.kind == rt::Argument::Kind::extent  ? slot->argument.index
                           : slot->argument.kind == rt::Argument::Kind::slice ? 1
                                                                              : 0;

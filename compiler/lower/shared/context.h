@@ -1,4 +1,4 @@
-// What the pieces of one kernel share: its names, its parameters, and the launch arguments that go with them.
+// What all parts of one kernel share: its names, its parameters, and the launch arguments for these.
 #pragma once
 
 #include <array>
@@ -23,18 +23,17 @@ struct ProgramLayout {
     std::vector<bool> halo_kernels;     // by ir field: fields_with_halo_kernels()
     std::vector<bool> uniform;          // by expression: ir::uniform_exprs()
     std::vector<std::uint32_t> shapes;  // by expression: equal where they differ by a shift alone
-    Names names;                        // that the module has outside of functions
-    Notes notes{};                      // above each paragraph that a statement has become; none: no comments
+    Names names;                        // of the module, outside of functions
+    Notes notes{};                      // comments above the code of each statement; none: no comments
 };
 
 class Context {
 public:
-    // roles: names that the kernel has for purposes of its own besides the usual ones.
+    // roles: names that the kernel reserves besides the usual ones.
     Context(const StageView& stage, const ProgramLayout& layout, const std::vector<std::string>& roles = {});
 
     const StageView& stage() const { return *stage_; }
-    // A kernel of several stages: the one that is lowered from here on. Levels that are in memory keep their
-    // names.
+    // In a kernel of several stages: sets the one that is lowered next. Levels in memory keep their names.
     void enter(const StageView& stage) { stage_ = &stage; }
     const ir::Program& program() const { return *stage_->program; }
     int rank() const { return stage_->rank(); }
@@ -64,28 +63,27 @@ public:
                             bool writable = false);
     kernel::Expr point_count(ir::PointsId points, int part);  // i32
 
-    // Of a resident kernel (rt::TimeBlock): the pointer to an exchange, the way to its other half, the steps
-    // of the launch, and those before it.
+    // Of a resident kernel (rt::TimeBlock): the pointer to an exchange, the distance to its other half, the
+    // number of steps of the launch, and the number of those before it.
     std::string exchange(int index, const std::string& wanted);
     kernel::Expr exchange_half(int index, const std::string& wanted);
     kernel::Expr launch_steps();
     kernel::Expr steps_sent();
-    // Of a kernel of pieces: what a launch gives, i32, and a level's array in the piece below or above.
+    // Of a kernel of pieces: an argument of the launch, i32, and a level's array in the piece below or above.
     kernel::Expr planes(rt::PlanesPart part, const std::string& wanted);
     std::string neighbour(const Level& level, int side);
 
-    // Appends what is to be said of a statement of the spec, or of a field: once, where it is said twice in a
-    // row.
+    // Appends the comment on a statement of the spec, or on a field, unless it repeats the one before.
     void note(SourceRange where, kernel::Block& body) const;
 
-    // A local's name: the same for the same wish, and unlike all others of the kernel.
+    // The name of a local: unique in the kernel, and the same whenever the same one is wanted.
     std::string local(const std::string& wanted);
 
     // Elements from cell (0,0,0) to cell (x,y,z), i64 where the rank is above 1. Empty coordinates are 0.
     kernel::Expr element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z);
 
-    // The element of a level in the cell so many cells from cell (0,0,0): where it lies in array(), and the
-    // element itself and a pointer to it.
+    // A level's element in the cell at `offset` from cell (0,0,0): its index in array(), the element itself,
+    // and a pointer to it.
     kernel::Expr place(const Level& level, const kernel::Expr& cell) const;
     kernel::Expr element(const Level& level, const kernel::Expr& cell);
     kernel::Expr address(const Level& level, const kernel::Expr& cell);
@@ -95,7 +93,7 @@ public:
     std::vector<kernel::Parameter> parameters() const;
     std::vector<rt::Argument> arguments(const std::vector<int>& plan_reductions) const;
 
-    // Coordinates of the cell's index, by axis: i, j, k.
+    // The coordinates of a cell by axis: i, j, k.
     static constexpr const char* kIndexNames[3] = {"i", "j", "k"};
 
 private:

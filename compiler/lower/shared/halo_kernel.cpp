@@ -20,7 +20,7 @@ using Shows = rt::ImageMap::Shows;
 constexpr int kThreads = 128;
 constexpr int kWholeAxis = std::numeric_limits<int>::max();
 
-// The order in which a field's axes are filled; those that are not read past are left out.
+// The order in which a field's axes are filled, without axes past whose faces nothing is read.
 std::vector<int> fill_order(const ir::Program& program, const ir::Field& field) {
     std::vector<int> order;
     const auto take = [&](int axis, bool periodic) {
@@ -74,7 +74,7 @@ public:
     }
 
 private:
-    // Where the line's first and last cells lie; the last one's declaration is the last statement.
+    // Declares the places of the line's first and last cells; the last statement is that of the last cell.
     void declare_edges(Block& line) {
         const Expr length = axis_ == 1   ? kernel::convert(extent() - 1, Type::i64) * context_.pitch()
                             : axis_ == 2 ? (extent() - 1) * context_.slice()
@@ -109,7 +109,7 @@ private:
     Expr ghost_index(int side, int distance) {
         return side == 0 ? Expr(-distance) : extent() + (distance - 1);
     }
-    // The cell `number` along the axis, counted from the first, however far.
+    // The cell `number` along the axis, counted from the first; it may be any number of cells past the last.
     Expr counted(const Expr& number) {
         const Expr step = axis_ == 1 ? kernel::convert(number, Type::i64) * stride() : number * stride();
         return cell(edge_[0] + step);
@@ -124,7 +124,7 @@ private:
         switch (map.shows) {
             case Shows::cell: {
                 if (map.wraps()) return period(side, distance, body);
-                // Face::reach keeps a reflection inside where the other face has a formula.
+                // Where the other face has a formula, Face::reach keeps a reflection within the domain.
                 const bool may_leave =
                     map.reflects() && field_.image(axis_, 1 - side).shows != Shows::formula;
                 if (may_leave) return mirror(side, distance, body);
@@ -145,7 +145,7 @@ private:
         store(side, distance, counted(side == 0 ? extent() - 1 - number : number), body);
     }
 
-    // A reflection may leave through the other face, and come back.
+    // A reflection may pass the other face and be reflected again.
     void mirror(int side, int distance, Block& body) {
         const Expr source =
             kernel::call_helper(kernel::Helper::face_source,
@@ -183,7 +183,7 @@ private:
         }
     }
 
-    // ---- who does it
+    // ---- threads and blocks
 
     Expr past_end(int other) { return context_.extent(other) + widths_[other][1]; }
 
@@ -205,7 +205,7 @@ private:
         append(function.body, std::move(line));
     }
 
-    // Blocks are those of the slowest other axis, or one where there is none but the contiguous.
+    // Blocks divide the slowest other axis; there is one where only the contiguous axis is left.
     void run_by_loops(Block line, kernel::KernelFunction& function, rt::KernelPlan& plan) {
         plan.tile.fill(kWholeAxis);
         Block body = std::move(line);

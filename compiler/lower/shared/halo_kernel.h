@@ -1,10 +1,10 @@
-// Kernels that fill the halo of a level where its writers cannot (fields_with_halo_kernels). They leave it
-// alone; these kernels run after them, and after an upload.
+// Kernels that fill the halo of a level where its writers cannot (fields_with_halo_kernels). They run after
+// the writers, which store no images then, and after an upload.
 //
-// One kernel for each axis: non-periodic ones from the last to the first, then the periodic ones, each over
-// the full width of what was filled before. So every axis past its face finds what it reads, and a corner is
-// decided by the first such axis in declaration order. One thread has a line along the axis: its ghosts on
-// both sides.
+// There is a kernel for each axis: non-periodic axes from the last to the first, then the periodic ones, each
+// over the full width that is filled before. So the kernel of an axis finds all that it reads, and the value
+// in a corner is that of the first non-periodic axis in declaration order. A thread fills the ghosts on both
+// sides of a line along the axis.
 #pragma once
 
 #include <map>
@@ -18,7 +18,7 @@ enum class Machine : std::uint8_t { cuda, cpu };
 
 class HaloKernels {
 public:
-    // kernel_names: those that are taken.
+    // kernel_names: those in use.
     HaloKernels(const ir::Program& program, const ProgramLayout& layout, Machine machine,
                 kernel::Program& kernels, Names& kernel_names)
         : program_(program),
@@ -27,10 +27,10 @@ public:
           kernels_(kernels),
           kernel_names_(kernel_names) {}
 
-    // Appends to the step what fills the halo of `level`; nothing where no formula does.
+    // Appends to the step the launches that fill the halo of `level`; none where no kernel does.
     void append(const Level& level, rt::LaunchPlan& plan);
 
-    // Those of inputs, which no statement writes.
+    // Launches for inputs, which no statement writes.
     void append_inputs(rt::LaunchPlan& plan);
 
 private:

@@ -112,7 +112,7 @@ public:
     }
 
 private:
-    // Where it is the whole scalar, whoever takes it rounds it to its type.
+    // The whole scalar is not rounded here: its use rounds it to its type.
     void to_whole(const ir::Unary& unary, ir::Scalar type, bool is_root) {
         translate(unary.operand, false);
         if (type == ir::Scalar::boolean) {
@@ -153,13 +153,13 @@ private:
     }
     void append(const ir::Expr& expr, const ir::Binary& binary) {
         if (expr.type == ir::Scalar::i32 && binary.op == ir::BinaryOp::mul)
-            return push({Op::mul_i32, 0, 0});  // the product of two i32 may be no double
+            return push({Op::mul_i32, 0, 0});  // as the product of two i32 may be inexact in double
         push({operation(binary.op), 0, 0});
         const bool grows = binary.op == ir::BinaryOp::add || binary.op == ir::BinaryOp::sub ||
                            binary.op == ir::BinaryOp::floor_div;
         if (grows) wrap(expr);
     }
-    // i32 wraps around its ends. Of i64 there are only whole numbers that a double can hold.
+    // i32 wraps around. Values of i64 are only those whole numbers that a double can represent.
     void wrap(const ir::Expr& expr) {
         if (expr.type == ir::Scalar::i32) push({Op::wrap_i32, 0, 0});
     }

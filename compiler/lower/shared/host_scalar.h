@@ -1,4 +1,4 @@
-// Uniform expressions as host arithmetic.
+// Lowers uniform expressions to host arithmetic.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace halo::lower {
 // `expr` must be uniform (ir/program.h). Evaluated in double; a convert to f32 rounds.
 rt::HostScalar host_scalar(const ir::Program& program, ir::ExprId expr);
 
-// A short name for it, made of the params' names: lambda_dt, inv_dx; "scale" where it would grow too long.
+// A short name for it, made of the params' names: lambda_dt, inv_dx; "scale" where that would be too long.
 std::string host_scalar_name(const ir::Program& program, ir::ExprId expr);
 
 }  // namespace halo::lower

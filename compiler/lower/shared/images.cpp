@@ -19,12 +19,12 @@ using rt::ImageMap;
 struct AxisImages {
     ir::BoundaryKind kind_low, kind_high;
     ImageMap low, high;
-    int halo_low, halo_high;  // cells past each face that are read and show interior ones
+    int halo_low, halo_high;  // cells past each face that are read and are images of domain cells
 
     friend bool operator==(const AxisImages&, const AxisImages&) = default;
     bool any() const { return halo_low > 0 || halo_high > 0; }
     bool mirrors() const { return low.reflects() || high.reflects(); }
-    // How many cells from a face have images.
+    // The number of cells at a face that have images.
     int reach_low() const {
         if (low.wraps()) return halo_high;
         return halo_low == 0 ? 0 : low.inwards(halo_low) + 1;
@@ -54,12 +54,13 @@ Block image_loop(const AxisImages& axis, const std::string& var, const Expr& own
         return {kernel::For{var, first, n + axis.halo_high, n, kernel::Unroll::leave, std::move(inner)}};
     }
     if (!axis.mirrors()) {
-        // Clamped: the edge cell fills the halo beside it.
+        // Clamped: the halo past a face has images of the edge cell.
         const Expr begin = axis.halo_low ? kernel::select(own == 0, -axis.halo_low, own) : own;
         const Expr end = axis.halo_high ? kernel::select(own == n - 1, n + axis.halo_high, own + 1) : own + 1;
         return {kernel::For{var, begin, end, 1, kernel::Unroll::leave, std::move(inner)}};
     }
-    // Every halo cell is asked whose image it is; number halo_low is the cell itself.
+    // Each halo cell is compared with the cell, in case it is an image of it; number halo_low is the cell
+    // itself.
     const std::string number = var + "_number";
     const Expr at = kernel::variable(number, Type::i32);
     const Expr place = kernel::select(at < axis.halo_low, at - axis.halo_low,
@@ -89,8 +90,8 @@ Expr shown_cell(const ImageMap& map, const Expr& index, const Expr& n) {
     return map.extents > 0 ? (n + n) - (index + -map.offset) : Expr(0) - index;
 }
 
-// Whether a stage writes all components of a level that lie side by side, and their halos show the same
-// cells: one loop stores them all.
+// Whether a stage writes all components of an interleaved level, and their halos have images of the same
+// cells, so that one loop stores them all.
 bool Images::shown_alike(const Context& context, const Level& level) {
     const ir::Group* group = ir::interleave(context.program(), level.field).group;
     if (group == nullptr) return false;
@@ -217,8 +218,8 @@ void Images::append(Context& context, const std::array<Expr, 3>& first, const st
         if (all_components && ir::interleave(context.program(), write.level.field).component > 0) continue;
         const std::string function = helper(context, write, all_components);
         std::vector<Expr> arguments{context.address(write.level, 0)};
-        // A thread's cells beside a face across x are few: where no other face is near, only they are
-        // visited.
+        // Few of a thread's cells are at a face across x: where no other face is close, the loop covers only
+        // these.
         Expr near_x, near_others, cell_near_x;
         for (int axis = 0; axis < rank; ++axis) {
             arguments.push_back(cell[axis]);

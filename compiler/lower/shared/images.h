@@ -1,23 +1,24 @@
-// Halo cells that show interior ones: whoever stores a cell near a face stores its images, too.
+// Halo images of domain cells: a thread that stores a cell close to a face stores the cell's images, too.
 #pragma once
 
 #include "compiler/lower/shared/context.h"
 
 namespace halo::lower {
 
-// A face as face_source of the prelude takes it, which follows reflections that leave through the other face.
+// The argument for a face of face_source, in the prelude, which follows reflections past the other face.
 kernel::Expr face_constant(const rt::ImageMap& map);
-// The cell that a face shows at `index`, past it, of an axis of n cells: for maps that show cells.
+// The domain cell of which the halo cell at `index`, past the face, is the image; the axis has n cells. Only
+// for maps that show cells.
 kernel::Expr shown_cell(const rt::ImageMap& map, const kernel::Expr& index, const kernel::Expr& n);
 
-// The helper function that stores the images of cell (i, j, k) of `write`; empty name where the level has
-// none. Helpers of equal boundaries and type are one.
+// The helper function that stores the images of cell (i, j, k) of `write`; its name is empty where the level
+// has none. Levels with equal boundaries and types share a helper.
 class Images {
 public:
     explicit Images(kernel::Program& program) : program_(&program) {}
 
-    // A kernel's last paragraph: for a thread's box of cells at (i, j, k), `cells` along each axis, `strides`
-    // apart. `valid` guards a cell: it is given the coordinates of the loops.
+    // Appends the last part of a kernel, for a thread's box at (i, j, k): `cells` along each axis, `strides`
+    // apart. `valid` makes the guard of a cell from the coordinates of the loops.
     void append(Context& context, const std::array<kernel::Expr, 3>& first, const std::array<int, 3>& cells,
                 const std::array<int, 3>& strides, kernel::Block& body);
 

@@ -8,8 +8,8 @@
 namespace halo::lower {
 namespace {
 
-// Words that mean something to C++, to CUDA or to the prelude.
-// clang-format off: a list to read, not a column
+// Words that are reserved in C++, CUDA or the prelude.
+// clang-format off: it would put one word on a line
 constexpr std::string_view kReserved[] = {
     "alignas", "alignof", "and", "and_eq", "asm", "atomic_cancel", "auto", "bitand", "bitor", "bool",
     "break", "case", "catch", "char", "char16_t", "char32_t", "char8_t", "class", "co_await", "co_return",
@@ -45,7 +45,7 @@ bool is_reserved(std::string_view name) {
         if (word == name) return true;
     }
     if (kernel::is_prelude_name(std::string(name))) return true;
-    // Names that start with an underscore or hold two in a row belong to the implementation.
+    // Names that start with an underscore or contain two in a row are reserved to the implementation.
     return name.starts_with("_") || name.find("__") != std::string_view::npos;
 }
 

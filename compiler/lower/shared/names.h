@@ -1,4 +1,4 @@
-// Names of generated code: the spec's own where they can be used, made valid and unique where not.
+// Names of generated code: those of the spec, changed where they are not valid or not unique.
 #pragma once
 
 #include <set>
@@ -9,9 +9,9 @@ namespace halo::lower {
 class Names {
 public:
     Names() = default;
-    // A scope within another, whose names are taken here, too. The outer one must outlive this one.
+    // A scope within another, whose names are in use here, too. The outer one must outlive this one.
     explicit Names(const Names* outer) : outer_(outer) {}
-    // A name not given before in this scope, as close to `wanted` as C++ and CUDA allow.
+    // A name that is unique in this scope, as close to `wanted` as C++ and CUDA allow.
     std::string take(const std::string& wanted);
 
 private:

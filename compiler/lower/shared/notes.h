@@ -1,4 +1,4 @@
-// Comments that lead from a kernel back to the spec.
+// Comments that refer from a kernel back to the spec.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,7 @@
 
 namespace halo::lower {
 
-// What is said of a place in the spec, above what has become of it; empty: nothing.
+// The comment above the code of a place in the spec; empty: none.
 using Notes = std::function<std::string(SourceRange)>;
 
 }  // namespace halo::lower

@@ -1,4 +1,4 @@
-// The kernel IR's words for operations of the IR.
+// Operations of the StencilProgram as operations of the KernelProgram.
 #pragma once
 
 #include "compiler/ir/program.h"
@@ -6,11 +6,11 @@
 
 namespace halo::lower {
 
-// rsqrt is sqrt: what divides 1 by it is the caller.
+// rsqrt gives sqrt; the caller divides 1 by it.
 kernel::Function function_of(ir::Function function);
 
-// left op right. Not for min and max, which take the interpreter's choice where an operand is NaN, nor for
-// the floored divisions of integers.
+// left op right. Not for min and max, whose result for NaN is the interpreter's, nor for the floored
+// divisions of integers.
 kernel::Expr applied(ir::BinaryOp op, const kernel::Expr& left, const kernel::Expr& right);
 
 }  // namespace halo::lower

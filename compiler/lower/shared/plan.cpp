@@ -32,7 +32,7 @@ rt::FieldPlan plan_field(const ir::Program& program, ir::FieldId id) {
     plan.role = plan_role(field.role);
     plan.history = field.history;
     const ir::Interleave place = ir::interleave(program, id);
-    if (place.group != nullptr) {  // one array has as many levels as the component that is read furthest back
+    if (place.group != nullptr) {  // the array has the most levels that any component needs
         for (const ir::FieldId other : place.group->fields)
             plan.history = std::max(plan.history, program[other].history);
         plan.interleave = place.count();

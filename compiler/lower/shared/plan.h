@@ -1,5 +1,5 @@
-// The LaunchPlan of a program: its fields, scalars and reductions; kernels are added by the strategies'
-// callers.
+// Starts the LaunchPlan of a program: its fields, scalars and reductions. The callers of the strategies add
+// the kernels.
 #pragma once
 
 #include "compiler/lower/shared/context.h"
@@ -8,15 +8,16 @@ namespace halo::lower {
 
 ProgramLayout make_layout(const ir::Program& program, const StageViews& views);
 
-// Everything but the kernels; the reductions in the order of their statements, for ir::ReductionId to name
-// them.
+// The plan without kernels. Its reductions are in the order of their statements, so that an ir::ReductionId
+// is their index.
 rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, const ProgramLayout& layout);
 
-// Says that the plan's kernel number `kernel` computes the stage's reductions; returns their indices in the
-// plan.
+// Records that the plan's kernel number `kernel` computes the stage's reductions; returns their indices in
+// the plan.
 std::vector<int> add_reductions(const StageView& stage, int kernel, rt::LaunchPlan& plan);
 
-// What a stage's kernel is launched over: the whole grid, or the region of the statement that works in place.
+// The cells that a stage's kernel is launched over: the whole grid, or the region of a statement that changes
+// a level in place.
 rt::Domain launch_domain(const StageView& stage);
 
 }  // namespace halo::lower

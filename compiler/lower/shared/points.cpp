@@ -25,12 +25,12 @@ Expr number(const char* name) {
     return kernel::variable(name, Type::i32);
 }
 
-// What is done for one touched cell, or for one point.
+// The work for one touched cell, or for one point.
 class PointWork {
 public:
     PointWork(Context& context, bool on_cpu) : context_(context), stage_(context.stage()), on_cpu_(on_cpu) {}
 
-    // What the work is counted by, and how much there is of it.
+    // The loop variable of the work, and its number of iterations.
     const char* counter() const { return stage_.inject != nullptr ? "cell" : "point"; }
     Expr count() {
         const auto which = stage_.inject != nullptr ? rt::PointsCount::touched : rt::PointsCount::points;
@@ -50,7 +50,7 @@ private:
                                type);
     }
 
-    // The cell number `index` of a list: i, j, k, and where it lies.
+    // Declares the cell number `index` of a list: i, j, k, and its place.
     void declare_cell(const PointsPart (&parts)[3], const Expr& index, Block& body) {
         std::array<Expr, 3> at;
         for (int axis = 0; axis < context_.rank(); ++axis) {
@@ -160,7 +160,7 @@ private:
     const StageView& stage_;
     bool on_cpu_;
     std::array<Expr, 3> cell_;
-    Expr at_;  // elements from cell (0, 0, 0) to the cell that is at hand
+    Expr at_;  // elements from cell (0, 0, 0) to the current cell
 };
 
 }  // namespace

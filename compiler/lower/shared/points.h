@@ -1,8 +1,8 @@
 // Kernels at points off the grid (runtime/core/points.h has the lists that they run over).
 //
-// Injecting: one thread, or turn of a loop, for each cell that is touched, which takes in its points one
-// after the other; nothing is added by two threads. Sampling: one for each point, over its cells in memory
-// order. So every machine adds in the same order.
+// Injecting: a thread, or an iteration of a loop, for each cell that is touched adds the contributions of its
+// points one after the other, so that no two threads add to a cell. Sampling: one for each point adds over
+// its cells in memory order. So every engine adds in the same order.
 #pragma once
 
 #include "compiler/lower/shared/strategy.h"
@@ -10,7 +10,7 @@
 namespace halo::lower {
 
 bool is_at_points(const StageView& stage);
-std::vector<std::string> point_roles();  // names that these kernels have for purposes of their own
+std::vector<std::string> point_roles();  // names that these kernels reserve
 
 StrategyResult lower_points_cuda(Context& context, Images& images);
 StrategyResult lower_points_cpu(Context& context);

@@ -14,7 +14,7 @@ using kernel::Type;
 
 namespace {
 
-// Far enough inside of i64 that sums of doubles cannot hide an overflow.
+// So far below the limits of i64 that rounding of sums in double cannot hide an overflow.
 constexpr double kMostLong = 0x1p62;
 
 Range all_of(ir::Scalar type) {
@@ -38,7 +38,7 @@ Range product(const Range& a, const Range& b) {
     return {low, high};
 }
 
-// One that exists for both widths of integers.
+// A helper that exists for both widths of integers.
 struct OfWidth {
     kernel::Helper of_int, of_long;
     kernel::Helper operator()(ir::Scalar type) const { return type == ir::Scalar::i64 ? of_long : of_int; }
@@ -83,7 +83,7 @@ Range Integers::compute(ir::ExprId id) {
     return result.fits ? result.range : all;
 }
 
-// A let has the range of what it is a name for; other fields are given their values.
+// A let has the range of its expression; the values of other fields are arbitrary.
 Range Integers::of_field(ir::FieldId field, const Range& all) {
     if (program_[field].storage == ir::Storage::u8) return {0, 255};
     if (program_[field].role != ir::Role::intermediate) return all;
@@ -144,7 +144,7 @@ Expr Integers::binary(ir::ExprId id, Expr left, Expr right) {
         if (is_plain) return kernel::operation(op, std::move(left), std::move(right));
         return kernel::call_helper(helper(expr.type), {std::move(left), std::move(right)});
     };
-    // C++ rounds towards zero: the same where nothing is negative.
+    // C++ rounds towards zero, which is the same for operands that are not negative.
     const bool same = range(node.left).low >= 0 && range(node.right).low >= 1;
     const auto floored = [&](kernel::Operator op, const OfWidth& helper) {
         if (same) return kernel::operation(op, std::move(left), std::move(right));

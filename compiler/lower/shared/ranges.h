@@ -1,5 +1,5 @@
-// Integer arithmetic in C++ and CUDA, where signed overflow has no meaning while ours wraps around. Where the
-// values' ranges show that nothing can overflow the plain operator is used, else a helper of the prelude.
+// Integer arithmetic that wraps around, in C++ and CUDA, where signed overflow is undefined. Where the ranges
+// of the operands exclude overflow the plain operator is used, else a helper of the prelude.
 #pragma once
 
 #include <map>
@@ -9,7 +9,7 @@
 
 namespace halo::lower {
 
-struct Range {  // of whole numbers, both inside; in double, which is more than i32 needs
+struct Range {  // of whole numbers, both ends included; double is exact for all of i32
     double low = 0, high = 0;
 };
 
@@ -26,7 +26,7 @@ public:
 
 private:
     struct Exact {
-        Range range;  // before it wraps
+        Range range;  // before it wraps around
         bool fits = true;
     };
     Exact exact(ir::ExprId id);

@@ -8,20 +8,20 @@ namespace halo::lower {
 // `double change = …;` for each reduction of the stage, before the first cell.
 void begin_reductions(Context& context, kernel::Block& body);
 
-// Takes a cell's values in; `inside` is the guard of the cell (empty: always inside); the cells that a
-// reduction leaves out are seen to here.
+// Adds a cell's values to the partial results. `inside` is the guard of the cell (empty: always inside);
+// cells that a reduction excludes are guarded here.
 void reduce_cell(Context& context, const CellValues& values, const kernel::Expr& inside, kernel::Block& body);
 
-// What there is before the first cell; what there is after one more value; and the helper that combines those
-// of a block's threads.
+// The initial value of a partial result; the partial result with one more value; and the helper that combines
+// those of a block's threads.
 double identity(ir::ReduceOp op);
 kernel::Expr combined(ir::ReduceOp op, const kernel::Expr& so_far, const kernel::Expr& value);
 kernel::Helper block_helper(ir::ReduceOp op);
 
-// The block's result into its place of the partials.
+// Stores the block's result at its place of the partials.
 void finish_reductions(Context& context, kernel::Block& body);
 
-// Stores the results at partials[place]: the CPU's form, where one call is one thread.
+// Stores the results at partials[place], for the CPU, where a call is one thread.
 void store_partials(Context& context, const kernel::Expr& place, kernel::Block& body);
 
 }  // namespace halo::lower

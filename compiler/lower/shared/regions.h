@@ -1,11 +1,11 @@
-// The cells that a statement is for, as a kernel asks for them: boxes and margins.
+// Guards for the cells that a statement is for: boxes and margins.
 #pragma once
 
 #include "compiler/lower/shared/context.h"
 
 namespace halo::lower {
 
-// The first cell along an axis that a region has, and the cell past its last; clipped to the grid.
+// The first cell of a region along an axis, and the cell past its last one; clipped to the grid.
 struct Bounds {
     kernel::Expr begin, end;
 };
@@ -15,7 +15,7 @@ Bounds region_bounds(Context& context, const ir::Region& region, int axis);
 kernel::Expr inside_cells(Context& context, const ir::Region& region, const ir::Margins& margins,
                           const std::array<kernel::Expr, 3>& index);
 
-// What is left of margins to ask for where all cells are of the region.
+// The margins that a kernel has to guard where all its cells are of the region.
 ir::Margins margins_within(const ir::Region& region, ir::Margins margins);
 
 }  // namespace halo::lower

@@ -1,5 +1,5 @@
-// A thread's array of several dimensions, which the compiler keeps in registers where all its indices are
-// known.
+// A thread's array of several dimensions. The GPU compiler keeps it in registers where all indices are
+// constant.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@
 
 namespace halo::lower {
 
-// A local array whose dimensions of one are left out.
+// A local array without its dimensions of length 1.
 class RegisterArray {
 public:
     RegisterArray() = default;

@@ -9,7 +9,7 @@ namespace halo::lower {
 
 namespace {
 
-constexpr int kFewestOperations = 4;  // shorter ones are as easily read as a name
+constexpr int kFewestOperations = 4;  // shorter expressions are as readable as a name
 
 struct Extent {
     int operations = 0;
@@ -68,7 +68,7 @@ RepeatedValues::RepeatedValues(const ir::Program& program, const std::vector<std
     const auto is_repeated = [&](std::uint32_t index) {
         return extents.at(index).is_long && times[shapes[index]] > 1;
     };
-    // What is part of a repeated value needs no name of its own.
+    // A part of a repeated value gets no name.
     std::set<std::uint32_t> inside;
     std::map<std::uint32_t, std::vector<std::uint32_t>> outermost;  // by shape
     for (auto use = uses.rbegin(); use != uses.rend(); ++use) {

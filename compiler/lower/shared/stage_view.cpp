@@ -141,7 +141,7 @@ std::vector<bool> fields_with_halo_kernels(const ir::Program& program) {
     for (std::size_t i = 0; i < in_place.size(); ++i) {
         const auto* assign = std::get_if<ir::Assign>(&program.statements[i]);
         if (assign == nullptr || !in_place[i]) continue;
-        bool shows_cells = false;  // constants past fixed faces never change
+        bool shows_cells = false;  // the halo changes; past fixed faces it is constant
         for (int axis = 0; axis < program.rank(); ++axis) {
             for (int side = 0; side < 2; ++side) {
                 const rt::ImageMap map = program[assign->target].image(axis, side);

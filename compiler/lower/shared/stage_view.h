@@ -1,4 +1,4 @@
-// A stage as a kernel sees it: which levels it loads, at which offsets, and which it stores.
+// The memory accesses of a stage's kernel: the levels that it loads, with their offsets, and those it stores.
 #pragma once
 
 #include <array>
@@ -23,27 +23,26 @@ struct Read {
     Level level;
     std::vector<ir::Offset> offsets;  // distinct, sorted
     ir::Offset low{}, high{};         // the box around them: low <= 0 <= high
-    bool at_offsets() const;          // any but the cell itself
+    bool at_offsets() const;          // at any offset but 0
 };
 
 struct Write {
     Level level;
     const ir::Assign* assign = nullptr;
-    // Cells whose value is not computed keep the old one: a state's by storing its value at t, others by no
-    // store.
+    // Cells whose value is not computed keep the old one: of a state its value at t is stored, of others
+    // nothing.
     bool is_partial() const;  // by its margins, its region or its condition
 };
 
 struct StageView {
     const ir::Program* program = nullptr;
     ir::Stage stage;
-    std::string name;  // of the kernel, as the spec's words suggest it
+    std::string name;  // of the kernel, derived from names of the spec
     std::vector<const ir::Assign*> assigns;
     std::vector<const ir::Reduce*> reductions;
     std::vector<Read> reads;    // from memory, in order of first use
     std::vector<Write> writes;  // to memory
-    // The statement that changes its level in place, for its own cells alone; the others are lets that it
-    // reads.
+    // The statement that changes a level in place; the others are lets that it reads.
     const ir::Assign* in_place = nullptr;
     // The statement at points; the others are lets that it reads. Its write has no Assign.
     const ir::Inject* inject = nullptr;
@@ -56,7 +55,7 @@ struct StageView {
     ir::Offset high() const;
 };
 
-// Every stage of a program, and which of its fields have an array.
+// All stages of a program, and which of its fields have an array.
 struct StageViews {
     std::vector<StageView> stages;
     std::vector<bool> stored;  // by field

@@ -1,4 +1,4 @@
-// Levels staged in shared memory, as schedule/shared_layout.h lays them out.
+// Levels staged in shared memory, with the layout of schedule/shared_layout.h.
 #pragma once
 
 #include "compiler/lower/shared/context.h"
@@ -14,7 +14,7 @@ public:
     const std::vector<schedule::StagedLevel>& levels() const { return layout_.levels; }
     const schedule::StagedLevel* find(const Level& level) const;  // null where it is not staged
 
-    // Declares the arrays, in dynamic shared memory where they are more than a kernel may declare.
+    // Declares the arrays, in dynamic shared memory where they exceed what a kernel may declare.
     void declare(const std::string& suffix, kernel::Block& body);
     void declare_flat(const std::string& suffix, kernel::Block& body);  // with one dimension
     const std::string& name_of(const schedule::StagedLevel& level) const {
@@ -22,7 +22,7 @@ public:
     }
     std::int64_t dynamic_bytes() const { return dynamic_ ? layout_.bytes : 0; }
 
-    // The element of a staged level; dimensions of one are left out.
+    // The element of a staged level, without indices of dimensions of length 1.
     kernel::Expr element(const schedule::StagedLevel& level, const kernel::Expr& plane,
                          const kernel::Expr& row, const kernel::Expr& column) const;
     Level level_of(const schedule::StagedLevel& staged) const { return {staged.field, staged.time}; }

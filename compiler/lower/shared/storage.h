@@ -1,5 +1,6 @@
-// Between a value and how it lies in an array: f16 and bf16 are computed in f32, u8 in i32, f32 in f64 where
-// a field says so. A load converts at once, a store rounds; in between there are arithmetic types alone.
+// Converts between the storage type of an array and the type of arithmetic: f16 and bf16 are computed in f32,
+// u8 in i32, and f32 in f64 where a field says so. A load converts at once and a store rounds, so that all
+// values in between are of arithmetic types.
 #pragma once
 
 #include "compiler/ir/program.h"
@@ -15,16 +16,16 @@ inline rt::ElementType element_type(ir::Storage storage) {
     return element_type(storage_type(storage));
 }
 
-// The field's values lie in memory as something else than what they are computed in.
+// Whether the field's storage type differs from its type of arithmetic.
 bool is_narrow(const ir::Field& field);
 
-// `element`, of an array of the field, as a value of the field's type.
+// `element`, of an array of the field, converted to the field's type.
 kernel::Expr loaded(kernel::Expr element, const ir::Field& field);
 
-// A value of the field's type as its storage has it.
+// A value of the field's type, converted to the storage type.
 kernel::Expr stored(kernel::Expr value, const ir::Field& field);
 
-// The value in another type, as ir::UnaryOp::convert says: integers saturate, NaN gives 0.
+// The value converted to another type by the rules of ir::UnaryOp::convert: integers saturate, NaN gives 0.
 kernel::Expr converted(kernel::Expr value, kernel::Type type);
 
 }  // namespace halo::lower

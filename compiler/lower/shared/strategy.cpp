@@ -36,7 +36,7 @@ std::array<Expr, 3> declare_first_cell(Context& context, const schedule::Schedul
 }
 
 StoreBounds store_bounds(const Context& context, const Write& write, int axis) {
-    // Only outputs keep by not storing: a state stores its old value, and nobody reads a let there.
+    // Only outputs keep the old value by storing nothing: a state stores it, and a let is not read there.
     if (context.stage().field(write.level).role != ir::Role::output) return {};
     return {write.assign->margins[axis][0], write.assign->margins[axis][1]};
 }

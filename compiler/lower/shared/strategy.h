@@ -1,4 +1,4 @@
-// What lowering a stage by any strategy gives, and the pieces that strategies arrange.
+// The result of lowering a stage by any strategy, and the parts of code that strategies share.
 #pragma once
 
 #include "compiler/lower/shared/cell.h"
@@ -15,7 +15,8 @@ struct StrategyResult {
     std::int64_t dynamic_shared_bytes = 0;
 };
 
-// `constexpr int name = value` in the function, and the name to use; a literal where the value is 1.
+// Declares `constexpr int name = value` in the function and returns the variable; a literal where the value
+// is 1.
 kernel::Expr named_constant(kernel::KernelFunction& function, const std::string& name, int value,
                             const std::string& comment = "");
 
@@ -23,14 +24,14 @@ kernel::Expr named_constant(kernel::KernelFunction& function, const std::string&
 kernel::Expr shifted(const kernel::Expr& at, int count, const kernel::Expr& stride);
 
 // Declares i, j, k = the first of a thread's cells, `cells` neighbours along each axis, and returns them.
-// `begin`: where the cells of the grid's first thread are.
+// `begin`: the first cell of the grid's first thread.
 std::array<kernel::Expr, 3> declare_first_cell(Context& context, const schedule::Schedule& schedule,
                                                const std::array<kernel::Expr, 3>& cells,
                                                kernel::KernelFunction& function,
                                                const std::array<kernel::Expr, 3>& begin = {0, 0, 0});
 
-// The cells a statement stores along an axis: all but its margins, where the field keeps what it holds by no
-// store.
+// The cells that a statement stores along an axis: without its margins where the field keeps its old value
+// there as nothing is stored.
 struct StoreBounds {
     int low = 0, high = 0;
 };
@@ -43,25 +44,25 @@ kernel::Expr inside_store_bounds(Context& context, const Write& write,
 // A thread's index in its block along an axis; 0 where the block has one.
 kernel::Expr thread_along(const schedule::Schedule& schedule, int axis);
 
-// The element of a level so far from the cell at `at`, which element_offset() gave.
+// The element of a level at an offset from the cell at `at`, which element_offset() gave.
 kernel::Expr element_beside(Context& context, const kernel::Expr& at, const Level& level,
                             const ir::Offset& shift);
 
-// Where one cell's values come from when each level is read in memory: `index` is the cell, `at` its place.
+// The sources of a cell's operands where all levels are read from global memory: `index` is the cell, `at`
+// its place.
 CellSources sources_at(Context& context, const std::array<kernel::Expr, 3>& index, const kernel::Expr& at);
 
-// Stores what the stage computes at a cell; writes for the same cells share a guard.
+// Stores the values of a cell; writes for the same cells share a guard.
 void store_cell(Context& context, const std::array<kernel::Expr, 3>& index, const kernel::Expr& at,
                 const CellValues& values, kernel::Block& body);
 
-// Declares `at`, where the cell lies, and returns it.
+// Declares `at`, the place of the cell, and returns it.
 kernel::Expr declare_place(Context& context, const std::array<kernel::Expr, 3>& index, kernel::Block& body);
 
 // Moves all statements of `from` to the end of `to`.
 void append(kernel::Block& to, kernel::Block from);
 
-// Loops over one axis where it has more than one pass: `for (int var = 0; var < count; ++var)` unrolled, else
-// the body.
+// An unrolled loop over one axis, `for (int var = 0; var < count; ++var)`; the body alone where count is 1.
 kernel::Block loop_over(const std::string& var, const kernel::Expr& count, kernel::Block body);
 
 }  // namespace halo::lower

@@ -99,7 +99,7 @@ void TableSums::find_passes() {
         for (ir::ExprId sum : pass.sums)
             append_exprs(terms, ir::operands(program[sum]));
         const std::vector<bool> in_terms = ir::reachable_exprs(program, terms);
-        // What the work of a row and cell, or of a row, takes from outside of it.
+        // Values that the work of a row and cell, or of a row, takes from outside of it.
         std::set<std::uint32_t> of_thread, of_cell, of_row;
         const auto take = [&](ir::ExprId id, bool by_cell_work) {
             const ir::Expr& expr = program[id];

@@ -1,8 +1,8 @@
-// Sums over tables: what of a stage's arithmetic is done once for a thread, once for each of its cells, once
-// for each row, and once for each row and cell. What CUDA's strategy for tables and the CPU's loops share.
+// Sums over tables: divides a stage's arithmetic into that which is done once for a thread, for each of its
+// cells, for each row, and for each row and cell. CUDA's strategy for tables and the CPU's loops share it.
 //
-// A thread (or, on the CPU, a strip of a row) has several cells along the first axis. All sums over one table
-// are made in one pass over its rows, so that terms share what they have in common.
+// A thread (on the CPU, a strip of a row) has several cells along the first axis. One pass over a table's
+// rows computes all sums over it, so that terms share common subexpressions.
 #pragma once
 
 #include <map>
@@ -15,7 +15,7 @@ namespace halo::lower {
 
 bool has_table_sums(const StageView& stage);
 std::vector<std::string> summed_tables(const StageView& stage);  // their names, each once
-std::vector<std::string> table_roles();  // names that kernels over tables have for purposes of their own
+std::vector<std::string> table_roles();                          // names that kernels over tables reserve
 
 // One pass over one table.
 struct TablePass {
@@ -27,34 +27,34 @@ struct TablePass {
     std::vector<ir::ExprId> of_row;     // the same for all cells of a thread
 };
 
-// How rows lie in memory: all columns of the table in one type, rows `width` elements apart.
+// The layout of rows in memory: all columns of the table have one type; rows are `width` elements apart.
 struct TableShape {
     kernel::Type type = kernel::Type::f32;
     int width = 1;
 };
 TableShape table_shape(const ir::Table& table);
-// Elements that `columns` columns take, so that a row starts where vectors can be loaded.
+// Elements of a row of `columns` columns, rounded up so that rows are aligned for vector loads.
 int padded_width(int columns, kernel::Type type);
 
 class TableSums {
 public:
-    // cells: how many a thread has, a constant (1: no arrays). cell: which of them, inside a loop over them.
+    // cells: of a thread, a constant (1: no arrays). cell: the variable of a loop over these.
     TableSums(Context& context, kernel::Expr cells, kernel::Expr cell);
 
     const std::vector<TablePass>& passes() const { return passes_; }
 
-    // The values of a thread, before its cells. sources.index[0] is not asked for.
+    // The values of a thread, before its cells. sources.index[0] is not used.
     void thread_values(const CellSources& sources, kernel::Block& body);
-    // Arrays for what is kept for each cell, before the loop over them.
+    // Declares arrays for the values that are kept for each cell, before the loop over the cells.
     void declare_arrays(kernel::Block& body);
-    // A cell's values, and its sums at 0: the body of a loop over the cells.
+    // The body of a loop over the cells: a cell's values, and its sums, which start as 0.
     kernel::Block begin_cell(const CellSources& sources);
-    // What a row does: declares the values that it reads by `column`, then runs `loop` around the work of a
+    // The work for a row: declares the values that `column` loads, then puts `loop` around the work of a
     // cell.
     kernel::Block row(const TablePass& pass, const CellSources& sources,
                       const std::function<kernel::Expr(int column)>& column,
                       const std::function<kernel::Statement(kernel::Block)>& loop);
-    // Adds the sums, when they are done, to what a cell is computed from.
+    // Adds the finished sums to the operands of a cell.
     CellSources with_sums(CellSources sources) const;
 
 private:

@@ -30,7 +30,7 @@ Rows needed_rows(const Read& read, const std::array<int, 3>& cells) {
 }  // namespace
 
 std::vector<RowBlock> row_blocks(const Read& read, const std::array<int, 3>& cells) {
-    // Runs of like rows along y, plane by plane; then planes with the same runs are joined.
+    // Finds runs of equal rows along y in each plane, then joins planes with the same runs.
     std::map<int, std::vector<RowBlock>> planes;
     for (const auto& [at, need] : needed_rows(read, cells)) {
         auto& runs = planes[at.first];

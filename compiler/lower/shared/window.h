@@ -1,4 +1,4 @@
-// A thread's window: the box of cells it computes and all the neighbours they read, in registers.
+// A thread's window: the box of cells that it computes, with all neighbours that they read, in registers.
 #pragma once
 
 #include <vector>
@@ -7,18 +7,19 @@
 
 namespace halo::lower {
 
-// Rows of a window that are loaded alike: window coordinates [y.first, y.second) × [z.first, z.second), and
-// how many cells left and right of the thread's own are needed.
+// Rows of a window that are loaded in the same way: window coordinates [y.first, y.second) × [z.first,
+// z.second), and the numbers of cells that are needed left and right of the thread's own.
 struct RowBlock {
     std::pair<int, int> y, z;
     int left = 0, right = 0;
     friend bool operator==(const RowBlock&, const RowBlock&) = default;
 };
 
-// Covers all rows that the cells of a box read through `read`, with few blocks.
+// Covers all rows that the cells of a box read through `read` by few blocks of rows.
 std::vector<RowBlock> row_blocks(const Read& read, const std::array<int, 3>& cells);
 
-// Neighbours beside a thread's vector are loaded one by one where there are few, else as whole vectors.
+// Neighbours left and right of a thread's vector are loaded one by one where they are few, else as whole
+// vectors.
 struct Sides {
     int left = 0, right = 0;  // elements loaded on either side
     bool left_vectors = false, right_vectors = false;

@@ -17,7 +17,7 @@ StreamLevels::StreamLevels(Context& context, const schedule::Schedule& schedule)
     : context_(context),
       schedule_(schedule),
       staging_(context, schedule),
-      walked_(context.rank() - 1),
+      streaming_axis_(context.rank() - 1),
       ahead_(schedule::planes_ahead(schedule)) {
     const schedule::Footprint footprint = schedule::footprint(context.program(), context.stage().stage);
     for (const schedule::LevelRead& read : footprint.reads) {
@@ -44,7 +44,7 @@ Expr StreamLevels::row_variable(int count) const {
     return count > 1 ? kernel::variable("y", Type::i32) : Expr(0);
 }
 
-// ---- what lasts for the whole walk
+// ---- declarations for the whole traversal
 // ----------------------------------------------------------------------------------------------
 
 void StreamLevels::declare(const StreamPlace& place, kernel::KernelFunction& function) {
@@ -74,7 +74,7 @@ void StreamLevels::declare_registers(Stream& stream, Block& body) {
     };
     const bool has_queue =
         std::ranges::any_of(plan.pieces, [&](const StreamPiece& piece) { return plan.is_kept(piece); });
-    // What is loaded in the middle of the queue is passed through the rest of it for nothing.
+    // Queues whose pieces do not fill all slots begin as zeros, as whole queues are shifted.
     if (has_queue) {
         const bool zero = std::ranges::any_of(plan.pieces, [&](const StreamPiece& piece) {
             return plan.is_kept(piece) && (piece.plane < plan.high || piece.oldest > plan.low);
@@ -105,13 +105,13 @@ std::vector<StreamLevels::Rows> StreamLevels::rows_of(const Stream& stream) cons
             groups.push_back({piece, 1});
         }
     }
-    // Those along the walk come first: they were due long ago. Then by rows.
+    // Later planes first. Then by rows.
     std::ranges::stable_sort(groups,
                              [](const Rows& a, const Rows& b) { return a.first.plane > b.first.plane; });
     return groups;
 }
 
-// `row` counts from the thread's first; so does `column`.
+// `row` and `column` count from the thread's first cell.
 Expr StreamLevels::queue_element(const Stream& stream, const Expr& slot, const Expr& row, int column) const {
     const schedule::StreamPlan& plan = stream.plan;
     const int above = plan.keeps_windows ? plan.around[1][0] : 0;
@@ -147,7 +147,7 @@ kernel::Statement load_piece(Expr to, const std::string& array, const Expr& at, 
 
 }  // namespace
 
-// What the turns before the first would have left in the queue, from memory.
+// Loads from memory what iterations before the first one would have left in the queue.
 void StreamLevels::preload(const Stream& stream, Block& body) const {
     const auto& halo = context_.layout().halo;
     Block loads;
@@ -181,7 +181,7 @@ void StreamLevels::preload(const Stream& stream, Block& body) const {
     append(body, std::move(loads));
 }
 
-void StreamLevels::load(Block& turn) {
+void StreamLevels::load(Block& iteration) {
     for (const Stream& stream : streams_) {
         const auto& around = stream.plan.around;
         if (!stream.plan.gathered.empty()) {
@@ -191,7 +191,7 @@ void StreamLevels::load(Block& turn) {
             const int lines = rows() + around[1][0] + around[1][1];
             if (has_rows() && lines > 1) near.dims.push_back(lines);
             near.dims.push_back(schedule_.cells[0] + around[0][0] + around[0][1]);
-            turn.push_back(std::move(near));
+            iteration.push_back(std::move(near));
         }
         const int plane_elements = stream.ring->plane_elements;
         Expr base;
@@ -202,7 +202,7 @@ void StreamLevels::load(Block& turn) {
                 const int planes = piece.plane - stream.plan.ring_low;
                 const std::string name =
                     context_.local(context_.array(stream.level) + "_at_" + std::to_string(planes));
-                turn.push_back(
+                iteration.push_back(
                     kernel::Declare{Type::i32, name,
                                     slot_after(stream, planes) * plane_elements + shapes_[stream.shape].own});
                 base = kernel::variable(name, Type::i32);
@@ -213,15 +213,15 @@ void StreamLevels::load(Block& turn) {
             const Expr to = stream.plan.is_kept(piece)
                                 ? queue_element(stream, piece.plane - stream.plan.low, y, piece.column)
                                 : near_element(stream, piece.plane, y, piece.column);
-            append(turn, loop_over("y", rows.count,
-                                   {load_piece(to, staging_.name_of(*stream.ring), at, piece.width)}));
+            append(iteration, loop_over("y", rows.count,
+                                        {load_piece(to, staging_.name_of(*stream.ring), at, piece.width)}));
         }
-        gather_own(stream, turn);
+        gather_own(stream, iteration);
     }
 }
 
-// A plane that neighbours are read in has the thread's own cells among them.
-void StreamLevels::gather_own(const Stream& stream, Block& turn) const {
+// Copies the thread's own cells to planes that are gathered, so that all reads of these are from one array.
+void StreamLevels::gather_own(const Stream& stream, Block& iteration) const {
     for (const int plane : stream.plan.gathered) {
         for (const Rows& rows : rows_of(stream)) {
             const StreamPiece& piece = rows.first;
@@ -235,7 +235,7 @@ void StreamLevels::gather_own(const Stream& stream, Block& turn) const {
             indices.push_back(x);
             Block copy{kernel::Assign{near_element(stream, plane, y, x),
                                       kernel::element(stream.queue, std::move(indices), type_of(stream))}};
-            append(turn, loop_over("y", rows.count, loop_over("x", place_.counts[0], std::move(copy))));
+            append(iteration, loop_over("y", rows.count, loop_over("x", place_.counts[0], std::move(copy))));
         }
     }
 }
@@ -244,7 +244,7 @@ Expr StreamLevels::read(const Level& level, const ir::Offset& offset, const Expr
     const Stream& stream = *std::find_if(streams_.begin(), streams_.end(),
                                          [&](const Stream& each) { return each.level == level; });
     const int line = has_rows() ? offset[1] : 0;
-    const int plane = offset[walked_];
+    const int plane = offset[streaming_axis_];
     const bool own_column = offset[0] == 0 && line == 0;
     if (!stream.plan.keeps_windows && !own_column)
         return near_element(stream, plane, y + line, x + offset[0]);
@@ -258,12 +258,12 @@ Expr StreamLevels::read(const Level& level, const ir::Offset& offset, const Expr
     return kernel::element(stream.queue, std::move(indices), type_of(stream));
 }
 
-void StreamLevels::advance(Block& turn) {
+void StreamLevels::advance(Block& iteration) {
     bool commented = false;
     for (const Stream& stream : streams_) {
         const schedule::StreamPlan& plan = stream.plan;
         if (!stream.queue.empty() && plan.planes() > 1) {
-            if (!commented) turn.push_back(kernel::Comment{"Every plane moves up its queue."});
+            if (!commented) iteration.push_back(kernel::Comment{"Every plane moves up its queue."});
             commented = true;
             const bool windows = plan.keeps_windows;
             const int lines = rows() + (windows ? plan.around[1][0] + plan.around[1][1] : 0);
@@ -278,10 +278,10 @@ void StreamLevels::advance(Block& turn) {
             };
             Block shift =
                 loop_over("y", lines, loop_over("x", columns, {kernel::Assign{at(slot), at(slot + 1)}}));
-            turn.push_back(
+            iteration.push_back(
                 kernel::For{"slot", 0, plan.planes() - 1, 1, kernel::Unroll::full, std::move(shift)});
         }
-        turn.push_back(kernel::Assign{kernel::variable(stream.slot, Type::i32), slot_after(stream, 1)});
+        iteration.push_back(kernel::Assign{kernel::variable(stream.slot, Type::i32), slot_after(stream, 1)});
     }
 }
 

@@ -1,5 +1,5 @@
-// The levels that a streaming block reads: their rings in shared memory, how planes get there, and what a
-// thread takes from them into registers (schedule/stream_plan.h).
+// The levels that a streaming block reads: their rings in shared memory, the copies of planes to them, and a
+// thread's loads from them to registers (schedule/stream_plan.h).
 #pragma once
 
 #include <map>
@@ -12,12 +12,12 @@
 
 namespace halo::lower {
 
-// Where a block and its threads are.
+// The position of a block and its threads.
 struct StreamPlace {
-    std::array<kernel::Expr, 3> tile;    // the block's first cell; none along the walk
-    std::array<kernel::Expr, 3> first;   // the thread's first cell; along the walk the plane of the turn
+    std::array<kernel::Expr, 3> tile;    // the block's first cell; none along the streaming axis
+    std::array<kernel::Expr, 3> first;   // the thread's first cell; there, the plane of the iteration
     std::array<kernel::Expr, 3> counts;  // cells of a thread
-    kernel::Expr thread, threads;        // number in the block, of so many
+    kernel::Expr thread, threads;        // the thread's number in the block, and the number of threads
     kernel::Expr first_plane, end_plane;
 };
 
@@ -27,32 +27,34 @@ public:
 
     std::int64_t dynamic_bytes() const { return staging_.dynamic_bytes(); }
     void declare_rings(kernel::Block& body) { staging_.declare_flat("_ring", body); }
-    // Everything else that lasts for the whole walk; then what is there before it.
+    // Declares everything else that lasts for the whole traversal; then the prologue: the first planes, and
+    // what is read behind them.
     void declare(const StreamPlace& place, kernel::KernelFunction& function);
     void begin(kernel::Block& body);
 
-    // At each turn: wait for the plane that is due, send for the next, take what the cells need; and in the
-    // end make room.
-    void arrive(kernel::Block& turn);
-    void load(kernel::Block& turn);
-    void advance(kernel::Block& turn);
+    // The parts of an iteration: waits for the plane that is due and starts copies of the next; loads what
+    // the cells need; and at the end rotates queues and rings.
+    void arrive(kernel::Block& iteration);
+    void load(kernel::Block& iteration);
+    void advance(kernel::Block& iteration);
 
-    // The value so far from the thread's cell (x, y), which are loop variables or 0.
+    // The value at `offset` from the thread's cell (x, y), which are loop variables or 0.
     kernel::Expr read(const Level& level, const ir::Offset& offset, const kernel::Expr& y,
                       const kernel::Expr& x) const;
 
 private:
-    // Levels whose planes lie alike in shared memory share what a thread knows of its copies and its place.
+    // Levels whose planes have the same layout in shared memory share the addresses of a thread's copies and
+    // of its cells.
     struct Shape {
         const schedule::StagedLevel* level = nullptr;
-        // Vectors of the tile's own columns: where each thread copies one of the same column in every so many
-        // rows, its row and column; else 0 rows.
+        // Where each thread copies vectors of a single column of the tile: from row to row of its vectors,
+        // and the first row and the column; else row_step is 0.
         int row_step = 0;
         kernel::Expr row, column;
-        // The others: arrays of places that this thread copies from in a plane, and to in a slot; empty:
-        // worked out anew at every turn.
+        // The other vectors: arrays of the places in a plane that this thread copies from, and of those in a
+        // slot that it copies to; empty where each iteration computes them.
         std::string source, target;
-        kernel::Expr own;  // place of the thread's first cell
+        kernel::Expr own;  // the place of the thread's first cell in a slot
     };
     struct Stream {
         Level level;
@@ -61,14 +63,14 @@ private:
         std::size_t shape = 0;
         std::string queue, near, slot;
     };
-    // Pieces that are loaded alike, in rows one below the other.
+    // Pieces of adjacent rows that differ in nothing else.
     struct Rows {
         schedule::StreamPiece first;
         int count = 1;
     };
 
     kernel::Type type_of(const Stream& stream) const;
-    bool has_rows() const { return walked_ == 2; }
+    bool has_rows() const { return streaming_axis_ == 2; }
     int rows() const { return has_rows() ? schedule_.cells[1] : 1; }
     kernel::Expr row_variable(int count) const;
     kernel::Expr local(const char* name) const;
@@ -96,12 +98,12 @@ private:
     kernel::Expr near_element(const Stream& stream, int plane, const kernel::Expr& row,
                               const kernel::Expr& column) const;
     void preload(const Stream& stream, kernel::Block& body) const;
-    void gather_own(const Stream& stream, kernel::Block& turn) const;
+    void gather_own(const Stream& stream, kernel::Block& iteration) const;
 
     Context& context_;
     const schedule::Schedule& schedule_;
     Staging staging_;
-    const int walked_, ahead_;
+    const int streaming_axis_, ahead_;
     StreamPlace place_;
     std::vector<Shape> shapes_;
     std::vector<Stream> streams_;

@@ -1,5 +1,5 @@
-// The rings of a streaming block: where the vectors of a plane lie in memory and in shared memory, who copies
-// them, and when.
+// The rings of a streaming block: the places of a plane's vectors in memory and in shared memory, the threads
+// that copy them, and the iterations in which they do.
 #include <algorithm>
 
 #include "compiler/lower/stream/levels.h"
@@ -14,17 +14,17 @@ using schedule::StreamPiece;
 
 namespace {
 
-constexpr int kMostKeptCopies = 8;  // places that a thread remembers; of more it works them out at every turn
+constexpr int kMostKeptCopies = 8;  // of a thread, whose places stay in registers
 
 int vectors_in_tile_row(const StagedLevel& level) {
     return level.tile[0] / level.vector;
 }
 
-int vectors_beside(const StagedLevel& level) {
+int halo_vectors(const StagedLevel& level) {
     return (level.low[0] + level.high[0]) / level.vector;
 }
 
-bool lie_alike(const StagedLevel& a, const StagedLevel& b) {
+bool same_layout(const StagedLevel& a, const StagedLevel& b) {
     return a.low == b.low && a.high == b.high && a.vector == b.vector && a.pitch == b.pitch;
 }
 
@@ -34,12 +34,12 @@ int threads_of(const schedule::Schedule& schedule) {
 
 }  // namespace
 
-// ---- who copies what
+// ---- the copies of each thread
 // -----------------------------------------------------------------------------------------------------
 
 std::size_t StreamLevels::shape_of(const StagedLevel& level) {
     const auto known = std::find_if(shapes_.begin(), shapes_.end(),
-                                    [&](const Shape& shape) { return lie_alike(*shape.level, level); });
+                                    [&](const Shape& shape) { return same_layout(*shape.level, level); });
     if (known != shapes_.end()) return static_cast<std::size_t>(known - shapes_.begin());
     shapes_.push_back({});
     shapes_.back().level = &level;
@@ -70,7 +70,7 @@ void StreamLevels::declare_shape(Shape& shape, Block& body) {
 int StreamLevels::numbered_vectors(const Shape& shape) const {
     const StagedLevel& level = *shape.level;
     const int in_tile = shape.row_step > 0 ? 0 : vectors_in_tile_row(level);
-    return (in_tile + vectors_beside(level)) * level.rows;
+    return (in_tile + halo_vectors(level)) * level.rows;
 }
 
 void StreamLevels::declare_numbered(Shape& shape, const std::string& name, Block& body) const {
@@ -91,15 +91,15 @@ void StreamLevels::declare_numbered(Shape& shape, const std::string& name, Block
     append(body, loop_over(context_.local("n"), copies, std::move(one)));
 }
 
-// ---- planes on their way to the ring
+// ---- copies to the ring
 // ------------------------------------------------------------------------------------------------
 
 Expr StreamLevels::plane_offset(const Expr& plane) const {
     return has_rows() ? plane * context_.slice() : kernel::convert(plane, Type::i64) * context_.pitch();
 }
 
-// Which of a plane's vectors has a number: those of the tile's columns come first, unless they are copied by
-// rows; then the halo's left and right.
+// Finds the row and column of a plane's vector from its number. Vectors of the tile come first, unless they
+// are copied by rows; then those of the halo left and right of it.
 StreamLevels::Vector StreamLevels::find_vector(const Shape& shape, const Expr& number, Block& body) const {
     const StagedLevel& level = *shape.level;
     const auto declare = [&](const char* wanted, const Expr& value) {
@@ -107,14 +107,14 @@ StreamLevels::Vector StreamLevels::find_vector(const Shape& shape, const Expr& n
         body.push_back(kernel::Declare{Type::i32, name, value});
         return kernel::variable(name, Type::i32);
     };
-    const int in_tile = vectors_in_tile_row(level), beside = vectors_beside(level);
-    const int left = level.low[0] / level.vector, right = beside - left;
+    const int in_tile = vectors_in_tile_row(level), in_row = halo_vectors(level);
+    const int left = level.low[0] / level.vector, right = in_row - left;
     const int first = shape.row_step > 0 ? 0 : in_tile * level.rows;
     Expr row, column;
-    if (beside > 0) {
+    if (in_row > 0) {
         const Expr halo = first > 0 ? declare("halo_vector", number - first) : number;
-        const Expr in_halo = beside > 1 ? halo % beside : Expr(0);
-        row = halo / beside;
+        const Expr in_halo = in_row > 1 ? halo % in_row : Expr(0);
+        row = halo / in_row;
         column = in_halo - left;
         if (left == 0) column = in_halo + in_tile;
         if (left > 0 && right > 0) column = kernel::select(in_halo < left, column, column + in_tile);
@@ -132,7 +132,7 @@ StreamLevels::Vector StreamLevels::find_vector(const Shape& shape, const Expr& n
     return vector;
 }
 
-// Past the halo a row's last vector is read again, and the last row.
+// Copies from past the halo are clamped to the last vector of a row, and to the last row.
 Expr StreamLevels::last_column(int vector) const {
     const Expr last = context_.extent(0) + (context_.layout().halo[0][1] - 1);
     return vector > 1 ? last / vector * vector : last;
@@ -151,7 +151,7 @@ Expr StreamLevels::target_of(const Shape& shape, const Vector& vector) const {
     return vector.row * shape.level->pitch + vector.column + shape.level->origin;
 }
 
-// The tile's own columns, whose lines a warp copies whole.
+// Copies the tile's own columns; the copies of a warp are coalesced into whole lines.
 Block StreamLevels::copy_rows(const Stream& stream, const Expr& from, const Expr& to) const {
     const Shape& shape = shapes_[stream.shape];
     const StagedLevel& level = *stream.ring;
@@ -173,7 +173,7 @@ Block StreamLevels::copy_rows(const Stream& stream, const Expr& from, const Expr
     return rows;
 }
 
-// The block's threads copy a plane into a slot of the ring, in the background.
+// The block's threads copy a plane asynchronously to a slot of the ring.
 Block StreamLevels::copy_plane(const Stream& stream, const Expr& plane, const Expr& slot) const {
     const Shape& shape = shapes_[stream.shape];
     const StagedLevel& level = *stream.ring;
@@ -210,7 +210,7 @@ Block StreamLevels::copy_plane(const Stream& stream, const Expr& plane, const Ex
     return copy;
 }
 
-// The slot of the plane that is so many after the first of those in the ring.
+// The slot of the plane that is `planes` after the first one in the ring.
 Expr StreamLevels::slot_after(const Stream& stream, int planes) const {
     const Expr slot = kernel::variable(stream.slot, Type::i32);
     if (planes == 0) return slot;
@@ -237,30 +237,33 @@ void StreamLevels::begin(Block& body) {
     body.push_back(kernel::CommitCopies{});
     if (ahead_ == 1) return;
     const Expr early = local("early");
-    Block turn;
+    Block iteration;
     for (const Stream& stream : streams_) {
         const Expr plane = place_.first_plane + early + stream.plan.ring_high;
-        turn.push_back(kernel::If{plane < place_.end_plane + stream.plan.ring_high,
-                                  copy_plane(stream, plane, early + (stream.plan.arriving() - 1)),
-                                  {}});
+        iteration.push_back(kernel::If{plane < place_.end_plane + stream.plan.ring_high,
+                                       copy_plane(stream, plane, early + (stream.plan.arriving() - 1)),
+                                       {}});
     }
-    turn.push_back(kernel::CommitCopies{});
-    body.push_back(kernel::For{context_.local("early"), 1, ahead_, 1, kernel::Unroll::none, std::move(turn)});
+    iteration.push_back(kernel::CommitCopies{});
+    body.push_back(
+        kernel::For{context_.local("early"), 1, ahead_, 1, kernel::Unroll::none, std::move(iteration)});
 }
 
-void StreamLevels::arrive(Block& turn) {
-    turn.push_back(kernel::Comment{"All threads have what was due, and are done with the oldest planes."});
-    turn.push_back(kernel::AwaitCopies{ahead_ - 1});
-    turn.push_back(kernel::Barrier{});
+void StreamLevels::arrive(Block& iteration) {
+    iteration.push_back(
+        kernel::Comment{"All threads have what was due, and are done with the oldest planes."});
+    iteration.push_back(kernel::AwaitCopies{ahead_ - 1});
+    iteration.push_back(kernel::Barrier{});
     Block copies;
     for (const Stream& stream : streams_) {
-        const Expr plane = place_.first[walked_] + (stream.plan.ring_high + ahead_);
+        const Expr plane = place_.first[streaming_axis_] + (stream.plan.ring_high + ahead_);
         append(copies,
                {kernel::Scope{copy_plane(stream, plane, slot_after(stream, stream.ring->planes - 1))}});
     }
-    turn.push_back(kernel::If{place_.first[walked_] + ahead_ < place_.end_plane, std::move(copies), {}});
-    turn.push_back(kernel::CommitCopies{});
-    turn.push_back(kernel::BlankLine{});
+    iteration.push_back(
+        kernel::If{place_.first[streaming_axis_] + ahead_ < place_.end_plane, std::move(copies), {}});
+    iteration.push_back(kernel::CommitCopies{});
+    iteration.push_back(kernel::BlankLine{});
 }
 
 }  // namespace halo::lower

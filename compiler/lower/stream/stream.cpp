@@ -1,5 +1,5 @@
-// stream (2.5D): a block walks along the slowest axis, a plane a turn. Planes arrive in a ring in shared
-// memory some turns ahead, copied in the background; each thread keeps its own columns in registers.
+// stream (2.5D): a block traverses the slowest axis, one plane an iteration. Planes are copied to a ring in
+// shared memory asynchronously, some iterations ahead; each thread keeps its own columns in registers.
 #include <algorithm>
 
 #include "compiler/lower/shared/reduce.h"
@@ -22,21 +22,21 @@ public:
           schedule_(schedule),
           images_(images),
           levels_(context, schedule),
-          walked_(context.rank() - 1) {}
+          streaming_axis_(context.rank() - 1) {}
 
     StrategyResult lower() {
         result_.dynamic_shared_bytes = levels_.dynamic_bytes();
         declare_block();
-        Block turn;
-        levels_.arrive(turn);
-        levels_.load(turn);
-        turn.push_back(kernel::BlankLine{});
-        compute(turn);
-        store_images(turn);
-        turn.push_back(kernel::BlankLine{});
-        levels_.advance(turn);
+        Block iteration;
+        levels_.arrive(iteration);
+        levels_.load(iteration);
+        iteration.push_back(kernel::BlankLine{});
+        compute(iteration);
+        store_images(iteration);
+        iteration.push_back(kernel::BlankLine{});
+        levels_.advance(iteration);
         body().push_back(kernel::BlankLine{});
-        body().push_back(walk(std::move(turn)));
+        body().push_back(traversal(std::move(iteration)));
         finish_reductions(context_, body());
         return std::move(result_);
     }
@@ -45,30 +45,30 @@ private:
     Block& body() { return result_.function.body; }
     kernel::KernelFunction& function() { return result_.function; }
     Type type_of(const Level& level) const { return kernel_type(context_.stage().field(level).type); }
-    int rows() const { return walked_ == 2 ? schedule_.cells[1] : 1; }
+    int rows() const { return streaming_axis_ == 2 ? schedule_.cells[1] : 1; }
     Expr x() const { return schedule_.cells[0] > 1 ? kernel::variable("x", Type::i32) : Expr(0); }
     Expr y() const { return rows() > 1 ? kernel::variable("y", Type::i32) : Expr(0); }
     Expr inside_block() const {
         Expr inside;
-        for (int axis = 0; axis < walked_; ++axis)
+        for (int axis = 0; axis < streaming_axis_; ++axis)
             inside = inside && place_.first[axis] < context_.extent(axis);
         return inside;
     }
 
-    kernel::Statement walk(Block turn) {
-        const int turns = schedule::unrolled_turns(
+    kernel::Statement traversal(Block iteration) {
+        const int unroll = schedule::unroll_factor(
             schedule::footprint(context_.program(), context_.stage().stage), schedule_);
-        kernel::For loop{Context::kIndexNames[walked_],
+        kernel::For loop{Context::kIndexNames[streaming_axis_],
                          place_.first_plane,
                          place_.end_plane,
                          1,
-                         turns > 1 ? kernel::Unroll::some : kernel::Unroll::none,
-                         std::move(turn)};
-        loop.turns = turns;
+                         unroll > 1 ? kernel::Unroll::some : kernel::Unroll::none,
+                         std::move(iteration)};
+        loop.turns = unroll;
         return loop;
     }
 
-    // ---- the block's place
+    // ---- the block's position
     // ---------------------------------------------------------------------------------------
 
     void declare_block() {
@@ -86,7 +86,7 @@ private:
         static constexpr Builtin kBlocks[] = {Builtin::block_x, Builtin::block_y};
         place_.counts = {1, 1, 1};
         Expr thread = 0, threads = 1;
-        for (int axis = 0; axis < walked_; ++axis) {
+        for (int axis = 0; axis < streaming_axis_; ++axis) {
             result_.tile[axis] = schedule_.tile(axis);
             place_.counts[axis] = named_constant(function(), kCellNames[axis], schedule_.cells[axis]);
             const Expr along = named_constant(function(), kThreadNames[axis], schedule_.threads[axis]);
@@ -101,7 +101,7 @@ private:
             thread = axis == 0 ? index : index * threads + thread;
             threads = threads * along;
         }
-        place_.first[walked_] = kernel::variable(Context::kIndexNames[walked_], Type::i32);
+        place_.first[streaming_axis_] = kernel::variable(Context::kIndexNames[streaming_axis_], Type::i32);
         const std::string name = context_.local("thread");
         body().push_back(kernel::Declare{Type::i32, name, thread});
         place_.thread = kernel::variable(name, Type::i32);
@@ -109,15 +109,15 @@ private:
     }
 
     void declare_planes() {
-        const Expr extent = context_.extent(walked_);
+        const Expr extent = context_.extent(streaming_axis_);
         place_.first_plane = 0;
         place_.end_plane = extent;
-        result_.tile[walked_] = 2147483647;
+        result_.tile[streaming_axis_] = 2147483647;
         const int count = std::get<schedule::Stream>(schedule_.strategy).planes;
         if (count == 0) return;
         const Expr planes = named_constant(function(), "kPlanes", count, "that a block walks");
-        result_.tile[walked_] = count;
-        const Expr block = kernel::builtin(walked_ == 2 ? Builtin::block_z : Builtin::block_y);
+        result_.tile[streaming_axis_] = count;
+        const Expr block = kernel::builtin(streaming_axis_ == 2 ? Builtin::block_z : Builtin::block_y);
         const std::string first = context_.local("first_plane"), end = context_.local("end_plane");
         body().push_back(kernel::Declare{Type::i32, first, block * planes});
         place_.first_plane = kernel::variable(first, Type::i32);
@@ -128,19 +128,19 @@ private:
     // ---- cells
     // ---------------------------------------------------------------------------------------------------
 
-    // Threads past the grid compute, too, from the last cells' neighbours; what they get is left out.
-    void compute(Block& turn) {
+    // Threads past the grid compute, too, from copies of the last cells; their results are not stored.
+    void compute(Block& iteration) {
         CellSources sources;
         sources.index = place_.first;
         sources.index[0] = place_.first[0] + x();
-        if (walked_ == 2) sources.index[1] = place_.first[1] + y();
+        if (streaming_axis_ == 2) sources.index[1] = place_.first[1] + y();
         sources.load = [&](const Level& level, const ir::Offset& shift) {
             return levels_.read(level, shift, y(), x());
         };
         Block cell;
         const CellValues values = lower_cell(context_, sources, cell);
         Expr inside;
-        for (int axis = 0; axis < walked_; ++axis)
+        for (int axis = 0; axis < streaming_axis_; ++axis)
             inside = inside && sources.index[axis] < context_.extent(axis);
         reduce_cell(context_, values, inside, cell);
         Block row;
@@ -149,12 +149,12 @@ private:
             cell.push_back(kernel::Assign{kernel::element(result_name(write), {x()}, type_of(write.level)),
                                           stored_value(context_.stage(), write, values)});
         }
-        // The names of one cell's values are its own.
+        // A scope of its own, so that names of a cell's values do not collide.
         if (schedule_.cells[0] == 1) cell = {kernel::Scope{std::move(cell)}};
         append(row, loop_over("x", place_.counts[0], std::move(cell)));
         for (const Write& write : context_.stage().writes)
             append(row, store_row(write, sources.index));
-        append(turn, loop_over("y", Expr(rows()), std::move(row)));
+        append(iteration, loop_over("y", Expr(rows()), std::move(row)));
     }
 
     std::string result_name(const Write& write) {
@@ -168,7 +168,7 @@ private:
         for (int axis = 1; axis < context_.rank(); ++axis) {
             const auto [low, high] = store_bounds(context_, write, axis);
             if (low) in_row = in_row && index[axis] >= low;
-            if (high || axis < walked_) in_row = in_row && index[axis] < context_.extent(axis) - high;
+            if (high || axis < streaming_axis_) in_row = in_row && index[axis] < context_.extent(axis) - high;
         }
         const auto [low, high] = store_bounds(context_, write, 0);
         const Expr end = context_.extent(0) - high, first = place_.first[0];
@@ -195,17 +195,17 @@ private:
         return store;
     }
 
-    void store_images(Block& turn) {
+    void store_images(Block& iteration) {
         Block images;
         images_.append(context_, place_.first, {schedule_.cells[0], rows(), 1}, {1, 1, 1}, images);
-        if (!images.empty()) turn.push_back(kernel::If{inside_block(), std::move(images), {}});
+        if (!images.empty()) iteration.push_back(kernel::If{inside_block(), std::move(images), {}});
     }
 
     Context& context_;
     const schedule::Schedule& schedule_;
     Images& images_;
     StreamLevels levels_;
-    const int walked_;
+    const int streaming_axis_;
     StreamPlace place_;
     StrategyResult result_;
 };

@@ -1,4 +1,4 @@
-// stream (2.5D): a block walks along the slowest axis; planes arrive in a ring in shared memory and pass
+// stream (2.5D): a block traverses the slowest axis; planes arrive in a ring in shared memory and pass
 // through a queue in registers.
 #pragma once
 

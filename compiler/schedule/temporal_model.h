@@ -1,0 +1,115 @@
+// The fitted constants of the model of `temporal`. Fitted on an NVIDIA H200. `haloc tune FILE` runs a program
+// by many schedules and keeps each predicted time beside the measured one; registers are those of `haloc
+// explain FILE --schedule 'temporal ...'`, for the programs of dsl_examples/bench.
+#pragma once
+
+#include <array>
+
+namespace halo::schedule::temporal_model {
+
+// ---- registers of a thread
+
+// Addresses and counters; in three dimensions those of rows besides; and addresses of each field.
+inline constexpr int kPlaceRegisters = 26, kRowRegisters = 12, kFieldRegisters = 8;
+// Cells of a window that are in registers at a time, besides two for each of the thread's own, at most.
+inline constexpr int kMostOfWindow = 26;
+// In two dimensions, for the sums of f32 that are carried from plane to plane: for each step, and of all.
+inline constexpr int kFoldStepRegisters = 3, kFoldSpareRegisters = 4;
+// Words of a reduction's row that are in flight.
+inline constexpr int kReductionRegisters = 4;
+// Where iterations are unrolled, words in flight for each word of a value, in three dimensions: where the
+// unrolled iterations rotate every queue through its registers, and where values are moved.
+inline constexpr int kRotatedInFlight = 8, kMovedInFlight = 20;
+// The same in two dimensions, of f64: the longest queue's slots hold back so many each.
+inline constexpr int kWideInFlight = 44, kWideInFlightOfSlot = 3;
+// Pairs of registers, where values are of f64.
+inline constexpr int kWideRegisters = 12;
+// Operations for each register that the sum of a box has in flight in three dimensions, and the most of
+// these registers.
+inline constexpr int kBoxOperations = 2, kMostOfBox = 24;
+// Registers a thread that the compiler adds where it limits them, and the fewest it takes.
+inline constexpr int kLimitRegisters = 4, kLeastRegisters = 32;
+// Factors on the registers there are, up to which estimates are trusted: where several warps share them the
+// compiler makes do with fewer; and for candidates of the tuner, whose spills are seen when they compile.
+inline constexpr double kSqueezed = 1.08;
+inline constexpr double kTunerRoom = 1.15;
+
+// ---- instructions
+
+// Instructions of f32 in the issue slots of a thread. Of an iteration of the traversal, besides its cells.
+inline constexpr double kIterationInstructions = 30;
+// Of each cell and step, whatever is computed.
+inline constexpr double kCellInstructions = 0.6;
+// For each slot by which a plane moves along its queue; includes the reordering that the moves prevent.
+inline constexpr double kMoveInstructions = 2.3;
+// For each word of a column that comes from the lane beside.
+inline constexpr double kShuffleInstructions = 1.2;
+// Factor on the arithmetic of f64.
+inline constexpr double kWideArithmetic = 2;
+// Of a reduction's term: to select the cells that count, which also issues slower; to convert to f64, and to
+// add there; to compare and select values of f64.
+inline constexpr double kSelectInstructions = 3;
+inline constexpr double kConvertInstructions = 6, kWideAddInstructions = 2;
+inline constexpr double kWideSelectInstructions = 3;
+// Instructions that the instruction cache holds of an unrolled loop in three dimensions.
+inline constexpr double kCachedInstructions = 1400;
+// Lanes of an SM that issue in a cycle, and cycles a second.
+inline constexpr double kLanesPerSm = 128, kClock = 1.9e9;
+
+// ---- issue against memory
+
+// Where warps wait for each other in every iteration: of the time of the issue slots what is not hidden
+// behind memory's. It is reached where the warps of an SM hold so many words a lane.
+inline constexpr double kExposedIssue = 0.75;
+inline constexpr double kWordsToHideIssue = 128;
+// Where warps run independently: a factor on the time of the issue slots; the warps an SM at which latency
+// doubles it; and of the shorter of the times of issue and memory, what is not hidden behind the other's.
+inline constexpr double kIndependentIssue = 0.84;
+inline constexpr double kWarpsToHalveIssue = 1.6;
+inline constexpr double kOverlap = 0.29;
+
+// ---- shares of the grid
+
+// Relative to the mean: by how much the slowest of equal shares exceeds it in one wave. Of warps; of warps
+// where tiles at faces run another copy of the loop, which competes for the instruction cache; and of blocks.
+inline constexpr double kWarpImbalance = 0.03, kFaceImbalance = 0.2, kBlockImbalance = 0.2;
+// Waves after which the blocks of a partial last wave no longer start together.
+inline constexpr double kWavesInStep = 2;
+// Iterations in which a block waits for its first planes, where an SM holds a single block.
+inline constexpr double kIterationsToArrive = 2;
+// Of a traversal's planes: by how much neighbouring tiles drift apart.
+inline constexpr double kDrift = 0.01;
+// Of the bytes that overlapped tiles read again, those that miss the cache: where neighbours run in step, and
+// how many more where they drift apart by as much as the L2 holds.
+inline constexpr double kMissedInStep = 0.1, kMissedByDrift = 0.3;
+// Numbers of waves that parts of tiles are to fill in two dimensions.
+inline constexpr std::array kWaves{1, 2, 3, 4, 6, 8};
+// Parts of a tile in three dimensions, and blocks for each that runs at a time, at most.
+inline constexpr int kMostParts = 4, kMostBlocksOfWave = 64;
+// Factor on the time by which more and shorter traversals must be faster in three dimensions.
+inline constexpr double kClearGain = 0.99;
+
+// ---- small grids, where one worker's iterations follow each other. Measured by `haloc run --timings` of
+// maxwell2d, jacobi2d and cavity2d on 256 and 512 cells squared.
+
+// Seconds: of a launch, of an iteration, and of an instruction of it.
+inline constexpr double kLaunchSeconds = 2.0e-6, kIterationSeconds = 0.38e-6, kInstructionSeconds = 0.7e-9;
+
+// ---- settings that the model cannot rank
+
+// Planes in flight.
+inline constexpr int kUsualAhead = 4;
+// Steps in one pass, and iterations unrolled in two dimensions, that are considered at most.
+inline constexpr int kMostSteps = 16, kMostUnroll = 5;
+// Factor on the rank of candidates for each other setting that is not the usual one.
+inline constexpr double kUnusual = 1.04;
+
+// ---- pieces of a grid, and compiling
+
+// Iterations that separate traversals of the borders cost, for each iteration of a prologue and an epilogue.
+// `haloc bench --scaling --only lengths` measures it.
+inline constexpr double kBorderIterations = 1.5;
+// Seconds that NVRTC takes for the kernel, on average. `haloc run --timings` measures it.
+inline constexpr double kCompileSeconds = 2.5;
+
+}  // namespace halo::schedule::temporal_model
