@@ -289,10 +289,15 @@ private:
             HostNames names = names_;
             names.extent = [this](int axis) { return "double(" + names_.extent(axis) + ")"; };
             std::vector<std::string> axes;
-            for (int axis = 0; axis < plan_.rank; ++axis)
-                axes.push_back(fmt::format("{{\"{}\", {}, {}, {}}}", plan_.axes[axis], names_.extent(axis),
-                                           print_host_scalar(plan_.origin[axis], names),
-                                           print_host_scalar(plan_.spacing[axis], names)));
+            for (int axis = 0; axis < plan_.rank; ++axis) {
+                axes.push_back("along_" + plan_.axes[axis]);
+                fill(fmt::format("const PointAxis {}{{", axes.back()),
+                     {fmt::format("\"{}\"", plan_.axes[axis]), names_.extent(axis),
+                      print_host_scalar(plan_.origin[axis], names),
+                      print_host_scalar(plan_.spacing[axis], names)},
+                     "};");
+            }
+            // Each a variable: nvcc garbles lists within lists that are not constant.
             fill("const std::vector<PointAxis> axes{", axes, "};");
             for (int index = 0; index < count(plan_.points); ++index)
                 return_unless_ok(fmt::format("place(solver, solver.{}, \"{}\", {}, axes)",

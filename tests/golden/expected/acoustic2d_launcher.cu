@@ -731,7 +731,9 @@ acoustic2d_status make_room(acoustic2d_solver& solver) {
 
 // The cells of all points, once the grid's spacing and origin are known.
 acoustic2d_status place_points(acoustic2d_solver& solver) {
-    const std::vector<PointAxis> axes{{"x", solver.nx, 0.0, 5.0}, {"y", solver.ny, -995.0, 5.0}};
+    const PointAxis along_x{"x", solver.nx, 0.0, 5.0};
+    const PointAxis along_y{"y", solver.ny, -995.0, 5.0};
+    const std::vector<PointAxis> axes{along_x, along_y};
     if (const acoustic2d_status status = place(solver, solver.shots_points, "shots", 4, axes)) {
         return status;
     }
