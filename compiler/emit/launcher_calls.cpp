@@ -30,6 +30,7 @@ public:
             write_set_coef(index);
         for (int index = 0; index < count(plan_.tables); ++index)
             write_set_table(index);
+        write_points_calls(model_, out_);
         for (int field = 0; field < count(model_.fields); ++field) {
             for (const LevelName& level : model_.fields[field].levels) {
                 write_transfer(field, level, {level.set, true, true});
@@ -64,12 +65,15 @@ private:
             out_.line("if (made == nullptr) return launcher::fail({}, \"no memory for a solver\");",
                       model_.code("OUT_OF_MEMORY"));
             if (model_.is_fixed()) {
-                out_.line("const {} status = launcher::allocate(*made);", model_.status);
+                out_.line("{}{} status = launcher::allocate(*made);", is_resident() ? "" : "const ",
+                          model_.status);
             } else {
                 out_.line("{} status = launcher::lay_out(*made, {});", model_.status,
                           model_.extent_list("", ", "));
                 out_.line("if (status == {}) status = launcher::allocate(*made);", model_.code("OK"));
             }
+            if (is_resident())
+                out_.line("if (status == {}) status = launcher::make_resident(*made);", model_.code("OK"));
             out_.line("if (status == {}) {{", model_.code("OK"));
             out_.line("    *solver = made;");
             out_.line("}} else {{");
@@ -96,7 +100,13 @@ private:
                 out_.line("cudaFree(solver->{});", model_.rows_member(index));
             for (int index = 0; index < count(plan_.reductions); ++index) {
                 out_.line("cudaFree(solver->{});", model_.partials_member(index));
+                if (model_.is_given_by_steps(index))
+                    out_.line("cudaFree(solver->{});", model_.of_steps_member(index));
             }
+            if (is_resident())
+                for (int index = 0; index < count(plan_.time_block->resident()->exchanges); ++index)
+                    out_.line("cudaFree(solver->{});", model_.exchange_member(index));
+            write_points_release(model_, out_);
             out_.line("delete solver;");
         }
         out_.line("}}");
@@ -112,6 +122,7 @@ private:
                 out_.line("solver->{} = true;", model_.given_member(index));
             if (model_.halo_needs(index)) out_.line("solver->halos_due = true;");
             if (model_.computes_columns()) out_.line("solver->columns_due = true;");
+            if (model_.places_depend_on(index)) out_.line("solver->points_due = true;");
             out_.line("return {};", model_.code("OK"));
         }
         out_.line("}}");
@@ -298,14 +309,6 @@ private:
         out_.line("}}");
     }
 
-    // The oldest level becomes the newest, to be written next.
-    void write_rotation(const FieldNames& field) {
-        const auto& levels = field.levels;
-        for (std::size_t index = levels.size() - 1; index > 0; --index) {
-            out_.line("std::swap(solver->{}, solver->{});", levels[index].member, levels[index - 1].member);
-        }
-    }
-
     // Outputs with a past move on before they are written; cells that the step leaves alone keep their value.
     void write_output_rotations() {
         for (int index = 0; index < count(plan_.fields); ++index) {
@@ -316,13 +319,6 @@ private:
             return_unless_ok(
                 fmt::format("launcher::copy_level(*solver, solver->{}, solver->{}, solver->elements{})",
                             field.levels[0].member, field.levels[1].member, model_.times_components(index)));
-        }
-    }
-
-    void write_state_rotations() {
-        for (int index = 0; index < count(plan_.fields); ++index) {
-            if (plan_.fields[index].role == rt::Role::state && model_.has_array(index))
-                write_rotation(model_.fields[index]);
         }
     }
 
@@ -339,6 +335,7 @@ private:
             refuse(fmt::format("solver->{} < 0", model_.count_member(index)),
                    fmt::format("{} has no rows yet: call {}", plan_.tables[index].name,
                                model_.set_table[index]));
+        write_points_checks(model_, out_);
         out_.line("if (steps == 0) return {};", model_.code("OK"));
         for (int index = 0; index < count(plan_.coefs); ++index) {
             const std::string weights = "solver->" + model_.coef_member(index);
@@ -367,39 +364,6 @@ private:
         out_.line("}}");
     }
 
-    // Launches that do several steps each, while there are as many and the grid has room for them. They read
-    // no halo and leave them as they were.
-    void write_blocks() {
-        const rt::TimeBlock& block = *plan_.time_block;
-        if (model_.is_fixed() &&
-            !std::ranges::equal(plan_.fixed_grid->extent, block.least_extent, std::ranges::greater_equal()))
-            throw UnsupportedError(
-                "the grid has no room for the tiles of the `temporal` schedule; leave it out for single "
-                "steps");
-        std::string fits;
-        for (std::size_t axis = 0; axis < model_.extents.size(); ++axis)
-            if (block.least_extent[axis] > 1)
-                fits += fmt::format("{}solver->{} >= {}", fits.empty() ? "" : " && ", model_.extents[axis],
-                                    block.least_extent[axis]);
-        out_.line("// {} steps at a time{}{}.", block.steps,
-                  model_.is_fixed() ? "" : ", where the grid has room for the tiles",
-                  block.is_whole ? "" : "; the last one by itself");
-        if (!model_.is_fixed()) out_.line("const bool has_room = {};", fits.empty() ? "true" : fits);
-        out_.line("while ({}steps {} {}) {{", model_.is_fixed() ? "" : "has_room && ",
-                  block.is_whole ? ">=" : ">", block.steps);
-        {
-            const auto loop = out_.indent();
-            return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(block.kernel)));
-            for (int level = 0; level < block.levels; ++level)
-                write_state_rotations();
-            if (any_halo()) out_.line("solver->halos_due = true;");
-            if (counts_steps()) out_.line("solver->steps += {};", block.steps);
-            out_.line("steps -= {};", block.steps);
-        }
-        out_.line("}}");
-        out_.line("if (steps == 0) return {};", model_.code("OK"));
-    }
-
     // What lies past the faces of t+1 has the step of t+1.
     std::string launch_arguments(const rt::KernelPlan& kernel) const {
         if (!kernel.fills_halo) return "*solver";
@@ -426,9 +390,12 @@ private:
             out_.line("}}");
         }
         return_unless_ok(fmt::format("launcher::{}({})", launch_function(kernel), launch_arguments(kernel)));
-        for (int reduction = 0; reduction < count(plan_.reductions); ++reduction)
-            if (plan_.reductions[reduction].kernel == index && model_.is_read(reduction))
-                out_.line("solver->{} = true;", model_.due_member(reduction));
+        for (int reduction = 0; reduction < count(plan_.reductions); ++reduction) {
+            if (plan_.reductions[reduction].kernel != index) continue;
+            if (model_.is_read(reduction)) out_.line("solver->{} = true;", model_.due_member(reduction));
+            if (model_.is_given_by_steps(reduction))
+                out_.line("solver->{} = false;", model_.in_steps_member(reduction));
+        }
     }
 
     void write_advance() {
@@ -437,11 +404,13 @@ private:
             const auto body = out_.indent();
             write_preparation();
             write_columns_due();
-            if (plan_.time_block) write_blocks();
+            write_points_due(model_, out_);
+            if (plan_.time_block) write_several_steps(model_, out_);
             write_halos_due();
             out_.line("for (long long step = 0; step < steps; ++step) {{");
             {
                 const auto loop = out_.indent();
+                write_points_rows_of_step(model_, out_);
                 write_output_rotations();
                 for (int index = 0; index < count(plan_.kernels); ++index)
                     write_kernel_of_step(index);

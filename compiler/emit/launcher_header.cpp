@@ -4,6 +4,7 @@
 
 #include "compiler/emit/host_expression.h"
 #include "compiler/emit/launcher_model.h"
+#include "compiler/emit/launcher_writer.h"
 #include "compiler/support/writer.h"
 
 namespace halo::emit {
@@ -43,6 +44,7 @@ public:
         write_life();
         write_params();
         write_tables();
+        write_points_header(model_, out_);
         write_fields();
         write_steps();
         write_reductions();
@@ -92,6 +94,7 @@ private:
                   model_.is_fixed() ? "" : example_extents(plan_.rank) + ", ");
         for (const std::string& set : model_.set_table)
             out_.line("//   {}(solver, rows, 100);", set);
+        write_points_example(model_, out_, false);
         for (const FieldNames& field : model_.fields) {
             for (const LevelName& level : field.levels) {
                 if (!level.set.empty()) out_.line("//   {}(solver, values);", level.set);
@@ -101,6 +104,7 @@ private:
         for (const FieldNames& field : model_.fields) {
             out_.line("//   {}(solver, values);", field.level(0).get);
         }
+        write_points_example(model_, out_, true);
         out_.line("//   {}(solver);", model_.destroy);
         out_.line("//");
     }
@@ -249,6 +253,7 @@ private:
         out_.blank_line();
         out_.line(
             "// Starts so many time steps and does not wait for them; reading a field or a reduction does.");
+        write_resident_header(model_, out_);
         out_.line("{} {}({}* solver, long long steps);", model_.status, model_.advance, model_.solver);
         out_.line("{} {}({}* solver);  // until all steps are done", model_.status, model_.wait,
                   model_.solver);

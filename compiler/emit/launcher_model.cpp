@@ -7,6 +7,7 @@
 
 #include "compiler/emit/emit.h"
 #include "compiler/emit/launcher.h"
+#include "compiler/kernel/part.h"
 #include "compiler/support/error.h"
 
 namespace halo::emit {
@@ -128,6 +129,29 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
     for (const rt::ReductionPlan& reduction : plan.reductions) {
         get_reduction.push_back(take(prefix + "_get_" + reduction.name));
     }
+    name_points();
+}
+
+void LauncherModel::name_points() {
+    std::set<std::string> members;
+    const auto unique = [&](std::string member) {
+        while (!members.insert(member).second)
+            member += "_";
+        return member;
+    };
+    for (const rt::PointsPlan& each : plan.points) {
+        PointsNames names{unique(each.name + "_points"), take(prefix + "_place_" + each.name), {}, {}};
+        for (const std::string& column : each.columns) {
+            const std::string word = each.name + "_" + column;
+            names.columns.push_back({unique(word + "_column"), take(prefix + "_set_" + word)});
+        }
+        for (const rt::PointsPlan::Trace& trace : each.traces) {
+            const std::string word = each.name + "_" + trace.name;
+            names.traces.push_back({unique(word + (trace.sampled ? "_sampled" : "_injected")),
+                                    take(prefix + (trace.sampled ? "_get_" : "_set_") + word)});
+        }
+        points.push_back(std::move(names));
+    }
 }
 
 std::string LauncherModel::take(const std::string& wanted) {
@@ -168,6 +192,11 @@ std::string LauncherModel::extent_list(const std::string& before, const std::str
     for (const std::string& extent : extents)
         list += (list.empty() ? "" : between) + before + extent;
     return list;
+}
+
+bool LauncherModel::is_given_by_steps(int reduction) const {
+    return plan.time_block &&
+           std::ranges::find(plan.time_block->reductions, reduction) != plan.time_block->reductions.end();
 }
 
 bool LauncherModel::reads_reduction(const rt::KernelPlan& kernel, int index) {
@@ -265,6 +294,24 @@ bool LauncherModel::halo_needs(int param) const {
     return any_fixed_face(*this, [&](rt::ElementType,
                                      const rt::FacePlan& face) { return reads_param(face.value, param); }) ||
            std::ranges::any_of(plan.kernels, fills_by);
+}
+
+bool LauncherModel::places_depend_on(int param) const {
+    const auto reads = [&](const rt::HostScalar& scalar) { return reads_param(scalar, param); };
+    return !plan.points.empty() &&
+           (std::ranges::any_of(plan.spacing, reads) || std::ranges::any_of(plan.origin, reads));
+}
+
+// As the kernel's parameter is called.
+std::string LauncherModel::exchange_member(int index) const {
+    const rt::KernelPlan& kernel = plan.time_block->kernel;
+    const auto& parameters = kernel::kernel_named(kernels, kernel.name).parameters;
+    for (std::size_t n = 0; n < kernel.arguments.size(); ++n) {
+        const rt::Argument& argument = kernel.arguments[n];
+        if (argument.kind == rt::Argument::Kind::exchange && argument.index == index && argument.part == 0)
+            return parameters[n].name;
+    }
+    return "exchange_" + std::to_string(index);
 }
 
 bool LauncherModel::has_fixed_face(rt::ElementType type) const {

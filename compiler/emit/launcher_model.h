@@ -34,6 +34,15 @@ struct FieldNames {
     }
 };
 
+struct PointsNames {
+    struct Numbers {  // a column or a trace
+        std::string member, function;
+    };
+    std::string member;  // of the solver
+    std::string place;   // a function
+    std::vector<Numbers> columns, traces;
+};
+
 class LauncherModel {
 public:
     LauncherModel(const kernel::Program& kernels, const rt::LaunchPlan& plan, const std::string& stem);
@@ -49,6 +58,7 @@ public:
     std::vector<std::string> set_table;                               // likewise
     std::vector<std::string> extents;                                 // by axis: nx
     std::vector<FieldNames> fields;                                   // by index
+    std::vector<PointsNames> points;                                  // by index
 
     bool is_fixed() const { return plan.fixed_grid.has_value(); }  // one grid alone
     // What is given to create() before the place of the solver: "long long nx, long long ny, ".
@@ -61,7 +71,9 @@ public:
     std::string rows_type(int table) const {
         return plan.tables[table].type == rt::ElementType::f32 ? "float" : "double";
     }
-    bool computes_columns() const;     // of some table
+    bool computes_columns() const;           // of some table
+    bool places_depend_on(int param) const;  // those of points, counted in cells, do
+    std::string exchange_member(int index) const;
     bool is_narrow(int field) const {  // C has no type for its values: callers give and get their bits
         const rt::ElementType type = plan.fields[field].type;
         return type == rt::ElementType::f16 || type == rt::ElementType::bf16;
@@ -77,6 +89,10 @@ public:
     std::string partials_member(int index) const { return plan.reductions[index].name + "_partials"; }
     std::string latest_member(int index) const { return plan.reductions[index].name + "_latest"; }
     std::string due_member(int index) const { return plan.reductions[index].name + "_due"; }
+    // One that a kernel for several steps gives, too, for each of them.
+    bool is_given_by_steps(int reduction) const;
+    std::string of_steps_member(int index) const { return plan.reductions[index].name + "_of_steps"; }
+    std::string in_steps_member(int index) const { return plan.reductions[index].name + "_in_steps"; }
     static bool reads_reduction(const rt::KernelPlan& kernel, int index);
     bool is_read(int reduction) const;  // by a statement
     std::string code(const std::string& word) const {
@@ -104,6 +120,7 @@ public:
 private:
     std::string take(const std::string& wanted);  // a global name that nothing else has
     std::string word_of(const std::string& field) const;
+    void name_points();
 
     std::set<std::string> taken_;
 };

@@ -27,10 +27,16 @@ private:
         {
             const auto body = out_.indent();
             out_.line("const dim3 blocks = {}(solver);", blocks_function(plan_.kernels[reduction.kernel]));
-            out_.line("std::vector<double> of_block(block_count(blocks));");
+            std::string partials = "solver." + model_.partials_member(index);
+            if (model_.is_given_by_steps(index)) {
+                write_last_of_steps(index);
+                partials = "partials";
+            } else {
+                out_.line("std::vector<double> of_block(block_count(blocks));");
+            }
             fill("const cudaError_t error = cudaMemcpyAsync(",
-                 {"of_block.data()", "solver." + model_.partials_member(index),
-                  "of_block.size() * sizeof(double)", "cudaMemcpyDeviceToHost", "solver.stream"},
+                 {"of_block.data()", partials, "of_block.size() * sizeof(double)", "cudaMemcpyDeviceToHost",
+                  "solver.stream"},
                  ");");
             const std::string doing = fmt::format("\"reading {}\"", reduction.name);
             return_unless_ok(fmt::format("check(error, {})", doing));
@@ -40,6 +46,18 @@ private:
             out_.line("return {};", model_.code("OK"));
         }
         out_.line("}}");
+    }
+
+    // Its values by the kernel that did the last step.
+    void write_last_of_steps(int index) {
+        const rt::TimeBlock& block = *plan_.time_block;
+        const std::string in_steps = "solver." + model_.in_steps_member(index);
+        fill("const double* const partials =",
+             {fmt::format(" {} ? solver.{} + {} * {} : solver.{}", in_steps, model_.of_steps_member(index),
+                          block.steps - 1, block.kernel.blocks, model_.partials_member(index))},
+             ";");
+        out_.line("std::vector<double> of_block({} ? {} : block_count(blocks));", in_steps,
+                  block.kernel.blocks);
     }
 
     void write_fold(rt::ReductionPlan::Op op) {

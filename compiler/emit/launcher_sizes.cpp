@@ -230,6 +230,10 @@ private:
                 const rt::KernelPlan& kernel = plan_.kernels[plan_.reductions[index].kernel];
                 return_unless_ok(fmt::format("allocate(solver.{}, block_count({}(solver)))",
                                              model_.partials_member(index), blocks_function(kernel)));
+                if (model_.is_given_by_steps(index))
+                    return_unless_ok(fmt::format("allocate(solver.{}, {} * {})",
+                                                 model_.of_steps_member(index), plan_.time_block->steps,
+                                                 plan_.time_block->kernel.blocks));
             }
             for (const rt::KernelPlan* kernel : launched_kernels()) {
                 if (kernel->dynamic_shared_bytes == 0) continue;

@@ -36,11 +36,14 @@ public:
         out_.line("namespace launcher {{");
         out_.line("namespace {{  // another stencil's launcher has such functions, too");
         write_parts();
+        write_points_rows(model_, out_);
         for (const rt::KernelPlan* kernel : launched_kernels())
             write_launch(*kernel);
         write_fill_halos(model_, out_);
         write_combinations(model_, out_);
         write_allocation(model_, out_);
+        write_points_functions(model_, out_);
+        write_resident_functions(model_, out_);
         out_.blank_line();
         out_.line("}}  // namespace");
         out_.line("}}  // namespace launcher");
@@ -61,15 +64,18 @@ private:
         out_.blank_line();
         const bool any_range = std::ranges::any_of(
             plan_.kernels, [](const rt::KernelPlan& kernel) { return !rt::is_whole_grid(kernel.domain); });
-        if (any_range) out_.line("#include <algorithm>");
+        if (any_range || is_resident() || !plan_.points.empty()) out_.line("#include <algorithm>");
+        if (!plan_.points.empty()) out_.line("#include <array>");
         for (const char* header : {"cmath", "cstdarg", "cstdio"})
             out_.line("#include <{}>", header);
         if (model_.has_fixed_face(rt::ElementType::f16) || model_.has_fixed_face(rt::ElementType::bf16))
             out_.line("#include <cstring>");
         if (model_.rounds_faces()) out_.line("#include <limits>");
-        for (const char* header : {"new", "utility"})
-            out_.line("#include <{}>", header);
-        if (!plan_.reductions.empty()) out_.line("#include <vector>");
+        if (!plan_.points.empty()) out_.line("#include <map>");
+        out_.line("#include <new>");
+        if (is_resident()) out_.line("#include <type_traits>");
+        out_.line("#include <utility>");
+        if (!plan_.reductions.empty() || !plan_.points.empty()) out_.line("#include <vector>");
         out_.line("#endif");
     }
 
@@ -78,6 +84,7 @@ private:
         out_.line("struct {} {{", model_.solver);
         {
             const auto body = out_.indent();
+            write_points_types(model_, out_);
             write_solver_sizes(model_, out_);
             out_.line("cudaStream_t stream = nullptr;");
             out_.blank_line();
@@ -89,11 +96,19 @@ private:
             }
             for (int index = 0; index < count(plan_.reductions); ++index) {
                 out_.line("double* {} = nullptr;  // one value of each block", model_.partials_member(index));
+                if (model_.is_given_by_steps(index)) {
+                    out_.line("double* {} = nullptr;  // the same of each step of a launch that does several",
+                              model_.of_steps_member(index));
+                    out_.line("bool {} = false;  // the last step was one of these",
+                              model_.in_steps_member(index));
+                }
                 if (!model_.is_read(index)) continue;
                 out_.line("double {} = {};  // that statements read", model_.latest_member(index),
                           number(plan_.reductions[index].initial));
                 out_.line("bool {} = false;  // the blocks' values are newer", model_.due_member(index));
             }
+            write_points_members(model_, out_);
+            write_resident_members(model_, out_);
             if (any_halo() || counts_steps() || model_.computes_columns()) out_.blank_line();
             if (model_.computes_columns())
                 out_.line("bool columns_due = true;  // rows or values were set since columns were computed");
@@ -144,11 +159,13 @@ private:
     void write_parts() {
         std::vector<std::string> parts{"messages"};
         if (!model_.is_fixed()) parts.emplace_back("counting");
-        if (!model_.is_fixed() || model_.computes_columns()) parts.emplace_back("blocks");
+        if (!model_.is_fixed() || model_.computes_columns() || !plan_.points.empty())
+            parts.emplace_back("blocks");
         if (!plan_.tables.empty()) parts.emplace_back("rows");
         parts.push_back(fmt::format("copies {}", plan_.rank));
         if (model_.has_interleaved()) parts.emplace_back("components");
         if (counts_blocks()) parts.emplace_back("block count");
+        if (is_resident()) parts.emplace_back("together");
         if (outputs_have_past()) parts.emplace_back("levels");
         if (model_.has_fixed_face(rt::ElementType::f16)) parts.emplace_back("f16 bits");
         if (model_.has_fixed_face(rt::ElementType::bf16)) parts.emplace_back("bf16 bits");
@@ -198,6 +215,14 @@ private:
             return axis > 0 ? "1"
                             : fmt::format("ceil_div(solver.{}, {})", model_.count_member(kernel.domain.index),
                                           kernel.tile[0]);
+        if (kernel.domain.kind == rt::Domain::Kind::cells ||
+            kernel.domain.kind == rt::Domain::Kind::samples) {
+            const bool of_cells = kernel.domain.kind == rt::Domain::Kind::cells;
+            return axis > 0
+                       ? "1"
+                       : fmt::format("ceil_div(solver.{}.{}, {})", model_.points[kernel.domain.index].member,
+                                     of_cells ? "touched" : "count", kernel.tile[0]);
+        }
         if (axis >= plan_.rank) return "1";
         const auto at = static_cast<std::size_t>(axis);
         const auto [cells, most] = cells_along(kernel, axis);
@@ -213,11 +238,13 @@ private:
     // What the launch of a kernel that fills a halo is given besides the solver.
     static constexpr const char* kLevel = "level";
     static constexpr const char* kStep = "step_of_level";
+    // And one that does as many steps as it is told.
+    static constexpr const char* kTogether = "steps";
 
     // A name that hides nothing the launch needs.
     static std::string local_name(const std::string& name) {
         const bool hides = name == "solver" || name == "blocks" || name == "threads" || name == "check" ||
-                           name == kLevel || name == kStep;
+                           name == kLevel || name == kStep || name == kTogether;
         return hides ? name + "_" : name;
     }
 
@@ -256,16 +283,26 @@ private:
                 return "solver." + model_.count_member(argument.index);
             case rt::Argument::Kind::points:
             case rt::Argument::Kind::count:
-                throw UnsupportedError("points are not built yet in emitted launchers");
-            case rt::Argument::Kind::step_partials:
+                return points_argument(model_, argument);
             case rt::Argument::Kind::exchange:
+                return exchange_argument(argument);
             case rt::Argument::Kind::steps:
+                return kTogether;
             case rt::Argument::Kind::sent:
+                return "solver.steps_sent";
+            case rt::Argument::Kind::step_partials:
+                return "solver." + model_.of_steps_member(argument.index);
             case rt::Argument::Kind::planes:
             case rt::Argument::Kind::neighbour:
-                throw UnsupportedError("kernels for several steps are not part of emitted launchers");
+                throw UnsupportedError("kernels of pieces of a grid are not part of emitted launchers");
         }
         return "";
+    }
+
+    std::string exchange_argument(const rt::Argument& argument) const {
+        if (argument.part == 0) return "solver." + model_.exchange_member(argument.index);
+        return fmt::format("{}LL * block_count(blocks)",
+                           plan_.time_block->resident()->exchanges[static_cast<std::size_t>(argument.index)]);
     }
 
     void write_fixed_blocks(const rt::KernelPlan& kernel) {
@@ -311,6 +348,7 @@ private:
                                fills_by_step(kernel) ? kStep : "");
             names.step = [] { return std::string(kStep); };
         }
+        if (is_together(kernel)) more = fmt::format(", int {}", kTogether);
         out_.line("{} {}(const {}& solver{}) {{", model_.status, launch_function(kernel), model_.solver,
                   more);
         {
@@ -331,16 +369,35 @@ private:
             out_.line("const dim3 blocks = {}(solver);", blocks_function(kernel));
             if (may_be_empty(kernel))
                 out_.line("if (block_count(blocks) == 0) return {};  // {}", model_.code("OK"),
-                          kernel.domain.kind == rt::Domain::Kind::rows ? "there are no rows"
-                                                                       : "the grid has none of its cells");
+                          reason_of_none(kernel.domain.kind));
             out_.line("const dim3 threads({}, {}, {});", kernel.threads[0], kernel.threads[1],
                       kernel.threads[2]);
-            fill(fmt::format("{}<<<blocks, threads, {}, solver.stream>>>(", global_name(kernel.name),
-                             kernel.dynamic_shared_bytes),
-                 arguments, ");");
-            out_.line("return check(cudaGetLastError(), \"launching {}\");", kernel.name);
+            if (is_together(kernel)) {
+                arguments.insert(arguments.begin(),
+                                 {"solver", "blocks", "threads", std::to_string(kernel.dynamic_shared_bytes),
+                                  global_name(kernel.name)});
+                fill("const cudaError_t error = launch_together(", arguments, ");");
+                out_.line("return check(error, \"launching {}\");", kernel.name);
+            } else {
+                fill(fmt::format("{}<<<blocks, threads, {}, solver.stream>>>(", global_name(kernel.name),
+                                 kernel.dynamic_shared_bytes),
+                     arguments, ");");
+                out_.line("return check(cudaGetLastError(), \"launching {}\");", kernel.name);
+            }
         }
         out_.line("}}");
+    }
+
+    // All of its blocks have to be on the device at once.
+    bool is_together(const rt::KernelPlan& kernel) const {
+        return is_resident() && &kernel == &plan_.time_block->kernel;
+    }
+
+    static const char* reason_of_none(rt::Domain::Kind kind) {
+        return kind == rt::Domain::Kind::rows      ? "there are no rows"
+               : kind == rt::Domain::Kind::cells   ? "no cell is touched"
+               : kind == rt::Domain::Kind::samples ? "there are no points"
+                                                   : "the grid has none of its cells";
     }
 
     static bool fills_by_step(const rt::KernelPlan& kernel) {
@@ -363,13 +420,6 @@ private:
 
 std::string print_launcher_source(const LauncherModel& model, const std::string& kernel_text,
                                   const std::string& introduction) {
-    if (model.plan.time_block && model.plan.time_block->resident() != nullptr)
-        throw UnsupportedError(
-            "a kernel whose blocks wait for each other is not built yet in emitted launchers");
-    if (model.plan.time_block && !model.plan.time_block->reductions.empty())
-        throw UnsupportedError(
-            "a kernel for several steps with reductions at each of them is not built yet in emitted "
-            "launchers");
     Writer out;
     SourceWriter(model, out).write(kernel_text, introduction);
     write_launcher_calls(model, out);

@@ -66,14 +66,34 @@ void LauncherWriter::refuse(const std::string& scope, const std::string& conditi
 }
 
 std::string LauncherWriter::global_name(const std::string& name) {
-    static const std::set<std::string> own{"last_message", "fail",        "check",          "round_up",
-                                           "ceil_div",     "copy_level",  "copy_cells",     "planes",
-                                           "fill_halo",    "fill_halos",  "lay_out",        "allocate",
-                                           "source_cell",  "f16_bits",    "bf16_bits",      "nearest",
-                                           "copy_rows",    "block_count", "copy_component", "Interleaved"};
+    static const std::set<std::string> own{
+        "last_message",   "fail",        "check",         "round_up",        "ceil_div",
+        "copy_level",     "copy_cells",  "planes",        "fill_halo",       "fill_halos",
+        "lay_out",        "allocate",    "source_cell",   "f16_bits",        "bf16_bits",
+        "nearest",        "copy_rows",   "block_count",   "copy_component",  "Interleaved",
+        "Points",         "Series",      "PointAxis",     "PointLists",      "AxisWeight",
+        "TouchedCell",    "weight_of",   "weights_along", "touch",           "list_cells",
+        "send",           "send_lists",  "place",         "place_points",    "release",
+        "injected_row",   "sampled_row", "fetch",         "read_rows",       "set_positions",
+        "set_numbers",    "bessel_i0",   "make_room",     "launch_together", "make_resident",
+        "clear_exchanges"};
     const bool hidden = own.contains(name) || name.starts_with("launch_") || name.starts_with("blocks_of_") ||
                         name.starts_with("combine_");
     return (hidden ? "::" : "") + name;
+}
+
+void LauncherWriter::write_rotation(const FieldNames& field) {
+    const auto& levels = field.levels;
+    for (std::size_t index = levels.size() - 1; index > 0; --index) {
+        out_.line("std::swap(solver->{}, solver->{});", levels[index].member, levels[index - 1].member);
+    }
+}
+
+void LauncherWriter::write_state_rotations() {
+    for (int index = 0; index < count(plan_.fields); ++index) {
+        if (plan_.fields[index].role == rt::Role::state && model_.has_array(index))
+            write_rotation(model_.fields[index]);
+    }
 }
 
 std::vector<const rt::KernelPlan*> LauncherWriter::launched_kernels() const {
@@ -89,24 +109,25 @@ std::vector<const rt::KernelPlan*> LauncherWriter::launched_kernels() const {
 }
 
 bool LauncherWriter::may_be_empty(const rt::KernelPlan& kernel) {
-    if (kernel.domain.kind == rt::Domain::Kind::rows) return true;
     if (kernel.domain.kind == rt::Domain::Kind::shell) return false;
+    if (kernel.domain.kind != rt::Domain::Kind::grid) return true;
     return kernel.blocks == 0 && std::ranges::any_of(kernel.domain.ranges, [](const rt::Range& range) {
                return rt::may_be_empty(range);
            });
 }
 
 bool LauncherWriter::counts_blocks() const {
-    return !plan_.reductions.empty() || std::ranges::any_of(plan_.kernels, [](const rt::KernelPlan& kernel) {
-        return may_be_empty(kernel);
-    });
+    return is_resident() || !plan_.reductions.empty() ||
+           std::ranges::any_of(plan_.kernels,
+                               [](const rt::KernelPlan& kernel) { return may_be_empty(kernel); });
 }
 
 bool LauncherWriter::counts_steps() const {
     const auto changes = [](const rt::Argument& argument) {
         return argument.kind == rt::Argument::Kind::scalar && rt::changes_with_step(argument.scalar);
     };
-    return !plan_.reductions.empty() || std::ranges::any_of(plan_.kernels, [&](const rt::KernelPlan& kernel) {
+    if (!plan_.reductions.empty() || !plan_.points.empty()) return true;
+    return std::ranges::any_of(plan_.kernels, [&](const rt::KernelPlan& kernel) {
         return kernel.fills_halo || std::ranges::any_of(kernel.arguments, changes);
     });
 }

@@ -29,10 +29,13 @@ protected:
     // Those of a step, then that which does several.
     std::vector<const rt::KernelPlan*> launched_kernels() const;
     bool any_halo() const;
+    bool is_resident() const { return plan_.time_block && plan_.time_block->resident() != nullptr; }
     // Whether some grid has no cell of it.
     static bool may_be_empty(const rt::KernelPlan& kernel);
     bool counts_blocks() const;
-    bool counts_steps() const;              // for reductions, or for scalars that change with the step
+    bool counts_steps() const;                     // for reductions, or for scalars that change with the step
+    void write_rotation(const FieldNames& field);  // the oldest level becomes the newest, written next
+    void write_state_rotations();
     void comment(const std::string& text);  // a paragraph's first line
     // `if (const STATUS status = CALL) return status;`
     void return_unless_ok(const std::string& call, const std::string& before = "");
@@ -63,6 +66,28 @@ void write_fill_halos(const LauncherModel& model, Writer& out);
 
 // The functions that combine what blocks give to reductions' values.
 void write_combinations(const LauncherModel& model, Writer& out);
+
+// Points off the grid. What the header says of them; types within the solver, and its members; the functions
+// that they need.
+void write_points_header(const LauncherModel& model, Writer& out);
+void write_points_example(const LauncherModel& model, Writer& out, bool results);
+void write_points_types(const LauncherModel& model, Writer& out);
+void write_points_members(const LauncherModel& model, Writer& out);
+void write_points_rows(const LauncherModel& model, Writer& out);  // which launches call
+void write_points_functions(const LauncherModel& model, Writer& out);
+void write_points_release(const LauncherModel& model, Writer& out);       // in destroy()
+void write_points_calls(const LauncherModel& model, Writer& out);         // functions of the header
+void write_points_checks(const LauncherModel& model, Writer& out);        // in advance()
+void write_points_due(const LauncherModel& model, Writer& out);           // before its steps
+void write_points_rows_of_step(const LauncherModel& model, Writer& out);  // before each of them
+std::string points_argument(const LauncherModel& model, const rt::Argument& argument);
+
+// The kernel that does several steps in one launch: what the header says of one whose blocks wait for each
+// other, its members of the solver and its functions; the launches of either in advance().
+void write_resident_header(const LauncherModel& model, Writer& out);
+void write_resident_members(const LauncherModel& model, Writer& out);
+void write_resident_functions(const LauncherModel& model, Writer& out);
+void write_several_steps(const LauncherModel& model, Writer& out);
 
 // The functions of the header, after all that they call.
 void write_launcher_calls(const LauncherModel& model, Writer& out);

@@ -8,6 +8,7 @@
 
 #include "catch.h"
 #include "compiler/emit/emit.h"
+#include "compiler/emit/launcher.h"
 #include "examples.h"
 #include "runtime/core/plan_json.h"
 
@@ -134,6 +135,25 @@ TEST_CASE("all steps with the grid on the chip") {
             continue;
         }
         compare_cuda(example.name + "_resident", example, test::chosen(example), resident);
+    }
+}
+
+TEST_CASE("launchers: with points off the grid, and with the grid on the chip") {
+    for (const test::Example& example : test::examples()) {
+        const std::string name = example.name + "_launcher";
+        schedule::Grouping grouping = schedule::SingleSteps{};
+        if (example.name == "wave2d") {
+            schedule::ResidentSchedule resident;
+            resident.threads = {32, 4, 1};
+            resident.cells = {4, 2, 1};
+            grouping = resident;
+        } else if (example.name != "acoustic2d") {
+            continue;
+        }
+        const lower::Lowered lowered = lower::lower_cuda(example.program, {test::chosen(example), grouping});
+        const emit::OfflineFiles files = emit::print_offline(lowered.kernels, lowered.plan, name);
+        compare(name + ".cu", files.source);
+        compare(name + ".h", files.header);
     }
 }
 

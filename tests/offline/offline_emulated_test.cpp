@@ -60,6 +60,66 @@ TEST_CASE("the launcher runs steps, halos, levels and reductions", "[offline]") 
     }
 }
 
+TEST_CASE("the launcher keeps a grid on the chip where it can", "[offline]") {
+    for (const OfflineCase& offline_case : cases_on_the_chip()) {
+        INFO(offline_case.text << offline_case.schedule);
+        CHECK(offline_difference(offline_case, build_on_host, rewrite_launches) == "");
+    }
+    // What it says where a text of the launcher is another.
+    const auto said = [](const OfflineCase& offline_case, const std::string& from, const std::string& to) {
+        return offline_difference(offline_case, build_on_host, [&](std::string text) {
+            REQUIRE(text.find(from) != std::string::npos);
+            text.replace(text.find(from), from.size(), to);
+            return rewrite_launches(std::move(text));
+        });
+    };
+    const std::string here = "solver.is_resident = true;";
+    const std::string tell = "return fail(HEAT3D_CUDA_ERROR, \"on the chip\");";
+    CHECK(said(cases_on_the_chip()[0], here, tell) == "on the chip\n");
+    CHECK(said(cases_on_the_chip()[1], here, tell) == "");  // a grid that the kernel is not for
+    CHECK(said(cases_on_the_chip()[0], "cudaDevAttrMultiProcessorCount", "cudaDevAttrNothing") == "");
+    CHECK(said(cases_on_the_chip()[0], "cudaDevAttrCooperativeLaunch", "cudaDevAttrNothing")
+              .starts_with("this device cannot start blocks that wait for each other"));
+    // Cleared before steps are counted anew.
+    CHECK(said(cases_on_the_chip()[3], "solver->steps_sent > 536870912", "solver->steps_sent > 1") == "");
+}
+
+TEST_CASE("reductions are those of the last step, by whichever kernel", "[offline]") {
+    for (const OfflineCase& offline_case : cases_of_several_steps()) {
+        if (offline_case.reductions.empty()) continue;
+        INFO(offline_case.text << offline_case.schedule);
+        CHECK(offline_difference(offline_case, build_on_host, rewrite_launches) == "");
+    }
+}
+
+TEST_CASE("launchers of examples with points", "[offline]") {
+    int found = 0;
+    for (const Example& example : examples()) {
+        if (example.program.points.empty()) continue;
+        ++found;
+        INFO(example.name);
+        const Offline offline = make_offline(example);
+        const Extent small{23, 17, example.program.rank() == 3 ? 14 : 1};
+        const Reference reference(example.program, small, kOfflineSteps, 7);
+        CHECK(offline_difference(offline, reference, results_of(reference, offline.lowered.plan),
+                                 build_on_host, rewrite_launches) == "");
+    }
+    CHECK(found == 2);
+}
+
+TEST_CASE("samples are taken to the host when there is no room for more", "[offline]") {
+    for (const OfflineCase& offline_case : offline_cases()) {
+        if (offline_case.text.find("sample ") == std::string::npos) continue;
+        INFO(offline_case.text);
+        CHECK(offline_difference(offline_case, build_on_host, [](std::string text) {
+                  const std::string most = "4096LL";
+                  REQUIRE(text.find(most) != std::string::npos);
+                  text.replace(text.find(most), most.size(), "2LL");
+                  return rewrite_launches(std::move(text));
+              }) == "");
+    }
+}
+
 TEST_CASE("a launcher that forgets the halos is noticed", "[offline]") {
     const auto forget = [](std::string text) {
         const std::string fill = "if (solver->halos_due) {";

@@ -63,6 +63,15 @@ stencil relax(x, y) {
 }
 )";
 
+const char* const kSettle = R"(
+stencil settle(x, y) {
+    field u: f64 { boundary periodic }
+    u[t+1] = (u[x-1] + u[x+1] + u[y-1] + u[y+1]) / 4
+    reduce largest = max(u[t+1])
+    reduce size = norm2(u)
+}
+)";
+
 const char* const kLine = R"(
 stencil line(s) {
     const dt = 1/8
@@ -198,6 +207,44 @@ stencil cube(x, y, z) {
 }
 )";
 
+// Points off the grid: sincs and linear weights, columns, traces both ways, a spacing by a param; one with
+// the name of another's trace.
+const char* const kPoints = R"(
+stencil shot(x, y) {
+    param h = 0.5, gain = 2
+    spacing x = h, y = 2
+    origin y = -3
+    field p: f32 { boundary fixed 0 }
+    field q: f64
+    points source, far: sinc 3
+    points ear
+    p[t+1] = 0.25 * (p[x-1] + p[x+1] + p[y-1] + p[y+1])
+    inject p[t+1] at source += gain * source.strength * source.wavelet[t]
+    inject p[t+1] at far += far.wavelet[t] / 2
+    q[t+1] = q / 2 + p
+    sample p at ear into ear.trace[t]
+    sample q[t+1] at source into source.echo[t]
+}
+)";
+const char* const kPointsOfCube = R"(
+stencil shot(x, y, z) {
+    field u: f64 { boundary x periodic, y clamp }
+    points source: sinc 2
+    u[t+1] = (u[x-1] + u[x+1] + u[y-1] + u[y+1]) / 4
+    inject u[t+1] at source += source.wavelet[t]
+    sample u at source into source.trace[t]
+}
+)";
+const char* const kPointsOfLine = R"(
+stencil shot(x) {
+    spacing x = 1/4
+    field u: f32
+    points ear
+    u[t+1] = u / 2
+    sample u at ear into ear.trace[t]
+}
+)";
+
 }  // namespace
 
 const std::vector<OfflineCase>& offline_cases() {
@@ -227,6 +274,10 @@ const std::vector<OfflineCase>& offline_cases() {
         {kLine, "", {1000, 1, 1}, true},
         {kTank, "", {37, 13, 11}, true},
         {kTank, "direct threads=16x2x2 cells=1x1x1", {2, 1, 3}, true},
+        {kPoints, "", {37, 13, 1}},
+        {kPoints, "", {64, 16, 1}, true},
+        {kPointsOfCube, "", {17, 13, 11}},
+        {kPointsOfLine, "", {100, 1, 1}},
     };
     return cases;
 }
@@ -238,8 +289,31 @@ const std::vector<OfflineCase>& cases_of_several_steps() {
         {kWave, "temporal steps=2 warps=2 cells=4", {301, 90, 1}},    // two levels at a time
         {kRelax, "temporal steps=2 warps=2 cells=2", {200, 77, 1}},   // nothing is left for single steps
         {kHeat, "temporal steps=2 warps=4 cells=4x4", {150, 37, 41}, true},
-        {kRelax, "temporal steps=2 warps=2 cells=2", {200, 77, 1}, true},
+        // Reductions are those of the last step, which the same launch does as the steps before or a single
+        // one.
+        {kSettle, "temporal steps=2 warps=2 cells=2 blocks=4", {200, 77, 1}, false, {}, {"largest", "size"}},
+        {kSettle, "temporal steps=3 warps=2 cells=2 blocks=4", {200, 77, 1}, false, {}, {"largest", "size"}},
+        {kSettle, "temporal steps=2 warps=2 cells=2", {20, 7, 1}, false, {}, {"largest", "size"}},
     };
+    return cases;
+}
+
+const std::vector<OfflineCase>& cases_on_the_chip() {
+    static const std::vector<OfflineCase> cases{
+        {kHeat, "resident threads=32x2x4 cells=2x2x2", {64, 8, 16}},  // the last step has a maximum
+        {kHeat, "resident threads=32x2x4 cells=2x2x2", {66, 8, 16}, false, {64, 8, 16}},  // ends otherwise
+        {kWave, "resident threads=32x4 cells=4x2", {100, 30, 1}},  // two levels at a time, weights
+        {kRelax, "resident threads=16x4 cells=2x2", {64, 24, 1}},  // nothing is left for single steps
+        {kRelax, "resident threads=16x4 cells=2x2", {64, 24, 1}, true},
+        {kStages, "resident threads=16x4 cells=2x2", {64, 16, 1}},  // two stages, two exchanges
+    };
+    return cases;
+}
+
+std::vector<OfflineCase> all_offline_cases() {
+    std::vector<OfflineCase> cases = offline_cases();
+    for (const auto* more : {&cases_of_several_steps(), &cases_on_the_chip()})
+        cases.insert(cases.end(), more->begin(), more->end());
     return cases;
 }
 
@@ -256,14 +330,26 @@ Offline make_offline(const OfflineCase& offline_case) {
         plan.stages.push_back(schedule::choose(program, stage, target, {}, pins).schedule);
     if (kind != nullptr) {
         const schedule::Extent large{512, 512, program.rank() == 3 ? 512 : 1};
+        const schedule::Extent own =
+            offline_case.planned_extent[0] > 0 ? offline_case.planned_extent : offline_case.extent;
         const schedule::GroupingChoice choice =
-            kind->choose({program, target, large, offline_case.schedule, {}});
+            kind->choose({program, target, kind->needs_whole_grid ? own : large, offline_case.schedule, {}});
         if (!choice.grouping) throw std::runtime_error("no such schedule: " + offline_case.schedule);
         plan.grouping = *choice.grouping;
+        if (auto* const temporal = std::get_if<schedule::TemporalSchedule>(&plan.grouping))
+            temporal->reductions = offline_case.reductions;
     }
     offline.lowered = lower::lower_cuda(program, plan);
     if (offline_case.is_fixed) lower::fix_grid(offline.lowered, offline_case.extent);
     offline.files = emit::print_offline(offline.lowered.kernels, offline.lowered.plan, program.name);
+    return offline;
+}
+
+Offline make_offline(const Example& example) {
+    Offline offline;
+    offline.program = example.program;
+    offline.lowered = lower::lower_cuda(example.program, {chosen(example)});
+    offline.files = emit::print_offline(offline.lowered.kernels, offline.lowered.plan, example.program.name);
     return offline;
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/emit/launcher.h"
 #include "compiler/ir/program.h"
 #include "compiler/lower/lower.h"
+#include "examples.h"
 
 namespace halo::test {
 
@@ -17,9 +18,14 @@ struct OfflineCase {
     std::string schedule;  // as for --schedule
     std::array<std::int64_t, 3> extent{1, 1, 1};
     bool is_fixed = false;  // emitted for that grid alone
+    // The grid that the schedule is chosen for, where it is another one.
+    std::array<std::int64_t, 3> planned_extent{};
+    std::vector<std::string> reductions{};  // that a temporal kernel gives, too, at each of its steps
 };
 const std::vector<OfflineCase>& offline_cases();
 const std::vector<OfflineCase>& cases_of_several_steps();  // by one kernel; five are more than it does
+const std::vector<OfflineCase>& cases_on_the_chip();       // by `resident` schedules
+std::vector<OfflineCase> all_offline_cases();
 
 struct Offline {
     ir::Program program;
@@ -27,6 +33,7 @@ struct Offline {
     emit::OfflineFiles files;
 };
 Offline make_offline(const OfflineCase& offline_case);  // stem: the program's name
+Offline make_offline(const Example& example);           // by the schedules chosen for its own grid
 
 void write_file(const std::string& path, const std::string& text);
 

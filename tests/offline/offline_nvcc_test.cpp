@@ -15,9 +15,7 @@ const SkipUnless kToolkit(*HALO_NVCC != 0, "nvcc was not found; install the CUDA
 }  // namespace
 
 TEST_CASE("offline files compile without warnings", "[offline]") {
-    std::vector<OfflineCase> cases = offline_cases();
-    cases.insert(cases.end(), cases_of_several_steps().begin(), cases_of_several_steps().end());
-    for (const OfflineCase& offline_case : cases) {
+    for (const OfflineCase& offline_case : all_offline_cases()) {
         const Offline offline = make_offline(offline_case);
         const std::string& name = offline.program.name;
         INFO(name << " " << offline_case.schedule);

@@ -1,11 +1,13 @@
 #include "offline_run.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
 #include <fstream>
+#include <stdexcept>
+#include <string_view>
 
-#include "compare_engines.h"
 #include "compiler/emit/launcher_model.h"
 #include "runtime/core/element.h"
 #include "temporary_folder.h"
@@ -14,7 +16,7 @@ namespace halo::test {
 
 namespace {
 
-constexpr int kSteps = 5;
+constexpr int kSteps = kOfflineSteps;
 
 std::string number(double value) {
     char text[64];
@@ -59,6 +61,100 @@ std::string through_gaps(const emit::LauncherModel& model, const emit::LevelName
     return text + "    if (((" + type + "*)gapped)[" + std::to_string(extent[0]) + "] != 1) return 3;\n";
 }
 
+// The calls of a user's program that have to do with points. What is read from start.bin lies there as
+// bytes_of_points() has it.
+class PointCalls {
+public:
+    PointCalls(const emit::LauncherModel& model, const Reference& reference)
+        : model_(model), reference_(reference) {}
+
+    std::string give() const {
+        std::string text;
+        for (std::size_t n = 0; n < model_.plan.points.size(); ++n) {
+            const Reference::PointSet& set = set_of(n);
+            const std::string numbers = "places_" + std::to_string(n);
+            text += read(numbers, set.positions.size());
+            // More points than there are at first.
+            text += call(model_.points[n].place, numbers + ", 0");
+            text += place(n);
+            for (const auto& [name, values] : set.given) {
+                const std::string of = name + "_" + std::to_string(n);
+                text += read(of, values.size());
+                text += call(function_of(n, name), of + rows(n, name, values.size()));
+            }
+        }
+        return text;
+    }
+
+    std::string place_again() const {
+        std::string text;
+        for (std::size_t n = 0; n < model_.plan.points.size(); ++n)
+            text += place(n);
+        return text;
+    }
+
+    // In two parts, and more than there is.
+    std::string take() const {
+        std::string text;
+        for (std::size_t n = 0; n < model_.plan.points.size(); ++n) {
+            const std::size_t count = count_of(n);
+            for (const auto& [name, values] : set_of(n).sampled) {
+                const std::string of = name + "_" + std::to_string(n), get = function_of(n, name);
+                text += "    static double " + of + "[" + std::to_string(values.size() + 1) + "];\n";
+                text += "    if (!" + get + "(solver, " + of + ", 1, " + std::to_string(kSteps) +
+                        ")) return 4;\n";
+                text += call(get, of + ", 0, 2");
+                text +=
+                    call(get, of + " + " + std::to_string(2 * count) + ", 2, " + std::to_string(kSteps - 2));
+                text += "    fwrite(" + of + ", 8, " + std::to_string(values.size()) + ", out);\n";
+            }
+        }
+        return text;
+    }
+
+private:
+    const Reference::PointSet& set_of(std::size_t n) const {
+        for (const Reference::PointSet& set : reference_.points())
+            if (set.name == model_.plan.points[n].name) return set;
+        throw std::runtime_error("the reference has no such points");
+    }
+    std::size_t count_of(std::size_t n) const {
+        return set_of(n).positions.size() / static_cast<std::size_t>(model_.plan.rank);
+    }
+    bool is_column(std::size_t n, const std::string& name) const {
+        const auto& columns = model_.plan.points[n].columns;
+        return std::find(columns.begin(), columns.end(), name) != columns.end();
+    }
+    std::string function_of(std::size_t n, const std::string& name) const {
+        const rt::PointsPlan& plan = model_.plan.points[n];
+        for (std::size_t i = 0; i < plan.columns.size(); ++i)
+            if (plan.columns[i] == name) return model_.points[n].columns[i].function;
+        for (std::size_t i = 0; i < plan.traces.size(); ++i)
+            if (plan.traces[i].name == name) return model_.points[n].traces[i].function;
+        throw std::runtime_error("the plan has no such numbers");
+    }
+    std::string rows(std::size_t n, const std::string& name, std::size_t numbers) const {
+        if (is_column(n, name)) return "";
+        return ", " + std::to_string(count_of(n) == 0 ? 0 : numbers / count_of(n));
+    }
+    std::string place(std::size_t n) const {
+        return call(model_.points[n].place,
+                    "places_" + std::to_string(n) + ", " + std::to_string(count_of(n)));
+    }
+    static std::string read(const std::string& array, std::size_t numbers) {
+        const std::string count = std::to_string(numbers);
+        return "    static double " + array + "[" + std::to_string(numbers + 1) + "];\n    if (fread(" +
+               array + ", 8, " + count + ", in) != " + count + ") return 2;\n";
+    }
+    std::string call(const std::string& function, const std::string& arguments) const {
+        return "    if (" + function + "(solver, " + arguments + ")) { puts(" + model_.message +
+               "()); return 1; }\n";
+    }
+
+    const emit::LauncherModel& model_;
+    const Reference& reference_;
+};
+
 // A user's program: start values from start.bin, results to end.bin, all as the fields' types.
 std::string c_program(const Offline& offline, const Reference& reference) {
     const rt::LaunchPlan& plan = offline.lowered.plan;
@@ -96,6 +192,8 @@ std::string c_program(const Offline& offline, const Reference& reference) {
         text += check + model.set_table[n] + "(solver, " + rows + ", " + std::to_string(numbers / given) +
                 ")" + failed;
     }
+    const PointCalls points(model, reference);
+    text += points.give();
     const auto moved = [&](const std::string& call, const Reference::Level& level, const std::string& file) {
         const auto size = rt::size_of(type_of(plan, level.field));
         return call + "(values, " + std::to_string(size) + ", " + std::to_string(cells) + ", " + file + ")";
@@ -110,11 +208,13 @@ std::string c_program(const Offline& offline, const Reference& reference) {
             through_gaps(model, level_of(model, level), reference.extent, names_of(model, level.field).type);
     }
     text += check + model.advance + "(solver, " + std::to_string(kSteps - 2) + ")" + failed;
+    text += points.place_again();
     text += check + model.advance + "(solver, 2)" + failed;
     for (const Reference::Level& level : reference.levels()) {
         text += check + level_of(model, level).get + values_of(level) + failed;
         text += "    " + moved("fwrite", level, "out") + ";\n";
     }
+    text += points.take();
     for (const std::string& get : model.get_reduction) {
         text += check + get + "(solver, &value)" + failed + "    fwrite(&value, 8, 1, out);\n";
     }
@@ -133,61 +233,175 @@ std::string bytes_of(const std::vector<double>& values, rt::ElementType type) {
     return bytes;
 }
 
+std::string bytes_of_points(const Offline& offline, const Reference& reference) {
+    std::string bytes;
+    for (const rt::PointsPlan& plan : offline.lowered.plan.points) {
+        for (const Reference::PointSet& set : reference.points()) {
+            if (set.name != plan.name) continue;
+            bytes += bytes_of(set.positions, rt::ElementType::f64);
+            for (const auto& [name, values] : set.given)
+                bytes += bytes_of(values, rt::ElementType::f64);
+        }
+    }
+    return bytes;
+}
+
 std::string read_file(const std::string& path) {
     std::ifstream file(path, std::ios::binary);
     return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-std::string compare(const Offline& offline, const Reference& reference, const std::string& end,
-                    const std::string& result) {
-    const auto& reductions = offline.lowered.plan.reductions;
-    if (result.size() != end.size() + 8 * reductions.size()) return "the results are of the wrong size";
-    std::size_t at = 0;
-    for (const Reference::Level& level : reference.levels()) {
-        const rt::ElementType type = type_of(offline.lowered.plan, level.field);
-        const auto size = static_cast<std::size_t>(rt::size_of(type));
-        for (std::size_t cell = 0; cell < level.end.size(); ++cell, at += size) {
-            if (std::memcmp(result.data() + at, end.data() + at, size) == 0) continue;
-            return level.field + " differs first in cell " + std::to_string(cell) + ": it is " +
-                   number(rt::decode(result.data() + at, type)) + ", not " + number(level.end[cell]);
-        }
+// A value that is not a number has no bits of its own.
+bool same_element(const char* a, const char* b, rt::ElementType type) {
+    const auto size = static_cast<std::size_t>(rt::size_of(type));
+    return std::memcmp(a, b, size) == 0 ||
+           (std::isnan(rt::decode(a, type)) && std::isnan(rt::decode(b, type)));
+}
+
+// What lies at the beginning of `given`, which moves on; `name` is for the message.
+std::string compare_values(const std::string& name, const std::vector<double>& expected, rt::ElementType type,
+                           std::string_view& given) {
+    const std::string bytes = bytes_of(expected, type);
+    if (given.size() < bytes.size()) return "the results are of the wrong size";
+    const auto size = static_cast<std::size_t>(rt::size_of(type));
+    for (std::size_t n = 0; n < expected.size(); ++n) {
+        if (same_element(given.data() + n * size, bytes.data() + n * size, type)) continue;
+        return name + " differs first in cell " + std::to_string(n) + ": it is " +
+               number(rt::decode(given.data() + n * size, type)) + ", not " +
+               number(rt::decode(bytes.data() + n * size, type));
     }
-    for (std::size_t n = 0; n < reductions.size(); ++n) {
+    given.remove_prefix(bytes.size());
+    return "";
+}
+
+// The traces that are sampled, as the program writes them: in the order of the plan's points.
+template <class Each>
+void for_sampled(const rt::LaunchPlan& plan, const Reference& reference, const Each& each) {
+    for (const rt::PointsPlan& points : plan.points)
+        for (const Reference::PointSet& set : reference.points())
+            for (std::size_t n = 0; set.name == points.name && n < set.sampled.size(); ++n)
+                each(set, set.sampled[n].first, set.sampled[n].second);
+}
+
+std::string compare(const Offline& offline, const Reference& reference, const OfflineResults& results,
+                    std::string_view given) {
+    const rt::LaunchPlan& plan = offline.lowered.plan;
+    std::string trouble;
+    for (std::size_t n = 0; n < results.levels.size() && trouble.empty(); ++n) {
+        const std::string& field = reference.levels()[n].field;
+        trouble = compare_values(field, results.levels[n], type_of(plan, field), given);
+    }
+    std::size_t trace = 0;
+    for_sampled(plan, reference, [&](const Reference::PointSet& set, const std::string& name, const auto&) {
+        const std::vector<double>& expected = results.sampled[trace++];
+        if (trouble.empty())
+            trouble = compare_values(set.name + "." + name, expected, rt::ElementType::f64, given);
+    });
+    if (!trouble.empty()) return trouble;
+    if (given.size() != 8 * results.reductions.size()) return "the results are of the wrong size";
+    for (std::size_t n = 0; n < results.reductions.size(); ++n) {
         double value = 0;
-        std::memcpy(&value, result.data() + end.size() + 8 * n, 8);
-        const double expected = reference.reduction(reductions[n].name);
-        if (value != expected && !(std::fabs(value - expected) <= 1e-12 * std::fabs(expected))) {
-            return reductions[n].name + " is " + number(value) + ", not " + number(expected);
-        }
+        std::memcpy(&value, given.data() + 8 * n, 8);
+        const double expected = results.reductions[n];
+        const bool same = value == expected || (std::isnan(value) && std::isnan(expected)) ||
+                          std::fabs(value - expected) <= 1e-12 * std::fabs(expected);
+        if (!same) return plan.reductions[n].name + " is " + number(value) + ", not " + number(expected);
     }
     return "";
 }
 
+std::string start_bytes(const Offline& offline, const Reference& reference) {
+    const rt::LaunchPlan& plan = offline.lowered.plan;
+    std::string start;
+    for (std::size_t n = 0; n < reference.tables().size(); ++n)
+        start += bytes_of(reference.tables()[n].second, plan.tables[n].type);
+    start += bytes_of_points(offline, reference);
+    for (const Reference::Level& level : reference.levels())
+        start += bytes_of(level.start, type_of(plan, level.field));
+    return start;
+}
+
+void give_start(const Reference& reference, rt::Session& session) {
+    for (const rt::ParamPlan& param : session.plan().params) {
+        const auto n = static_cast<std::size_t>(&param - session.plan().params.data());
+        session.set_param(param.name, param.default_value.value_or(0.25 + 0.125 * static_cast<double>(n)));
+    }
+    for (const auto& [name, rows] : reference.tables())
+        session.set_table(name, rows);
+    for (const Reference::PointSet& set : reference.points()) {
+        session.set_points(set.name, set.positions);
+        for (const auto& [name, values] : set.given)
+            session.set_point_values(set.name, name, values);
+    }
+    for (const Reference::Level& level : reference.levels()) {
+        const std::string bytes = bytes_of(level.start, type_of(session.plan(), level.field));
+        session.upload_elements(level.field, level.time, bytes.data(),
+                                static_cast<std::int64_t>(bytes.size()));
+    }
+}
+
 }  // namespace
 
-std::string offline_difference(const OfflineCase& offline_case, const BuildCommand& build,
-                               const std::function<std::string(std::string)>& change_source) {
-    const Offline offline = make_offline(offline_case);
-    const std::string& name = offline.program.name;
-    const Reference reference(offline.program, offline_case.extent, kSteps, 7);
-    std::string start, end;
-    for (std::size_t n = 0; n < reference.tables().size(); ++n)
-        start += bytes_of(reference.tables()[n].second, offline.lowered.plan.tables[n].type);
+OfflineResults results_of(const Reference& reference, const rt::LaunchPlan& plan) {
+    OfflineResults results;
+    for (const Reference::Level& level : reference.levels())
+        results.levels.push_back(level.end);
+    for_sampled(plan, reference, [&](const auto&, const auto&, const std::vector<double>& values) {
+        results.sampled.push_back(values);
+    });
+    for (const rt::ReductionPlan& reduction : plan.reductions)
+        results.reductions.push_back(reference.reduction(reduction.name));
+    return results;
+}
+
+OfflineResults results_of(const Reference& reference, rt::Session& session) {
+    give_start(reference, session);
+    session.step(kSteps);
+    OfflineResults results;
     for (const Reference::Level& level : reference.levels()) {
-        const rt::ElementType type = type_of(offline.lowered.plan, level.field);
-        start += bytes_of(level.start, type);
-        end += bytes_of(level.end, type);
+        const rt::ElementType type = type_of(session.plan(), level.field);
+        std::string bytes = bytes_of(level.start, type);
+        session.download_elements(level.field, level.time, bytes.data(),
+                                  static_cast<std::int64_t>(bytes.size()));
+        std::vector<double> values(level.start.size());
+        if (type == rt::ElementType::i64) {
+            std::memcpy(values.data(), bytes.data(), bytes.size());
+        } else {
+            rt::decode(bytes.data(), static_cast<std::int64_t>(values.size()), type, values.data());
+        }
+        results.levels.push_back(std::move(values));
     }
+    for_sampled(session.plan(), reference,
+                [&](const Reference::PointSet& set, const std::string& name, const auto&) {
+                    results.sampled.push_back(session.trace(set.name, name));
+                });
+    for (const rt::ReductionPlan& reduction : session.plan().reductions)
+        results.reductions.push_back(session.reduction(reduction.name));
+    return results;
+}
+
+std::string offline_difference(const Offline& offline, const Reference& reference,
+                               const OfflineResults& results, const BuildCommand& build,
+                               const ChangeSource& change_source) {
+    const std::string& name = offline.program.name;
     const TemporaryFolder folder;
     write_file(folder / (name + ".cu"),
                change_source ? change_source(offline.files.source) : offline.files.source);
     write_file(folder / (name + ".h"), offline.files.header);
     write_file(folder / "main.c", c_program(offline, reference));
-    write_file(folder / "start.bin", start);
+    write_file(folder / "start.bin", start_bytes(offline, reference));
     const CommandResult run =
         run_command("cd '" + folder.path().string() + "' && " + build(name) + " && ./program");
     if (run.code != 0) return run.output.empty() ? "the program failed" : run.output;
-    return compare(offline, reference, end, read_file(folder / "end.bin"));
+    return compare(offline, reference, results, read_file(folder / "end.bin"));
+}
+
+std::string offline_difference(const OfflineCase& offline_case, const BuildCommand& build,
+                               const ChangeSource& change_source) {
+    const Offline offline = make_offline(offline_case);
+    const Reference reference(offline.program, offline_case.extent, kSteps, 7);
+    return offline_difference(offline, reference, results_of(reference, offline.lowered.plan), build,
+                              change_source);
 }
 
 }  // namespace halo::test

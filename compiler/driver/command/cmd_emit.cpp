@@ -181,14 +181,6 @@ std::vector<TextFile> emitted(const ir::Program& checked, const EmitOptions& opt
     if (options.target == EmitTarget::stencil) return alone(ir::print(program));
     if (options.target == EmitTarget::cpu) return alone(cpu_code(program).text);
     const schedule::Plan plan = choose_plan(program, code_options).plan();
-    const schedule::GroupingKind* const kind = schedule::kind_of(plan.grouping);
-    if (kind != nullptr && kind->needs_whole_grid && has_launcher(options))
-        throw CommandError(
-            ExitCode::usage,
-            fmt::format(
-                "an emitted launcher cannot start kernels whose blocks wait for each other, as `{}` does",
-                kind->name),
-            "emit the kernels alone (--style kernel-only), or choose another schedule, such as `temporal`");
     const Code code = cuda_code(program, plan, details);
     if (options.target == EmitTarget::plan) return alone(rt::plan_to_json(code.lowered.plan) + '\n');
     if (options.target == EmitTarget::kernel) return alone(kernel::Printer().print(code.lowered.kernels));

@@ -9,7 +9,10 @@
 #include <cstddef>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <memory>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #define __device__
@@ -82,6 +85,11 @@ inline double __longlong_as_double(long long bits) {
     std::memcpy(&value, &bits, 8);
     return value;
 }
+inline long long __double_as_longlong(double value) {
+    long long bits;
+    std::memcpy(&bits, &value, 8);
+    return bits;
+}
 inline float __uint_as_float(unsigned bits) {
     float value;
     std::memcpy(&value, &bits, 4);
@@ -121,15 +129,29 @@ struct HostWarp {
 // One after the other, each until it waits; a context of its own is cheaper than a thread of the system.
 struct HostBlock {
     explicit HostBlock(int threads)
-        : together(threads), warps(static_cast<std::size_t>(threads + 31) / 32), contexts(threads) {}
+        : together(threads),
+          warps(static_cast<std::size_t>(threads + 31) / 32),
+          contexts(threads),
+          stacks(new char[kStack * static_cast<std::size_t>(threads)]),
+          shared(new double[kSharedDoubles]) {}
+    static constexpr std::size_t kStack = 64 << 10;  // bytes
+    static constexpr int kSharedDoubles = 29056;
     HostBarrier together;
     std::vector<HostWarp> warps;
     std::vector<ucontext_t> contexts;  // by thread
-    ucontext_t scheduler;
+    std::vector<bool> ended;           // likewise
+    std::unique_ptr<char[]> stacks;
+    std::unique_ptr<double[]> shared;
+    dim3 index;
 };
 inline HostBlock* host_block = nullptr;
+inline ucontext_t host_scheduler;
 inline int host_thread = 0;
-alignas(16) inline double host_shared_memory[29056];
+inline double* host_shared_memory = nullptr;  // of the block that runs
+
+inline void host_let_others_run() {
+    swapcontext(&host_block->contexts[host_thread], &host_scheduler);
+}
 
 inline void HostBarrier::arrive_and_wait() {
     const unsigned turn = turn_;
@@ -138,67 +160,117 @@ inline void HostBarrier::arrive_and_wait() {
         ++turn_;
     }
     while (turn_ == turn)
-        swapcontext(&host_block->contexts[host_thread], &host_block->scheduler);
+        host_let_others_run();
 }
 
 inline void __syncthreads() {
     host_block->together.arrive_and_wait();
 }
 
-// Whole warps only: each lane puts its value down and takes that of the lane so many above.
+// Whole warps only: each lane puts its value down and takes that of another; its own where that one has none.
 template <class T>
-T __shfl_down_sync(unsigned, T value, int lanes) {
+T host_shuffle(T value, int from) {
     HostWarp& warp = host_block->warps[static_cast<std::size_t>(host_thread / 32)];
-    const int lane = host_thread % 32;
-    warp.values[lane] = value;
+    warp.values[host_thread % 32] = value;
     warp.together.arrive_and_wait();
-    const T result = lane + lanes < 32 ? static_cast<T>(warp.values[lane + lanes]) : value;
+    const T result = from >= 0 && from < 32 ? static_cast<T>(warp.values[from]) : value;
     warp.together.arrive_and_wait();
     return result;
+}
+template <class T>
+T __shfl_down_sync(unsigned, T value, int lanes) {
+    return host_shuffle(value, host_thread % 32 + lanes);
+}
+template <class T>
+T __shfl_up_sync(unsigned, T value, int lanes) {
+    return host_shuffle(value, host_thread % 32 - lanes);
+}
+template <class T>
+T __shfl_sync(unsigned, T value, int lane) {
+    return host_shuffle(value, lane);
+}
+inline void __syncwarp() {
+    host_block->warps[static_cast<std::size_t>(host_thread / 32)].together.arrive_and_wait();
+}
+
+// What blocks hand to each other: who looks for it may have to wait until others have run.
+inline void halo_store_packet(long long* to, unsigned long long word) {
+    *to = static_cast<long long>(word);
+}
+inline unsigned long long halo_load_packet(const long long* from) {
+    host_let_others_run();
+    return static_cast<unsigned long long>(*from);
 }
 
 inline void (*host_kernel)(void*) = nullptr;
 inline void* host_arguments = nullptr;
-inline std::vector<bool> host_ended;  // by thread
 
 // What a thread's context runs.
 inline void host_run_thread() {
     host_kernel(host_arguments);
-    host_ended[host_thread] = true;
+    host_block->ended[host_thread] = true;
 }
 
-template <class Kernel>
-void host_launch(dim3 blocks, dim3 threads, Kernel kernel) {
-    constexpr std::size_t kStack = 64 << 10;
-    const int count = static_cast<int>(threads.x * threads.y * threads.z);
-    HostBlock block(count);
+inline void host_begin_block(HostBlock& block, dim3 index) {
+    const int threads = static_cast<int>(block.contexts.size());
+    block.index = index;
+    block.together = HostBarrier(threads);
+    for (HostWarp& warp : block.warps)
+        warp.together = HostBarrier(32);
+    block.ended.assign(threads, false);
+    for (int thread = 0; thread < threads; ++thread) {
+        ucontext_t& context = block.contexts[thread];
+        getcontext(&context);
+        context.uc_stack.ss_sp = block.stacks.get() + HostBlock::kStack * thread;
+        context.uc_stack.ss_size = HostBlock::kStack;
+        context.uc_link = &host_scheduler;
+        makecontext(&context, host_run_thread, 0);
+    }
+}
+
+// Each thread of a block until it waits; returns how many ended.
+inline unsigned host_run_block(HostBlock& block, dim3 threads) {
+    unsigned ended = 0;
     host_block = &block;
+    host_shared_memory = block.shared.get();
+    blockIdx = block.index;
+    const int count = static_cast<int>(block.contexts.size());
+    for (host_thread = 0; host_thread < count; ++host_thread) {
+        if (block.ended[host_thread]) continue;
+        const unsigned t = static_cast<unsigned>(host_thread);
+        threadIdx = dim3(t % threads.x, t / threads.x % threads.y, t / (threads.x * threads.y));
+        swapcontext(&host_scheduler, &block.contexts[host_thread]);
+        if (block.ended[host_thread]) ++ended;
+    }
+    return ended;
+}
+
+// together: all blocks at once, as they may wait for each other.
+template <class Kernel>
+void host_launch_blocks(dim3 blocks, dim3 threads, bool together, Kernel kernel) {
     host_kernel = [](void* arguments) { (*static_cast<Kernel*>(arguments))(); };
     host_arguments = &kernel;
     blockDim = threads;
     gridDim = blocks;
-    const std::unique_ptr<char[]> stacks(new char[kStack * count]);
-    for (unsigned b = 0; b < blocks.x * blocks.y * blocks.z; ++b) {
-        blockIdx = dim3(b % blocks.x, b / blocks.x % blocks.y, b / (blocks.x * blocks.y));
-        for (int thread = 0; thread < count; ++thread) {
-            ucontext_t& context = block.contexts[thread];
-            getcontext(&context);
-            context.uc_stack.ss_sp = stacks.get() + kStack * thread;
-            context.uc_stack.ss_size = kStack;
-            context.uc_link = &block.scheduler;
-            makecontext(&context, host_run_thread, 0);
-        }
-        host_ended.assign(count, false);
-        for (int left = count; left > 0;) {
-            for (host_thread = 0; host_thread < count; ++host_thread) {
-                if (host_ended[host_thread]) continue;
-                const unsigned t = static_cast<unsigned>(host_thread);
-                threadIdx = dim3(t % threads.x, t / threads.x % threads.y, t / (threads.x * threads.y));
-                swapcontext(&block.scheduler, &block.contexts[host_thread]);
-                if (host_ended[host_thread]) --left;
-            }
-        }
+    const int count = static_cast<int>(threads.x * threads.y * threads.z);
+    const unsigned all = blocks.x * blocks.y * blocks.z, at_once = together ? all : 1;
+    // Kept for the launches that follow: their memory costs more than a short kernel.
+    static std::map<int, std::vector<std::unique_ptr<HostBlock>>> kept;
+    std::vector<std::unique_ptr<HostBlock>>& running = kept[count];
+    while (running.size() < at_once)
+        running.push_back(std::make_unique<HostBlock>(count));
+    for (unsigned first = 0; first < all; first += at_once) {
+        for (unsigned b = first; b < first + at_once; ++b)
+            host_begin_block(*running[b - first],
+                             dim3(b % blocks.x, b / blocks.x % blocks.y, b / (blocks.x * blocks.y)));
+        for (unsigned left = at_once * count; left > 0;)
+            for (unsigned b = 0; b < at_once; ++b)
+                left -= host_run_block(*running[b], threads);
     }
+}
+template <class Kernel>
+void host_launch(dim3 blocks, dim3 threads, Kernel kernel) {
+    host_launch_blocks(blocks, threads, false, kernel);
 }
 using cudaStream_t = struct HostStream*;
 template <class Kernel>
@@ -301,5 +373,37 @@ cudaError_t cudaMemcpyToSymbolAsync(T& symbol, const void* from, std::size_t byt
 }
 template <class Kernel>
 cudaError_t cudaFuncSetAttribute(Kernel*, cudaFuncAttribute, int bytes) {
-    return bytes <= static_cast<int>(sizeof(host_shared_memory)) ? cudaSuccess : cudaErrorMemoryAllocation;
+    return bytes <= 8 * HostBlock::kSharedDoubles ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+// ---- blocks that wait for each other
+// ---------------------------------------------------------------------------
+
+enum cudaDeviceAttr { cudaDevAttrCooperativeLaunch, cudaDevAttrMultiProcessorCount, cudaDevAttrNothing };
+inline cudaError_t cudaGetDevice(int* device) {
+    *device = 0;
+    return cudaSuccess;
+}
+inline cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int) {
+    *value = attribute == cudaDevAttrCooperativeLaunch     ? 1
+             : attribute == cudaDevAttrMultiProcessorCount ? 132
+                                                           : 0;
+    return cudaSuccess;
+}
+template <class Kernel>
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Kernel*, int, std::size_t) {
+    *blocks = 1;
+    return cudaSuccess;
+}
+template <class... Parameters, std::size_t... I>
+void host_launch_together(void (*kernel)(Parameters...), dim3 blocks, dim3 threads, void** arguments,
+                          std::index_sequence<I...>) {
+    host_launch_blocks(blocks, threads, true,
+                       [&] { kernel(*static_cast<std::decay_t<Parameters>*>(arguments[I])...); });
+}
+template <class... Parameters>
+cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 blocks, dim3 threads,
+                                        void** arguments, std::size_t, cudaStream_t) {
+    host_launch_together(kernel, blocks, threads, arguments, std::index_sequence_for<Parameters...>());
+    return cudaSuccess;
 }
