@@ -58,7 +58,8 @@ double taken_per_cell(const LevelRead& read, const Footprint& /*footprint*/, con
                       double /*fetched*/) {
     const std::array<int, 3>& cells = schedule.cells;
     const auto vectors_of = [&](int radius) {
-        return static_cast<double>((radius + cells[0] - 1) / cells[0]);
+        const int rounded_up = (radius + cells[0] - 1) / cells[0];
+        return static_cast<double>(rounded_up);
     };
     const double width = cells[0];
     double vectors = 1, loads = 1;
