@@ -145,14 +145,15 @@ void spread_blocks(const Footprint& footprint, const Schedule& schedule, const T
 }
 
 // The time of memories that work concurrently. Where the device's own takes part, others that are nearly as
-// slow add to its time; among the caches the faster one is mostly hidden behind the slower one.
-double together(double dram, double l2, double l1) {
+// slow add to its time, by a norm of the exponent `blend`; among the caches the faster one is mostly hidden
+// behind the slower one.
+double together(double dram, double l2, double l1, double blend) {
     const double slowest = std::max({dram, l2, l1});
     if (dram == 0) return slowest + sweep_model::kOverlap * (l2 + l1 - slowest);
     double sum = 0;  // of powers, relative to the slowest
     for (const double seconds : {dram, l2, l1})
-        sum += std::pow(seconds / slowest, sweep_model::kBlend);
-    return slowest * std::pow(sum, 1 / sweep_model::kBlend);
+        sum += std::pow(seconds / slowest, blend);
+    return slowest * std::pow(sum, 1 / blend);
 }
 
 }  // namespace
@@ -166,7 +167,9 @@ Cost estimate_cost(const Footprint& footprint, const Schedule& schedule, const T
     if (slowest == cost.l1) cost.bound = Bound::l1;
     if (slowest == cost.l2) cost.bound = Bound::l2;
     if (slowest == cost.dram) cost.bound = Bound::dram;
-    cost.seconds_per_cell = cost.imbalance * cost.latency * together(cost.dram, cost.l2, cost.l1);
+    const StrategyKind& kind = kind_of(schedule);
+    const double blend = kind.blend != nullptr ? kind.blend(footprint) : sweep_model::kBlend;
+    cost.seconds_per_cell = cost.imbalance * cost.latency * together(cost.dram, cost.l2, cost.l1, blend);
     return cost;
 }
 

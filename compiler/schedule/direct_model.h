@@ -13,8 +13,12 @@ inline constexpr int kMostInFlight = 96;
 inline constexpr int kLeastRegisters = 40;
 // Warps an SM: with fewer, the latency of loads shows.
 inline constexpr double kWarpsToHideLatency = 12;
-// Factor on a stage's time where an SM holds a single block: it idles while the block's last warps end.
-inline constexpr double kLoneBlockFactor = 1.05;
+// Factor on a stage's time where an SM holds a single block: memory idles while the block's last warps end;
+// what is added for each flop a byte past kHiddenFlopsPerByte, as memory idles while the block computes; and
+// the most that it comes to. Measured by `haloc tune` of duct3d on 256 cells cubed, blocks of 128 against 512
+// threads.
+inline constexpr double kLoneBlockFactor = 1.05, kLoneBlockWork = 0.8, kMostOfLoneBlock = 1.35;
+inline constexpr double kHiddenFlopsPerByte = 1.5;
 
 // ---- sums over tables
 

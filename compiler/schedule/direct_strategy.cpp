@@ -75,14 +75,22 @@ double taken_per_cell(const LevelRead& read, const Footprint& /*footprint*/, con
     const double box = width * cells[1] * cells[2];
     const double star = width * (cells[1] * cells[2] * loads + reach[1] * cells[2] + reach[2] * cells[1]);
     const double whole = width * vectors * (cells[1] + reach[1]) * (cells[2] + reach[2]);
-    return (read.star ? star : whole) / box;
+    // Cells that share nothing load each of their places: a vector where it is aligned, else one by one.
+    double places = 0;
+    for (const ir::Offset& offset : read.offsets)
+        places += offset[0] % cells[0] == 0 ? 1 : width;
+    return std::min((read.star ? star : whole) / box, places);
 }
 
-double latency(const Footprint& /*footprint*/, const Schedule& /*schedule*/, const BlockFacts& facts) {
+double latency(const Footprint& footprint, const Schedule& /*schedule*/, const BlockFacts& facts) {
     double latency = few_warps(facts.warps, direct_model::kWarpsToHideLatency);
-    // Where an SM holds one block, no other one computes while it loads.
-    if (facts.bound_by_memory && facts.resident <= 1 && facts.busiest > 1)
-        latency *= direct_model::kLoneBlockFactor;
+    // Where an SM holds one block, no other one loads while it computes.
+    if (facts.bound_by_memory && facts.resident <= 1 && facts.busiest > 1) {
+        const double work = footprint.flops_per_byte() - direct_model::kHiddenFlopsPerByte;
+        latency *=
+            std::min(direct_model::kLoneBlockFactor + direct_model::kLoneBlockWork * std::max(work, 0.0),
+                     direct_model::kMostOfLoneBlock);
+    }
     return latency;
 }
 

@@ -25,6 +25,7 @@ Window window(const LevelRead& read, const std::array<int, 3>& cells) {
         result.elements = 1;
         for (int axis = 0; axis < ir::kMaxRank; ++axis)
             result.elements *= cells[axis] + read.reach(axis);
+        result.elements = std::min(result.elements, box * static_cast<int>(read.offsets.size()));
         if (box > 1) result.shared_by_cells = result.elements;
         return result;
     }

@@ -88,6 +88,8 @@ struct StrategyKind {
                              double fetched);
     // A factor on the time of the memories, 1 or more, for latency that is not hidden.
     double (*latency)(const Footprint& footprint, const Schedule& schedule, const BlockFacts& facts);
+    // The exponent of the norm that combines the times of the memories; null: the usual one.
+    double (*blend)(const Footprint& footprint) = nullptr;
 
     // ---- choosing (defaults.h) and listing (space.h)
 

@@ -63,7 +63,8 @@ StagedLevel plain_level(const LevelRead& read, const Footprint& footprint, const
 
 int base_registers(const Footprint& footprint) {
     const int levels = static_cast<int>(footprint.reads.size() + footprint.writes.size());
-    return sweep_model::kBaseRegisters + sweep_model::kPointerRegisters * levels +
+    return sweep_model::kBaseRegisters +
+           std::min(sweep_model::kPointerRegisters * levels, sweep_model::kMostPointerRegisters) +
            arithmetic_registers(footprint);
 }
 

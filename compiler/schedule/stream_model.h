@@ -5,10 +5,11 @@
 
 namespace halo::schedule::stream_model {
 
-// Bytes in flight to an SM that saturate memory: of a stage with little arithmetic, and of one with kMuchWork
-// operations a cell or more, whose planes take longer.
+// Bytes in flight to an SM that saturate memory: of a stage with little arithmetic; and of one with kMuchWork
+// operations a cell or more, or with several levels, whose planes take longer. Of several levels two planes
+// are in flight at least.
 inline constexpr double kBytesAhead = 45e3, kBytesAheadOfWork = 68e3;
-inline constexpr int kMuchWork = 20;
+inline constexpr int kMuchWork = 20, kLeastAheadOfLevels = 2;
 // Planes ahead that the chooser asks for, at most; and those of a schedule that leaves them open.
 inline constexpr int kMostAheadChosen = 8, kUsualAhead = 3;
 // Bytes in flight to an SM: with fewer it waits for the next plane.
@@ -29,12 +30,15 @@ inline constexpr double kTightest = 1.1;
 // Warps an SM: with fewer, latency shows. Planes arrive by asynchronous copies, so fewer warps suffice than
 // for other strategies.
 inline constexpr double kWarpsToHideLatency = 8;
-// Factors on a stage's time: of a barrier a plane and of blocks that end at different times; of a single wave
-// of blocks, as SMs differ.
+// Factors on a stage's time: of a barrier a plane and of blocks that end at different times, where one level
+// arrives, since the planes of several take longer and hide that; of a single wave of blocks, as SMs differ.
 inline constexpr double kTraversalFactor = 1.1;
 inline constexpr double kOneWaveFactor = 1.03;
 // Planes' time that a traversal waits for its first planes.
 inline constexpr double kPlanesToStart = 3;
+// Exponent of the norm that combines the times of the memories where several levels arrive. Measured by
+// `haloc tune` of acoustic3d and heat3d_capacity on 512 cells cubed.
+inline constexpr double kBlendOfLevels = 8;
 // Of the time of the device's memory: what too few bytes in flight cost, at most.
 inline constexpr double kThinStreamCost = 0.9;
 

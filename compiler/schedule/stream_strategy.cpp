@@ -6,6 +6,7 @@
 #include "compiler/schedule/strategy_parts.h"
 #include "compiler/schedule/stream_model.h"
 #include "compiler/schedule/stream_plan.h"
+#include "compiler/schedule/sweep_model.h"
 #include "compiler/schedule/words.h"
 
 namespace halo::schedule {
@@ -95,8 +96,8 @@ double latency(const Footprint& footprint, const Schedule& schedule, const Block
     const double resident = static_cast<double>(std::max<std::int64_t>(1, facts.resident));
     const double ahead =
         resident * planes_ahead(schedule) * ring_plane_bytes(make_shared_layout(footprint, schedule));
-    double latency =
-        few_warps(facts.warps, stream_model::kWarpsToHideLatency) * stream_model::kTraversalFactor;
+    double latency = few_warps(facts.warps, stream_model::kWarpsToHideLatency);
+    if (footprint.reads.size() == 1) latency *= stream_model::kTraversalFactor;
     latency *= 1 + stream_model::kPlanesToStart / facts.cells[static_cast<std::size_t>(footprint.rank - 1)];
     latency *= 1 + stream_model::kThinStreamCost * std::max(0.0, 1 - ahead / stream_model::kBytesAwaited);
     if (static_cast<double>(facts.blocks) <= facts.target.sms * resident)
@@ -104,9 +105,18 @@ double latency(const Footprint& footprint, const Schedule& schedule, const Block
     return latency;
 }
 
-// The model is fitted to stages that read one level; the rings of several share the shared memory.
+double blend(const Footprint& footprint) {
+    return footprint.reads.size() == 1 ? sweep_model::kBlend : stream_model::kBlendOfLevels;
+}
+
+// Cells that share no value of a level have no use for a ring of it: in a lattice Boltzmann step each reads
+// the population that arrives, from one place.
+bool is_shared(const LevelRead& read) {
+    return !read.at_neighbours() || read.offsets.size() > 2;
+}
+
 bool is_likely(const Footprint& footprint, const Pins& pins) {
-    return footprint.rank == 3 && footprint.reads.size() == 1 && footprint.reach(2) > 0 &&
+    return footprint.rank == 3 && std::ranges::all_of(footprint.reads, is_shared) && footprint.reach(2) > 0 &&
            footprint.reach(0) + footprint.reach(1) > 0 && !pins.cells && !pins.threads && !pins.tile;
 }
 
@@ -128,14 +138,16 @@ std::vector<Lengths> threads(const Footprint& footprint) {
 void fetch_ahead(Schedule& schedule, const ChoiceContext& context) {
     if (context.pins.ahead) return;
     const Operations& work = context.footprint.operations;
-    const bool busy = work.fmas + work.adds + work.multiplies >= stream_model::kMuchWork;
+    const bool several = context.footprint.reads.size() > 1;
+    const bool busy = several || work.fmas + work.adds + work.multiplies >= stream_model::kMuchWork;
+    const int least = several ? stream_model::kLeastAheadOfLevels : 1;
     const double plane =
         ring_plane_bytes(make_shared_layout(context.footprint, schedule)) * std::max(1, schedule.min_blocks);
     const double planes =
         (busy ? stream_model::kBytesAheadOfWork : stream_model::kBytesAhead) / std::max(1.0, plane);
     int& ahead = std::get<Stream>(schedule.strategy).ahead;
-    ahead = static_cast<int>(std::clamp<long>(std::lround(planes), 1, stream_model::kMostAheadChosen));
-    while (ahead > 1 && !is_legal(check(context.footprint, schedule, context.target, context.extent)))
+    ahead = static_cast<int>(std::clamp<long>(std::lround(planes), least, stream_model::kMostAheadChosen));
+    while (ahead > least && !is_legal(check(context.footprint, schedule, context.target, context.extent)))
         --ahead;
 }
 
@@ -215,6 +227,7 @@ StrategyKind stream_strategy() {
     kind.pads_whole_vectors = true;
     kind.taken_per_cell = taken_per_cell;
     kind.latency = latency;
+    kind.blend = blend;
     kind.is_likely = is_likely;
     kind.cells = cells;
     kind.threads = threads;

@@ -23,9 +23,9 @@ inline constexpr double kFewWarpsCost = 0.6;
 
 // ---- registers of a thread, by `haloc explain`
 
-// Indices, bounds and guards; pointers of each level; temporaries of arithmetic in f32 and in f64; and of
-// divisions, roots and functions.
-inline constexpr int kBaseRegisters = 16, kPointerRegisters = 2;
+// Indices, bounds and guards; pointers of each level, and of all levels at most, as those of many are not
+// held at a time; temporaries of arithmetic in f32 and in f64; and of divisions, roots and functions.
+inline constexpr int kBaseRegisters = 16, kPointerRegisters = 2, kMostPointerRegisters = 24;
 inline constexpr int kNarrowTemporaries = 4, kWideTemporaries = 8, kSlowTemporaries = 12;
 // Where few are expected: a factor on the estimate, and registers besides, that the limit leaves room for.
 inline constexpr double kRegisterMargin = 1.3;
