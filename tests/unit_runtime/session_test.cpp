@@ -359,6 +359,28 @@ TEST_CASE("looking back at recorded steps stops at the same step as looking afte
     CHECK(device.finished_reductions == 0);
 }
 
+TEST_CASE("the device combines greatest values of many blocks before they are copied") {
+    for (const std::int64_t blocks : {4099, 6400, 4095}) {
+        INFO(blocks << " blocks");
+        const std::int64_t cells = 8 * blocks;
+        FakeDevice finishing, plain;
+        finishing.finishes_reductions = true;
+        std::vector<Session> sessions;
+        for (FakeDevice* device : {&finishing, &plain}) {
+            sessions.push_back(open(heat_sample(1, ElementType::f64), {cells, 1, 1}, *device));
+            Session& session = sessions.back();
+            session.set_param("rate", 0.2);
+            std::vector<double> start = ramp(session.cells());
+            start.back() += 100;  // the greatest change is in the last blocks
+            session.upload("u", 0, start);
+            session.step(3);
+        }
+        CHECK(sessions[0].reduction("change") == sessions[1].reduction("change"));
+        CHECK(sessions[0].reduction("total") == sessions[1].reduction("total"));
+        CHECK((finishing.finished_reductions > 0) == (blocks >= 4096));
+    }
+}
+
 TEST_CASE("recorded steps are used until a parameter changes, and made again") {
     FakeDevice device;
     device.recordable = true;

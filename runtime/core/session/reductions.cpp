@@ -34,6 +34,13 @@ double PartialResults::combined() const {
 
 namespace halo::rt::session {
 
+namespace {
+
+// Rows that the device combines partial results to, and the fewest partial results for which it does.
+constexpr std::int64_t kFinishedRows = 64, kWorthFinishing = 4096;
+
+}  // namespace
+
 Reductions::Reductions(const Setup& setup, const Clock& clock, const Kernels& kernels)
     : setup_(setup), clock_(clock), kernels_(kernels) {
     const std::size_t count = setup.plan.reductions.size();
@@ -75,8 +82,24 @@ double Reductions::value(int index) const {
 
 double Reductions::combined(int index) const {
     const InBlock& in_block = in_block_[static_cast<std::size_t>(index)];
-    if (in_block.partials != nullptr) return fetch(index, in_block.partials, in_block.count).combined();
-    return fetch(index, partials(index), kernels_.block_count(plan_of(index).kernel)).combined();
+    const bool by_steps = in_block.partials == nullptr;
+    const void* const from = by_steps ? partials(index) : in_block.partials;
+    const std::int64_t count = by_steps ? kernels_.block_count(plan_of(index).kernel) : in_block.count;
+    const bool finishes = plan_of(index).op != ReductionPlan::Op::sum && count >= kWorthFinishing &&
+                          setup_.device->can_finish_reductions();
+    return (finishes ? fetch_finished(index, from, count) : fetch(index, from, count)).combined();
+}
+
+PartialResults Reductions::fetch_finished(int index, const void* partials, std::int64_t count) const {
+    Device& device = *setup_.device;
+    if (finished_.address() == nullptr) finished_ = DeviceMemory(device, 8 * (kFinishedRows + 1));
+    const std::int64_t each = count / kFinishedRows, rest = count % kFinishedRows;
+    const auto* const first = static_cast<const double*>(partials);
+    auto* const rows = static_cast<double*>(finished_.address());
+    const ReductionPlan::Op op = plan_of(index).op;
+    device.finish_reductions(op, first, each, kFinishedRows, rows);
+    if (rest > 0) device.finish_reductions(op, first + count - rest, rest, 1, rows + kFinishedRows);
+    return fetch(index, rows, kFinishedRows + (rest > 0 ? 1 : 0));
 }
 
 PartialResults Reductions::fetch(int index, const void* partials, std::int64_t count) const {

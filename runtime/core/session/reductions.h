@@ -43,6 +43,9 @@ private:
         std::int64_t count = 0;
     };
     double combined(int index) const;
+    // Least and greatest values are the same in any order: the device combines most of them, so that a step
+    // that reads one copies a few hundred bytes and not a number for each block.
+    PartialResults fetch_finished(int index, const void* partials, std::int64_t count) const;
     const ReductionPlan& plan_of(int index) const {
         return setup_.plan.reductions[static_cast<std::size_t>(index)];
     }
@@ -51,6 +54,7 @@ private:
     const Clock& clock_;
     const Kernels& kernels_;
     std::vector<DeviceMemory> own_;                      // by ReductionPlan, as all that follow
+    mutable DeviceMemory finished_;                      // rows of fetch_finished()
     std::vector<InBlock> in_block_;                      // where a block did the last step
     std::vector<bool> reduced_;                          // its kernel has run, if only once
     std::vector<std::optional<double>> latest_;          // what its partials come to, once asked for
