@@ -16,6 +16,7 @@
 #include "compiler/driver/spec/spec.h"
 #include "compiler/schedule/cost.h"
 #include "compiler/schedule/print.h"
+#include "compiler/schedule/shared_layout.h"
 #include "compiler/support/json_text.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/nvrtc/nvrtc.h"
