@@ -83,7 +83,7 @@ std::shared_future<void> precompile(const Program& program, const Device& device
         program, grids,
         [state = device.state()](detail::ProgramSource& source, const detail::Extent& extent) {
             const auto code = source.code_for(*state, extent);
-            if (code->late.valid()) code->late.wait();
+            if (code->time_block_code.valid()) code->time_block_code.wait();
         });
 }
 

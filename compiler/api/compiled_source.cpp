@@ -42,7 +42,7 @@ std::shared_ptr<const Code> compile_for_gpu(const halo::ir::Program& program, dr
         split = driver::compile_without_waiting(compiler(), text, device.arch(), cache);
     auto code = std::make_shared<Code>();
     code->plan = text.lowered.plan;
-    code->late = split.late_block;
+    code->time_block_code = split.async_block;
     code->load = [compiled = std::move(split.compiled), name = code->plan.name](rt::Device& on) {
         Modules modules;
         modules.push_back(on.load(compiled.steps.cubin, name));

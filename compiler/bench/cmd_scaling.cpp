@@ -113,7 +113,7 @@ ExitCode scaling(const ScalingOptions& options, const Console& console) {
     ScalingSizes sizes = scaling_sizes(lab.is_gpu(), options.quick);
     if (!options.lengths.empty()) sizes.lengths = options.lengths;
     std::ranges::sort(sizes.lengths);
-    ScalingMeasuring measuring(lab, results, sizes, [&](const std::string& line) { console.message(line); });
+    ScalingBenchmark measuring(lab, results, sizes, [&](const std::string& line) { console.message(line); });
     if (wants(options, "link")) measuring.link();
     if (wants(options, "strong") || wants(options, "weak") || wants(options, "beyond")) measuring.rates();
     if (wants(options, "strong") || wants(options, "weak")) measuring.alone();

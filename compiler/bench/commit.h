@@ -1,5 +1,5 @@
-// The commit that this haloc was built of: short, "-dirty" behind it where the tree had changes; "unknown"
-// where nobody could say.
+// The commit that this haloc was built from: short, with "-dirty" where the tree had changes; "unknown"
+// without git.
 #pragma once
 
 namespace halo::bench {

@@ -1,5 +1,5 @@
 // Lab: the machine that is measured on, a GPU or this processor: loads lowered programs, times what runs
-// there, and knows the limits that the rest is held against.
+// there, and knows the limits that results are compared with.
 #pragma once
 
 #include <functional>
@@ -21,7 +21,7 @@ public:
     virtual bool is_gpu() const = 0;
     virtual rt::Device& device() = 0;
     virtual MachineFacts facts() = 0;  // without limits and clocks
-    // Every way to run the program on this grid that is worth measuring. asked: schedules of --schedule.
+    // The ways to run the program on this grid that are to be measured. asked: schedules of --schedule.
     virtual Variants variants(const ir::Program& program, const Extent& extent,
                               const std::vector<std::string>& asked) = 0;
     // By the variant's schedules; where these cannot run on this grid (another than they were made for), by
@@ -29,9 +29,9 @@ public:
     virtual lower::Lowered lower(const ir::Program& program, const Variant& variant,
                                  const Extent& extent) = 0;
     virtual std::vector<std::unique_ptr<rt::Module>> load(const lower::Lowered& lowered) = 0;
-    // Text to machine code, past all caches.
+    // Text to machine code, without caches.
     virtual double compile_seconds(const lower::Lowered& lowered) = 0;
-    // That the device is busy with what `work` asks of it; returns when it is done.
+    // How long the device executes what `work` submits; returns when it is done.
     virtual double seconds(const std::function<void()>& work) = 0;
     // Fills in the copies, in bytes a second, and what the arithmetic reaches, in flops a second.
     virtual void measure_limits(MachineFacts& facts) = 0;

@@ -1,4 +1,4 @@
-// This processor: C++ through clang, a loop nest a stage; there is one way to run it.
+// This processor: C++ through clang, with a loop nest for each stage; there are no variants.
 #include <chrono>
 
 #include "compiler/bench/commit.h"
@@ -71,7 +71,7 @@ public:
 
     void measure_limits(MachineFacts& facts) override {
         constexpr int kRepeats = 7;
-        facts.copy_bytes = std::int64_t{128} << 20;  // past any cache
+        facts.copy_bytes = std::int64_t{128} << 20;  // larger than any cache
         const rt::DeviceMemory from(*device_, facts.copy_bytes), to(*device_, facts.copy_bytes);
         device_->set_bytes(from.address(), 0x3c, facts.copy_bytes);
         std::vector<double> times;

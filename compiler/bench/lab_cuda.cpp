@@ -173,7 +173,7 @@ void CudaLab::measure_limits(MachineFacts& facts) {
     void* arguments[] = {&source, &destination, &count};
     const std::int64_t blocks = (count + kCopyThreads - 1) / kCopyThreads;
     facts.copy_kernel = copy_rate(bytes, [&] { device_->launch(*kernel, {blocks, 1, 1}, arguments); });
-    // Its last bytes, for a copy that has not been made is fast, too.
+    // Checks its last bytes, as a copy that was never made is fast, too.
     std::array<unsigned char, 64> tail{};
     device_->copy_to_host(tail.data(), static_cast<char*>(destination) + bytes - 64, 64);
     if (std::any_of(tail.begin(), tail.end(), [](unsigned char byte) { return byte != 0x3c; }))
@@ -186,7 +186,8 @@ double CudaLab::core_clock_ghz() {
     if (kernel == nullptr) return 0;
     const rt::DeviceMemory memory(*device_, 256);
     void* result = memory.address();
-    std::int64_t cycles = 4'000'000;  // two milliseconds: long against the steps of the global timer
+    std::int64_t cycles =
+        4'000'000;  // two milliseconds: long compared with the resolution of the global timer
     void* arguments[] = {&result, &cycles};
     device_->launch(*kernel, {1, 1, 1}, arguments);
     std::array<std::int64_t, 2> took{};

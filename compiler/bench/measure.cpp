@@ -28,7 +28,7 @@ constexpr std::int64_t kCheckedRows = 300;
 // The bound for sums of kCheckedRows terms with approximate functions, relative to 1 and to the value.
 constexpr double kFastBound = static_cast<double>(kCheckedRows) * 0x1p-17;
 
-Extent awkward_grid(int rank) {
+Extent odd_grid(int rank) {
     if (rank == 1) return {301, 1, 1};
     return rank == 2 ? Extent{301, 77, 1} : Extent{67, 35, 21};
 }
@@ -61,7 +61,7 @@ const char* type_of(const rt::FieldPlan& field) {
 }
 
 void give_data(rt::Session& session, std::int64_t rows) {
-    static HostBuffer buffer;  // kept, as paging in gigabytes for each session would take long
+    static HostBuffer buffer;  // kept, as faulting in gigabytes for each session takes long
     const rt::LaunchPlan& plan = session.plan();
     for (const rt::TablePlan& table : plan.tables)
         session.set_table(table.name, random_rows(table, rows));
@@ -152,7 +152,7 @@ private:
     HostBuffer scratch_;
 };
 
-// Seconds of one run and of all runs: long enough to measure, and so short that clocks do not drop by heat.
+// Seconds of one run and of all runs: long enough to measure, and too short for heat to lower the clock.
 constexpr double kRunSeconds = 0.012, kAllSeconds = 0.1, kLongestRun = 0.25;
 constexpr int kMostRepeats = 7, kFewestRepeats = 3;
 constexpr std::int64_t kWholeRecording = 64;  // steps of a graph
@@ -235,7 +235,7 @@ private:
     double bound() const { return which_.section == Section::sums ? kFastBound : 0; }
 
     std::string check_small(const Variant& variant) {
-        Extent extent = awkward_grid(program_.rank());
+        Extent extent = odd_grid(program_.rank());
         lower::Lowered lowered = lab_.lower(program_, variant, extent);
         if (const auto& block = lowered.plan.time_block) {  // its tiles must fit on it
             for (std::size_t axis = 0; axis < 3; ++axis)
@@ -254,7 +254,7 @@ private:
 
     std::string check_own(rt::Session& session, const rt::LaunchPlan& plan) {
         if (is_gpu_) return own_.difference(session);
-        if (which_.section == Section::sums) return "";  // the rows are others than those of the small grid
+        if (which_.section == Section::sums) return "";  // it has other rows than the small grid
         return Reference(program_, plan, which_.extent, kCheckedStepsOnCpu).difference(session, 0);
     }
 

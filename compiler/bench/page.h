@@ -18,7 +18,7 @@ std::string growth_section(const Results& results, const PageFiles& files);
 
 // `text` with what lies between the lines kBegin and kEnd replaced by the page, these lines kept; a whole
 // file, under that title, where the text is empty. Throws CommandError (file) where a text has not both lines
-// in this order, so that nobody's own page is written over; `path` is for that message.
+// in this order, so that a page written by hand is not overwritten; `path` is for that message.
 inline constexpr const char* kBegin = "<!-- haloc bench: begin -->";
 inline constexpr const char* kEnd = "<!-- haloc bench: end -->";
 std::string put_into(const std::string& text, const std::string& page, const std::string& path,

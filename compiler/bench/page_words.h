@@ -16,8 +16,8 @@ std::string table_head(const std::vector<std::string>& titles);
 std::string beside(const std::string& page, const std::string& ending);
 std::string file_name(const std::string& path);
 
-// What would end the command after minutes of measuring is found before them: folders that are not there, and
-// a page of somebody's own. Throws CommandError (file).
+// Checks before minutes of measuring what would fail after them: missing folders, and a page written by hand.
+// Throws CommandError (file).
 void require_writable(const std::string& page, const std::string& json);
 // `page` put into the file (page.h) under this title, where there is none yet.
 void write_into(const std::string& file, const std::string& page, const std::string& title);

@@ -83,7 +83,7 @@ ScalingProgram ScalingLab::with_steps(ScalingProgram program, int steps, const E
         schedule::find_grouping(pinned)->choose({optimized, target_, extent, pinned, {}});
     if (!choice.grouping) throw UnsupportedError(fmt::format("{} steps at once: {}", steps, choice.reason));
     const std::string words = schedule::print(*choice.grouping, program.program.rank());
-    // How many blocks there are is a matter of the grid, and not of the kernel.
+    // The number of blocks depends on the grid and not on the kernel.
     program.schedules = {words.substr(0, words.find(" blocks="))};
     return program;
 }

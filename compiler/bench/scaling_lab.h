@@ -15,7 +15,7 @@
 
 namespace halo::bench {
 
-// A program whose one field is given, and how its steps are done.
+// A program with one field whose values are given, and how its steps are done.
 struct ScalingProgram {
     std::string spec;
     ir::Program program;
@@ -23,7 +23,7 @@ struct ScalingProgram {
     std::vector<std::string> schedules;  // as of --schedule; none: chosen
     std::int64_t reach = 1;              // cells that a step reads, along any axis
 };
-// Of spec_texts(). Without its reductions: what nobody looks at is not to be measured.
+// Of spec_texts(). Without its reductions, which no scaling run reads.
 ScalingProgram scaling_program(const std::string& spec);
 
 struct LoadedPieces {
@@ -39,9 +39,7 @@ public:
     ScalingLab(const std::string& device, int most);
 
     bool is_gpu() const { return is_gpu_; }
-    const std::string& why_no_gpu() const {
-        return why_no_gpu_;
-    }  // of auto; empty where nobody asked for one
+    const std::string& why_no_gpu() const { return why_no_gpu_; }  // of auto; empty where a CPU was asked for
     int devices() const { return static_cast<int>(devices_.size()); }
     std::vector<int> counts() const;  // 1, 2, 4 … and all of them
     rt::Device& device(int number) { return *devices_[static_cast<std::size_t>(number)]; }
@@ -66,7 +64,7 @@ private:
     bool is_gpu_ = false;
     schedule::Target target_;
     std::string why_no_gpu_;
-    // They stay open, so that no context is made anew for each run.
+    // They stay open, so that a context is not created for each run.
     std::vector<std::unique_ptr<rt::Device>> devices_;
 };
 

@@ -66,8 +66,8 @@ ExchangeTime measure_exchange(ScalingLab& lab, const Buffers& buffers, int devic
     };
     const auto wait_for_each_other = [&] {
         for (int number = 0; number < devices; ++number)
-            lab.device(number).mark();
-        for_neighbours([&](int from, int to) { lab.device(to).wait_for_mark(lab.device(from)); });
+            lab.device(number).record_event();
+        for_neighbours([&](int from, int to) { lab.device(to).wait_for_event(lab.device(from)); });
     };
     const auto exchange = [&] {
         wait_for_each_other();

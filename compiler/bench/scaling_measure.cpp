@@ -19,14 +19,14 @@ namespace {
 
 using rt::ExchangeScheme;
 
-// Odd, and past any interval twice: ghosts are exchanged, and some steps are done singly.
+// Odd, and more than two of any interval: ghosts are exchanged, and some steps are done singly.
 constexpr int kStepsCompared = 69;
 // Cells; a larger grid is checked on fewer planes, until there are so many at most: data go over the host.
 constexpr double kMostChecked = 2.2e9, kCheckedOfMore = 1.1e9;
 // Of Cahn and Hilliard's equation on a larger grid, halos between the narrowest and the widest are not
 // checked.
 constexpr double kMostOfAllWidths = 1e8;
-// Of each repeated run. Where the device computes for most of a step, its clock has to settle.
+// Of each repeated run. Where the device computes for most of a step, its clock needs time to become steady.
 constexpr double kSecondsOfRun = 0.02, kLongRunSeconds = 0.1, kLongStep = 50e-6;
 constexpr int kRunRepeats = 5;
 constexpr std::uint64_t kSeed = 7;
@@ -85,7 +85,7 @@ ScalingSizes scaling_sizes(bool is_gpu, bool quick) {
     return {1024, {1024, 1536, 2048, 3000, 4096, 6000, 8192, 12000, 16384}, {2, 4, 8, 16}};
 }
 
-ScalingMeasuring::ScalingMeasuring(ScalingLab& lab, ScalingResults& results, ScalingSizes sizes,
+ScalingBenchmark::ScalingBenchmark(ScalingLab& lab, ScalingResults& results, ScalingSizes sizes,
                                    Report report)
     : lab_(lab),
       results_(results),
@@ -109,12 +109,12 @@ ScalingMeasuring::ScalingMeasuring(ScalingLab& lab, ScalingResults& results, Sca
     });
 }
 
-bool ScalingMeasuring::is_spent() {
+bool ScalingBenchmark::is_spent() {
     spent_ += watch_.lap();
     return spent_ >= results_.budget;
 }
 
-const driver::FieldValues& ScalingMeasuring::values(const ScalingProgram& program, const Extent& extent) {
+const driver::FieldValues& ScalingBenchmark::values(const ScalingProgram& program, const Extent& extent) {
     if (given_.spec == program.spec && given_.extent == extent) return given_.values;
     given_ = {program.spec, extent, {}, true};
     const std::int64_t cells = driver::cell_count(extent);
@@ -123,8 +123,8 @@ const driver::FieldValues& ScalingMeasuring::values(const ScalingProgram& progra
     return given_.values;
 }
 
-// What one device makes of them; null where the grid does not fit there.
-const driver::FieldValues* ScalingMeasuring::expected(const Wanted& wanted, const Extent& extent) {
+// The values that one device computes from them; null where the grid does not fit there.
+const driver::FieldValues* ScalingBenchmark::expected(const RunRequest& wanted, const Extent& extent) {
     if (expected_.spec != wanted.program->spec || expected_.extent != extent) {
         expected_ = {wanted.program->spec, extent, {}, false};
         try {
@@ -133,15 +133,15 @@ const driver::FieldValues* ScalingMeasuring::expected(const Wanted& wanted, cons
             one.engine->upload(wanted.program->field, 0, values(*wanted.program, extent));
             one.engine->run(kStepsCompared, std::nullopt);
             expected_.values = one.engine->download(wanted.program->field);
-            expected_.is_there = true;
+            expected_.is_valid = true;
         } catch (const rt::Error& error) {
             if (error.code() != rt::ErrorCode::out_of_memory) throw;
         }
     }
-    return expected_.is_there ? &expected_.values : nullptr;
+    return expected_.is_valid ? &expected_.values : nullptr;
 }
 
-std::string ScalingMeasuring::check(const Wanted& wanted, driver::Engine& engine, const Extent& extent) {
+std::string ScalingBenchmark::check(const RunRequest& wanted, driver::Engine& engine, const Extent& extent) {
     engine.upload(wanted.program->field, 0, values(*wanted.program, extent));
     engine.run(kStepsCompared, std::nullopt);
     const driver::FieldValues got = engine.download(wanted.program->field);
@@ -152,14 +152,15 @@ std::string ScalingMeasuring::check(const Wanted& wanted, driver::Engine& engine
                        grid_of(extent), wanted.program->field, at / rt::size_of(got.type));
 }
 
-driver::PiecesPlan ScalingMeasuring::plan(const Wanted& wanted, const std::vector<ScalingRun>& of_one) const {
+driver::PiecesPlan ScalingBenchmark::plan(const RunRequest& wanted,
+                                          const std::vector<ScalingRun>& of_one) const {
     driver::PiecesRequest request;
     request.count = wanted.devices;
     request.interval = wanted.interval;
     request.on_gpu = lab_.is_gpu();
     request.scheme = wanted.scheme;
     request.measured = measured_times(of_one);
-    // Without a rate that was measured it is the plan of what is built in.
+    // Without a measured rate the plan follows from the built-in figures.
     if (!of_one.empty()) request.network = link_of(results_.link, wanted.devices, lab_.is_gpu());
     const driver::PiecesPlan plan = lab_.plan(*wanted.program, wanted.extent, request);
     if (wanted.devices > 1 && plan.scheme != wanted.scheme)
@@ -168,13 +169,13 @@ driver::PiecesPlan ScalingMeasuring::plan(const Wanted& wanted, const std::vecto
 }
 
 // Checks the grid, and times it.
-void ScalingMeasuring::run(const Wanted& wanted, ScalingRun& run) {
+void ScalingBenchmark::run(const RunRequest& wanted, ScalingRun& run) {
     const Extent checked = checked_extent(wanted.extent, wanted.program->program.rank());
     const auto load = [&](const Extent& extent) {
         return lab_.load(*wanted.program, extent, wanted.devices, wanted.interval, wanted.scheme,
                          wanted.first);
     };
-    // One device is what the others are held against, so it is not checked by itself.
+    // One device is the reference of the others, so it is not checked itself.
     const bool is_checked = wanted.devices > 1 && wanted.is_checked && expected(wanted, checked) != nullptr;
     if (is_checked && checked != wanted.extent) run.wrong = check(wanted, *load(checked).engine, checked);
     const LoadedPieces loaded = load(wanted.extent);
@@ -187,7 +188,7 @@ void ScalingMeasuring::run(const Wanted& wanted, ScalingRun& run) {
     if (run.wrong.empty()) time_run(*loaded.engine, run);
 }
 
-bool ScalingMeasuring::measure(const Wanted& wanted, const std::vector<ScalingRun>& of_one,
+bool ScalingBenchmark::measure(const RunRequest& wanted, const std::vector<ScalingRun>& of_one,
                                ScalingRun& result) {
     result.devices = wanted.devices;
     result.first = wanted.first;
@@ -218,12 +219,12 @@ bool ScalingMeasuring::measure(const Wanted& wanted, const std::vector<ScalingRu
 }
 
 // Within the devices that are there by what was measured; past them between nodes by what is assumed.
-driver::Network ScalingMeasuring::network(int devices) const {
+driver::Network ScalingBenchmark::network(int devices) const {
     const driver::Link within = link_of(results_.link, std::min(devices, lab_.devices()), lab_.is_gpu());
     return {within, between_nodes(within, results_.between_nodes), results_.node_devices};
 }
 
-void ScalingMeasuring::add(std::vector<ScalingRun>& runs, const Wanted& wanted,
+void ScalingBenchmark::add(std::vector<ScalingRun>& runs, const RunRequest& wanted,
                            const std::vector<ScalingRun>& of_one) {
     auto kind = std::ranges::find(results_.kinds, wanted.kind, &MeasuredKind::name);
     if (kind == results_.kinds.end())
@@ -240,7 +241,7 @@ void ScalingMeasuring::add(std::vector<ScalingRun>& runs, const Wanted& wanted,
     runs.push_back(std::move(run));
 }
 
-void ScalingMeasuring::link() {
+void ScalingBenchmark::link() {
     results_.link = measure_link(lab_);
     for (const DevicePair& pair : results_.link.pairs)
         report_(fmt::format("copies from {} to {}: {} the least, {}/s the largest", pair.from, pair.to,
@@ -249,7 +250,7 @@ void ScalingMeasuring::link() {
 }
 
 // As deep an interval as any: the steps are done one after the other as pieces do them.
-void ScalingMeasuring::rates() {
+void ScalingBenchmark::rates() {
     constexpr std::int64_t kInterval = 32, kLeastSide = 12, kCubes = 5;
     std::int64_t side = sizes_.side;
     for (int cube = 0; cube < kCubes && side >= kLeastSide; ++cube, side /= 2) {
@@ -261,25 +262,25 @@ void ScalingMeasuring::rates() {
     }
 }
 
-void ScalingMeasuring::alone() {
+void ScalingBenchmark::alone() {
     if (results_.rates.empty() || !lab_.is_gpu()) return;  // a CPU's are all the same
     results_.alone.push_back(results_.rates.front());
     const Extent extent = results_.rates.front().extent;
     for (int device = 1; device < lab_.devices(); ++device) {
-        Wanted wanted{&star_,
-                      extent,
-                      1,
-                      results_.rates.front().interval,
-                      ExchangeScheme::synchronous,
-                      fmt::format("{} on device {}", grid_of(extent), device),
-                      "a cube on each device alone"};
+        RunRequest wanted{&star_,
+                          extent,
+                          1,
+                          results_.rates.front().interval,
+                          ExchangeScheme::synchronous,
+                          fmt::format("{} on device {}", grid_of(extent), device),
+                          "a cube on each device alone"};
         wanted.first = device;
         add(results_.alone, wanted, {});
     }
 }
 
-// The interval is what `haloc run --devices` chooses, of what is built in.
-void ScalingMeasuring::strong() {
+// The interval is what `haloc run --devices` chooses by the built-in figures.
+void ScalingBenchmark::strong() {
     if (results_.rates.empty()) return;
     const std::int64_t side = sizes_.side;
     results_.strong.push_back(results_.rates.front());
@@ -289,7 +290,7 @@ void ScalingMeasuring::strong() {
     }
 }
 
-void ScalingMeasuring::weak() {
+void ScalingBenchmark::weak() {
     if (results_.rates.empty()) return;
     const std::int64_t side = sizes_.side;
     results_.weak.push_back(results_.rates.front());
@@ -297,10 +298,10 @@ void ScalingMeasuring::weak() {
         if (count > 1) add_planned(results_.weak, {side, side, side * count}, count, "a cube each");
 }
 
-void ScalingMeasuring::add_planned(std::vector<ScalingRun>& runs, const Extent& extent, int devices,
+void ScalingBenchmark::add_planned(std::vector<ScalingRun>& runs, const Extent& extent, int devices,
                                    const std::string& kind) {
     for (const ExchangeScheme scheme : results_.schemes) {
-        Wanted wanted{
+        RunRequest wanted{
             &star_,
             extent,
             devices,
@@ -320,10 +321,11 @@ void ScalingMeasuring::add_planned(std::vector<ScalingRun>& runs, const Extent& 
     }
 }
 
-ScalingMeasuring::Wanted ScalingMeasuring::wanted_length(std::int64_t length, int devices, std::int64_t width,
-                                                         ExchangeScheme scheme) const {
+ScalingBenchmark::RunRequest ScalingBenchmark::wanted_length(std::int64_t length, int devices,
+                                                             std::int64_t width,
+                                                             ExchangeScheme scheme) const {
     const ScalingProgram& program = cahn_hilliard_.at(width);
-    Wanted wanted;
+    RunRequest wanted;
     wanted.program = &program;
     wanted.extent = {length, length, 1};
     wanted.devices = devices;
@@ -341,13 +343,13 @@ ScalingMeasuring::Wanted ScalingMeasuring::wanted_length(std::int64_t length, in
 }
 
 // By the kernels of each width.
-void ScalingMeasuring::length_on_one(std::int64_t length) {
+void ScalingBenchmark::length_on_one(std::int64_t length) {
     if (!on_one_.insert(length).second) return;
     for (const std::int64_t width : sizes_.widths)
         add(results_.lengths, wanted_length(length, 1, width, ExchangeScheme::synchronous), {});
 }
 
-void ScalingMeasuring::lengths_on(const std::vector<int>& devices,
+void ScalingBenchmark::lengths_on(const std::vector<int>& devices,
                                   const std::vector<ExchangeScheme>& schemes) {
     for (const std::int64_t length : sizes_.lengths) {
         length_on_one(length);
@@ -362,10 +364,10 @@ void ScalingMeasuring::lengths_on(const std::vector<int>& devices,
     }
 }
 
-// What tells most comes first, should the time not be enough: all devices before two, and the simplest scheme
-// and the fastest before the one between them. On one device also a grid of half the least length: pieces are
-// smaller than the grids that they are of.
-void ScalingMeasuring::lengths() {
+// The most informative runs come first, in case the budget is not enough: all devices before two, and the
+// simplest scheme and the fastest before the one between them. On one device also a grid of half the least
+// length: pieces are smaller than the grids that they are of.
+void ScalingBenchmark::lengths() {
     length_on_one(sizes_.lengths.front() / 2);
     std::vector<int> devices{lab_.devices()};
     if (lab_.devices() > 2) devices.push_back(2);
@@ -376,13 +378,13 @@ void ScalingMeasuring::lengths() {
     if (has_between) lengths_on(devices, {ExchangeScheme::asynchronous});
 }
 
-void ScalingMeasuring::beyond() {
+void ScalingBenchmark::beyond() {
     for (const bool is_weak : {false, true})
         for (const ExchangeScheme scheme : results_.schemes)
             add_beyond(is_weak, scheme);
 }
 
-void ScalingMeasuring::add_beyond(bool is_weak, ExchangeScheme scheme) {
+void ScalingBenchmark::add_beyond(bool is_weak, ExchangeScheme scheme) {
     constexpr int kMostDevices = 1024;
     const std::int64_t side = sizes_.side;
     for (int count = 1; count <= kMostDevices; count *= 2) {
@@ -396,7 +398,7 @@ void ScalingMeasuring::add_beyond(bool is_weak, ExchangeScheme scheme) {
         request.network = network(count);
         try {
             const driver::PiecesPlan plan = lab_.plan(star_, extent, request);
-            // Kernels cannot store to another node's memory; and thin pieces have no scheme but the first.
+            // Kernels cannot store to another node's memory, and thin pieces allow the first scheme alone.
             const bool is_direct_between = scheme == ExchangeScheme::direct && !request.is_one_process;
             if (count > 1 && (plan.scheme != scheme || is_direct_between)) return;
             results_.beyond.push_back({count, is_weak, scheme, plan.interval,

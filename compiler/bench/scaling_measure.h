@@ -20,14 +20,14 @@ struct ScalingSizes {
 };
 ScalingSizes scaling_sizes(bool is_gpu, bool quick);
 
-class ScalingMeasuring {
+class ScalingBenchmark {
 public:
     // results.budget: seconds from now, after which the parts leave out what is left; results.kinds says how
     // much.
-    ScalingMeasuring(ScalingLab& lab, ScalingResults& results, ScalingSizes sizes, Report report);
+    ScalingBenchmark(ScalingLab& lab, ScalingResults& results, ScalingSizes sizes, Report report);
 
     void link();
-    void rates();  // of one device: what the model is fed with
+    void rates();  // of one device: the input of the model
     void alone();  // of each device; after rates()
     void strong();
     void weak();
@@ -35,7 +35,7 @@ public:
     void beyond();
 
 private:
-    struct Wanted {
+    struct RunRequest {
         const ScalingProgram* program = nullptr;
         Extent extent{1, 1, 1};
         int devices = 1;
@@ -46,24 +46,24 @@ private:
         bool is_checked = true;  // against one device
         int first = 0;           // device
     };
-    Wanted wanted_length(std::int64_t length, int devices, std::int64_t width,
-                         rt::ExchangeScheme scheme) const;
+    RunRequest wanted_length(std::int64_t length, int devices, std::int64_t width,
+                             rt::ExchangeScheme scheme) const;
     void length_on_one(std::int64_t length);
     void lengths_on(const std::vector<int>& devices, const std::vector<rt::ExchangeScheme>& schemes);
     bool is_spent();
     // False, with the reason among what is missing, where the run cannot be.
-    bool measure(const Wanted& wanted, const std::vector<ScalingRun>& of_one, ScalingRun& run);
+    bool measure(const RunRequest& wanted, const std::vector<ScalingRun>& of_one, ScalingRun& run);
     // Throws UnsupportedError where the scheme cannot be.
-    driver::PiecesPlan plan(const Wanted& wanted, const std::vector<ScalingRun>& of_one) const;
-    void run(const Wanted& wanted, ScalingRun& run);
-    std::string check(const Wanted& wanted, driver::Engine& engine, const Extent& extent);
+    driver::PiecesPlan plan(const RunRequest& wanted, const std::vector<ScalingRun>& of_one) const;
+    void run(const RunRequest& wanted, ScalingRun& run);
+    std::string check(const RunRequest& wanted, driver::Engine& engine, const Extent& extent);
     const driver::FieldValues& values(const ScalingProgram& program, const Extent& extent);
-    const driver::FieldValues* expected(const Wanted& wanted, const Extent& extent);
+    const driver::FieldValues* expected(const RunRequest& wanted, const Extent& extent);
     driver::Network network(int devices) const;
     void add_planned(std::vector<ScalingRun>& runs, const Extent& extent, int devices,
                      const std::string& kind);
     void add_beyond(bool is_weak, rt::ExchangeScheme scheme);
-    void add(std::vector<ScalingRun>& runs, const Wanted& wanted, const std::vector<ScalingRun>& of_one);
+    void add(std::vector<ScalingRun>& runs, const RunRequest& wanted, const std::vector<ScalingRun>& of_one);
 
     ScalingLab& lab_;
     ScalingResults& results_;
@@ -74,14 +74,14 @@ private:
     ScalingProgram star_;
     std::map<std::int64_t, ScalingProgram> cahn_hilliard_;  // by width of the halos
     std::set<std::int64_t> on_one_;                         // lengths that one device was measured on
-    // Of one grid, the last that was asked for: they are large.
-    struct Kept {
+    // Of the last grid alone, as they are large.
+    struct CachedValues {
         std::string spec;
         Extent extent{};
         driver::FieldValues values;
-        bool is_there = false;
+        bool is_valid = false;
     };
-    Kept given_, expected_;
+    CachedValues given_, expected_;
 };
 
 }  // namespace halo::bench

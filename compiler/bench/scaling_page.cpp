@@ -119,7 +119,7 @@ std::string growing(const ScalingResults& results) {
     if (results.weak.size() > 1)
         text += fmt::format(
                     "\n### A grid that grows with the devices\n\nWeak scaling: the same stencil on {} "
-                    "cells a {}, one behind the other along z.\n\n",
+                    "cells a {}, in a row along z.\n\n",
                     cube_of(results), devices_word(results)) +
                 runs_table(results.weak, true, devices_word(results));
     if (!results.rates.empty()) {

@@ -71,11 +71,11 @@ struct ModelPoint {
     double rate() const { return cells / seconds; }
 };
 
-// Measurements of one kind, such as "Cahn-Hilliard on 4 devices", as far as they were come to.
+// Measurements of one kind, such as "Cahn-Hilliard on 4 devices", with what the budget allowed.
 struct MeasuredKind {
     std::string name;
     int wanted = 0;
-    int left_out = 0;  // of them, as the time was spent
+    int left_out = 0;  // of them, as the budget was spent
 };
 
 struct ScalingResults {
@@ -103,7 +103,7 @@ struct ScalingResults {
 };
 
 // Of runs of one line: how far the time of a length lies off the straight line of time over cells through the
-// lengths next to it: off it lies what is no cost of a step and no cost of a cell.
+// lengths next to it: a deviation is a cost that neither the steps nor the cells explain.
 struct Kink {
     std::int64_t length = 0;
     double deviation = 0;  // 0.1: a tenth longer than the line

@@ -85,7 +85,7 @@ std::string kinks(const ScalingResults& results, int devices, ExchangeScheme sch
            driver::join(words, "; ") + ".\n";
 }
 
-// What tells whether the machine was disturbed.
+// Says whether the machine was disturbed.
 std::string largest_spread(const ScalingResults& results, int devices, ExchangeScheme scheme) {
     const ScalingRun* largest = nullptr;
     for (const ScalingRun& run : results.lengths)
@@ -192,7 +192,7 @@ std::string scaling_beyond_section(const ScalingResults& results, const ScalingP
     if (results.beyond.empty()) return "";
     std::string text =
         "\n### Beyond these devices\n\nThis is the model alone, of the 3D 7-point star in f32; "
-        "nobody has measured it past what is above.\n";
+        "beyond the figures above nothing has been measured.\n";
     if (!pictures.beyond.empty())
         text += fmt::format("\n![Measured, and predicted up to 1024 devices]({})\n", pictures.beyond);
     for (const ExchangeScheme scheme : results.schemes) {

@@ -20,7 +20,7 @@ struct Variant {
 
 struct Variants {
     std::vector<Variant> all;
-    std::string chosen;                // the one that the compiler chooses where nobody says anything
+    std::string chosen;                // the one that the compiler chooses without pins
     std::string single;                // and for single steps
     std::vector<std::string> refused;  // of `asked`: why it cannot be had
 };

@@ -4,7 +4,7 @@ namespace halo::ir {
 
 namespace {
 
-// What a node is, whatever its operands.
+// Identifies a node's operation, without its operands.
 std::int64_t kind_of(const Expr& expr) {
     if (const auto* unary = std::get_if<Unary>(&expr.node)) return static_cast<std::int64_t>(unary->op);
     if (const auto* binary = std::get_if<Binary>(&expr.node)) return static_cast<std::int64_t>(binary->op);
@@ -49,7 +49,7 @@ ShiftedShapes::Place ShiftedShapes::place(ExprId id) {
             for (int axis = 0; axis < kMaxRank && !part.is_everywhere; ++axis)
                 key.push_back(part.offset[axis] - result.offset[axis]);
         });
-        // Leaves, and what is the same everywhere: equal nodes are one already.
+        // Leaves and expressions without offsets: equal nodes are one already.
         if (result.is_everywhere || key.size() == 3) key = {-1, id.index};
     }
     result.shape = shapes_.emplace(std::move(key), static_cast<std::uint32_t>(shapes_.size())).first->second;

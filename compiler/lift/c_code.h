@@ -136,7 +136,7 @@ struct Unit {
     std::vector<Function> functions;
     int function = -1;  // the one that is lifted
     // Of a loop nest as a function of its own (outline.h): parameters that it changes and that are read
-    // behind it.
+    // after it.
     std::vector<int> results;
     bool is_cxx = false, is_cuda = false;
     bool fast_math = false;  // the file is compiled with -ffast-math or the like

@@ -74,8 +74,7 @@ std::vector<std::string> database_arguments(const SourceRequest& request, std::s
     return arguments;
 }
 
-// Pragmas of OpenMP say how a loop is to be run and not what it computes; warnings are not this tool's
-// matter.
+// Pragmas of OpenMP say how a loop is run and not what it computes; warnings are left to the compiler.
 bool is_dropped(const std::string& argument) {
     return argument.rfind("-fopenmp", 0) == 0 || argument.rfind("-fopenacc", 0) == 0 ||
            argument.rfind("-W", 0) == 0 || argument.rfind("-O", 0) == 0 || argument.rfind("-g", 0) == 0 ||
@@ -107,26 +106,26 @@ Command command_of(const SourceRequest& request, Mode mode) {
             command.words.insert(command.words.end(), {"-include", std::string(kCudaFolder) + "/prelude.h",
                                                        "-isystem", kCudaFolder});
     }
-    // One thread runs it, and the loader knows no memory of threads.
+    // One thread runs it, and the loader does not support thread-local storage.
     if (mode == Mode::compile)
         command.words.insert(command.words.end(), {"-Dthread_local=", "-D_Thread_local=", "-D__thread="});
     for (const std::string& argument : arguments) {
         if (!is_dropped(argument)) command.words.push_back(argument);
     }
     if (request.text.empty()) command.words.insert(command.words.end(), {"-idirafter", kOtherFolder});
-    // The arithmetic that the text states: nothing contracted.
+    // Computes as the text states: no contraction of products and sums.
     command.words.insert(command.words.end(), {"-ffp-contract=off", fs::absolute(request.file).string()});
     return command;
 }
 
-// Clang takes a file whose name says no language for an object to link.
+// Clang treats a file without a known extension as an object to link.
 void check_language(const SourceRequest& request, const Command& command) {
     namespace types = clang::driver::types;
     const types::ID type = types::lookupTypeForExtension(llvm::sys::path::extension(request.file).ltrim('.'));
     const auto says = [](const std::string& word) { return word.rfind("-x", 0) == 0; };
     if (std::any_of(command.words.begin(), command.words.end(), says)) return;
     if (type == types::TY_INVALID || type == types::TY_Object)
-        throw SourceError(request.file + " is no C, C++ or CUDA by its name; say which behind --: -- -x c");
+        throw SourceError(request.file + " is no C, C++ or CUDA by its name; say which after --: -- -x c");
 }
 
 llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const SourceRequest& request, const Command& command,
@@ -179,9 +178,10 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(const SourceRequest& requ
     std::shared_ptr<clang::CompilerInvocation> invocation = clang::createInvocation(words, how);
     if (!invocation) {
         messages.flush();
-        throw SourceError("the arguments behind -- are not understood by clang\n" + messages.str());
+        throw SourceError("the arguments after -- are not understood by clang\n" + messages.str());
     }
-    // As the driver has it, memory would stay until the process ends, which it takes to read one file.
+    // The driver's default frees nothing before the process ends, as it reads one file; this one reads
+    // several.
     invocation->getFrontendOpts().DisableFree = invocation->getCodeGenOpts().DisableFree = false;
     auto compiler = std::make_unique<clang::CompilerInstance>();
     compiler->setInvocation(invocation);
@@ -307,7 +307,7 @@ std::string text_of(const SourceRequest& request) {
     return request.text.empty() ? read_file(request.file) : request.text;
 }
 
-// Hears of each macro of the program that is a whole number.
+// Collects the macros of the program that are whole numbers.
 class MacroWatcher : public clang::PPCallbacks {
 public:
     using Visit = std::function<void(const std::string& name, std::int64_t value, clang::MacroInfo& macro)>;
@@ -396,7 +396,7 @@ c::Unit read_function(const SourceRequest& request) {
     // read.
     const bool must_compile = !is_cuda(request) || unit.function < 0;
     if ((!done || compiler->getDiagnostics().hasErrorOccurred()) && must_compile)
-        throw SourceError(request.file + " does not compile; give clang's arguments behind --\n" + text);
+        throw SourceError(request.file + " does not compile; give clang's arguments after --\n" + text);
     if (!trouble.empty()) throw SourceError(trouble);
     if (unit.function < 0) throw SourceError("`" + request.function + "` could not be read");
     refuse_open_order(unit);

@@ -22,7 +22,7 @@ struct SourceRequest {
     std::string file;
     std::string function;
     std::string build_folder;  // with compile_commands.json; empty: the file's folder and those above
-    std::vector<std::string> arguments;  // of clang, as behind `--`; where given, no database is asked
+    std::vector<std::string> arguments;  // of clang, as after `--`; where given, no database is asked
     std::string text;                    // what preprocess() made of the file; empty: the file is read
 };
 
@@ -45,7 +45,7 @@ std::string preprocess(const SourceRequest& request, std::map<std::string, int>*
 // The kinds of statements and expressions in the function's body, as Clang calls them. Throws SourceError.
 std::set<std::string> kinds_in(const SourceRequest& request);
 
-// The file compiled for this machine, with `text` behind its last line, and `inserted` in front of its byte
+// The file compiled for this machine, with `text` after its last line, and `inserted` in front of its byte
 // `at`, to an ELF object. Of a CUDA file: as
 // C++ in which a kernel is a plain function and blockIdx and its like are variables, and without the
 // functions that launch kernels. traced: it calls __sanitizer_cov_load4() and its like with each address that

@@ -11,7 +11,7 @@ namespace halo::lift {
 
 namespace {
 
-// A kind that is not named here is opaque: one that a later Clang adds is refused until somebody looks at it.
+// A kind that is not named here is opaque, so one that a later Clang adds is refused until it is listed.
 Handling handling_of(clang::Stmt::StmtClass kind) {
     using S = clang::Stmt;
     switch (kind) {
@@ -90,7 +90,7 @@ Handling handling_of(clang::Stmt::StmtClass kind) {
         case S::UserDefinedLiteralClass:
         case S::VAArgExprClass:
         case S::WhileStmtClass:
-            return Handling::walked;
+            return Handling::traversed;
         default:
             return Handling::opaque;
     }

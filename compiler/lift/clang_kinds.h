@@ -14,9 +14,9 @@ class Stmt;
 namespace halo::lift {
 
 enum class Handling : unsigned char {
-    modelled,  // the walk knows what it computes and changes
-    walked,    // refused in a nest; around one, what its parts change is seen
-    opaque     // refused in a nest; around one, it may change everything that the function has
+    modelled,   // the lifter knows what it computes and changes
+    traversed,  // refused in a nest; around one, what its parts change is seen
+    opaque      // refused in a nest; around one, it may change everything that the function has
 };
 
 Handling handling_of(const clang::Stmt& statement);

@@ -114,7 +114,7 @@ private:
         edits_.push_back({where.begin, where.end - where.begin, false, fmt::format("HALO_LIFT_SAW({}, ", k)});
         edits_.push_back({where.end, where.end - where.begin, true, ")"});
     }
-    // Of one side of it there is nothing to see.
+    // Only one of its sides can be taken.
     bool is_constant(const c::Expr& from) const {
         if (from.kind == Node::integer || from.kind == Node::real) return true;
         if (from.kind == Node::variable) {
@@ -151,7 +151,7 @@ Line line_of(std::string_view text, std::size_t at) {
     Line found;
     std::size_t begin = text.rfind('\n', at == 0 ? 0 : at - 1);
     begin = begin == std::string_view::npos ? 0 : begin + 1;
-    int lines = 0;  // from behind the marker to here
+    int lines = 0;  // from after the marker to here
     for (std::size_t line = begin;; ++lines) {
         const std::string_view words = text.substr(line, text.find('\n', line) - line);
         if (words.size() > 2 && words[0] == '#' && words[1] == ' ' && words[2] >= '0' && words[2] <= '9') {

@@ -11,10 +11,11 @@ using c::Number;
 
 namespace {
 
-constexpr double kMostOrdinary = 16;  // lengths come to it
-constexpr std::size_t kPlaces = 3;    // arguments that have turns of their own
+constexpr double kMostOrdinary = 16;  // the largest length
+constexpr std::size_t kPlaces = 3;    // arguments that are set to such a number, one at a time
 
-// Those beside a float are further away than those beside a double, and to a large number 0.25 adds nothing.
+// The neighbours of a float are farther than those of a double, and adding 0.25 to a large number changes
+// nothing.
 std::vector<double> near_real(double value) {
     constexpr float kFar = std::numeric_limits<float>::max();
     const auto narrow = static_cast<float>(value);
@@ -38,10 +39,11 @@ Draws::Draws(const c::Unit& unit, unsigned seed)
       both_signs_(seed % 2 == 1),
       has_zeros_(seed % 3 == 2),
       is_near_((seed + 1) / 2 % 2 == 1),
-      turn_(seed / 2) {
+      round_(seed / 2) {
     // Beyond these, arithmetic on the number is no longer that on cells: it overflows to infinity or wraps.
     constexpr double kMostReal = 1e30, kMostWhole = std::numeric_limits<int>::max() - 1.;
-    std::set<double> wholes, reals;  // each once, so that one that the text has often is drawn no more often
+    std::set<double> wholes,
+        reals;  // without repetition, so that a number that is frequent in the text is not drawn more often
     for (const c::Expr& each : unit.exprs) {
         if (each.kind == c::Expr::Kind::integer && each.integer != 0) {
             const double value = std::abs(static_cast<double>(each.integer));
@@ -64,18 +66,18 @@ Draws::Draws(const c::Unit& unit, unsigned seed)
 }
 
 int Draws::enough() const {
-    constexpr std::size_t kLeast = 12, kMost = 60, kTurns = 2;
+    constexpr std::size_t kLeast = 12, kMost = 60, kSeedsEach = 2;
     const std::size_t of_wholes = kPlaces * exact_.size() / 2;  // of one sign
-    return static_cast<int>(std::clamp(2 * std::max(kTurns * reals_.size(), of_wholes), kLeast, kMost));
+    return static_cast<int>(std::clamp(2 * std::max(kSeedsEach * reals_.size(), of_wholes), kLeast, kMost));
 }
 
 bool Draws::chance(double probability) {
     return std::uniform_real_distribution<double>(0, 1)(random_) < probability;
 }
-// Where a draw is near to the text, it is to one number of it for the most part: each has its turn. Both
+// Where a draw is near to the text, it is mostly to one of its numbers, each for some seeds. Both
 // signs: a minus in front of a number is an operator of its own.
 double Draws::pick(const Near& from) {
-    const std::vector<double>& one = from[(is_near_ && chance(0.9) ? turn_ : random_()) % from.size()];
+    const std::vector<double>& one = from[(is_near_ && chance(0.9) ? round_ : random_()) % from.size()];
     const double value = one[random_() % one.size()];
     return chance(0.35) ? -value : value;
 }
@@ -83,7 +85,7 @@ double Draws::pick(const Near& from) {
 double Draws::cell(Number type) {
     if (type == Number::boolean) return static_cast<double>(random_() % 2);
     if (c::is_integer(type)) return chance(0.2) ? pick(wholes_) : static_cast<double>(random_() % 4);
-    // Zeros lie beside each other: a sum of zeros shows their sign.
+    // Zeros are adjacent, because only a sum of zeros shows their sign.
     const bool begins = has_zeros_ && zeros_ == 0 && chance(0.15);
     if (begins) zeros_ = 1 + static_cast<int>(random_() % 12);
     if (zeros_ > 0) {
@@ -98,9 +100,9 @@ double Draws::cell(Number type) {
 double Draws::number(Number type) {
     if (type == Number::boolean) return static_cast<double>(random_() % 2);
     if (c::is_integer(type)) {
-        // One argument at a time is next to a number that no length comes to, and the others are as ever.
-        const bool has_turn = is_near_ && !exact_.empty() && asked_++ % kPlaces == turn_ % kPlaces;
-        if (has_turn) return exact_[turn_ / kPlaces % exact_.size()];
+        // One argument at a time is close to a number that no length reaches; the others are ordinary.
+        const bool is_chosen = is_near_ && !exact_.empty() && asked_++ % kPlaces == round_ % kPlaces;
+        if (is_chosen) return exact_[round_ / kPlaces % exact_.size()];
         if (chance(0.35)) return pick(wholes_);
         if (chance(0.03)) return static_cast<double>(std::numeric_limits<int>::max()) - pick(wholes_);
         return length();

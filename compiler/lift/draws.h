@@ -15,7 +15,7 @@ public:
     // some of them zeros, by the seed; by every second seed most are near to one number of the text.
     Draws(const c::Unit& unit, unsigned seed);
 
-    // So many seeds from 0 on that each number of the text has had its turns.
+    // How many seeds, from 0 on, cover each number of the text.
     int enough() const;
 
     double cell(c::Number type);    // an element of an array
@@ -30,9 +30,9 @@ private:
 
     std::mt19937_64 random_;
     bool both_signs_, has_zeros_, is_near_;
-    std::size_t turn_, asked_ = 0;  // of a number that the text has; arguments so far
+    std::size_t round_, asked_ = 0;  // by which a number of the text is chosen; arguments so far
     Near wholes_, reals_;
-    std::vector<double> exact_;  // each has its turn
+    std::vector<double> exact_;  // tried one after the other
     int zeros_ = 0;              // cells that are still to be zeros
 };
 

@@ -1,4 +1,4 @@
-// Statements, and what stands before and behind the walk.
+// Executes statements; binds parameters before and checks results afterwards.
 #include <algorithm>
 #include <set>
 
@@ -87,7 +87,7 @@ Model Executor::run() {
     const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
     active_.push_back(unit_.function);
     bind_parameters();
-    run_apart(function.body, 0);
+    run_isolated(function.body, 0);
     finish();
     return std::move(model_);
 }
@@ -124,7 +124,7 @@ Value Executor::given_number(int id) {
     return scalar(wanted);
 }
 
-// Lengths of arrays are those of when the type is named, whatever becomes of the variables in them.
+// An array's length is evaluated where its type is named; later changes of variables do not matter.
 void Executor::measure(int type_id) {
     for (int at = type_id; at >= 0; at = type(at).element) {
         if (type(at).kind == c::Type::Kind::array && type(at).count_expr >= 0) elements(at);
@@ -134,14 +134,14 @@ void Executor::measure(int type_id) {
 void Executor::run_list(const std::vector<int>& list, std::size_t begin) {
     const std::size_t end = list.size() - (has(Mutation::drop_statement) && list.size() > 1 ? 1 : 0);
     for (std::size_t i = begin; i < end && !state_.left; ++i) {
-        const bool forks = may_leave(list[i]);  // it then runs what follows by itself, where that is reached
+        const bool forks = may_leave(list[i]);  // the branch then executes what follows on each side
         if (forks) rest_.emplace_back(&list, i + 1);
         run_statement(list[i]);
         if (forks) rest_.pop_back();
     }
 }
 
-// What follows the statement that runs, up to the end of the loop's body or the function.
+// Executes what follows the current statement, up to the end of the loop's body or function.
 void Executor::run_rest() {
     const std::vector<Rest> all = rest_;
     while (!rest_.empty() && !state_.left) {
@@ -153,8 +153,8 @@ void Executor::run_rest() {
     state_.left = true;
 }
 
-// A loop's body or a function: nothing that follows it is skipped with its rest.
-void Executor::run_apart(int id, int open_loops) {
+// Executes a loop's body or a function: a `continue` or `return` in it skips nothing that follows it.
+void Executor::run_isolated(int id, int open_loops) {
     const std::vector<Rest> rest = std::exchange(rest_, {});
     const int loops = std::exchange(open_loops_, open_loops);
     run_statement(id);
@@ -270,7 +270,7 @@ void Executor::run_branch(const c::Statement& branch) {
         run_statement(*decided ? branch.statements[0] : other);
         return;
     }
-    // Where one side may leave, what follows the branch is part of both sides.
+    // Where one side may end with `continue` or `return`, both sides execute what follows the branch.
     const bool forks = may_leave(branch.statements[0]) || may_leave(other);
     const auto run_side = [&](int side, bool holds) {
         add_guard(condition, holds, branch.where);
@@ -296,7 +296,7 @@ bool Executor::names_place(int id) const {
            kind == c::Expr::Kind::dereference || kind == c::Expr::Kind::member;
 }
 
-// What a reference is bound to that is no variable: a number that nothing else changes.
+// A reference that is bound to a temporary: a number that nothing else changes.
 Value Executor::referred(int id) {
     switch (expr(id).kind) {
         case c::Expr::Kind::integer:
@@ -313,7 +313,7 @@ Value Executor::referred(int id) {
     }
 }
 
-// Both branches store one number at the same cell: one store of a number that is chosen. first_read: of the
+// Where both branches store a number at the same cell, makes one store of a select. first_read: of the
 // other branch.
 bool Executor::join_stores(int condition, const State& before, const State& then, std::size_t first_read) {
     const std::size_t at = before.stores.size();
@@ -334,7 +334,7 @@ bool Executor::join_stores(int condition, const State& before, const State& then
     state_.stores.pop_back();
     state_.stores[at].value = add(made);
     state_.stores[at].guards = before.guards;
-    // The other branch has read before this one store, not behind it.
+    // The other branch has read before this one store, not after it.
     for (std::size_t i = first_read; i < model_.reads.size(); ++i)
         model_.reads[i].sequence = std::min(model_.reads[i].sequence, static_cast<int>(at));
     return true;

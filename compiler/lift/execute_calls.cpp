@@ -83,7 +83,7 @@ Value Executor::call(const c::Expr& from) {
     if (from.kind == Kind::invoke) {
         const Value callee = value(from.operands[0]);
         if (callee.kind != Value::Kind::closure) return Value::none("which function this calls is not known");
-        // What it copied is what it sees.
+        // A closure sees the values that it has captured.
         std::map<int, Value> kept;
         for (const auto& [copied, held] : callee.closure->copies) {
             kept[copied] = state_.variables[copied];
@@ -186,9 +186,9 @@ Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& 
     const bool outer_left = std::exchange(state_.left, false);
     active_.push_back(id);
     declared_.emplace_back();
-    run_apart(called.body, 0);
+    run_isolated(called.body, 0);
     active_.pop_back();
-    // What the function had for itself is gone.
+    // The function's local variables end with the call.
     std::set<int> own = std::move(declared_.back());
     declared_.pop_back();
     own.insert(called.parameters.begin(), called.parameters.end());

@@ -1,4 +1,4 @@
-// for loops: over an axis, over time, or turns to be written out.
+// for loops: over an axis, over time, or iterations to be written out.
 #include <algorithm>
 #include <set>
 #include <tuple>
@@ -13,7 +13,7 @@ namespace {
 using c::Number;
 using Kind = c::Expr::Kind;
 
-constexpr std::int64_t kMaxTurns = 1024;  // of loops that are written out
+constexpr std::int64_t kMaxIterations = 1024;  // of loops that are written out
 
 }  // namespace
 
@@ -34,7 +34,7 @@ bool Executor::has_effects(int id) const {
                                [&](int operand) { return has_effects(operand); });
 }
 
-// The bound is computed anew in each turn: it must not change from one to the next.
+// The bound is computed anew in each iteration: it must not change from one to the next.
 void Executor::check_bound(const c::Statement& loop, const Header& header,
                            const std::vector<int>& changed) const {
     for (const int id : changed) {
@@ -98,7 +98,7 @@ void Executor::read_step(const c::Statement& loop, Header& header, const Polynom
     std::optional<Polynomial> by;
     if (step.operands.size() > 1 &&
         (mentions(step.operands[1], header.variable) || has_effects(step.operands[1])))
-        throw Refusal(step.where, "by how much this loop counts is computed anew in each turn");
+        throw Refusal(step.where, "by how much this loop counts is computed anew in each iteration");
     if (step.kind == Kind::assign && (step.text == "+=" || step.text == "-=")) by = integer(step.operands[1]);
     if (!by) throw Refusal(step.where, "by how much this loop counts is not known");
     if (unit_.is_cuda) {  // for (i = thread; i < n; i += threads): each cell once, in no order
@@ -109,7 +109,7 @@ void Executor::read_step(const c::Statement& loop, Header& header, const Polynom
             if (*by == all && start == Polynomial::symbol(model_.loop(id).symbol)) {
                 is_grid_stride = header.parallel = true;
                 header.step = 1;
-                striding_.insert(id);  // no loop of their own then
+                striding_.insert(id);  // it replaces the loop over threads
                 return;
             }
         }
@@ -144,7 +144,7 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     if (!is_left) op = op == "<" ? ">" : op == "<=" ? ">=" : op == ">" ? "<" : op == ">=" ? "<=" : op;
     const int other = condition->operands[is_left ? 1 : 0];
     if (mentions(other, header.variable) || has_effects(loop.expr))
-        throw Refusal(condition->where, "where this loop ends is computed anew in each turn");
+        throw Refusal(condition->where, "where this loop ends is computed anew in each iteration");
     const Polynomial bound = known_integer(other, "where the loop ends");
     header.descending = header.step < 0;
     if (!header.descending && (op == "<" || op == "<=" || op == "!=")) {
@@ -198,7 +198,7 @@ void Executor::run_body(const c::Statement& loop, const Header& header, int loop
     state_.variables[header.variable] = counter;
     state_.loops.push_back(loop_id);
     state_.bounds[loop_id] = {{header.lower}, {header.upper}};
-    run_apart(loop.statements[1], open_loops_ + 1);
+    run_isolated(loop.statements[1], open_loops_ + 1);
     state_.left = false;
     if (state_.variables[header.variable] != counter)
         throw Refusal(header.where, "`" + header.name + "` is changed in its own loop");
@@ -207,8 +207,8 @@ void Executor::run_body(const c::Statement& loop, const Header& header, int loop
     state_.variables[header.variable] = Value::none("`" + header.name + "` is what its loop left in it");
 }
 
-Executor::Body Executor::look_at(const State& before, int loop_id) const {
-    Body body;
+Executor::BodyEffects Executor::effects_of_body(const State& before, int loop_id) const {
+    BodyEffects body;
     const int symbol = model_.loop(loop_id).symbol;
     for (std::size_t i = before.stores.size(); i < state_.stores.size(); ++i) {
         const Store& store = state_.stores[i];
@@ -235,20 +235,21 @@ Executor::Body Executor::look_at(const State& before, int loop_id) const {
 void Executor::run_loop(const c::Statement& loop) {
     const Header header = read_header(loop);
     const State before = state_;
-    const auto turns = (header.upper - header.lower).constant();
-    const bool can_unroll = turns && *turns / std::max<std::int64_t>(1, std::abs(header.step)) <= kMaxTurns;
+    const auto count = (header.upper - header.lower).constant();
+    const bool can_unroll =
+        count && *count / std::max<std::int64_t>(1, std::abs(header.step)) <= kMaxIterations;
     const int loop_id = add_loop(header);
     const auto where = std::tuple(rest_, open_loops_, active_, declared_);
-    Body body;
+    BodyEffects body;
     try {
         run_body(loop, header, loop_id);
-        body = look_at(before, loop_id);
+        body = effects_of_body(before, loop_id);
         check_bound(loop, header, body.changed);
     } catch (const Refusal& refusal) {
         if (!refusal.unrolling_may_help || !can_unroll) throw;
         state_ = before;
         std::tie(rest_, open_loops_, active_, declared_) = where;
-        run_turns(loop, header);
+        run_unrolled(loop, header);
         return;
     }
     const bool changes_cells = state_.cells != before.cells;
@@ -258,17 +259,16 @@ void Executor::run_loop(const c::Statement& loop) {
         const bool only_itself =
             !changes_cells && body.changed.size() == 1 && body.changed[0] == header.variable;
         if (only_itself) return;
-        const bool gathers =
+        const bool accumulates =
             std::any_of(body.changed.begin(), body.changed.end(), [this](int id) { return is_result(id); });
-        if (!can_unroll && !gathers)
+        if (!can_unroll && !accumulates)
             throw Refusal(
-                header.where,
-                "this loop gathers something over cells, and how many they are is not known before",
+                header.where, "this loop accumulates over cells, and how many they are is not known before",
                 {"sums and largest values over a loop by itself are lifted, as a spec's `reduce`, where "
-                 "they are read behind it alone"});
-        if (!gathers) {
+                 "they are read after it alone"});
+        if (!accumulates) {
             state_ = before;
-            run_turns(loop, header);
+            run_unrolled(loop, header);
             return;
         }
     } else if (!body.moves) {
@@ -276,22 +276,24 @@ void Executor::run_loop(const c::Statement& loop) {
         return;
     }
     if (body.stays)
-        throw Refusal(body.staying,
-                      "this is stored at the same cell in every turn of the loop over `" + header.name + "`");
+        throw Refusal(body.staying, "this is stored at the same cell in every iteration of the loop over `" +
+                                        header.name + "`");
     if (header.step != 1 && header.step != -1)
         throw Refusal(header.where,
                       "this loop leaves out cells: it counts by " + std::to_string(header.step));
     std::vector<int> carried = body.changed;
     carried.erase(std::remove(carried.begin(), carried.end(), header.variable), carried.end());
     if (carried.empty() && !changes_cells) return;
-    // Again, with nothing in what changes: what reads it before it is set carries it from cell to cell.
+    // The body runs again without values in the variables that it changes: a read before an assignment is
+    // then a dependence between cells, which is refused.
     state_ = before;
     for (const int id : carried) {
         if (is_result(id))
             state_.variables[id] = Value::of(running(id, header.where));
         else
             state_.variables[id] = Value::none(
-                "`" + variable(id).name + "` has a value from the turn of the loop over `" + header.name +
+                "`" + variable(id).name + "` has a value from the iteration of the loop over `" +
+                header.name +
                 "` before: it is carried from cell to cell (sums over cells are a spec's `reduce`)");
     }
     if (changes_cells) state_.cells.clear();
@@ -300,17 +302,17 @@ void Executor::run_loop(const c::Statement& loop) {
     if (changes_cells) state_.cells.clear();
 }
 
-void Executor::run_turns(const c::Statement& loop, const Header& header) {
+void Executor::run_unrolled(const c::Statement& loop, const Header& header) {
     const State begin = state_;
     const std::int64_t count = *(header.upper - header.lower).constant();
     const std::int64_t step = std::abs(header.step);
     for (std::int64_t k = 0; k < count; k += step) {
-        if (++turns_ > 20'000)
+        if (++iterations_ > 20'000)
             throw Refusal(header.where, "written out, these loops are too long to be lifted");
         const Polynomial at = header.descending ? header.upper - 1 - k : header.lower + k;
         const Value counter = Value::of(whole(at, number_of(variable(header.variable).type), header.where));
         state_.variables[header.variable] = counter;
-        run_apart(loop.statements[1], open_loops_ + 1);
+        run_isolated(loop.statements[1], open_loops_ + 1);
         state_.left = false;
         const Value after = state_.variables[header.variable];
         if (after != counter) throw Refusal(header.where, "`" + header.name + "` is changed in its own loop");
@@ -321,12 +323,12 @@ void Executor::run_turns(const c::Statement& loop, const Header& header) {
     state_.variables[header.variable] = Value::none("`" + header.name + "` is what its loop left in it");
 }
 
-// Stores that do not move with the loop are done anew in every turn: a loop over time steps.
+// A loop whose stores do not depend on its index repeats them in every iteration: a loop over time steps.
 void Executor::run_time_loop(const c::Statement& loop, const Header& header, const State& before, int loop_id,
-                             const Body& body) {
+                             const BodyEffects& body) {
     if (!before.loops.empty())
-        throw Refusal(body.staying,
-                      "this is stored at the same cell in every turn of the loop over `" + header.name + "`")
+        throw Refusal(body.staying, "this is stored at the same cell in every iteration of the loop over `" +
+                                        header.name + "`")
             .label(header.where, "the loop");
     if (model_.time_loop >= 0)
         throw Refusal(header.where, "there are two loops over time; lift each as a function of its own")
@@ -368,7 +370,7 @@ void Executor::run_time_loop(const c::Statement& loop, const Header& header, con
             Value::none("`" + variable(id).name + "` is what the loop over time left in it");
 }
 
-// The arrays that the stores so far write and read.
+// The arrays that the stores so far write or read.
 std::set<int> Executor::touched_objects() const {
     std::set<int> objects;
     std::set<int> seen;
@@ -389,7 +391,8 @@ std::set<int> Executor::touched_objects() const {
     return objects;
 }
 
-// What each array is called after a step: the same arrays in another order, or the loop is refused.
+// Finds which name each array has after a step. Refuses the loop unless these are the same arrays in another
+// order.
 void Executor::settle_roles(const std::map<int, int>& roles) {
     const SourceRange where = model_.loop(model_.time_loop).where;
     const std::set<int> touched = touched_objects();
@@ -409,11 +412,12 @@ void Executor::settle_roles(const std::map<int, int>& roles) {
         waiting.pop_back();
         if (model_.after_step.count(role)) continue;
         if (after[role] == role && !state_.variables.at(variable_of.at(role)).pointer.path.empty())
-            throw Refusal(where, "`" + model_.object(role).name + "` is moved on in each turn of this loop",
+            throw Refusal(where,
+                          "`" + model_.object(role).name + "` is moved on in each iteration of this loop",
                           {"with an index in place of the moving pointer this can be lifted"});
         if (after[role] < 0 || model_.object(after[role]).role_of < 0)
             throw Refusal(where, "what `" + model_.object(role).name +
-                                     "` points to after a step is none of the arrays that take turns");
+                                     "` points to after a step is none of the rotating arrays");
         model_.after_step[role] = after[role];
         waiting.push_back(after[role]);
     }

@@ -162,7 +162,7 @@ Place Executor::place(int id) {
 Place Executor::subscript(const c::Expr& from) {
     const c::Expr* base = &expr(from.operands[0]);
     Place made;
-    // A step from an array to its first element keeps what it is.
+    // The conversion of an array to a pointer to its first element changes nothing.
     const bool decays =
         base->kind == Kind::convert && type(expr(base->operands[0]).type).kind == c::Type::Kind::array;
     Pointer at;
@@ -181,17 +181,17 @@ Place Executor::subscript(const c::Expr& from) {
     if (by.kind == Term::Kind::integer) {
         made.pointer = move(at, at.type, by.poly).pointer;
     } else {
-        // a[(t + 1) % 2]: one of several arrays that take turns
-        const bool is_turn = by.kind == Term::Kind::binary && by.text == "mod";
-        const Term counted = is_turn ? model_.term(by.operands[0]) : by;
-        std::int64_t turns = 0;  // none that is known
-        if (is_turn) turns = model_.term(by.operands[1]).poly.constant().value_or(0);
+        // a[(t + 1) % 2]: one of several rotating arrays
+        const bool is_remainder = by.kind == Term::Kind::binary && by.text == "mod";
+        const Term counted = is_remainder ? model_.term(by.operands[0]) : by;
+        std::int64_t count = 0;  // none that is known
+        if (is_remainder) count = model_.term(by.operands[1]).poly.constant().value_or(0);
         if (reads_array(index.term))
             throw Refusal(
                 expr(from.operands[1]).where,
                 "the index is itself read from an array: which neighbour it is differs from cell to cell",
                 {"indirect accesses are no stencil"});
-        if (turns < 1 || counted.kind != Term::Kind::integer || state_.loops.empty())
+        if (count < 1 || counted.kind != Term::Kind::integer || state_.loops.empty())
             throw Refusal(
                 expr(from.operands[1]).where,
                 "which cell this is depends on more than the loops: the index is not a sum of loop indices "
@@ -205,8 +205,8 @@ Place Executor::subscript(const c::Expr& from) {
         PathEntry entry;
         entry.level = at.level;
         entry.stride = elements(at.type);
-        entry.modulus = static_cast<int>(turns);
-        entry.phase = static_cast<int>(((*rest.constant() % turns) + turns) % turns);
+        entry.modulus = static_cast<int>(count);
+        entry.phase = static_cast<int>(((*rest.constant() % count) + count) % count);
         at.path.push_back(entry);
         made.pointer = at;
     }

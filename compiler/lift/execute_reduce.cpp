@@ -1,6 +1,6 @@
-// Sums, smallest and largest values over a loop. A variable that a nest leaves to what is behind it holds, in
-// each turn, what earlier turns have left in it (`running`); where a turn adds to that, or takes the larger
-// one, and does nothing else with it, the loop is a reduction.
+// Sums, smallest and largest values over a loop. A variable that a nest leaves to what follows it holds, in
+// each iteration, what earlier iterations have left in it (`running`); where an iteration adds to that, or
+// takes the larger one, and does nothing else with it, the loop is a reduction.
 #include <algorithm>
 
 #include "compiler/lift/executor.h"
@@ -57,7 +57,7 @@ bool Executor::is_same(int first, int second) const {
     return true;
 }
 
-bool Executor::add_part(Gathered& found, const std::string& op, int value) {
+bool Executor::add_part(ReductionMatch& found, const std::string& op, int value) {
     if (found.is_single || has_running(value, -1)) return false;
     if (!found.op.empty() && found.op != op) return false;
     found.op = op;
@@ -69,7 +69,7 @@ bool Executor::add_part(Gathered& found, const std::string& op, int value) {
 }
 
 // s = larger > s ? larger : s
-bool Executor::gather_chosen(const Term& chosen, int wanted, Gathered& found) {
+bool Executor::match_select(const Term& chosen, int wanted, ReductionMatch& found) {
     const int condition = chosen.operands[0];
     const Term test = model_.term(condition);
     const auto is_itself = [&](int id) {
@@ -81,8 +81,8 @@ bool Executor::gather_chosen(const Term& chosen, int wanted, Gathered& found) {
     if (!has_running(condition, wanted)) {  // in some cells alone
         const bool then = is_itself(chosen.operands[2]);
         if (!then && !is_itself(chosen.operands[1])) return false;
-        Gathered inner;
-        if (!gather(chosen.operands[then ? 1 : 2], wanted, inner)) return false;
+        ReductionMatch inner;
+        if (!match_reduction(chosen.operands[then ? 1 : 2], wanted, inner)) return false;
         if (inner.parts.size() > 1 || found.is_single || !found.parts.empty()) return false;
         const int guard = then ? condition : negation(condition, chosen.where);
         for (Store& part : inner.parts)
@@ -111,29 +111,29 @@ bool Executor::gather_chosen(const Term& chosen, int wanted, Gathered& found) {
     return add_part(found, other_is_larger == takes_other ? "max" : "min", taken);
 }
 
-bool Executor::gather_call(const Term& call, int wanted, Gathered& found) {
+bool Executor::match_call(const Term& call, int wanted, ReductionMatch& found) {
     if ((call.text != "min" && call.text != "max") || call.operands.size() != 2) return false;
     const bool is_left = has_running(call.operands[0], wanted);
     if (is_left == has_running(call.operands[1], wanted)) return false;
-    return gather(call.operands[is_left ? 0 : 1], wanted, found) &&
+    return match_reduction(call.operands[is_left ? 0 : 1], wanted, found) &&
            add_part(found, call.text, call.operands[is_left ? 1 : 0]);
 }
 
-// What a turn, whose result is the term, adds to what the variable was before.
-bool Executor::gather(int id, int wanted, Gathered& found) {
+// What an iteration, whose result is the term, adds to what the variable was before.
+bool Executor::match_reduction(int id, int wanted, ReductionMatch& found) {
     const Term from = model_.term(id);
     switch (from.kind) {
         case Term::Kind::running:
             return from.index == wanted;
         case Term::Kind::convert:
             return (c::is_real(from.type) || c::is_integer(model_.term(from.operands[0]).type)) &&
-                   gather(from.operands[0], wanted, found);
+                   match_reduction(from.operands[0], wanted, found);
         case Term::Kind::binary: {
             if ((from.text != "+" && from.text != "-") || from.type == Number::boolean) return false;
             const bool is_left = has_running(from.operands[0], wanted);
             if (is_left == has_running(from.operands[1], wanted) || (!is_left && from.text == "-"))
                 return false;
-            if (!gather(from.operands[is_left ? 0 : 1], wanted, found)) return false;
+            if (!match_reduction(from.operands[is_left ? 0 : 1], wanted, found)) return false;
             int value = from.operands[is_left ? 1 : 0];
             if (from.text == "-") {
                 Term minus;
@@ -147,12 +147,12 @@ bool Executor::gather(int id, int wanted, Gathered& found) {
             return add_part(found, "sum", value);
         }
         case Term::Kind::call:
-            return gather_call(from, wanted, found);
+            return match_call(from, wanted, found);
         case Term::Kind::select:
-            return gather_chosen(from, wanted, found);
+            return match_select(from, wanted, found);
         case Term::Kind::reduced: {
             const Reduction& inner = model_.reduction(from.index);
-            if (!gather(from.operands[0], wanted, found) || !found.parts.empty()) return false;
+            if (!match_reduction(from.operands[0], wanted, found) || !found.parts.empty()) return false;
             found.op = inner.op;
             found.parts = {inner.cells};
             found.values = inner.parts;
@@ -166,9 +166,9 @@ bool Executor::gather(int id, int wanted, Gathered& found) {
 
 std::optional<Value> Executor::reduction(int id, const Value& before, const Value& after, int loop,
                                          const Bounds& bounds, SourceRange where) {
-    Gathered found;
+    ReductionMatch found;
     if (after.kind != Value::Kind::term || before.kind != Value::Kind::term) return std::nullopt;
-    if (!gather(after.term, id, found) || found.parts.empty()) return std::nullopt;
+    if (!match_reduction(after.term, id, found) || found.parts.empty()) return std::nullopt;
     std::vector<int> loops = loops_around();
     loops.push_back(loop);
     for (const Store& part : found.parts) {
@@ -199,21 +199,22 @@ std::optional<Value> Executor::reduction(int id, const Value& before, const Valu
     made.cells.bounds[loop] = bounds;
     made.cells.reduction = static_cast<int>(model_.reductions.size());
     model_.reductions.push_back(made);
-    Term gathered;
-    gathered.kind = Term::Kind::reduced;
-    gathered.type = made.type;
-    gathered.index = made.cells.reduction;
-    gathered.operands = {before.term};
-    gathered.where = where;
-    return Value::of(add(gathered));
+    Term accumulated;
+    accumulated.kind = Term::Kind::reduced;
+    accumulated.type = made.type;
+    accumulated.index = made.cells.reduction;
+    accumulated.operands = {before.term};
+    accumulated.where = where;
+    return Value::of(add(accumulated));
 }
 
-// Behind a loop: what its turns have gathered; all else that they changed has no value.
+// After a loop: what its iterations have accumulated; all else that they changed has no value.
 void Executor::settle_carried(const Header& header, const State& before, const std::vector<int>& carried,
                               int loop) {
     const auto refuse = [&](int id, SourceRange where) {
         throw Refusal(
-            where, "`" + variable(id).name + "` has a value from the turn of the loop over `" + header.name +
+            where, "`" + variable(id).name + "` has a value from the iteration of the loop over `" +
+                       header.name +
                        "` before: it is carried from cell to cell (sums over cells are a spec's `reduce`)");
     };
     for (std::size_t i = before.stores.size(); i < state_.stores.size(); ++i) {
@@ -227,15 +228,15 @@ void Executor::settle_carried(const Header& header, const State& before, const s
     }
     std::map<int, Value> after;
     for (const int id : carried) {
-        std::optional<Value> gathered;
+        std::optional<Value> accumulated;
         if (is_result(id)) {
             const auto held = before.variables.find(id);
             const Value first = held != before.variables.end() ? held->second : given_value(id, header.where);
-            gathered = reduction(id, first, state_.variables.at(id), loop, {{header.lower}, {header.upper}},
-                                 header.where);
+            accumulated = reduction(id, first, state_.variables.at(id), loop,
+                                    {{header.lower}, {header.upper}}, header.where);
         }
-        after[id] = gathered.value_or(Value::none("`" + variable(id).name + "` is what the loop over `" +
-                                                  header.name + "` left in it"));
+        after[id] = accumulated.value_or(Value::none("`" + variable(id).name + "` is what the loop over `" +
+                                                     header.name + "` left in it"));
     }
     for (auto& [id, value] : after)
         state_.variables[id] = std::move(value);

@@ -1,4 +1,4 @@
-// What a walk leaves: stores, results, lists of numbers.
+// What an execution leaves: stores, results, lists of numbers.
 #include <algorithm>
 #include <set>
 
@@ -53,12 +53,12 @@ void Executor::check_references() {
     }
 }
 
-// Of a nest: what is read behind it is in arrays alone; pointers may have been swapped by a loop over time.
+// Of a nest: what is read after it is in arrays alone; pointers may have been swapped by a loop over time.
 void Executor::check_results() {
     const auto is_reduction = [this](const Value& held, int id) {
         if (held.kind != Value::Kind::term || model_.term(held.term).kind != Term::Kind::reduced)
             return false;
-        // Gathered on top of what the nest was given.
+        // Accumulated onto what the nest was given.
         const Term& first = model_.term(model_.term(held.term).operands[0]);
         const bool by_reference = type(variable(id).type).is_reference;
         const Value given = by_reference ? given_number(id) : given_value(id, first.where);
@@ -69,9 +69,9 @@ void Executor::check_results() {
         if (found == state_.variables.end()) continue;
         const Value held = found->second;
         if (is_reduction(held, id)) {
-            const Term& gathered = model_.term(held.term);
-            Store cells = model_.reduction(gathered.index).cells;
-            cells.where = gathered.where;
+            const Term& accumulated = model_.term(held.term);
+            Store cells = model_.reduction(accumulated.index).cells;
+            cells.where = accumulated.where;
             model_.stores.push_back(cells);
             continue;
         }
@@ -88,7 +88,7 @@ void Executor::check_results() {
         const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
         throw Refusal(function.where,
                       "`" + named.name +
-                          "` is changed in this loop and read behind it, and is neither an array nor a sum, "
+                          "` is changed in this loop and read after it, and is neither an array nor a sum, "
                           "smallest or "
                           "largest value over the loop's cells",
                       {"a counter can be declared in the loop: `for (int i = 0; …)`"});

@@ -16,7 +16,7 @@ double rounded(double value, Number type) {
     return type == Number::f32 ? static_cast<double>(static_cast<float>(value)) : value;
 }
 
-// Arithmetic in it is never an overflow, which a spec's is taken to be.
+// Unsigned arithmetic wraps around in C, and a spec's does not.
 bool is_wrapping(Number type) {
     return type == Number::u32 || type == Number::u64;
 }
@@ -121,10 +121,10 @@ Value Executor::value(int id) {
                 return Value::none("a number of a type that a spec does not have stands here");
             if (from.kind == Kind::real)
                 return Value::of(number(from.real, number_of(from.type), from.where));
-            return Value::of(
-                c::is_real(number_of(from.type))
-                    ? number(static_cast<double>(from.integer), number_of(from.type), from.where)
-                    : cut(whole(from.integer, Number::i64, from.where), number_of(from.type), from.where));
+            return Value::of(c::is_real(number_of(from.type))
+                                 ? number(static_cast<double>(from.integer), number_of(from.type), from.where)
+                                 : truncated(whole(from.integer, Number::i64, from.where),
+                                             number_of(from.type), from.where));
         case Kind::variable:
         case Kind::subscript:
         case Kind::dereference:
@@ -405,7 +405,7 @@ Value Executor::convert(int id, Number to, SourceRange where) {
         return Value::of(whole(static_cast<std::int64_t>(inner.number), to, where));
     }
     if (inner.kind == Term::Kind::integer) {
-        if (c::is_integer(to)) return Value::of(cut(id, to, where));
+        if (c::is_integer(to)) return Value::of(truncated(id, to, where));
         if (const auto fixed = inner.poly.constant(); fixed && inner.needs.empty())
             return Value::of(number(static_cast<double>(*fixed), to, where));
     }

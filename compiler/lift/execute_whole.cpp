@@ -36,7 +36,7 @@ int bits_of(Number type) {
     }
 }
 
-// What fits into the type. Of 64 bits, what fits into a spec's i64.
+// The limits of the type; of 64-bit types, those of a spec's i64.
 std::int64_t least_of(Number type) {
     if (is_unsigned(type)) return 0;
     return bits_of(type) == 64 ? std::numeric_limits<std::int64_t>::min()
@@ -95,7 +95,7 @@ int Executor::computed(const Polynomial& poly, Number type, const std::vector<in
         needs.insert(needs.end(), model_.term(each).needs.begin(), model_.term(each).needs.end());
     const int id = whole(poly, type, where);
     if (is_unsigned(type)) {
-        const int same = cut(id, type, where);
+        const int same = truncated(id, type, where);
         model_.terms[static_cast<std::size_t>(same)].needs.insert(
             model_.terms[static_cast<std::size_t>(same)].needs.end(), needs.begin(), needs.end());
         return same;
@@ -105,7 +105,7 @@ int Executor::computed(const Polynomial& poly, Number type, const std::vector<in
 }
 
 // A whole number as the type holds it.
-int Executor::cut(int id, Number to, SourceRange where) {
+int Executor::truncated(int id, Number to, SourceRange where) {
     const Term from = model_.term(id);
     if (const auto fixed = from.poly.constant(); fixed && from.needs.empty()) {
         const int made = whole(wrapped(*fixed, to), to, where);
@@ -118,7 +118,7 @@ int Executor::cut(int id, Number to, SourceRange where) {
     const Polynomial poly = held.poly;
     const Span all = span(poly);
     if (all.low < static_cast<double>(least_of(to))) held.needs.push_back(poly - Polynomial(least_of(to)));
-    // That indices of cells fit into their types is taken for granted.
+    // Assumes that indices of cells fit into their types.
     const bool counts_cells = std::any_of(poly.terms().begin(), poly.terms().end(), [&](const auto& term) {
         return std::any_of(term.first.begin(), term.first.end(), [&](int symbol) {
             return model_.symbols[static_cast<std::size_t>(symbol)].kind != Symbol::Kind::size;
@@ -129,7 +129,7 @@ int Executor::cut(int id, Number to, SourceRange where) {
     return made;
 }
 
-// Whether the polynomial is never below zero within these loops, each of which has a turn there.
+// Whether the polynomial is never below zero within these loops, each of which has an iteration there.
 bool Executor::is_natural(Polynomial poly, const std::vector<int>& loops) const {
     for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
         const Loop& of = model_.loop(*loop);

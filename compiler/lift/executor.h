@@ -1,9 +1,9 @@
-// The walk through a function, for execute*.cpp alone.
+// The symbolic execution of a function, for execute*.cpp alone.
 //
 // Integers are polynomials over symbols as long as they are made by + - *; numbers of cells are Terms. A
 // variable holds a Term, a pointer (an array and the subscripts so far), a closure, or `nothing` with the
-// reason why it has no value here. What is run for a guess (a loop's body, before it is known which kind of
-// loop it is) is run on a copy of the State.
+// reason why it has no value here. What is executed tentatively (a loop's body, before it is known which kind
+// of loop it is) is run on a copy of the State.
 #pragma once
 
 #include <map>
@@ -90,11 +90,11 @@ private:
         std::string name;
         SourceRange where;
     };
-    struct Body {                  // what one turn of a loop did
-        std::vector<int> changed;  // variables of before
+    struct BodyEffects {           // what one iteration of a loop did
+        std::vector<int> changed;  // variables that existed before
         bool stores = false;       // to arrays
-        bool moves = false;        // some store is at a cell that the loop's index says
-        bool stays = false;        // some is not
+        bool moves = false;        // some store is at a cell that depends on the loop's index
+        bool stays = false;        // some is at the same cell in every iteration
         SourceRange staying;
     };
 
@@ -102,7 +102,7 @@ private:
     void run_statement(int id);
     void run_list(const std::vector<int>& list, std::size_t begin = 0);
     void run_rest();
-    void run_apart(int body, int open_loops);
+    void run_isolated(int body, int open_loops);
     void run_branch(const c::Statement& branch);
     void run_declaration(const c::Statement& declared);
     bool may_leave(int statement, bool in_loop = false) const;
@@ -126,22 +126,22 @@ private:
     void read_start(const c::Statement& loop, Header& header, Polynomial& start);
     void read_step(const c::Statement& loop, Header& header, const Polynomial& start, bool& is_grid_stride);
     void read_condition(const c::Statement& loop, Header& header, const Polynomial& start);
-    void run_turns(const c::Statement& loop, const Header& header);
+    void run_unrolled(const c::Statement& loop, const Header& header);
     void run_body(const c::Statement& loop, const Header& header, int loop_id);
     int add_loop(const Header& header);
     bool mentions(int expr, int variable) const;
     bool has_effects(int expr) const;
     void check_bound(const c::Statement& loop, const Header& header, const std::vector<int>& changed) const;
-    Body look_at(const State& before, int loop_id) const;
+    BodyEffects effects_of_body(const State& before, int loop_id) const;
     void run_time_loop(const c::Statement& loop, const Header& header, const State& before, int loop_id,
-                       const Body& body);
+                       const BodyEffects& body);
     void settle_roles(const std::map<int, int>& roles);
     std::set<int> touched_objects() const;
 
     // sums and largest values over a loop (execute_reduce.cpp)
-    struct Gathered {
+    struct ReductionMatch {
         std::string op;
-        bool is_single = false;    // parts has one that an inner loop has gathered
+        bool is_single = false;    // parts has one that an inner loop has accumulated
         std::vector<Store> parts;  // value, guards, loops, bounds
         std::vector<int> values;   // of an inner loop's
     };
@@ -150,10 +150,10 @@ private:
     int running(int variable, SourceRange where);
     bool has_running(int term, int variable) const;  // -1: of any
     bool is_same(int a, int b) const;
-    bool gather(int term, int variable, Gathered& found);
-    bool gather_chosen(const Term& chosen, int variable, Gathered& found);
-    bool gather_call(const Term& call, int variable, Gathered& found);
-    bool add_part(Gathered& found, const std::string& op, int value);
+    bool match_reduction(int term, int variable, ReductionMatch& found);
+    bool match_select(const Term& chosen, int variable, ReductionMatch& found);
+    bool match_call(const Term& call, int variable, ReductionMatch& found);
+    bool add_part(ReductionMatch& found, const std::string& op, int value);
     std::optional<Value> reduction(int variable, const Value& before, const Value& after, int loop,
                                    const Bounds& bounds, SourceRange where);
     void settle_carried(const Header& header, const State& before, const std::vector<int>& carried, int loop);
@@ -179,7 +179,7 @@ private:
         double low = 0, high = 0;
     };
     int computed(const Polynomial& poly, c::Number type, const std::vector<int>& from, SourceRange where);
-    int cut(int term, c::Number to, SourceRange where);
+    int truncated(int term, c::Number to, SourceRange where);
     Span span(const Polynomial& poly, int depth = 0) const;
     Span span_of(int symbol, int depth) const;
     static Span span_of(c::Number type);
@@ -239,14 +239,14 @@ private:
     State state_;
     std::map<std::string, int> symbols_, objects_, scalars_;
     std::map<int, Polynomial> element_counts_;
-    std::vector<int> active_;              // functions being walked through
+    std::vector<int> active_;              // functions being executed
     std::vector<std::set<int>> declared_;  // by each of them that is called: its variables
     std::map<std::string, int> threads_;   // loop of x, y, z
     std::set<int> striding_;  // of these, those that a loop over further cells has taken the place of
     using Rest = std::pair<const std::vector<int>*, std::size_t>;  // of a list of statements, from there on
     std::vector<Rest> rest_;  // what follows the statement that runs, innermost last
-    int open_loops_ = 0;      // of the function that is walked through
-    int turns_ = 0, work_ = 0;
+    int open_loops_ = 0;      // of the function that is executed
+    int iterations_ = 0, work_ = 0;
 };
 
 }  // namespace halo::lift

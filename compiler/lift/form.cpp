@@ -100,9 +100,9 @@ private:
                                                  [loop](const AxisIndex& axis) { return axis.loop == loop; });
                 if (!is_axis && each.reduction >= 0)
                     throw Refusal(each.where, "no array has an axis along which `" + model_.loop(loop).name +
-                                                  "` goes, over which this is gathered");
+                                                  "` goes, over which this is accumulated");
                 if (!is_axis)
-                    throw Refusal(each.where, "all turns of the loop over `" + model_.loop(loop).name +
+                    throw Refusal(each.where, "all iterations of the loop over `" + model_.loop(loop).name +
                                                   "` store this at the same cell");
             }
             if (made.field >= 0) touches_[i].push_back({made.field, made.axes, each.where, -1});
@@ -240,7 +240,7 @@ private:
         return geometry.axes[geometry.axes.size() - 1 - a].extent;
     }
 
-    // Arrays that take turns are of one size.
+    // Rotating arrays are of one size.
     int group_of(int field_id) const {
         const Field& of = form_.fields[static_cast<std::size_t>(field_id)];
         if (model_.after_step.count(of.object)) return -1;
@@ -284,7 +284,7 @@ private:
             const bool is_thin = told && !spare && cells.constant();  // a box at the low edge
             of.extents.resize(form_.axes.size());
             of.pitch.resize(form_.axes.size());
-            of.extents[a] = spare || is_thin ? *told : with_rim(cells, *low);
+            of.extents[a] = spare || is_thin ? *told : with_margin(cells, *low);
             of.pitch[a] = told.value_or(of.extents[a]);
             if (told && !spare && !is_thin)
                 untold = untold ? larger(*untold, of.extents[a], a, id) : of.extents[a];
@@ -297,7 +297,7 @@ private:
 
     // ---- what is seen
 
-    // Whether the turn of the common loops in which the store p wrote the cell comes before that of the
+    // Whether the iteration of the common loops in which the store p wrote the cell comes before that of the
     // reader: -1 before, 1 after, 0 the same.
     int order(const Statement& p, const Statement& q, const std::vector<int>& offset,
               SourceRange where) const {
@@ -348,8 +348,8 @@ private:
             if (earlier.field != later.field) continue;
             const std::vector<int> here(form_.axes.size(), 0);
             if (order(earlier, later, here, where) == 1)
-                throw Refusal(where,
-                              "what is stored here is overwritten by an earlier statement of a later turn")
+                throw Refusal(
+                    where, "what is stored here is overwritten by an earlier statement of a later iteration")
                     .label(store(p).where, "the earlier statement");
         }
     }
@@ -365,8 +365,8 @@ private:
             if (p < q) ++before;
             const bool shares =
                 !writer.loops.empty() && !reader.loops.empty() && writer.loops[0] == reader.loops[0];
-            const int turn = shares ? order(writer, reader, read.offset, from.where) : 0;
-            const bool is_seen = turn < 0 || (turn == 0 && static_cast<int>(p) < from.sequence);
+            const int difference = shares ? order(writer, reader, read.offset, from.where) : 0;
+            const bool is_seen = difference < 0 || (difference == 0 && static_cast<int>(p) < from.sequence);
             if (is_seen && p >= q) carried = static_cast<int>(p);
             if (is_seen && has_unseen) is_prefix = false;
             has_unseen = has_unseen || !is_seen;
@@ -386,9 +386,9 @@ private:
                                     const Field& field) const {
         const std::string what =
             p == q ? "this reads a cell of `" + field.name +
-                         "` that an earlier turn of the loop has already changed"
+                         "` that an earlier iteration of the loop has already changed"
                    : "this reads a cell of `" + field.name +
-                         "` that a later statement has changed in an earlier turn of the loop";
+                         "` that a later statement has changed in an earlier iteration of the loop";
         throw Refusal(
             from.where, what,
             {"updates in place that use new values (Gauss-Seidel) depend on the order of the cells, and a "

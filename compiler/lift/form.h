@@ -11,7 +11,7 @@
 
 namespace halo::lift {
 
-// An array, or one of those that take turns as a[t % 2].
+// An array, or one of several that rotate, as in a[t % 2].
 struct Field {
     std::string name;
     int object = -1;
@@ -68,7 +68,7 @@ struct Form {
 
 struct FormOptions {
     bool no_alias = false;    // the user says: arrays do not overlap
-    bool equal_rims = false;  // the user says: arrays that take turns agree in cells that no loop writes
+    bool equal_rims = false;  // the user says: rotating arrays agree in cells that no loop writes
     bool strict_fp = false;   // refuse sums of reals, which a spec adds in another order
 };
 

@@ -73,7 +73,7 @@ void exclude_aliases(const Model& model, bool no_alias) {
         for (const int read : reads_of(model, model.stores[i]))
             touched.emplace(model.read(read).object, model.read(read).where);
     }
-    // Of arrays that take turns each is, in some step, what another one is in the first.
+    // Of rotating arrays each is, in some step, what another one is in the first.
     for (std::size_t left = model.after_step.size(); left > 0; --left) {
         for (const auto& [object, next] : model.after_step) {
             if (const auto found = written.find(next); found != written.end()) {

@@ -129,7 +129,7 @@ std::vector<AxisIndex> AxisFinder::resolve(int object, const std::vector<PathEnt
         for (std::size_t i = 0; i < axes.size(); ++i) {  // larger strides first
             if (axes[i].level != entry.level) continue;
             auto [quotient, remainder] = rest.divide(axes[i].stride);
-            // What is left belongs to the next axis; one without a loop has no cells below 0.
+            // The remainder belongs to the next axis; an axis without a loop has no negative index.
             const bool is_last = i + 1 == axes.size() || axes[i + 1].level != entry.level;
             if (!is_last && result[i + 1].loop < 0 && remainder.is_below_zero()) {
                 quotient = quotient - 1;
@@ -163,7 +163,7 @@ std::vector<AxisIndex> AxisFinder::resolve_reduction(const Store& reduction) con
     }
     if (best.empty())
         throw Refusal(reduction.where,
-                      "this is gathered over turns of a loop, and not over the cells of an array");
+                      "this is accumulated over iterations of a loop, and not over the cells of an array");
     return best;
 }
 
@@ -179,7 +179,7 @@ Polynomial tightest(const Model& model, const std::vector<Polynomial>& all, bool
     return best;
 }
 
-Polynomial with_rim(const Polynomial& used, std::int64_t low) {
+Polynomial with_margin(const Polynomial& used, std::int64_t low) {
     const std::int64_t apart = used.of({});
     const bool is_less = apart < 0 && -apart <= low && used.terms().size() == 2;
     return is_less ? used - Polynomial(apart) : used;

@@ -54,7 +54,7 @@ void make_spec(Lifted& result, const Options& options, const std::string& name) 
             throw Refusal(
                 function.where,
                 "the file is compiled with -ffast-math: what it computes is not said by its text",
-                {"leave the flag out of the arguments behind --; the spec is then what the text says"});
+                {"leave the flag out of the arguments after --; the spec is then what the text says"});
         result.model = execute(result.unit);
         result.form = find_form(result.model, options.form);
         const Precision precision = find_precision(result.model, result.form);
@@ -91,7 +91,7 @@ public:
 private:
     const c::Statement& statement(int id) const { return unit_.statements[static_cast<std::size_t>(id)]; }
 
-    // Each loop is part of a nest that is lifted or refused, or stays around such nests: none is passed over.
+    // Every loop is accounted for: in a nest that is lifted or refused, or around such nests.
     void visit(int id) {
         if (id < 0) return;
         const c::Statement& each = statement(id);
@@ -132,8 +132,8 @@ private:
                 found_.around.push_back({each.where.begin, refused});
                 return;
             }
-            // One loop that is all of it, or is refused for the same thing, is the same nest, which is
-            // refused once. Of others each has its reason.
+            // A single inner loop that is the whole body, or has the same reason, is the same nest and is
+            // refused once. Other inner loops have reasons of their own.
             const auto first = found_.refused.begin() + static_cast<std::ptrdiff_t>(errors);
             const bool is_one =
                 found_.refused.end() - first == 1 &&

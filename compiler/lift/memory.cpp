@@ -128,7 +128,7 @@ double ulps_apart(double a, double b, Number type) {
         const auto bits = std::bit_cast<std::int64_t>(value);
         return bits < 0 ? -(bits & 0x7fffffffffffffff) - 1 : bits;
     };
-    // As whole numbers: neighbours among these are one double.
+    // As whole numbers, as two neighbours may be one double.
     const std::int64_t low = std::min(place(a), place(b)), high = std::max(place(a), place(b));
     return static_cast<double>(static_cast<std::uint64_t>(high) - static_cast<std::uint64_t>(low));
 }

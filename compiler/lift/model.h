@@ -1,4 +1,4 @@
-// What a function does to its arrays, found by walking through it once with symbols in place of numbers: the
+// What a function does to its arrays, found by executing it once with symbols in place of numbers: the
 // stores, in order, each with the loops around it and the expression that it stores. Plain data.
 #pragma once
 
@@ -100,7 +100,7 @@ struct Term {
         select,   // condition, then, otherwise
         call,     // text: a function of the language
         convert,  // to `type`
-        running,  // index: a variable, as earlier turns of a loop over cells have left it
+        running,  // index: a variable, as earlier iterations of a loop over cells have left it
         reduced   // index: of Model::reductions; operands: what the variable was before
     };
     Kind kind = Kind::number;
@@ -133,14 +133,14 @@ struct Store {
     SourceRange where;
 };
 
-// What a nest gathers over its cells: before OP value OP value … .
+// What a nest accumulates over its cells: before OP value OP value … .
 struct Reduction {
     std::string op;    // sum min max
     std::string name;  // of the variable
     int variable = -1;
     c::Number type = c::Number::f64;  // of the variable
     Store cells;                      // value, guards, loops and bounds
-    std::vector<int> parts;           // what the value is made of, where a turn adds several
+    std::vector<int> parts;           // what the value is made of, where an iteration adds several
 };
 
 struct Model {
@@ -150,7 +150,7 @@ struct Model {
     std::vector<Loop> loops;
     std::vector<Term> terms;  // operands come before their users
     std::vector<Read> reads;
-    std::vector<Store> stores;  // a reduction is one, behind all others
+    std::vector<Store> stores;  // a reduction is one, after all others
     std::vector<Reduction> reductions;
     int time_loop = -1;
     // Of a time loop: what each array is called after a step, where pointers were swapped. By object.
@@ -168,7 +168,7 @@ struct Model {
     const Reduction& reduction(int id) const { return reductions[static_cast<std::size_t>(id)]; }
 };
 
-// Walks through unit.function. Throws Refusal.
+// Executes unit.function with symbols for its numbers. Throws Refusal.
 Model execute(const c::Unit& unit);
 
 }  // namespace halo::lift

@@ -18,7 +18,7 @@ enum class Mutation : std::uint8_t {
     drop_minus,       // in front of a number
     drop_assignment,  // in a branch, of a variable
     shift_read,       // by one cell
-    shorten_loop,     // by its last turn
+    shorten_loop,     // by its last iteration
     drop_equal,       // <= as <
     swap_difference,  // of reals
     swap_extremes,    // min and max
@@ -26,7 +26,7 @@ enum class Mutation : std::uint8_t {
     keep_counter,     // a number as it was before a loop around has changed it
     keep_pointer,     // a pointer as it was before
     keep_order,       // what a step has written is not seen
-    keep_arrays,      // arrays that take turns stay
+    keep_arrays,      // rotating arrays stay
     drop_zero,        // that a sum begins with: it makes 0 of -0
     last_mutation = drop_zero
 };

@@ -177,7 +177,7 @@ private:
         const int around = flow_.parent(id);
         if (!is_plain || around < 0 || !flow_.is_inside(nest_, around)) return false;
         if (statement(around).kind == Kind::loop) return statement(around).statements[0] == id;
-        // Into the body of a `switch` there are jumps past what stands in it.
+        // A `switch` jumps into its body past earlier statements.
         const int outer = flow_.parent(around);
         return statement(around).kind == Kind::block && (outer < 0 || statement(outer).kind != Kind::unknown);
     }
@@ -286,7 +286,7 @@ private:
                               "`" + variable(id).name +
                                   "` is changed in this loop, and may be read or changed by another name");
             if (std::count(result_.given.begin(), result_.given.end(), id) > 0 &&
-                flow_.is_live_behind(id, nest_))
+                flow_.is_live_after(id, nest_))
                 unit.results.push_back(id);
         }
     }

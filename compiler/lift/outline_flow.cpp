@@ -37,7 +37,7 @@ void Flow::walk(int id, int parent) {
     }
     if (each.kind == Kind::loop) {
         walk(each.statements[0], id);
-        turns_[id] = next_++;
+        repeats_from_[id] = next_++;
         walk_expr(each.expr, id);
         walk(each.statements[1], id);
         walk_expr(each.step, id);
@@ -159,7 +159,7 @@ std::optional<std::pair<int, int>> Flow::repeated(int nest, int from) const {
         const Kind kind = statement(at).kind;
         const bool repeats = kind == Kind::loop || kind == Kind::repeat || kind == Kind::unknown;
         std::pair<int, int> range = ranges_.at(at);
-        if (kind == Kind::loop) range.first = turns_.at(at);  // where it starts is done once
+        if (kind == Kind::loop) range.first = repeats_from_.at(at);  // where it starts is done once
         const bool has_it = range.first <= from && from < range.second;
         if (repeats && !has_it) found = range;
     }
@@ -190,7 +190,7 @@ std::set<int> Flow::changed_in(int id) const {
     return found;
 }
 
-// ---- what is read behind
+// ---- what is read after
 
 bool Flow::mentions_in(int id, int wanted) const {
     if (id < 0) return false;
@@ -229,7 +229,8 @@ Flow::Use Flow::use(int id, int wanted) const {
     return Use::none;
 }
 
-bool Flow::live_loop(const c::Statement& each, int wanted, int nest, const Exits& exits, bool& behind) const {
+bool Flow::live_loop(const c::Statement& each, int wanted, int nest, const Exits& exits,
+                     bool& lives_on) const {
     const bool is_for = each.kind == Kind::loop;
     const int body = each.statements[is_for ? 1 : 0];
     const Use condition = use(each.expr, wanted);
@@ -237,19 +238,19 @@ bool Flow::live_loop(const c::Statement& each, int wanted, int nest, const Exits
     bool head = exits.next;  // before the condition
     for (int round = 0; round < 2; ++round) {
         const bool again = step == Use::read || (step == Use::none && head);
-        const bool inside = live(body, wanted, nest, {again, exits.next, again}, behind);
+        const bool inside = live(body, wanted, nest, {again, exits.next, again}, lives_on);
         head = condition == Use::read || (condition == Use::none && (exits.next || inside));
     }
-    if (!is_for && each.step == 1) return live(body, wanted, nest, {head, exits.next, head}, behind);
+    if (!is_for && each.step == 1) return live(body, wanted, nest, {head, exits.next, head}, lives_on);
     if (is_for && each.statements[0] >= 0)
-        return live(each.statements[0], wanted, nest, {head, false, false}, behind);
+        return live(each.statements[0], wanted, nest, {head, false, false}, lives_on);
     return head;
 }
 
-// Whether the variable may be read from here on. behind: set where it may be read behind the nest.
-bool Flow::live(int id, int wanted, int nest, const Exits& exits, bool& behind) const {
+// Whether the variable may be read from here on. lives_on: set where it may be read after the nest.
+bool Flow::live(int id, int wanted, int nest, const Exits& exits, bool& lives_on) const {
     if (id < 0) return exits.next;
-    if (id == nest && exits.next) behind = true;
+    if (id == nest && exits.next) lives_on = true;
     const c::Statement& each = statement(id);
     const auto after = [&](Use first, bool otherwise) {
         return first == Use::read || (first == Use::none && otherwise);
@@ -268,19 +269,19 @@ bool Flow::live(int id, int wanted, int nest, const Exits& exits, bool& behind) 
         case Kind::block: {
             Exits inner = exits;
             for (auto at = each.statements.rbegin(); at != each.statements.rend(); ++at)
-                inner.next = live(*at, wanted, nest, inner, behind);
+                inner.next = live(*at, wanted, nest, inner, lives_on);
             return inner.next;
         }
         case Kind::branch: {
-            const bool then = live(each.statements[0], wanted, nest, exits, behind);
+            const bool then = live(each.statements[0], wanted, nest, exits, lives_on);
             const bool other = each.statements.size() > 1
-                                   ? live(each.statements[1], wanted, nest, exits, behind)
+                                   ? live(each.statements[1], wanted, nest, exits, lives_on)
                                    : exits.next;
             return after(use(each.expr, wanted), then || other);
         }
         case Kind::loop:
         case Kind::repeat:
-            return live_loop(each, wanted, nest, exits, behind);
+            return live_loop(each, wanted, nest, exits, lives_on);
         case Kind::leave:
             return use(each.expr, wanted) == Use::read;
         case Kind::skip:
@@ -292,20 +293,20 @@ bool Flow::live(int id, int wanted, int nest, const Exits& exits, bool& behind) 
         case Kind::unknown: {  // in any order, any number of times
             const bool any = mentions(id, wanted) || exits.next || exits.skip || exits.stop;
             for (const int inner : each.statements)
-                live(inner, wanted, nest, {any, any, any}, behind);
+                live(inner, wanted, nest, {any, any, any}, lives_on);
             return any;
         }
     }
     return true;
 }
 
-bool Flow::is_live_behind(int id, int nest) const {
+bool Flow::is_live_after(int id, int nest) const {
     const c::Variable& named = variable(id);
     if (is_unclear_ || is_escaped(id) || held_.count(id) || named.is_static || type(named.type).is_reference)
         return true;
-    bool behind = false;
-    live(body_, id, nest, {}, behind);
-    return behind;
+    bool lives_on = false;
+    live(body_, id, nest, {}, lives_on);
+    return lives_on;
 }
 
 }  // namespace halo::lift

@@ -1,8 +1,8 @@
 // In which order a function reads and changes its variables; for outline.cpp.
 //
 // Statements, and the changes in them, are numbered as they stand in the text. What may come before what then
-// follows from the numbers and the loops; where the text has `goto`, or what nobody knows, everything may
-// come before everything.
+// follows from the numbers and the loops; where the text has `goto`, or an unknown statement, anything may
+// come before anything.
 #pragma once
 
 #include <map>
@@ -35,8 +35,8 @@ public:
     bool changes_between(int variable, int from, int nest) const;
     // Whether this may be done before the nest is entered.
     bool comes_before(const Change& change, int nest) const;
-    // Whether the variable's value behind the nest may be read there.
-    bool is_live_behind(int variable, int nest) const;
+    // Whether the variable's value after the nest may be read there.
+    bool is_live_after(int variable, int nest) const;
     // Variables that are changed within a statement.
     std::set<int> changed_in(int statement) const;
 
@@ -57,8 +57,9 @@ private:
     Use use(int expr, int variable) const;
     bool mentions(int statement, int variable) const;
     bool mentions_in(int expr, int variable) const;
-    bool live(int statement, int variable, int nest, const Exits& exits, bool& behind) const;
-    bool live_loop(const c::Statement& loop, int variable, int nest, const Exits& exits, bool& behind) const;
+    bool live(int statement, int variable, int nest, const Exits& exits, bool& lives_on) const;
+    bool live_loop(const c::Statement& loop, int variable, int nest, const Exits& exits,
+                   bool& lives_on) const;
 
     const c::Expr& expr(int id) const { return unit_.exprs[static_cast<std::size_t>(id)]; }
     const c::Statement& statement(int id) const { return unit_.statements[static_cast<std::size_t>(id)]; }
@@ -71,7 +72,7 @@ private:
     bool is_unclear_ = false, in_closure_ = false;
     std::vector<Change> changes_;
     std::map<int, std::pair<int, int>> ranges_;  // of statements: numbers from, to
-    std::map<int, int> turns_;                   // of loops: where what they repeat begins
+    std::map<int, int> repeats_from_;            // of loops: where what they repeat begins
     std::map<int, int> parents_;
     std::set<int> escaped_, held_;  // held: a closure reads it, whenever it is called
 };

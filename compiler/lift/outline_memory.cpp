@@ -18,7 +18,7 @@ bool is_allocation(const std::string& function) {
 
 Memory::Memory(const c::Unit& unit, const Flow& flow, int nest) : unit_(unit), flow_(flow), nest_(nest) {
     for (const c::Statement& each : unit.statements) {
-        if (each.kind == Kind::block) find_turns(each);
+        if (each.kind == Kind::block) find_rotations(each);
     }
     find_own();
 }
@@ -57,15 +57,15 @@ std::vector<std::pair<int, int>> Memory::copies_of(int id) const {
     return {{a, b}, {b, a}};
 }
 
-void Memory::find_turns(const c::Statement& block) {
+void Memory::find_rotations(const c::Statement& block) {
     std::vector<int> run;
     for (const int id : block.statements) {
         if (copies_of(id).empty())
-            end_turns(run);
+            end_rotation(run);
         else
             run.push_back(id);
     }
-    end_turns(run);
+    end_rotation(run);
 }
 
 // Whether anything but these statements names it.
@@ -89,7 +89,7 @@ bool Memory::is_used_beyond(int id, const std::vector<int>& run) const {
     return all > here;
 }
 
-void Memory::end_turns(std::vector<int>& run) {
+void Memory::end_rotation(std::vector<int>& run) {
     const std::vector<int> statements = std::exchange(run, {});
     std::map<int, int> holds;  // what each variable held before
     const auto held = [&](int id) { return holds.count(id) ? holds.at(id) : id; };
@@ -112,7 +112,7 @@ void Memory::end_turns(std::vector<int>& run) {
         kept.size() > 1 && values.size() == kept.size() &&
         std::all_of(values.begin(), values.end(), [&](int id) { return kept.count(id) > 0; });
     if (!is_order) return;
-    turning_.insert(statements.begin(), statements.end());
+    rotating_.insert(statements.begin(), statements.end());
     for (const auto& [id, value] : kept)
         partners_[id].insert(values.begin(), values.end());
 }
@@ -133,7 +133,7 @@ void Memory::find_own() {
             continue;
         bool has_own = false, has_other = false;
         for (const Flow::Change& each : flow_.changes()) {
-            if (each.variable != id || !flow_.comes_before(each, nest_) || turning_.count(each.statement))
+            if (each.variable != id || !flow_.comes_before(each, nest_) || rotating_.count(each.statement))
                 continue;
             const bool is_nothing =
                 each.value >= 0 && bare(each.value).kind == Node::integer && bare(each.value).integer == 0;
@@ -144,7 +144,7 @@ void Memory::find_own() {
         }
         if (has_own && !has_other) own_.insert(id);
     }
-    // What takes turns is its own where all that it takes turns with are.
+    // A rotating pointer has memory of its own where all that it rotates with have.
     for (bool again = true; again;) {
         again = false;
         for (const auto& [id, partners] : partners_) {
@@ -174,13 +174,13 @@ void Memory::add_pointers(int id, std::set<int>& into) const {
         add_pointers(operand, into);
 }
 
-std::set<int> Memory::sources(int id, bool with_turns) const {
+std::set<int> Memory::sources(int id, bool with_rotations) const {
     std::set<int> found{id};
     for (std::size_t before = 0; before != found.size();) {
         before = found.size();
         for (const Flow::Change& each : flow_.changes()) {
-            const bool is_turn = turning_.count(each.statement) > 0;
-            if (each.value >= 0 && found.count(each.variable) && (with_turns || !is_turn))
+            const bool is_rotation = rotating_.count(each.statement) > 0;
+            if (each.value >= 0 && found.count(each.variable) && (with_rotations || !is_rotation))
                 add_pointers(each.value, found);
         }
     }

@@ -20,18 +20,18 @@ public:
     // It still points to what was there when the function was called.
     bool is_outer(int variable) const;
     // Both may point into one array when the nest is entered, or in it: one has been set to what the other
-    // was, or both to what a third was. Those that take turns with each other do not, where they began apart.
+    // was, or both to what a third was. Rotating pointers do not, where they began with different arrays.
     bool may_share(int a, int b) const;
 
 private:
-    // Pointers that are handed around among a few variables, by `held = a; a = b; b = held;` or std::swap.
-    void find_turns(const c::Statement& block);
-    void end_turns(std::vector<int>& run);
+    // Finds pointers that rotate among a few variables, by `held = a; a = b; b = held;` or std::swap.
+    void find_rotations(const c::Statement& block);
+    void end_rotation(std::vector<int>& run);
     std::vector<std::pair<int, int>> copies_of(int statement) const;  // target, source; none: no copy
     bool is_used_beyond(int variable, const std::vector<int>& run) const;
     void find_own();
 
-    std::set<int> sources(int variable, bool with_turns) const;
+    std::set<int> sources(int variable, bool with_rotations) const;
     void add_pointers(int expr, std::set<int>& into) const;
     bool allocates(int expr) const;
     const c::Expr& bare(int expr) const;  // without conversions
@@ -43,8 +43,8 @@ private:
     const c::Unit& unit_;
     const Flow& flow_;
     int nest_;
-    std::set<int> turning_;                  // statements that hand pointers around
-    std::map<int, std::set<int>> partners_;  // variables that take turns with each other
+    std::set<int> rotating_;                 // statements that rotate pointers
+    std::map<int, std::set<int>> partners_;  // variables that rotate with each other
     std::set<int> own_;
 };
 

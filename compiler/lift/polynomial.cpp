@@ -13,7 +13,7 @@ bool is_larger(const Polynomial::Monomial& a, const Polynomial::Monomial& b) {
     return a.size() != b.size() ? a.size() > b.size() : a > b;
 }
 
-// Of two whole numbers that are as near, the one nearer to 0: what is left is smaller each time.
+// Rounds ties towards 0, so that the remainder shrinks with each division.
 std::int64_t nearest(std::int64_t whole, std::int64_t part) {
     const std::int64_t size = part < 0 ? -part : part;
     const std::int64_t rest = whole < 0 ? -whole : whole;

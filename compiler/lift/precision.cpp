@@ -154,7 +154,7 @@ private:
         const Term& each = term(id);
         return each.kind == Term::Kind::read && same_array(model_.read(each.index).object, object);
     }
-    // Arrays that take turns have one type.
+    // Rotating arrays have one type.
     bool same_array(int a, int b) const {
         return a == b || (model_.after_step.count(a) && model_.after_step.count(b));
     }
@@ -165,7 +165,7 @@ private:
         std::vector<std::string> notes;
         if (in_double) {
             notes.push_back(
-                "constants with a decimal point and the functions of <math.h> are double: with an f behind "
+                "constants with a decimal point and the functions of <math.h> are double: with an f after "
                 "them, as in 0.1f and fabsf, all is computed in float; or make the arrays double");
         }
         throw Refusal(each.where,
@@ -340,8 +340,8 @@ private:
                 return operation(each, {each.operands[1], each.operands[2]});
             case Term::Kind::running:
             case Term::Kind::reduced:
-                throw Refusal(each.where, "what is gathered over cells is part of a formula here",
-                              {"where a loop by itself gathers it, it is lifted as a spec's `reduce`"});
+                throw Refusal(each.where, "what is accumulated over cells is part of a formula here",
+                              {"where a loop by itself accumulates it, it is lifted as a spec's `reduce`"});
         }
         return Compute::weak;
     }

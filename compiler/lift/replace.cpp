@@ -31,7 +31,7 @@ public:
         const c::Function& function = unit.functions[static_cast<std::size_t>(unit.function)];
         if (unit.source.part_begin(function.where.begin) != 0)
             throw SourceError("`" + function.name + "` is in an included file, which is not replaced");
-        // The main file is the first part; the next one begins behind it.
+        // The main file is the first part; the next one begins after it.
         text_ = std::string(unit.source.text());
         std::size_t end = text_.size();
         for (std::size_t at = 0; at < text_.size(); ++at) {
@@ -144,7 +144,7 @@ private:
             !each.outline->in_block;  // the one statement of an `if`, which may have an `else`
         const std::string head = std::string(is_alone ? "{ " : "") + "if (!" + made.call + ") { /* stencil " +
                                  each.spec.name + "; these loops run where it cannot */\n";
-        // Behind a pragma's own line the indentation is there already.
+        // After a pragma's line the indentation is there already.
         edits_.push_back({from, pragma.empty() ? head + indent : indent + head});
         edits_.push_back({where.end, "\n" + indent + (is_alone ? "}}" : "}")});
     }
@@ -163,7 +163,7 @@ private:
                                       ") return;"});
     }
 
-    // Behind the last #include above the function that no #if encloses.
+    // After the last #include above the function that no #if encloses.
     std::size_t place_for_support(std::size_t before) const {
         std::size_t place = 0;
         int depth = 0;

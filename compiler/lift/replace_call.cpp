@@ -105,8 +105,7 @@ private:
         const Object& object = model_.object(array);
         const int depth = *std::max_element(of.level.begin(), of.level.end());
         if (of.modulus && of.phase_level != 0)
-            throw Refusal(object.where,
-                          "`" + object.name + "` is an array of rows that take turns each by itself");
+            throw Refusal(object.where, "`" + object.name + "` is an array of rows that rotate one by one");
         const std::string pointer = std::string(type_name(object.number)) + " " +
                                     std::string(static_cast<std::size_t>(depth) + 1, '*');
         if (!arrays_.count(array)) {
@@ -145,7 +144,7 @@ private:
             fmt::format("    halo_lift_array {} = {{{}, sizeof({}), {{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n",
                         local, first, type_name(object.number), from, to, stride, level);
     }
-    // The cells that the loops read or write of a field, or of those that it takes turns with. Beyond them
+    // The cells that the loops read or write of a field, or of those that it rotates with. Beyond them
     // the array may end.
     Range touched(int id, std::size_t a) const {
         std::set<int> group;
@@ -175,7 +174,7 @@ private:
         }
         return all.value_or(Range{0, 0});
     }
-    // Whether the nest leaves another array in the pointer, which is read behind it.
+    // Whether the nest leaves another array in the pointer, which is read after it.
     bool is_result(int id) const {
         const Object& object = model_.object(field(id).object);
         if (object.role_of < 0) return false;
@@ -193,8 +192,8 @@ private:
             if (!has)
                 throw Refusal(variable(each).where,
                               "`" + variable(each).name +
-                                  "` is another pointer behind the loop, and is none of the "
-                                  "arrays that take turns");
+                                  "` is another pointer after the loop, and is none of the "
+                                  "rotating arrays");
         }
     }
 
@@ -224,7 +223,7 @@ private:
 
     // ---- the function
 
-    // What has to be 1 at least, so that each loop has turns and stays within the arrays.
+    // What has to be 1 at least, so that each loop has iterations and stays within the arrays.
     std::string too_small() {
         std::vector<Polynomial> needed;
         const auto need = [&](const Polynomial& poly) {
@@ -322,7 +321,7 @@ private:
         return text + line.substr(begin) + "\n";
     }
 
-    // All that may fail, with nothing of the program's changed.
+    // Does all that may fail before anything of the program is changed.
     std::string run() {
         std::vector<std::string> calls;
         for (const auto& [id, name] : lifted_.spec.params) {
@@ -348,7 +347,7 @@ private:
         const Loop& time = model_.loop(model_.time_loop);
         return text(time.upper - time.lower);
     }
-    const Reduction& gathered(const ReductionName& each) const {
+    const Reduction& reduction(const ReductionName& each) const {
         const Statement& cells = form_.statements[static_cast<std::size_t>(each.statement)];
         return model_.reduction(model_.stores[static_cast<std::size_t>(cells.store)].reduction);
     }
@@ -361,14 +360,14 @@ private:
     std::string finish() {
         std::string body;
         for (const ReductionName& each : lifted_.spec.reductions) {
-            if (gathered(each).op == "sum") continue;
+            if (reduction(each).op == "sum") continue;
             body += fmt::format("    if ({0} != {0}) return 0; /* C's comparisons pass over NaN */\n",
                                 reduced(each));
         }
-        body += turns();
+        body += rotations();
         for (const auto& [id, local] : locals_) {
-            const bool is_turning = field(id).after_step != id;
-            if (field(id).is_written || is_turning)
+            const bool is_rotated = field(id).after_step != id;
+            if (field(id).is_written || is_rotated)
                 body += fmt::format("    halo_lift_read(&stencil, \"{}\", &{});\n",
                                     lifted_.spec.fields.at(id), local);
         }
@@ -381,7 +380,7 @@ private:
                                 std::string(static_cast<std::size_t>(depth) + 1, '*'), local);
         }
         for (const ReductionName& each : lifted_.spec.reductions) {
-            const Reduction& from = gathered(each);
+            const Reduction& from = reduction(each);
             const c::Type& named = this->type(variable(from.variable).type);
             const std::string type = named.is_reference ? this->type(named.element).plain : named.plain;
             const std::string to = take(from.name);
@@ -395,8 +394,8 @@ private:
         }
         return body;
     }
-    // After each step an array is called like another one.
-    std::string turns() {
+    // Swaps the arrays as the steps do.
+    std::string rotations() {
         std::string held, moved;
         for (const auto& [id, local] : locals_) {
             const int next = field(id).after_step;

@@ -58,7 +58,7 @@ private:
         }
         return nullptr;
     }
-    // With --equal-rims, of arrays that take turns and of which one is written in a step: cells that are not
+    // With --equal-rims, of rotating arrays and of which one is written in a step: cells that are not
     // written keep what the name held, which is the same in all of them.
     bool is_short_cycle(int id) const {
         if (!options_.equal_rims || field(id).after_step == id) return false;
@@ -74,7 +74,7 @@ private:
         return written == 1 && !is_guarded;
     }
     bool is_short(int id) const { return first_write(id) && is_short_cycle(id); }
-    // An array that takes turns, and whose cells before the step show nowhere: neither in what is read, nor
+    // A rotating array whose cells before the step show nowhere: neither in what is read, nor
     // under its next name, where that shows.
     bool is_scratch(int id) const {
         if (!is_short_cycle(id)) return false;
@@ -98,7 +98,7 @@ private:
             const bool is_dropped = options_.equal_rims && is_scratch(id) && !is_computed;
             if (is_dropped)
                 spec_.remarks.push_back(
-                    fmt::format("`{}` takes turns with the others and has no field: what it holds afterwards "
+                    fmt::format("`{}` rotates with the others and has no field: what it holds afterwards "
                                 "is left out.",
                                 field(id).name));
             else
@@ -115,12 +115,12 @@ private:
         }
         if (assumes)
             spec_.remarks.push_back(
-                "Assumes that the arrays that take turns hold the same values in the cells that "
+                "Assumes that the rotating arrays hold the same values in the cells that "
                 "no loop writes.");
         else if (std::any_of(form_.fields.begin(), form_.fields.end(), [&](const Field& each) {
                      return each.after_step != static_cast<int>(&each - form_.fields.data());
                  }))
-            spec_.remarks.push_back("Arrays that take turns are a field each, and the swap is written out.");
+            spec_.remarks.push_back("Rotating arrays are a field each, and the swap is written out.");
     }
 
     std::string target(int id) {
@@ -209,7 +209,7 @@ private:
     std::string reduction(const Statement& each) {
         begin(each);
         const Store& from = store(each);
-        const Reduction& gathered = model_.reduction(from.reduction);
+        const Reduction& reduction = model_.reduction(from.reduction);
         const std::string lets = name_parts(from);
         std::string cells = is_whole(each) ? "" : " on " + region(each);
         if (const std::string condition = condition_of(from); !condition.empty())
@@ -217,16 +217,16 @@ private:
         const std::string value = term(from.value).words;
         ReductionName made;
         made.statement = static_cast<int>(&each - form_.statements.data());
-        made.name = names_.take(gathered.name);
+        made.name = names_.take(reduction.name);
         const auto line = [&](const std::string& name, const std::string& op, const std::string& of) {
             return broken("reduce " + name + " = " + op + "(" + of + ")" + cells) + "\n";
         };
-        made.line = line(made.name, gathered.op, value);
+        made.line = line(made.name, reduction.op, value);
         std::string sizes;
-        for (const int part : gathered.parts)
+        for (const int part : reduction.parts)
             sizes += (sizes.empty() ? "abs(" : " + abs(") + term(part).words + ")";
         made.magnitude_name = names_.take(made.name + "_magnitude");
-        if (gathered.op == "sum") made.magnitude = line(made.magnitude_name, "sum", sizes);
+        if (reduction.op == "sum") made.magnitude = line(made.magnitude_name, "sum", sizes);
         spec_.reductions.push_back(made);
         return lets + made.line;
     }
@@ -234,15 +234,15 @@ private:
     void check_sums() {
         for (const ReductionName& each : spec_.reductions) {
             const Store& from = store(form_.statements[static_cast<std::size_t>(each.statement)]);
-            const Reduction& gathered = model_.reduction(from.reduction);
-            const bool is_real_sum = gathered.op == "sum" && c::is_real(gathered.type);
+            const Reduction& reduction = model_.reduction(from.reduction);
+            const bool is_real_sum = reduction.op == "sum" && c::is_real(reduction.type);
             if (is_real_sum && options_.strict_fp)
                 throw Refusal(from.where,
                               "this sum is added in another order by a spec: its last digits differ",
                               {"without --strict-fp it is lifted, and the header says so"});
-            const std::string& variable = gathered.name;
+            const std::string& variable = reduction.name;
             spec_.remarks.push_back(
-                gathered.op == "sum"
+                reduction.op == "sum"
                     ? fmt::format(
                           "Behind the nest `{}` is what it was before plus `{}`.{}", variable, each.name,
                           is_real_sum ? " The sum is added in another order, in f64: its last digits differ."
@@ -250,7 +250,7 @@ private:
                     : fmt::format(
                           "Behind the nest `{}` is the {} of what it was before and `{}`. Where a value is "
                           "NaN, so is `{}`.",
-                          variable, gathered.op == "max" ? "larger" : "smaller", each.name, each.name));
+                          variable, reduction.op == "max" ? "larger" : "smaller", each.name, each.name));
         }
     }
     // A change in place that reads neighbours which it changes as well needs a name for what was there.
@@ -276,7 +276,7 @@ private:
     std::string stored(const Store& from) {
         const Term& value = model_.term(from.value);
         if (value.kind == Term::Kind::number) {
-            // On its own a number takes the field's type.
+            // A value that is a number alone takes the field's type.
             return number(value, value.type == Number::f32).words;
         }
         return term(from.value).words;
@@ -309,7 +309,7 @@ private:
                found->second > 1;
     }
 
-    // Without `on`, the cells are those whose neighbours are all there.
+    // Without `on`, a statement covers the cells whose neighbours all exist.
     bool needs_region(const Statement& each) {
         if (!lets_.empty()) {
             for (const auto& [id, read] : each.reads) {

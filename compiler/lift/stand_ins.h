@@ -33,7 +33,7 @@ struct RunRecord {
     char called[128] = {};  // a function that is not in the list, and ended the run
     bool has_exited = false;
     int exit_code = 0;
-    char ran[1024] = {};  // the stencils that were run, each with a space behind it
+    char ran[1024] = {};  // the stencils that were run, each with a space after it
 };
 
 // The record that this process writes to from now on.

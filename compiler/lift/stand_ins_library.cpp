@@ -136,7 +136,8 @@ void* address(Function* function) {
     return reinterpret_cast<void*>(function);
 }
 
-// A call of what is in no list. The code that it is called by knows no more than the address.
+// Stops at a call of a function that is not in the list. The calling code passes nothing but an address, so
+// each such function has its own stub.
 constexpr int kStops = 64;
 std::array<std::string, kStops> stop_names;
 template <int Index>

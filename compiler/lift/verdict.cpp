@@ -99,7 +99,7 @@ Verdict verify_function(const Options& options, const Nests& found) {
     std::map<std::string, int> macros;
     small.source.text = preprocess(options.source, &macros);
     const Nests copy = lift_nests(small);
-    // Where there is nothing to make small, the time that it takes is taken.
+    // Where no size can be made smaller, runs with the sizes as they are.
     if (macros.empty() || !are_alike(found, copy))
         return is_large(found) ? verify_as_it_is(options, found, was_too_long) : verdict;
     verdict = verify_as_it_is(small, copy, was_too_long);

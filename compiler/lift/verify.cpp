@@ -208,7 +208,7 @@ private:
             const Field& of = form_.fields[i];
             const Number type = model_.object(of.object).number;
             const auto name = lifted_.spec.fields.find(static_cast<int>(i));
-            // With --equal-rims the arrays that take turns begin alike.
+            // With --equal-rims the rotating arrays begin alike.
             const bool is_copy = lifted_.equal_rims && of.after_step != static_cast<int>(i);
             for_cells(of, [&](const std::vector<std::int64_t>& cell, std::size_t index) {
                 double value = draw(type);
@@ -236,7 +236,7 @@ private:
         return type == Number::i64 ? static_cast<double>(std::bit_cast<std::int64_t>(value)) : value;
     }
 
-    // In a process of its own: a function that goes astray ends that alone.
+    // In a process of its own: a function that fails ends that process alone.
     void call() {
         std::vector<void*> values{launch()};
         for (const HarnessValue& each : harness_.values) {
@@ -329,24 +329,24 @@ private:
     void compare_reduction(std::size_t i, Outcome& outcome) const {
         const ReductionName& named = lifted_.spec.reductions[i];
         const Statement& cells = form_.statements[static_cast<std::size_t>(named.statement)];
-        const Reduction& gathered =
+        const Reduction& reduction =
             model_.reduction(model_.stores[static_cast<std::size_t>(cells.store)].reduction);
         double first = 0;
         for (std::size_t k = 0; k < model_.scalars.size(); ++k) {
             const Scalar& each = model_.scalars[k];
-            if (each.variable == gathered.variable && each.members.empty()) first = scalars_[k];
+            if (each.variable == reduction.variable && each.members.empty()) first = scalars_[k];
         }
         const double found = interpreter_->reduction(named.name);
-        const double have = gathered.op == "sum"   ? first + found
-                            : gathered.op == "max" ? std::max(first, found)
-                                                   : std::min(first, found);
-        const double want = read_number(results_[i], gathered.type);
-        const bool is_float = gathered.type == Number::f32;
+        const double have = reduction.op == "sum"   ? first + found
+                            : reduction.op == "max" ? std::max(first, found)
+                                                    : std::min(first, found);
+        const double want = read_number(results_[i], reduction.type);
+        const bool is_float = reduction.type == Number::f32;
         const double shown = is_float ? static_cast<float>(have) : have;
-        const double apart = ulps_apart(want, shown, gathered.type);
+        const double apart = ulps_apart(want, shown, reduction.type);
         double allowed = 0;
-        if (gathered.op == "sum" && c::is_real(gathered.type)) {
-            // Each addition rounds by half a unit of what there is by then, at most, here and there.
+        if (reduction.op == "sum" && c::is_real(reduction.type)) {
+            // Each addition rounds by at most half a unit of the partial sum, in both programs.
             double count = 2;
             for (const Range& range : cells.region)
                 count *= static_cast<double>(number(range.upper) - number(range.lower));
@@ -356,7 +356,7 @@ private:
         const bool is_close = apart == 0 || std::abs(want - shown) <= allowed;
         if (!is_close)
             outcome.worst =
-                fmt::format("`{}` is {} by the spec and {} by the function", gathered.name, shown, want);
+                fmt::format("`{}` is {} by the spec and {} by the function", reduction.name, shown, want);
         outcome.passed = outcome.passed && is_close;
         const double unit =
             std::max(std::abs(want) * (is_float ? 0x1p-23 : 0x1p-52), std::numeric_limits<double>::min());

@@ -35,7 +35,7 @@ struct Verdict {
 // It is verified where both can be run, agree, and each branch of the function was taken both ways.
 Verdict verify_function(const Options& options, const Nests& found);
 
-// The text that is compiled behind the function: `halo_lift_call(void** values)` calls it with what the
+// The text that is compiled after the function: `halo_lift_call(void** values)` calls it with what the
 // values point to. order: of each value, what it is. Throws SourceError.
 struct HarnessValue {
     // length: of an array, in elements

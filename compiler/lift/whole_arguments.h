@@ -12,7 +12,7 @@
 namespace halo::lift {
 
 // Where an array lies in its memory: with room on both sides of it, or so that what is touched of it ends, or
-// begins, at a page that nobody may touch.
+// begins, at an inaccessible page.
 enum class Layout : unsigned char { roomy, high, low };
 
 class Arguments {

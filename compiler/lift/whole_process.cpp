@@ -35,7 +35,7 @@ GuardedMemory::~GuardedMemory() {
 
 namespace {
 
-// What the function finds in variables that it has not set.
+// Fills the stack with what the function finds in variables that it has not set.
 __attribute__((noinline)) void soil_stack(unsigned char garbage) {
     constexpr std::size_t kBytes = 32 * 1024;
     volatile char* memory = static_cast<char*>(::alloca(kBytes));
@@ -93,9 +93,9 @@ Outcome run_process(const ProcessRun& run) {
     outcome.printed.resize(static_cast<std::size_t>(std::max<off_t>(0, length)));
     if (::pread(out, outcome.printed.data(), outcome.printed.size(), 0) < 0) outcome.printed.clear();
     ::close(out);
-    outcome.went_astray = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
+    outcome.has_failed = !WIFEXITED(status) || WEXITSTATUS(status) != 0;
     outcome.was_too_long = WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM;
-    if (outcome.went_astray) {
+    if (outcome.has_failed) {
         if (run.record->called[0] != 0)
             outcome.why =
                 fmt::format("`{}` is defined elsewhere, or is no call that is made here", run.record->called);

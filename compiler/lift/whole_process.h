@@ -10,7 +10,7 @@
 
 namespace halo::lift {
 
-// Memory that a child process shares, between pages that nobody may touch.
+// Memory that a child process shares, between inaccessible pages.
 class GuardedMemory {
 public:
     explicit GuardedMemory(std::size_t bytes);  // throws std::bad_alloc
@@ -29,7 +29,7 @@ private:
 // A global variable of the function's file.
 struct GlobalPlace {
     const std::vector<char>* first;  // what it holds before the first call
-    GuardedMemory* last;             // what it holds behind the last one
+    GuardedMemory* last;             // what it holds after the last one
 };
 
 struct ProcessRun {
@@ -38,12 +38,12 @@ struct ProcessRun {
     std::vector<void*> values;  // for halo_lift_whole()
     std::vector<GlobalPlace> globals;
     int calls = 1;
-    double seconds = 1;         // then it has gone astray
+    double seconds = 1;         // after which it counts as failed
     unsigned char garbage = 0;  // what lies where the function's variables will be
 };
 
 struct Outcome {
-    bool went_astray = false, was_too_long = false;
+    bool has_failed = false, was_too_long = false;
     std::string why;
     std::string printed;
     bool has_exited = false;

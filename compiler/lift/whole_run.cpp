@@ -32,7 +32,7 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kCalls = 3, kMostDoubtful = 6, kMostDraws = 400;
 #ifdef __SANITIZE_ADDRESS__
-constexpr double kSlower = 10;  // code with sanitizers
+constexpr double kSlower = 10;  // how much sanitizers slow code down
 #else
 constexpr double kSlower = 1;
 #endif
@@ -95,7 +95,7 @@ public:
         result_.was_too_long = compared_ == 0 && too_long_ > 0;
         if (compared_ == 0)
             result_.reason =
-                fmt::format("the function could not be run on any of {} draws ({})", draws, astray_);
+                fmt::format("the function could not be run on any of {} draws ({})", draws, failure_);
         else if (doubtful_ > 0)
             result_.reason = fmt::format("on {} of {} draws {}", doubtful_, draws, result_.reason);
         else if (!left.empty())
@@ -106,7 +106,7 @@ public:
         result_.table.push_back(fmt::format(
             "the whole function: {} of {} draws compared, {} calls each, {} of {} branches seen both ways{}",
             compared_, draws, kCalls, points_.size() - unseen_count(), points_.size(),
-            astray_.empty() ? "" : "; of another draw: " + astray_));
+            failure_.empty() ? "" : "; of another draw: " + failure_));
         return std::move(result_);
     }
 
@@ -168,10 +168,10 @@ private:
         const std::vector<char> seen_before(seen(), seen() + 2 * points_.size());
         const Outcome own = run_one(*original_, Layout::roomy, 0x3f);
         std::vector<Region> touched(record().regions, record().regions + record().region_count);
-        // What depends on memory that nobody has written means nothing.
-        const bool means_something = !own.went_astray && own == run_one(*original_, Layout::roomy, 0x33);
+        // A result that depends on uninitialized memory has no meaning.
+        const bool means_something = !own.has_failed && own == run_one(*original_, Layout::roomy, 0x33);
         if (!means_something) {
-            astray_ = own.went_astray ? own.why : "it reads memory that nobody has written";
+            failure_ = own.has_failed ? own.why : "it reads memory that has not been written";
             too_long_ += own.was_too_long;
             std::copy(seen_before.begin(), seen_before.end(), seen());  // nothing of it was compared
             return;
@@ -182,7 +182,7 @@ private:
             for (const Layout layout : {Layout::high, Layout::low}) {
                 const Outcome again = run_one(*original_, layout, 0x3f, touched);
                 // Its accesses that are not traced (of functions of the library) may need the room.
-                if (!again.went_astray && !agrees(again, run_one(*replaced_, layout, 0x3f, touched))) return;
+                if (!again.has_failed && !agrees(again, run_one(*replaced_, layout, 0x3f, touched))) return;
             }
         }
         ++compared_;
@@ -215,13 +215,13 @@ private:
                        too_long_ > 5 ? kSecondsOfLongRun : kSecondsOfRun,
                        garbage};
         Outcome outcome = run_process(run);
-        if (!outcome.went_astray) outcome.memory = arguments_->memory();
+        if (!outcome.has_failed) outcome.memory = arguments_->memory();
         return outcome;
     }
 
     // ---- what is compared
 
-    // Where not, result_ says so. What rounds otherwise may also branch otherwise behind it: of such a
+    // Where not, result_ says so. What rounds otherwise may also branch otherwise after it: of such a
     // function one difference among many draws proves nothing.
     bool agrees(const Outcome& own, const Outcome& other) {
         const std::string difference = compare(own, other);
@@ -232,7 +232,7 @@ private:
         return false;
     }
     std::string compare(const Outcome& own, const Outcome& other) const {
-        if (other.went_astray) return "with the stencils in place the function ends: " + other.why;
+        if (other.has_failed) return "with the stencils in place the function ends: " + other.why;
         if (own.has_exited != other.has_exited || own.exit_code != other.exit_code)
             return "with the stencils in place the function ends the program otherwise";
         std::string difference;
@@ -288,7 +288,7 @@ private:
     std::unique_ptr<rt::JitModule> original_, replaced_;
     std::optional<GuardedMemory> record_memory_, seen_memory_;
     std::optional<Arguments> arguments_;
-    std::string ran_, astray_;
+    std::string ran_, failure_;
     int compared_ = 0;  // draws
     int guarded_ = 0;   // of these, in memory that ends where the accesses do
     int doubtful_ = 0;  // draws with differences that rounding may have made

@@ -105,7 +105,7 @@ private:
         }
     }
 
-    // A walk along the slowest axis has all that a cell needs of other levels once it has the last plane.
+    // A traversal of the slowest axis has all that a cell needs of other levels once it has the last plane.
     int plane_in_sum(ExprId id, const Level& level) const {
         const Plane& plane = planes_[id.index];
         return plane.highest != kNowhere && plane.level == level ? plane.highest : kLast;

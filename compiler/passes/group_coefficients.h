@@ -12,7 +12,6 @@
 // multiplying k into it would save nothing and would let u's two coefficients cancel on the host.
 // Parenthesised sums that get the same factor are merged. Sums and products that are used more than once are
 // computed once, so they are terms, not opened. Division by what varies stays.
-//
 // The order is that of first appearance, but a sum begins with a group that has a positive term, and that
 // group with that term; in c*(a - b) the term read at the larger offset is the positive one.
 //

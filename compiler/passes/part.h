@@ -3,7 +3,7 @@
 // A part is a box of cells. Past its faces that are no faces of the whole grid lie cells of its neighbours; a
 // part has some of them as cells of its own (ghosts) and computes them, too, so what it takes for the values
 // past its faces does not matter: wrong values move inwards by what ir::step_reach() says in each step, and
-// ghosts are given anew before they reach what counts.
+// ghosts are exchanged before wrong values reach the part's own cells.
 #pragma once
 
 #include <array>

@@ -1,8 +1,6 @@
-// How a weighted sum over one level's cells is best added up where neighbouring cells share what they
-// compute: from sums along the rows to sums in the planes to the whole. Private to the room; factor_sums
-// decides which sums are worth it.
-//
-// Along an axis, the column of weights of each place beside it is looked at. Places with columns in
+// How to add up a weighted sum over one level's cells where neighbouring cells share what they compute: from
+// sums along the rows to sums in the planes to the whole. Private to the room; factor_sums decides which sums
+// are worth it. Along an axis, each place in the other axes has a column of weights. Places with columns in
 // proportion are one class K: their (weighted) sum S_K is computed once in each plane, by the same method
 // along the axes that are left. Planes in which all S_K have the same weights share Q, their weighted sum,
 // which the total then takes at each of these planes. Places with a weight in one plane alone are added up in

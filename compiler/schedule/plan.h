@@ -40,8 +40,8 @@ std::vector<std::string> texts_of(const Plan& plan, int rank);
 // Seconds of a time step in single steps, by the model: of all stages' cells, of their launches, and of the
 // host that reads watched reductions.
 struct StepCost {
-    double cells = 0, launches = 0, looks = 0;
-    double total() const { return cells + launches + looks; }
+    double cells = 0, launches = 0, checks = 0;
+    double total() const { return cells + launches + checks; }
 };
 
 }  // namespace halo::schedule

@@ -98,7 +98,7 @@ struct Target {
     double launch_seconds = 2.9e-6;
     double graph_launch_seconds = 0.72e-6;
     double barrier_seconds = 1.0e-6;
-    double look_seconds = 17e-6;
+    double check_seconds = 17e-6;  // of the host, to read watched reductions after a step
 };
 
 }  // namespace halo::schedule

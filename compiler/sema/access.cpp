@@ -311,7 +311,7 @@ bool Evaluator::accept(const ir::Access& access, SourceRange where) {
 
 void Evaluator::ask_for_boundary(FieldInfo& info, int axis, int side, SourceRange where) {
     if (info.asked_for_boundary) return;
-    for (FieldInfo& other : fields_)  // one of several components is enough
+    for (FieldInfo& other : fields_)  // a message for one of several components is enough
         other.asked_for_boundary = other.asked_for_boundary || other.symbol == info.symbol;
     const std::string& name = info.symbol->name;
     report(DiagnosticKind::boundary_needed, where,

@@ -64,9 +64,9 @@ Value Algebra::binary(BinaryOp op, const Value& left, const Value& right, Source
     return combine(op, left, right, where);
 }
 
-Value Algebra::made(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
+Value Algebra::generated(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
     if (left.has_parts() || right.has_parts()) return binary(op, left, right, where);
-    return arithmetic_.made(op, left, right, where);
+    return arithmetic_.generated(op, left, right, where);
 }
 
 // One by one.
@@ -86,10 +86,10 @@ Value Algebra::scale(BinaryOp op, const Value& vector, const Value& factor, bool
 Value Algebra::complex_binary(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
     if (op == BinaryOp::add || op == BinaryOp::sub) {
         return Value::complex_of(
-            arithmetic_.made(op, real_part(left), real_part(right), where),
+            arithmetic_.generated(op, real_part(left), real_part(right), where),
             is_zero(imaginary_part(left)) && op == BinaryOp::sub
                 ? arithmetic_.negate(imaginary_part(right), where)
-                : arithmetic_.made(op, imaginary_part(left), imaginary_part(right), where));
+                : arithmetic_.generated(op, imaginary_part(left), imaginary_part(right), where));
     }
     if (op == BinaryOp::mul) return complex_product(left, right, where);
     return complex_quotient(left, right, where);
@@ -97,7 +97,7 @@ Value Algebra::complex_binary(BinaryOp op, const Value& left, const Value& right
 
 Value Algebra::complex_product(const Value& left, const Value& right, SourceRange where) {
     if (!left.is_complex() || !right.is_complex()) {
-        // A factor of zero was written; a part of zero is no part.
+        // A zero that the user wrote stays; a zero part of a complex number drops out.
         return map_parts(left.is_complex() ? left : right, [&](const Value& part) {
             if (is_zero(part)) return part;
             return left.is_complex() ? binary(BinaryOp::mul, part, right, where)
@@ -105,14 +105,14 @@ Value Algebra::complex_product(const Value& left, const Value& right, SourceRang
         });
     }
     const auto multiply = [&](const Value& a, const Value& b) {
-        return arithmetic_.made(BinaryOp::mul, a, b, where);
+        return arithmetic_.generated(BinaryOp::mul, a, b, where);
     };
     const Value square = multiply(left.parts[1], right.parts[1]);
     const Value real = multiply(left.parts[0], right.parts[0]);
     return Value::complex_of(is_zero(real) ? arithmetic_.negate(square, where)
-                                           : arithmetic_.made(BinaryOp::sub, real, square, where),
-                             arithmetic_.made(BinaryOp::add, multiply(left.parts[0], right.parts[1]),
-                                              multiply(left.parts[1], right.parts[0]), where));
+                                           : arithmetic_.generated(BinaryOp::sub, real, square, where),
+                             arithmetic_.generated(BinaryOp::add, multiply(left.parts[0], right.parts[1]),
+                                                   multiply(left.parts[1], right.parts[0]), where));
 }
 
 Value Algebra::complex_quotient(const Value& left, const Value& right, SourceRange where) {
@@ -187,7 +187,8 @@ Value Algebra::dot(const Value& left, const Value& right, SourceRange where) {
         return mismatch(left, right, where, "`dot(a, b)` is of two vectors with the same components");
     Value sum = Value::of(Rational(0));
     for (std::size_t i = 0; i < left.parts.size(); ++i) {
-        sum = made(BinaryOp::add, sum, binary(BinaryOp::mul, left.parts[i], right.parts[i], where), where);
+        sum =
+            generated(BinaryOp::add, sum, binary(BinaryOp::mul, left.parts[i], right.parts[i], where), where);
     }
     return sum;
 }
@@ -212,7 +213,7 @@ Value Algebra::norm_squared(const Value& value, SourceRange where) {
     if (!value.has_parts()) return binary(BinaryOp::mul, value, value, where);
     Value sum = Value::of(Rational(0));
     for (const Value& part : value.parts)
-        sum = made(BinaryOp::add, sum, norm_squared(part, where), where);
+        sum = generated(BinaryOp::add, sum, norm_squared(part, where), where);
     return sum;
 }
 
@@ -235,10 +236,10 @@ Value Algebra::argument(const Value& value, SourceRange where) {
 // exp(a) * (cos(b) + i sin(b))
 Value Algebra::exponential(const Value& value, SourceRange where) {
     if (!value.is_complex()) return arithmetic_.call(Function::exp, {value}, where);
-    const Value turn = Value::complex_of(arithmetic_.call(Function::cos, {value.parts[1]}, where),
-                                         arithmetic_.call(Function::sin, {value.parts[1]}, where));
-    if (turn.is_poison() || is_zero(value.parts[0])) return turn;
-    return binary(BinaryOp::mul, arithmetic_.call(Function::exp, {value.parts[0]}, where), turn, where);
+    const Value phase = Value::complex_of(arithmetic_.call(Function::cos, {value.parts[1]}, where),
+                                          arithmetic_.call(Function::sin, {value.parts[1]}, where));
+    if (phase.is_poison() || is_zero(value.parts[0])) return phase;
+    return binary(BinaryOp::mul, arithmetic_.call(Function::exp, {value.parts[0]}, where), phase, where);
 }
 
 }  // namespace halo::sema

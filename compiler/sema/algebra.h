@@ -24,7 +24,7 @@ public:
 
     // Operands are poison, numbers, vectors or complex; what does not go together is reported.
     Value binary(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);
-    Value made(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);  // of numbers
+    Value generated(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);  // of numbers
     Value negate(const Value& operand, SourceRange where);
     Value power(const Value& base, const Value& exponent, SourceRange where);
     // Branches of the same components.

@@ -35,7 +35,7 @@ bool compare(BinaryOp op, const Rational& left, const Rational& right) {
     }
 }
 
-// Whole numbers are theirs already.
+// Whole numbers are integers already.
 bool is_number(const Value& value, std::int64_t number) {
     return value.is_number() && value.number == Rational(number);
 }
@@ -174,7 +174,7 @@ std::optional<Value> Arithmetic::identity(BinaryOp op, const Value& left, const 
     return std::nullopt;
 }
 
-Value Arithmetic::made(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
+Value Arithmetic::generated(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
     if (left.is_poison() || right.is_poison()) return Value();
     if (op == BinaryOp::mul && (is_number(left, 0) || is_number(right, 0))) return Value::of(Rational());
     if (op == BinaryOp::add && is_number(left, 0)) return right;
@@ -185,7 +185,7 @@ Value Arithmetic::made(BinaryOp op, const Value& left, const Value& right, Sourc
 Value Arithmetic::binary(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
     if (left.is_poison() || right.is_poison() || !spend(1, where)) return Value();
     if (ir::is_logical(op)) {
-        // What is known decides, or leaves the other side.
+        // A known operand decides the result, or leaves the other one.
         const bool decisive = op == BinaryOp::logical_or;
         if (left.kind == Value::Kind::truth) return left.truth == decisive ? left : right;
         if (right.kind == Value::Kind::truth) return right.truth == decisive ? right : left;

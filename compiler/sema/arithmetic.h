@@ -41,9 +41,9 @@ public:
 
     // Operands are poison or of the right sort (number or truth): callers have checked.
     Value binary(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);
-    // Of what nobody wrote, as the weights of a derivative: besides, 0*a = 0 and a+0 = a, so that weights of
-    // zero read nothing.
-    Value made(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);
+    // Of expressions that the compiler generates, such as a derivative's: also simplifies 0*a to 0 and a+0 to
+    // a, so that weights of zero read nothing.
+    Value generated(ir::BinaryOp op, const Value& left, const Value& right, SourceRange where);
     Value negate(const Value& operand, SourceRange where);
     Value logical_not(const Value& operand, SourceRange where);
     Value power(const Value& base, const Value& exponent, SourceRange where);

@@ -97,7 +97,7 @@ const BuiltinFunction* find_builtin(std::string_view name) {
     return found == kFunctions.end() ? nullptr : &*found;
 }
 
-bool is_kept_name(std::string_view name, bool as_function) {
+bool is_reserved_name(std::string_view name, bool as_function) {
     if (name == "t" || name == "pi" || name == "true" || name == "false") return true;
     return as_function && (find_builtin(name) || contains(kOperatorNames, name));
 }

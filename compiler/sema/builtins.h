@@ -20,9 +20,7 @@ const BuiltinFunction* find_builtin(std::string_view name);  // sqrt … atan2; 
 
 // A name that a declaration may not take. Functions live beside values: a param may be called `d`, a def may
 // not.
-bool is_kept_name(std::string_view name, bool as_function);
-
-// Operators of vector calculus and others that the language has and this compiler does not build yet.
+bool is_reserved_name(std::string_view name, bool as_function);
 
 // What a word of another language is called here: `fabs` is `abs`, `double` is `f64`.
 std::optional<std::string> translate_word(std::string_view word);

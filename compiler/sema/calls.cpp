@@ -219,7 +219,7 @@ Value Evaluator::coordinate_of(ir::CoordinateKind kind, int axis, SourceRange wh
     return value;
 }
 
-// An argument that can be had at several places is had as near to the statement as it can be.
+// Evaluates an argument at the place nearest to the statement that it can take.
 Value Evaluator::argument_value(syntax::ExprId id) {
     return evaluate_at(id, wanted_);
 }

@@ -70,7 +70,7 @@ std::optional<Value> Evaluator::own_part(const Value& value, const FieldInfo& in
 
 // ---- names of components
 
-// The word that picks a component: as written, or the number that an index is worth. nullopt: reported.
+// The word that picks a component: as written, or the value of an index. nullopt: reported.
 std::optional<std::string> Evaluator::part_word(const syntax::Member& node) {
     constexpr std::int64_t kLimit = 1'000'000'000;
     if (!node.index) return node.member.text;

@@ -34,7 +34,7 @@ Value Evaluator::shifted(const Value& operand, int axis, int distance, SourceRan
     });
 }
 
-// Kept, for most programs take the same few derivatives everywhere.
+// Cached: most programs use the same few derivatives everywhere.
 const std::vector<ir::Tap>& Evaluator::difference(int derivative, std::int64_t accuracy, bool is_staggered) {
     std::vector<ir::Tap>& taps = differences_[{derivative, accuracy, is_staggered}];
     if (taps.empty()) {
@@ -48,9 +48,9 @@ const std::vector<ir::Tap>& Evaluator::difference(int derivative, std::int64_t a
 Value Evaluator::add_term(const std::optional<Value>& sum, const Value& weight, const Value& factor,
                           SourceRange where) {
     if (sum && weight.is_number() && weight.number == Rational(-1))
-        return arithmetic_.made(BinaryOp::sub, *sum, factor, where);
-    const Value term = arithmetic_.made(BinaryOp::mul, weight, factor, where);
-    return sum ? arithmetic_.made(BinaryOp::add, *sum, term, where) : term;
+        return arithmetic_.generated(BinaryOp::sub, *sum, factor, where);
+    const Value term = arithmetic_.generated(BinaryOp::mul, weight, factor, where);
+    return sum ? arithmetic_.generated(BinaryOp::add, *sum, term, where) : term;
 }
 
 // sum + the pairs of one axis, r ascending; `taps` are symmetric, about the operand's point or about the
@@ -70,9 +70,9 @@ Value Evaluator::add_pairs(std::optional<Value> sum, const std::vector<ir::Tap>&
             below.position = below.position.moved_to(pairs.axis, pairs.to_half);
             above.position = above.position.moved_to(pairs.axis, pairs.to_half);
         }
-        const Value pair = is_odd ? arithmetic_.made(BinaryOp::sub, above, below, where)
-                                  : arithmetic_.made(BinaryOp::add, below, above, where);
-        const Value weight = arithmetic_.made(BinaryOp::div, Value::of(tap.weight), width, where);
+        const Value pair = is_odd ? arithmetic_.generated(BinaryOp::sub, above, below, where)
+                                  : arithmetic_.generated(BinaryOp::add, below, above, where);
+        const Value weight = arithmetic_.generated(BinaryOp::div, Value::of(tap.weight), width, where);
         sum = add_term(sum, weight, pair, where);
         if (sum->is_poison()) return Value();
     }
@@ -85,7 +85,7 @@ Value Evaluator::centre_weight(const std::vector<ir::Tap>& taps, int axis, int d
     for (const ir::Tap& tap : taps) {
         if (tap.offset != 0) continue;
         const Value width = spacing_power(axis, derivative, where);
-        return arithmetic_.made(BinaryOp::div, Value::of(tap.weight), width, where);
+        return arithmetic_.generated(BinaryOp::div, Value::of(tap.weight), width, where);
     }
     return Value::of(Rational(0));
 }
@@ -106,7 +106,8 @@ Value Evaluator::differentiate(const Value& operand, int axis, int derivative, s
     const std::vector<ir::Tap>& taps = difference(derivative, accuracy, pairs.is_staggered);
     std::optional<Value> sum;
     if (derivative % 2 == 0 && !pairs.is_staggered) {
-        sum = arithmetic_.made(BinaryOp::mul, centre_weight(taps, axis, derivative, where), operand, where);
+        sum = arithmetic_.generated(BinaryOp::mul, centre_weight(taps, axis, derivative, where), operand,
+                                    where);
     }
     return add_pairs(sum, taps, operand, pairs, where);
 }
@@ -154,7 +155,7 @@ Value Evaluator::one_sided(const Value& operand, const OneSided& form, SourceRan
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         Value node = shifted(operand, form.axis, elements[i], where);
         if (is_staggered) node.position = node.position.moved_to(form.axis, to_half);
-        const Value weight = arithmetic_.made(BinaryOp::div, Value::of(weights[i]), width, where);
+        const Value weight = arithmetic_.generated(BinaryOp::div, Value::of(weights[i]), width, where);
         sum = add_term(sum, weight, node, where);
         if (sum->is_poison()) return Value();
     }
@@ -169,9 +170,9 @@ Value Evaluator::laplacian(const Value& operand, std::int64_t accuracy, SourceRa
     const std::vector<ir::Tap>& taps = difference(2, accuracy, false);
     Value centre = Value::of(Rational(0));
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
-        centre = arithmetic_.made(BinaryOp::add, centre, centre_weight(taps, axis, 2, where), where);
+        centre = arithmetic_.generated(BinaryOp::add, centre, centre_weight(taps, axis, 2, where), where);
     }
-    Value sum = arithmetic_.made(BinaryOp::mul, centre, operand, where);
+    Value sum = arithmetic_.generated(BinaryOp::mul, centre, operand, where);
     for (int axis = 0; axis < symbols_.rank() && !sum.is_poison(); ++axis) {
         sum = add_pairs(sum, taps, operand, Pairs{axis, 2}, where);
     }

@@ -128,14 +128,15 @@ Value Evaluator::biharmonic(const Value& operand, std::int64_t accuracy, SourceR
         return map_parts(operand, [&](const Value& part) { return biharmonic(part, accuracy, where); });
     Value sum = Value::of(Rational(0));
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
-        sum = arithmetic_.made(BinaryOp::add, sum, differentiate(operand, axis, 4, accuracy, where), where);
+        sum = arithmetic_.generated(BinaryOp::add, sum, differentiate(operand, axis, 4, accuracy, where),
+                                    where);
     }
     for (int a = 0; a < symbols_.rank(); ++a) {
         for (int b = a + 1; b < symbols_.rank(); ++b) {
             const Value inner = differentiate(operand, a, 2, accuracy, where);
             const Value mixed = differentiate(inner, b, 2, accuracy, where);
-            const Value twice = arithmetic_.made(BinaryOp::mul, Value::of(Rational(2)), mixed, where);
-            sum = arithmetic_.made(BinaryOp::add, sum, twice, where);
+            const Value twice = arithmetic_.generated(BinaryOp::mul, Value::of(Rational(2)), mixed, where);
+            sum = arithmetic_.generated(BinaryOp::add, sum, twice, where);
         }
     }
     return sum;
@@ -158,7 +159,7 @@ Value Evaluator::upwind(const Value& operand, const Value& velocity, int axis, s
 }
 
 // A vector's component along each axis: by name where its components are called like the axes, else in order.
-// nullopt where it has not one for each; that is reported.
+// nullopt where it does not have one for each; that is reported.
 std::optional<std::vector<Value>> Evaluator::along_axes(const Value& vector, const std::string& what,
                                                         SourceRange where) {
     const std::vector<std::string>& axes = symbols_.axes();
@@ -218,13 +219,13 @@ Value Evaluator::divergence(const Value& operand, std::int64_t accuracy, SourceR
     Value sum = Value::of(Rational(0));
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
         const Value term = differentiate((*parts)[static_cast<std::size_t>(axis)], axis, 1, accuracy, where);
-        sum = algebra_.made(BinaryOp::add, sum, term, where);
+        sum = algebra_.generated(BinaryOp::add, sum, term, where);
     }
     return sum;
 }
 
 // Three axes: a vector. Two: of a vector the component that stands upright, of a number the vector in the
-// plane that it turns about.
+// plane around it.
 Value Evaluator::curl(const Value& operand, std::int64_t accuracy, SourceRange where) {
     const std::vector<std::string>& axes = symbols_.axes();
     if (axes.size() == 1) {
@@ -243,7 +244,7 @@ Value Evaluator::curl(const Value& operand, std::int64_t accuracy, SourceRange w
     const auto about = [&](int from, int to) {
         const Value first = differentiate((*parts)[static_cast<std::size_t>(to)], from, 1, accuracy, where);
         const Value second = differentiate((*parts)[static_cast<std::size_t>(from)], to, 1, accuracy, where);
-        return algebra_.made(BinaryOp::sub, first, second, where);
+        return algebra_.generated(BinaryOp::sub, first, second, where);
     };
     if (axes.size() == 2) return about(0, 1);
     return Value::vector_of(

@@ -119,11 +119,10 @@ public:
     std::vector<LoopIndex> loop_indices() const;                   // that are visible now
     void set_loop_indices(const std::vector<LoopIndex>& indices);  // in place of those that are visible
 
-    // What a value for a field of several components is worth for one of them; nullopt: does not fit,
-    // reported.
     // What a clause `v.x …` of a field's or let's own block speaks of: info with that part for the whole, and
     // how many members were named. nullopt where the field is not of it, or there is no such part (reported).
     std::optional<FieldInfo> narrowed(syntax::ExprId part, const FieldInfo& info, int& depth);
+    // A value for a field of several components: the part for one of them. nullopt: does not fit, reported.
     std::optional<Value> own_part(const Value& value, const FieldInfo& info, SourceRange where);
 
     // How the fields of the stencil are made up, by Symbol::index. Reports what is wrong with the types.
@@ -182,11 +181,11 @@ public:
     void set_injected(const Symbol* points) { injected_ = points; }
     // What `step` is, and `time` is made of, in place of the steps done.
     void set_step(Value step) { step_ = std::move(step); }
-    // The statement that is read now writes this symbol's field; for the mend of `u = u + …`.
+    // The statement that is read now writes this symbol's field; for the suggestion on `u = u + …`.
     void set_target(const Symbol& symbol, SourceRange where) { target_ = {&symbol, where}; }
     SourceRange where(syntax::ExprId id) const { return file_[id].where; }
 
-    // Looking for a likely name costs as much as there are names, so it is done for the first mistakes alone.
+    // A search for a similar name takes time for each name, so only the first mistakes have one.
     bool may_suggest() const { return suggestions_ < 100; }
     // The stencil's names of the kinds that are wanted, to choose a likely one from.
     template <class Wanted>
@@ -299,13 +298,13 @@ private:
                                const std::string& base);
 
     // places.cpp
-    struct Lookout;  // finds the places that an expression can take
+    struct PlaceFinder;  // finds the places that an expression can take
     Places places(syntax::ExprId id);
     Value evaluate_at(syntax::ExprId id, Halves place);
     std::string names_at(Halves place, Halves axes) const;
     void refuse_apart(const Value& left, syntax::ExprId left_id, const Value& right, syntax::ExprId right_id,
                       SourceRange where);
-    void mend_by_interpolating(Diagnostic& diagnostic, syntax::ExprId id, Halves apart);
+    void offer_interpolation(Diagnostic& diagnostic, syntax::ExprId id, Halves apart);
 
     // calls.cpp
     Value call(const syntax::CallExpr& node, SourceRange where);

@@ -113,7 +113,7 @@ public:
 
 private:
     Value binary(BinaryOp op, const Value& left, const Value& right) {
-        return arithmetic_.made(op, left, right, rule_.where);
+        return arithmetic_.generated(op, left, right, rule_.where);
     }
 
     // The cell `number` inside the face (0 is the edge cell), seen from the ghost k past it.

@@ -23,9 +23,9 @@ std::string Evaluator::names_at(Halves place, Halves axes) const {
 // ---- the places that an expression can take
 // ---------------------------------------------------------------------
 
-// Walks the tree without building anything. What it cannot tell it takes to be anywhere: places are wishes,
-// and the values that are built in the end carry where they really lie.
-struct Evaluator::Lookout {
+// Walks the tree without building anything. An expression whose place it cannot find counts as being
+// anywhere: places are preferences, and the values that are built later carry their actual positions.
+struct Evaluator::PlaceFinder {
     struct Bound {  // a def's parameter or an index
         std::string_view name;
         Places places;
@@ -33,7 +33,7 @@ struct Evaluator::Lookout {
         int axis = -1;                   // where it stands for one
     };
 
-    explicit Lookout(Evaluator& the_evaluator) : evaluator(the_evaluator) {}
+    explicit PlaceFinder(Evaluator& the_evaluator) : evaluator(the_evaluator) {}
 
     Places of(syntax::ExprId id) {
         const syntax::Expr& expr = evaluator.file_[id];
@@ -283,7 +283,7 @@ private:
     }
 
     Evaluator& evaluator;
-    std::vector<Bound> bound;  // parameters of the defs that are looked into
+    std::vector<Bound> bound;  // parameters of the defs that are being traversed
     std::size_t frame = 0;
     int in_def = 0;
     int depth = 0;
@@ -307,21 +307,22 @@ std::vector<Halves> Evaluator::places_of(const Shape& shape, std::uint32_t first
 // In a stencil without staggered fields there is one place.
 Places Evaluator::places(syntax::ExprId id) {
     if (!is_staggered_) return Places::only(0);
-    return Lookout(*this).of(id);
+    return PlaceFinder(*this).of(id);
 }
 
 Halves Evaluator::own_place(syntax::ExprId id) {
     if (!is_staggered_) return 0;
     const Places all = places(id);
     if (all.own) return *all.own;
-    if (all.set == 0xFF || all.set == 0) return 0;  // of no field; or apart, as will be said where they meet
+    if (all.set == 0xFF || all.set == 0)
+        return 0;  // of no field; or in conflict, which is reported where the operands meet
     report(DiagnosticKind::ambiguous_position, where(id),
            "this could be computed at several places in the cells")
         .note(fmt::format("a `let` says where, as in `let a at {}+1/2 = …`", symbols_.axes().front()));
     return 0;
 }
 
-// The operand of something that is wanted at `wanted_`, as near to there as it can be had.
+// Evaluates an operand of an expression at `wanted_`, at the nearest place that it can take.
 Value Evaluator::evaluate_at(syntax::ExprId id, Halves place) {
     const Halves outer = wanted_;
     wanted_ = is_staggered_ ? places(id).nearest(place) : Halves{0};
@@ -342,10 +343,10 @@ void Evaluator::refuse_apart(const Value& left, syntax::ExprId left_id, const Va
         report(DiagnosticKind::position_mismatch, where,
                fmt::format("the left side lies at {}, and the right side at {}",
                            names_at(left.position.half, apart), names_at(right.position.half, apart)));
-    mend_by_interpolating(diagnostic, left_is_off ? left_id : right_id, apart);
+    offer_interpolation(diagnostic, left_is_off ? left_id : right_id, apart);
 }
 
-void Evaluator::mend_by_interpolating(Diagnostic& diagnostic, syntax::ExprId id, Halves apart) {
+void Evaluator::offer_interpolation(Diagnostic& diagnostic, syntax::ExprId id, Halves apart) {
     std::string along;
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
         if ((apart & axis_bit(axis)) == 0) continue;
@@ -373,7 +374,7 @@ bool Evaluator::require_position(const Value& value, Halves place, const std::st
         report(DiagnosticKind::position_mismatch, where(id),
                fmt::format("this lies at {}, and {} at {}", names_at(value.position.half, apart), what,
                            names_at(place, apart)));
-    mend_by_interpolating(diagnostic, id, apart);
+    offer_interpolation(diagnostic, id, apart);
     return false;
 }
 

@@ -39,8 +39,8 @@ struct Position {
     }
 };
 
-// Places that an expression can take: a derivative can be had at its operand's place and half a cell away.
-// `own` is where it is without any wish: at the place of its fields.
+// Places that an expression can take: a derivative can be evaluated at its operand's place and half a cell
+// away. `own` is its place where nothing is preferred: that of its fields.
 struct Places {
     std::uint8_t set = 0xFF;  // bit h for the place h (Halves)
     std::optional<Halves> own;

@@ -146,7 +146,7 @@ void RunAnalyzer::read(const syntax::InitStatement& init) {
         init_->quantity(init.value);
         return;
     }
-    std::map<Halves, std::optional<std::vector<Value>>> known;  // what it is worth at each place
+    std::map<Halves, std::optional<std::vector<Value>>> known;  // its value at each place
     for (std::uint32_t i = 0; i < reference->shape->leaves(); ++i) {
         const ir::Field& field = stencil_.fields[reference->first + i];
         const auto [found, is_first] = known.try_emplace(place_of(field));

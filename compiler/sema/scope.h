@@ -1,4 +1,4 @@
-// What an evaluator sets aside while it looks at something with names of its own.
+// What an evaluator saves while it evaluates a scope with names of its own, and restores afterwards.
 #pragma once
 
 #include <string>

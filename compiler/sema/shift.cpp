@@ -65,9 +65,9 @@ std::optional<ExprId> Arithmetic::shift_leaf(const ir::Expr& expr, const ir::Off
         const ExprId spacing = program_.axes[coordinate.axis].spacing;
         const ir::Constant* known = std::get_if<ir::Constant>(&program_[spacing].node);
         const Value width = known ? Value::of(known->value) : Value::of(spacing, Scalar::f64, true);
-        distance = made(BinaryOp::mul, distance, width, where);
+        distance = generated(BinaryOp::mul, distance, width, where);
     }
-    const Value moved = made(BinaryOp::add, here, distance, where);
+    const Value moved = generated(BinaryOp::add, here, distance, where);
     return moved.is_poison() ? here.id : moved.id;  // poison only once the program is too large
 }
 

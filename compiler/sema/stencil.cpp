@@ -60,7 +60,7 @@ void StencilAnalyzer::run() {
 void StencilAnalyzer::write_out(const syntax::StencilStatement& statement) {
     const auto* loop = std::get_if<syntax::ForStatement>(&statement);
     if (!loop) {
-        steps_.push_back({&statement, evaluator_.loop_indices(), turns_});
+        steps_.push_back({&statement, evaluator_.loop_indices(), iterations_});
         return;
     }
     const bool is_whole = evaluator_.repeat(loop->indices, loop->indices.front().name.where, [&] {
@@ -69,10 +69,10 @@ void StencilAnalyzer::write_out(const syntax::StencilStatement& statement) {
                          fmt::format("loops make more than {} statements of this", kMaxSteps));
             return false;
         }
-        turns_.push_back(++turn_count_);
+        iterations_.push_back(++turn_count_);
         for (const syntax::LoopBody& body : loop->body)
             write_out(body.statement);
-        turns_.pop_back();
+        iterations_.pop_back();
         return true;
     });
     if (is_whole) return;
@@ -84,15 +84,15 @@ void StencilAnalyzer::enter(const Step& step) {
     evaluator_.set_loop_indices(step.indices);
     const auto is_over = [&](const std::pair<std::size_t, const Symbol*>& let) {
         const std::size_t depth = let.first;
-        const bool goes_on =
-            step.turns.size() >= depth &&
-            std::equal(current_turns_.begin(), current_turns_.begin() + static_cast<std::ptrdiff_t>(depth),
-                       step.turns.begin());
+        const bool goes_on = step.iterations.size() >= depth &&
+                             std::equal(current_iterations_.begin(),
+                                        current_iterations_.begin() + static_cast<std::ptrdiff_t>(depth),
+                                        step.iterations.begin());
         if (!goes_on) evaluator_.forget_let(*let.second);
         return !goes_on;
     };
     loop_lets_.erase(std::remove_if(loop_lets_.begin(), loop_lets_.end(), is_over), loop_lets_.end());
-    current_turns_ = step.turns;
+    current_iterations_ = step.iterations;
 }
 
 void StencilAnalyzer::find_target(const syntax::Assignment& assignment) {

@@ -36,11 +36,11 @@ private:
         Reference reference;
         int time = 0;
     };
-    // A statement, once for each turn of the loops around it.
+    // A statement, once for each iteration of the loops around it.
     struct Step {
         const syntax::StencilStatement* statement = nullptr;
         std::vector<LoopIndex> indices;
-        std::vector<int> turns;  // a number for each turn that it is in, outermost first
+        std::vector<int> iterations;  // the iteration of each loop around it, outermost first
     };
     static constexpr std::size_t kMaxSteps = 20'000;
 
@@ -48,7 +48,7 @@ private:
 
     void write_out(const syntax::StencilStatement& statement);
 
-    // Lets of a loop end with the turn.
+    // Lets of a loop end with its iteration.
     void enter(const Step& step);
 
     // ---- what is assigned
@@ -157,7 +157,7 @@ private:
 
     Guards guards_{evaluator_};
     std::vector<Step> steps_;
-    std::vector<int> turns_, current_turns_;
+    std::vector<int> iterations_, current_iterations_;
     int turn_count_ = 0;
     std::vector<std::pair<std::size_t, const Symbol*>> loop_lets_;  // that are known now; how deep
     std::vector<std::optional<Target>> targets_;                    // of the assignments, in order

@@ -73,7 +73,7 @@ void Symbols::declare(Symbol symbol, const syntax::Name& name, DiagnosticSink& s
     symbol.is_shared = in_shared_;
     std::unordered_map<std::string, std::size_t>& names = in_shared_ ? shared_ : by_name_;
     const auto taken = names.find(name.text);
-    if (is_kept_name(name.text, symbol.kind == Symbol::Kind::function)) {
+    if (is_reserved_name(name.text, symbol.kind == Symbol::Kind::function)) {
         Diagnostic& diagnostic =
             sink.report(DiagnosticKind::reserved_name, name.where,
                         fmt::format("`{}` cannot be the name of {}: it has a meaning already", name.text,

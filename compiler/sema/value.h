@@ -1,4 +1,4 @@
-// What an expression of a spec is worth while the program is built: an exact number until it meets a type, a
+// The value of an expression of a spec while the program is built: an exact number until it meets a type, a
 // truth value that is known already, an expression in the program's arena, or several of them: a vector, or a
 // complex number. The program knows none of the last two: their components go into it one by one.
 #pragma once

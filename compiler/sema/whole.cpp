@@ -218,8 +218,8 @@ Value Arithmetic::floor_mod(const Value& left, const Value& right, SourceRange w
     const bool uniform = left.is_uniform() && right.is_uniform();
     const bool by_zero = right.is_number() && right.number.is_zero();
     if (uniform || by_zero || !left.is_whole() || !right.is_whole()) {
-        const Value turns = floor_div(left, right, where);
-        return binary(BinaryOp::sub, left, binary(BinaryOp::mul, right, turns, where), where);
+        const Value quotient = floor_div(left, right, where);
+        return binary(BinaryOp::sub, left, binary(BinaryOp::mul, right, quotient, where), where);
     }
     const std::optional<Position> position = join({&left, &right}, where);
     if (!position) return Value();

@@ -7,7 +7,7 @@ namespace halo::tune {
 
 namespace {
 
-constexpr std::size_t kLookAhead = 16;  // candidates that are named to be compiled meanwhile
+constexpr std::size_t kLookAhead = 16;  // candidates that are compiled in advance
 constexpr int kExploreEvery = 3;
 constexpr int kDroppedForSlow = 4;
 
@@ -21,7 +21,7 @@ public:
         for (const schedule::Candidate& candidate : candidates)
             places_.push_back(schedule::place_of(candidate, rank));
         prune();
-        beside_tried_.assign(candidates.size(), 1);
+        penalties_.assign(candidates.size(), 1);
         for (std::size_t i = 0; i < candidates.size(); ++i)
             if (result_.outcomes[i]) mark_tried(i);
     }
@@ -41,7 +41,7 @@ public:
     }
 
 private:
-    // Left out: what its own strategy's best candidate is ranked far better than. The first is never left
+    // Leaves out candidates that are ranked far worse than their strategy's best. The first is never left
     // out.
     void prune() {
         std::map<int, double> least;
@@ -51,27 +51,28 @@ private:
         }
         pruned_.resize(candidates_.size());
         for (std::size_t i = 1; i < candidates_.size(); ++i) {
-            pruned_[i] = candidates_[i].rank > options_.prune * least[family(i)];
+            pruned_[i] = candidates_[i].rank > options_.prune_ratio * least[family(i)];
         }
     }
 
     int family(std::size_t i) const { return places_[i].family; }
 
     std::vector<bool> near(std::size_t i) const {
-        std::vector<bool> is_near(candidates_.size());
+        std::vector<bool> is_neighbour(candidates_.size());
         for (std::size_t n = 0; n < candidates_.size(); ++n)
-            is_near[n] = schedule::distance(places_[i], places_[n]) <= options_.near;
-        return is_near;
+            is_neighbour[n] = schedule::distance(places_[i], places_[n]) <= options_.neighbour_distance;
+        return is_neighbour;
     }
 
-    // Raises the factors of what is near the candidate.
+    // Multiplies the factors of the candidate's neighbours.
     void mark(std::vector<double>& factors, std::size_t i, double factor) const {
-        const std::vector<bool> is_near = near(i);
+        const std::vector<bool> is_neighbour = near(i);
         for (std::size_t n = 0; n < factors.size(); ++n)
-            if (is_near[n]) factors[n] = std::max(factors[n], factor);
+            if (is_neighbour[n]) factors[n] = std::max(factors[n], factor);
     }
     void mark_tried(std::size_t i) {
-        mark(beside_tried_, i, result_.outcomes[i]->timed() ? options_.beside : options_.beside_dropped);
+        mark(penalties_, i,
+             result_.outcomes[i]->timed() ? options_.neighbour_penalty : options_.failed_neighbour_penalty);
     }
 
     std::optional<double> seconds_of(std::size_t i) const {
@@ -104,7 +105,7 @@ private:
         }
         best_ = i;
         best_seconds_ = *seconds_of(i);
-        is_near_ = near(i);
+        is_neighbour_ = near(i);
         return true;
     }
 
@@ -118,25 +119,25 @@ private:
         if (!first_or_less) return measure_.tried(i, outcome, best_);
         const double before = best_seconds_;
         if (!accept(i)) return;
-        if (best_seconds_ < (1 - options_.better) * before) since_better_ = 0;
+        if (best_seconds_ < (1 - options_.least_gain) * before) since_better_ = 0;
         measure_.tried(i, outcome, best_);
     }
 
     SearchResult::Stop walk() {
-        for (int turn = 1;; ++turn) {
+        for (int trial = 1;; ++trial) {
             if (measure_.interrupted()) return SearchResult::Stop::interrupted;
-            if (measure_.time_is_up()) return SearchResult::Stop::budget;
+            if (measure_.budget_is_spent()) return SearchResult::Stop::budget;
             if (since_better_ >= options_.patience) return SearchResult::Stop::settled;
-            const std::vector<std::size_t> next = upcoming(turn);
+            const std::vector<std::size_t> next = upcoming(trial);
             if (next.empty()) return SearchResult::Stop::exhausted;
-            measure_.expect(next);
+            measure_.prepare(next);
             try_one(next.front());
         }
     }
 
     // The next candidates as they would be tried if none of them became the best.
-    std::vector<std::size_t> upcoming(int turn) const {
-        std::vector<std::size_t> near = neighbours(), others = by_strategy(turn);
+    std::vector<std::size_t> upcoming(int trial) const {
+        std::vector<std::size_t> near = neighbours(), others = by_strategy(trial);
         std::vector<std::size_t> next;
         std::vector<bool> named(candidates_.size());
         const auto take = [&](std::vector<std::size_t>& from, std::size_t& at) {
@@ -148,8 +149,8 @@ private:
             return true;
         };
         std::size_t at_near = 0, at_others = 0;
-        for (; next.size() < kLookAhead; ++turn) {
-            const bool explore = turn % kExploreEvery == 0;
+        for (; next.size() < kLookAhead; ++trial) {
+            const bool explore = trial % kExploreEvery == 0;
             if (explore ? take(others, at_others) || take(near, at_near)
                         : take(near, at_near) || take(others, at_others))
                 continue;
@@ -165,7 +166,7 @@ private:
         std::vector<std::size_t> near;
         if (!best_) return near;
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
-            if (is_near_[i] && open(i)) near.push_back(i);
+            if (is_neighbour_[i] && open(i)) near.push_back(i);
         }
         std::stable_sort(near.begin(), near.end(), [&](std::size_t a, std::size_t b) {
             return candidates_[a].rank < candidates_[b].rank;
@@ -173,18 +174,18 @@ private:
         return near;
     }
 
-    // Untried ones, of the strategies in turn, each strategy's by rank, those beside something tried or named
-    // later.
-    std::vector<std::size_t> by_strategy(int turn) const {
+    // Untried ones, one of each strategy in rotation, by rank; neighbours of those that were tried or named
+    // come later.
+    std::vector<std::size_t> by_strategy(int trial) const {
         std::map<int, std::vector<std::size_t>> each;
         for (std::size_t i = 0; i < candidates_.size(); ++i)
             if (open(i)) each[family(i)].push_back(i);
         std::vector<std::vector<std::size_t>> lists;
         for (auto& [number, list] : each)
             lists.push_back(std::move(list));
-        std::vector<double> factors = beside_tried_;
+        std::vector<double> factors = penalties_;
         std::vector<std::size_t> all;
-        auto next = static_cast<std::size_t>(turn / kExploreEvery);
+        auto next = static_cast<std::size_t>(trial / kExploreEvery);
         while (all.size() < kLookAhead / kExploreEvery + 1 && !lists.empty()) {
             std::vector<std::size_t>& list = lists[next % lists.size()];
             const auto weight = [&](std::size_t i) { return candidates_[i].rank * factors[i]; };
@@ -192,7 +193,7 @@ private:
                 return weight(a) < weight(b);
             });
             all.push_back(*best);
-            mark(factors, *best, options_.beside);
+            mark(factors, *best, options_.neighbour_penalty);
             list.erase(best);
             if (list.empty()) {
                 lists.erase(lists.begin() + static_cast<std::ptrdiff_t>(next % lists.size()));
@@ -210,17 +211,17 @@ private:
             const std::optional<Outcome>& outcome = result_.outcomes[i];
             if (!outcome || family(i) != strategy) continue;
             ++(outcome->timed() ? slow : dropped);
-            if (outcome->timed() && outcome->seconds < options_.far * best_seconds_) return false;
+            if (outcome->timed() && outcome->seconds < options_.give_up_ratio * best_seconds_) return false;
         }
-        // That some cannot be built says less of the others than that some are slow.
-        return slow >= options_.first_of_strategy || dropped >= kDroppedForSlow * options_.first_of_strategy;
+        // A candidate that cannot be built says less about its strategy than one that is slow.
+        return slow >= options_.least_trials || dropped >= kDroppedForSlow * options_.least_trials;
     }
 
     // The best few, and the model's choice, in one comparison.
     void finish() {
         std::vector<std::size_t> finalists;
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
-            if (i != 0 && seconds_of(i) && *seconds_of(i) <= options_.in_reach * best_seconds_)
+            if (i != 0 && seconds_of(i) && *seconds_of(i) <= options_.finalist_ratio * best_seconds_)
                 finalists.push_back(i);
         }
         std::stable_sort(finalists.begin(), finalists.end(),
@@ -242,8 +243,8 @@ private:
             order[n] = n;
         std::stable_sort(order.begin(), order.end(),
                          [&](std::size_t a, std::size_t b) { return seconds[a] < seconds[b]; });
-        // Within noise the model's choice is as good, and needs no store.
-        if (finalists[0] == 0 && seconds[0] * (1 - options_.better) <= seconds[order[0]])
+        // Within noise the model's choice is as good, and needs no entry in the store.
+        if (finalists[0] == 0 && seconds[0] * (1 - options_.least_gain) <= seconds[order[0]])
             std::stable_partition(order.begin(), order.end(), [](std::size_t n) { return n == 0; });
         for (const std::size_t n : order) {
             const std::size_t i = finalists[n];
@@ -269,8 +270,8 @@ private:
     std::optional<std::size_t> best_;
     double best_seconds_ = std::numeric_limits<double>::infinity();
     std::vector<schedule::Place> places_;
-    std::vector<bool> is_near_;         // to the best
-    std::vector<double> beside_tried_;  // what each one's rank is multiplied by where that is asked
+    std::vector<bool> is_neighbour_;  // to the best
+    std::vector<double> penalties_;   // factors of the ranks
     int since_better_ = 0;
 };
 

@@ -1,13 +1,13 @@
-// Search: which of a stage's candidate schedules is fastest, by measuring some of them. Without a device:
-// what measures is given (Measure).
+// Search: which of a stage's candidate schedules is fastest, by measuring some of them. It knows no device:
+// the caller supplies a Measure.
 //
 // The model's choice comes first. After it two of three candidates are untried neighbours of the best so far;
-// every third is an untried one of the strategies in turn, so that no strategy is lost because the model
-// thinks little of it. Both go by the model's rank; as it calls many alike, what is beside something tried
-// comes later among the latter. A strategy is given up when several of its candidates were far from the best.
-// What would become the best must be verified first. At the end the few best are timed against each other in
-// turns, since a device's clock drifts while it is measured; the model's choice wins unless another is faster
-// by more than noise.
+// every third is an untried one of each strategy in rotation, so that no strategy is lost because the model
+// ranks it low. Both are ordered by the model's rank; as that is equal for many, neighbours of tried
+// candidates come later among the latter. A strategy is given up when several of its candidates were far from
+// the best. A candidate is verified before it becomes the best. At the end the few best are timed
+// alternately, since a device's clock drifts while it is measured; the model's choice wins unless another is
+// faster by more than noise.
 #pragma once
 
 #include <cstddef>
@@ -41,31 +41,31 @@ struct Outcome {
 class Measure {
 public:
     virtual ~Measure() = default;
-    // What is likely to be asked for next, in order; it may be compiled meanwhile.
-    virtual void expect(const std::vector<std::size_t>& candidates) = 0;
+    // The candidates that are likely to be measured next, in order, so that they can be compiled meanwhile.
+    virtual void prepare(const std::vector<std::size_t>& candidates) = 0;
     // best: seconds of the best so far (infinite at first); may give up on what is clearly slower.
     virtual Outcome measure(std::size_t candidate, double best) = 0;
     // Whether its results are right: empty, or what differs.
     virtual std::string verify(std::size_t candidate) = 0;
-    // Seconds of each, timed in turns; empty where that cannot be done.
+    // Seconds of each, timed alternately; empty where that cannot be done.
     virtual std::vector<double> compare(const std::vector<std::size_t>& candidates) = 0;
-    virtual bool time_is_up() = 0;   // the budget is spent
-    virtual bool interrupted() = 0;  // the user wants to stop
+    virtual bool budget_is_spent() = 0;  // the budget is spent
+    virtual bool interrupted() = 0;      // the user wants to stop
     // After each outcome, also of those that were verified and found wrong.
     virtual void tried(std::size_t candidate, const Outcome& outcome, std::optional<std::size_t> best) = 0;
 };
 
 struct SearchOptions {
-    double prune = 4;       // candidates ranked worse than this many times their strategy's best are left out
-    int patience = 40;      // trials without a better one, after which the search has settled
-    double better = 0.005;  // of the best: less is no improvement
-    double near = 2;        // distance up to which a candidate is a neighbour
-    double beside = 1.2;    // what the rank of a neighbour of something tried is multiplied by
-    double beside_dropped = 1.5;  // the same, where that could not be run or spilled: it is likely to, too
-    int finalists = 3;            // that are timed in turns
-    double in_reach = 1.05;       // of the best: what may be a finalist
-    double far = 1.5;  // of the best: a strategy whose first candidates are all this far is given up
-    int first_of_strategy = 5;
+    double prune_ratio = 4;  // candidates are left out whose rank is worse by this than their strategy's best
+    int patience = 40;       // trials without a better one, after which the search has settled
+    double least_gain = 0.005;              // of the best: a smaller gain is noise
+    double neighbour_distance = 2;          // distance up to which a candidate is a neighbour
+    double neighbour_penalty = 1.2;         // factor of the rank of a tried candidate's neighbours
+    double failed_neighbour_penalty = 1.5;  // the same, where the tried one spilled or could not be run
+    int finalists = 3;                      // how many are timed alternately
+    double finalist_ratio = 1.05;           // of the best: the slowest finalist
+    double give_up_ratio = 1.5;  // of the best: a strategy whose candidates are all slower is given up
+    int least_trials = 5;        // of a strategy before it is given up
 };
 
 struct SearchResult {

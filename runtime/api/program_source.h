@@ -23,8 +23,8 @@ using Modules = std::vector<std::unique_ptr<halo::rt::Module>>;
 // Code for one kind of device, and one grid or all.
 struct Code {
     halo::rt::LaunchPlan plan;
-    std::function<Modules(halo::rt::Device&)> load;  // onto the device, under a DeviceLock
-    std::shared_future<halo::rt::LateCode> late;     // as of SessionOptions::time_block_code
+    std::function<Modules(halo::rt::Device&)> load;           // onto the device, under a DeviceLock
+    std::shared_future<halo::rt::AsyncCode> time_block_code;  // as of SessionOptions::time_block_code
 };
 
 // Code for pieces of one grid.

@@ -36,8 +36,8 @@ rt::Session& WholeSimulation::up_to_date() {
     return running;
 }
 
-// Needs no memory: the steps are done, so what they did must arrive.
-void WholeSimulation::hand_on() noexcept {
+// Allocates nothing, so that it cannot fail: the steps are done.
+void WholeSimulation::publish_levels() noexcept {
     for (auto& [name, binding] : bindings) {
         const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(binding.index)];
         if (known.role == rt::Role::input) continue;
@@ -159,10 +159,10 @@ void WholeSimulation::step(std::int64_t count) {
     try {
         running.step(count);
     } catch (...) {
-        hand_on();  // some steps may have been done
+        publish_levels();  // some steps may have been done
         throw;
     }
-    hand_on();
+    publish_levels();
 }
 
 double WholeSimulation::reduce(const std::string& reduction) {

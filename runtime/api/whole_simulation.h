@@ -71,7 +71,7 @@ private:
 
     // whole_simulation.cpp
     halo::rt::Session& up_to_date();  // the session, with what others did to shared fields
-    void hand_on() noexcept;          // after steps: where the levels of shared fields are now
+    void publish_levels() noexcept;   // after steps: tells shared fields where their levels are now
     void mark_written(const std::string& name);
     void check_faces() const;  // that all users of shared fields mean the same past their faces
 };

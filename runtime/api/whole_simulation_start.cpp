@@ -1,4 +1,4 @@
-// What a simulation on one device works on: arrays that are bound to its fields, and its own.
+// The arrays of a simulation on one device: those that are bound to its fields, and its own.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace rt = halo::rt;
 
 namespace {
 
-// Of kinds that put cells past a face; what lies past a free one is never read.
+// Whether kernels read past the face; what lies past a free one is never read.
 bool reads_past(const rt::FieldPlan& field, std::size_t axis, std::size_t side) {
     return field.halo[axis][side] > 0 && field.boundary[axis][side].kind != rt::BoundaryKind::free;
 }
@@ -29,8 +29,7 @@ rt::Geometry WholeSimulation::chosen_geometry() const {
     return rt::make_geometry(plan.rank, extent, plan.halo, device->device->row_layout());
 }
 
-// That there is an array for each level; false where there are too few for kernels that do several steps at
-// once alone.
+// Checks that there is an array for each level. False where there are enough for single steps alone.
 bool WholeSimulation::check_levels(const rt::FieldPlan& known, const FieldState& field) const {
     const bool moves = known.role == rt::Role::state || (known.role == rt::Role::output && known.history > 0);
     if (moves ? field.past != known.history : field.past < known.history)
@@ -48,7 +47,7 @@ bool WholeSimulation::check_levels(const rt::FieldPlan& known, const FieldState&
         known.name, plan.name, levels, 1 + known.history, needed, there));
 }
 
-// How all arrays of the simulation lie with these. Throws where the others lie otherwise.
+// The geometry of all arrays of the simulation with these. Throws where other arrays have another one.
 rt::Geometry WholeSimulation::checked_place(const rt::FieldPlan& known, const FieldState& field) const {
     const rt::Geometry wanted =
         geometry  ? *geometry
@@ -74,7 +73,7 @@ rt::Geometry WholeSimulation::checked_place(const rt::FieldPlan& known, const Fi
     return wanted;
 }
 
-// Kernels take it that what they read and what they write are different arrays.
+// Kernels assume that the arrays that they read and write are different.
 void WholeSimulation::check_apart(const std::string& name, const FieldState& field) const {
     for (const auto& [other, binding] : bindings) {
         if (other == name) continue;
@@ -166,7 +165,7 @@ rt::Session& WholeSimulation::start() {
     if (session) return *session;
     rt::SessionOptions options;
     options.geometry = geometry;
-    if (plan.time_block) options.time_block_code = code->late;
+    if (plan.time_block) options.time_block_code = code->time_block_code;
     for (auto& [name, binding] : bindings) {
         options.arrays[name] = arrays_of(binding);
         binding.seen = binding.field->version;
@@ -184,7 +183,7 @@ std::shared_ptr<FieldState> WholeSimulation::share(const std::string& name) {
     const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(index)];
     const rt::Geometry& place = running.geometry();
     auto field = std::make_shared<FieldState>();
-    field->memory = running.give_up_levels(name);
+    field->memory = running.release_levels(name);
     field->device = device;
     field->type = known.type;
     field->grid = grid;

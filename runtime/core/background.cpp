@@ -24,7 +24,7 @@ struct Workers {
     pid_t process = getpid();
 };
 
-// Never destroyed: threads may be there until the very end.
+// Never destroyed: threads may run until the process ends.
 Workers& workers() {
     static auto* const all = new Workers;
     return *all;
@@ -42,7 +42,7 @@ void join_finished(Workers& here) {
 // to be, so libraries that were opened before the first work are still there.
 void join_all() {
     Workers& here = workers();
-    if (here.process != getpid()) return;  // forked off: the threads are the other process's
+    if (here.process != getpid()) return;  // after a fork the threads belong to the other process
     std::vector<Worker> all;
     {
         const std::lock_guard lock(here.mutex);
@@ -59,7 +59,7 @@ void start_in_background(std::function<void()> work) {
     const std::lock_guard lock(here.mutex);
     [[maybe_unused]] static const int registered = std::atexit(join_all);
     join_finished(here);
-    here.all.reserve(here.all.size() + 1);  // a thread that is not kept could not be waited for
+    here.all.reserve(here.all.size() + 1);  // a thread that is not recorded could not be joined
     auto done = std::make_shared<std::atomic<bool>>(false);
     std::thread thread([work = std::move(work), done]() mutable {
         work();

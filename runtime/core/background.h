@@ -1,4 +1,4 @@
-// Work in threads that nobody waits for: what cannot be stopped, such as a run of a compiler. A process that
+// Detached background work: what cannot be stopped, such as a compilation. A process that
 // ends by exit() waits for it, as it may use libraries that are taken down then; one that must not wait asks
 // background_is_busy() and ends by std::_Exit().
 #pragma once

@@ -1,7 +1,7 @@
 // Device: the small set of operations that a back end implements, and all that Session (session.h) asks of
 // one.
 //
-// Addresses are of the device's own memory, carried as void*; only a back end may look behind them. Copies,
+// Addresses are of the device's own memory, carried as void*; only a back end may dereference them. Copies,
 // fills, launches and replays of one device happen in the order of the calls; they may return before the work
 // is done, but copies from the device do not, and synchronize() waits for everything. A device is used by one
 // thread at a time. Every operation throws Error (error.h) with a text for the user.
@@ -106,22 +106,22 @@ public:
     // arguments[i] points at the value of the kernel's parameter i: void* for arrays, float or double, int32,
     // int64. The values are copied before the call returns.
     virtual void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) = 0;
-    virtual void synchronize() = 0;
-
-    // Between devices. What this one is asked for after wait_for_mark(other) begins when all is done that
-    // `other` was asked for before its last mark(). Devices that wait for each other all mark before the
-    // first of them waits: else one's mark would come after its own waiting.
-    virtual void mark() {}
-    virtual void wait_for_mark(Device& other) { other.synchronize(); }
+    virtual void
+    synchronize() = 0;  // Between devices. Work that is submitted here after wait_for_event(other) begins
+                        // when the work is done that was submitted to `other` before its last record_event().
+                        // Devices that wait for each other all record their events before the first of them
+                        // waits: else an event would come after its device's own wait.
+    virtual void record_event() {}
+    virtual void wait_for_event(Device& other) { other.synchronize(); }
     // Whether kernels of this device may write to memory of `other`; they may from then on.
-    virtual bool can_write_to(Device& other) { return this == &other; }
-    // Work that is asked for in one lane may be done beside that of the others; that of the urgent one comes
-    // first where several are ready. wait_for_lane(): what is asked for from then on in the lane in use
-    // begins when all that the other one was asked for is done. A device that does one thing after the other
-    // need not know of lanes.
-    enum class Lane : std::uint8_t { main, beside, urgent };
-    virtual void use_lane(Lane) {}
-    virtual void wait_for_lane(Lane /*other*/) {}
+    virtual bool can_write_to(Device& other) {
+        return this == &other;
+    }  // Streams of a device, whose work may run concurrently; the urgent one has priority.
+       // wait_for_stream(): later work in the stream in use begins when the other stream's work so far is
+       // done. A device that does everything in order may ignore streams.
+    enum class StreamKind : std::uint8_t { main, side, urgent };
+    virtual void use_stream(StreamKind) {}
+    virtual void wait_for_stream(StreamKind /*other*/) {}
     // Copies from memory of `other` to memory of this device, in the order of this device's work. Without a
     // way between the two it goes over the host, and waits.
     virtual void copy_from(Device& other, const BoxCopy& box);

@@ -157,7 +157,7 @@ void DiskCache::open_folder() {
     if (::stat(folder_.c_str(), &status) != 0 || !S_ISDIR(status.st_mode)) {
         why_ = fmt::format("{} is not a folder", folder_.string());
     } else if (status.st_uid != ::geteuid()) {
-        // Code is loaded from here, so nobody else may have a hand in it.
+        // Code is loaded from here, so no other user may write to it.
         why_ = fmt::format("{} belongs to another user", folder_.string());
     } else if ((status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
         why_ = fmt::format("others may write to {}; chmod go-w mends that", folder_.string());
@@ -180,7 +180,7 @@ std::optional<std::string> DiskCache::get(const std::string& key) const {
         ::unlink(path.c_str());
         return std::nullopt;
     }
-    ::futimens(file.number(), nullptr);  // used now: the last to be thrown away
+    ::futimens(file.number(), nullptr);  // just used: the last to be evicted
     return entry->substr(kHeader);
 }
 
@@ -218,7 +218,7 @@ void DiskCache::trim(std::int64_t incoming) const {
     try {
         names = names_in(folder_);
     } catch (const Error&) {
-        return;  // it grows past its bound until it can be read again
+        return;  // until the folder can be read again the cache may exceed its bound
     }
     for (const std::string& name : names) {
         const fs::path path = folder_ / name;

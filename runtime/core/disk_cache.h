@@ -1,7 +1,7 @@
 // DiskCache: compiled code kept between runs, by key. Safe with several processes at once; a damaged entry,
 // and one that was put under another key, is found by its checksum, removed and reported as missing; the
 // oldest entries go when the whole grows past its bound. Never throws: where no folder can be used, every
-// lookup misses and why() says the reason, once, to whoever asks.
+// lookup misses and why() says the reason.
 //
 // Place: $HALOCLINE_CACHE, or $XDG_CACHE_HOME/halocline, or ~/.cache/halocline; the folder is readable by its
 // owner alone. HALOCLINE_CACHE=off turns it off.

@@ -38,7 +38,7 @@ Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
 
 // That of arrays whose rows and planes are so many elements apart, with as little room around the cells as
 // the halos need: what lies before `origin` and past `elements` need not be there. Throws Error
-// (bad_argument) that says what pitch and slice must be. Without a third axis the slice is not looked at.
+// (bad_argument) that says what pitch and slice must be. Without a third axis the slice is ignored.
 Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& extent,
                        const std::array<std::array<int, 2>, kMaxRank>& halo, RowLayout layout,
                        std::int64_t pitch, std::int64_t slice);

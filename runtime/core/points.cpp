@@ -97,14 +97,14 @@ namespace {
 
 using CellIndex = std::array<std::int32_t, kMaxRank>;
 
-// A cell of the whole grid, counted in the window, `turns` times around periodic axes; nothing where the
+// A cell of the whole grid, counted in the window, `periods` times around periodic axes; nothing where the
 // window has it not.
 std::optional<CellIndex> in_window(const PointGrid& grid, const CellIndex& cell,
-                                   const std::array<int, kMaxRank>& turns) {
+                                   const std::array<int, kMaxRank>& periods) {
     if (!grid.window) return cell;
     CellIndex result{};
     for (std::size_t axis = 0; axis < result.size(); ++axis) {
-        const std::int64_t index = cell[axis] - grid.window->first[axis] + turns[axis] * grid.extent[axis];
+        const std::int64_t index = cell[axis] - grid.window->first[axis] + periods[axis] * grid.extent[axis];
         if (index < 0 || index >= grid.window->extent[axis]) return std::nullopt;
         result[axis] = static_cast<std::int32_t>(index);
     }

@@ -26,8 +26,8 @@
 
 namespace halo::rt {
 
-// Code that was compiled beside other work.
-struct LateCode {
+// Code that is compiled while steps are done.
+struct AsyncCode {
     std::string bytes;   // as for Device::load
     double seconds = 0;  // that the compiler took
 };
@@ -40,10 +40,10 @@ struct SessionOptions {
     // Steps that are done at once on pieces of the grid, where the device and the plan can (time_tiles.h).
     TimeTileOptions time_tiles{};
     // The code of the plan's time block, where the modules lack it as it is still being compiled. Each call
-    // that does steps looks whether it is there; until then, and for good where it holds an error, steps are
-    // done singly. Without it the time block is in the modules, and used from the first step on: so whoever
-    // wants runs to be alike, to measure them, say, compiles first and gives all modules.
-    std::shared_future<LateCode> time_block_code{};
+    // that does steps checks whether it is ready; until then, and always where it holds an error, steps are
+    // done singly. Without it the time block is in the modules and used from the first step on, as
+    // measurements need it.
+    std::shared_future<AsyncCode> time_block_code{};
     // How all arrays lie, where they are not all the session's own: with make_geometry() or view_geometry().
     std::optional<Geometry> geometry{};
     // The arrays of those fields are the caller's, as of bind_levels(); nothing is put into their cells here.
@@ -55,7 +55,7 @@ struct RunOptions {
     // Stop once it is not 0. In it, param index p + r (p = number of the plan's params) is the value of
     // reduction r.
     std::optional<HostScalar> until;
-    std::int64_t check_every = 1;  // steps between looks at `until`; each look waits for the device
+    std::int64_t check_every = 1;  // steps between checks of `until`; each waits for the device
     std::int64_t batch = 0;        // steps between calls of keep_going; 0 for one call at the end
     // Called with the steps done so far, with the device idle; false stops after the finished step.
     std::function<bool(std::int64_t done)> keep_going;
@@ -75,7 +75,7 @@ struct PartialResults {
     double combined() const;  // in their order
 };
 
-// Planes of a launch, begin to end - 1, and in how many walks it goes through each column of cells
+// Planes of a launch, begin to end - 1, and the number of parts in which each column of cells is traversed
 // (TimeBlock::OfPieces::walks); 0: in the plan's.
 struct PlaneRange {
     std::int64_t begin = 0, end = 0;
@@ -84,17 +84,17 @@ struct PlaneRange {
 };
 
 // Planes along the last axis that the piece of a grid beside this one has as ghosts.
-struct GivenPlanes {
+struct GhostPlanes {
     std::int64_t begin = 0, end = 0;  // of this grid
     std::int64_t shift = 0;           // from the place of such a plane here to its place there
 };
 
-// What became of SessionOptions::time_block_code.
-struct LateBlock {
+// The state of SessionOptions::time_block_code.
+struct AsyncBlock {
     enum class State : std::uint8_t {
         none,     // there was none
-        awaited,  // not there at the last look
-        taken,    // steps are done by it
+        pending,  // not compiled yet at the last check
+        active,   // steps are done by it
         unfit,    // the grid is too small for it, or of other sizes, or its blocks do not fit on the device
         failed    // it could not be compiled or loaded: `trouble` says why
     };
@@ -142,7 +142,7 @@ public:
     void set_table(const std::string& name, std::span<const double> values);
 
     // Where points lie: a coordinate for each axis, point after point; none are legal. Throws where these are
-    // no whole points. Places are looked at before the next step, with the params of that time: one off the
+    // no whole points. Places are checked before the next step, with the params of that time: one off the
     // grid throws bad_argument with its number and place. After the first step their number stays the same.
     void set_points(const std::string& points, std::span<const double> positions);
     // A number for each point (a column), or rows of them, one for each step (a trace that is injected): as
@@ -186,19 +186,19 @@ public:
     // side.
     void bind_levels(const std::string& field, std::span<void* const> arrays);
     // Hands over the memory of those arrays of a field that are the session's own; it goes on with them.
-    std::vector<DeviceMemory> give_up_levels(const std::string& field);
+    std::vector<DeviceMemory> release_levels(const std::string& field);
     // The caller has changed cells in the field's arrays: their halos are filled before the next step.
     void mark_written(const std::string& field);
 
     // Steps are counted from there on, and reductions and traces begin with those values. Before the first
-    // step; fields are uploaded as ever.
+    // step; fields are uploaded as usual.
     void continue_from(const StepsBefore& before);
     // Throws bad_argument before the first step where a param has no value yet. with_results: whether
     // outputs, reductions and traces must be those of the last step; without, only states need be.
     void step(std::int64_t count = 1, bool with_results = true);
     RunResult run(const RunOptions& options);
-    // From now on step() is asked for about so many at a time, as where others come in between: recordings
-    // are no longer than that. What steps give stays the same.
+    // From now on step() is called with about so many steps: recordings are no longer than that. Results stay
+    // the same.
     void expect_steps(std::int64_t at_a_time);
     int steps_at_once()
         const;  // at most, in time tiles (time_tiles.h); 1 where there are none, or no step yet
@@ -219,7 +219,7 @@ public:
     bool stores_ghosts() const;  // and whether it can at the neighbours
     // The piece below (side 0) or above: its arrays lie as these do, this device's kernels can write to them,
     // and the two do the same steps from now on.
-    void set_neighbour(int side, Session& other, const GivenPlanes& given);
+    void set_neighbour(int side, Session& other, const GhostPlanes& given);
     // Does the steps of a block for some planes along the last axis; all have to be launched before
     // finish_block(). to_neighbours: stores what is given to them there, too.
     void launch_planes(const PlaneRange& planes, bool to_neighbours);
@@ -234,7 +234,7 @@ public:
     // The same of the kernel that does several steps; none where the plan has none, or the grid is too small
     // for it.
     std::optional<KernelInfo> time_block_info() const;
-    const LateBlock& late_block() const;
+    const AsyncBlock& async_block() const;
 
 private:
     struct State;

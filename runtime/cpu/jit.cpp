@@ -129,7 +129,7 @@ JitModule::JitModule(const CompiledObject& object, const JitOptions& options)
                 if (void* address = options.resolve(name)) return address;
             }
             if (void* address = ::dlsym(RTLD_DEFAULT, name.c_str())) return address;
-            // Objects compiled with vector_math may be loaded by who does not know.
+            // Objects compiled with vector_math may be loaded by programs that do not set it.
             if (name.rfind("_ZGV", 0) == 0 && vector_math_library())
                 return ::dlsym(vector_math_library(), name.c_str());
             return nullptr;

@@ -40,7 +40,7 @@ bool is_of_memory(llvm::Error& error) {
     fail(llvm::toString(std::move(error)), is_memory);
 }
 
-// Notes where each symbol of a linked object came to lie.
+// Records the address of each symbol of a linked object.
 class SymbolRecorder : public orc::ObjectLinkingLayer::Plugin {
 public:
     explicit SymbolRecorder(std::vector<LoadedObject::Symbol>& symbols) : symbols_(symbols) {}
@@ -48,7 +48,7 @@ public:
     void modifyPassConfig(orc::MaterializationResponsibility&, llvm::jitlink::LinkGraph&,
                           llvm::jitlink::PassConfiguration& passes) override {
         passes.PrePrunePasses.emplace_back([](llvm::jitlink::LinkGraph& graph) {
-            // Keep what is reached from nowhere: a variable of a function is still wanted by name.
+            // Keeps unreachable symbols: a function's variable is still looked up by name.
             for (llvm::jitlink::Symbol* symbol : graph.defined_symbols())
                 symbol->setLive(true);
             return llvm::Error::success();
@@ -97,7 +97,7 @@ private:
 struct LoadedObject::Session {
     std::string bytes;  // of the object; its line table is read when asked for
     std::string complaint;
-    bool lacks_memory = false;  // among what is complained of
+    bool lacks_memory = false;  // among the errors
     std::vector<Symbol> symbols;
     std::unique_ptr<orc::ExecutionSession> execution;
     std::unique_ptr<orc::ObjectLinkingLayer> layer;

@@ -69,7 +69,7 @@ public:
 };
 
 struct CudaOptions {
-    int ordinal = 0;          // not looked at where a context is given
+    int ordinal = 0;          // ignored where a context is given
     void* context = nullptr;  // a CUcontext of the caller's; null: the GPU's primary one, which the CUDA
                               // runtime uses, too
     // A CUstream (or cudaStream_t) of the caller's in that context, null being the default one; without it

@@ -29,8 +29,8 @@ public:
           info_(std::move(info)),
           here_(driver, options),
           own_(driver, here_.context, here_.stream, info_),
-          mark_(driver, here_.context),
-          lane_done_(driver, here_.context) {}
+          event_(driver, here_.context),
+          stream_done_(driver, here_.context) {}
 
     const CudaDeviceInfo& info() const override { return info_; }
     std::string description() const override { return describe(info_); }
@@ -100,15 +100,15 @@ public:
     std::optional<CellComparison> compare_cells(const void* first, const void* second,
                                                 const Geometry& geometry, ElementType type) override;
 
-    void mark() override {
+    void record_event() override {
         enter();
-        mark_.record(here_.stream);
+        event_.record(here_.stream);
     }
-    void wait_for_mark(Device& other) override;
+    void wait_for_event(Device& other) override;
     void copy_from(Device& other, const BoxCopy& box) override;
     bool can_write_to(Device& other) override;
-    void use_lane(Lane lane) override;
-    void wait_for_lane(Lane other) override;
+    void use_stream(StreamKind kind) override;
+    void wait_for_stream(StreamKind other) override;
 
     bool can_record() const override { return true; }
     void begin_recording() override;
@@ -125,15 +125,15 @@ private:
     void copy_box(const CopySide& source, const CopySide& destination, const Geometry& geometry,
                   std::int64_t element);
 
-    bool open_way_to(DriverDevice& other);  // false where there is none
+    bool enable_peer_access(DriverDevice& other);  // false where there is none
 
     const Driver& driver_;
     CudaDeviceInfo info_;
     ContextAndStream here_;
     OwnKernels own_;
-    StreamEvent mark_;
+    StreamEvent event_;
     std::map<Context, bool> neighbours_;  // whether this context can reach their memory
-    StreamEvent lane_done_;
+    StreamEvent stream_done_;
 };
 
 MemoryInfo DriverDevice::memory() const {
@@ -262,15 +262,15 @@ std::optional<CellComparison> DriverDevice::compare_cells(const void* first, con
     return CellComparison{counts[0], counts[1]};
 }
 
-void DriverDevice::wait_for_mark(Device& other) {
+void DriverDevice::wait_for_event(Device& other) {
     auto* const gpu = dynamic_cast<DriverDevice*>(&other);
-    if (gpu == nullptr) return Device::wait_for_mark(other);
+    if (gpu == nullptr) return Device::wait_for_event(other);
     enter();
-    driver_.check(driver_.StreamWaitEvent(here_.stream, gpu->mark_.get(), 0), "waiting for another GPU");
+    driver_.check(driver_.StreamWaitEvent(here_.stream, gpu->event_.get(), 0), "waiting for another GPU");
 }
 
-// Without a way of its own the driver takes copies over the host.
-bool DriverDevice::open_way_to(DriverDevice& other) {
+// Without peer access the driver copies over the host.
+bool DriverDevice::enable_peer_access(DriverDevice& other) {
     const Context context = other.here_.context;
     if (context == here_.context) return true;
     const auto [way, is_new] = neighbours_.try_emplace(context, false);
@@ -289,20 +289,20 @@ bool DriverDevice::can_write_to(Device& other) {
     auto* const gpu = dynamic_cast<DriverDevice*>(&other);
     if (gpu == nullptr) return false;
     enter();
-    return open_way_to(*gpu);
+    return enable_peer_access(*gpu);
 }
 
-void DriverDevice::use_lane(Lane lane) {
+void DriverDevice::use_stream(StreamKind kind) {
     enter();
-    here_.use_lane(lane);
+    here_.use_stream(kind);
 }
 
-void DriverDevice::wait_for_lane(Lane other) {
-    const Lane own = here_.lane();
-    use_lane(other);
-    lane_done_.record(here_.stream);
-    use_lane(own);
-    driver_.check(driver_.StreamWaitEvent(here_.stream, lane_done_.get(), 0), "waiting for another stream");
+void DriverDevice::wait_for_stream(StreamKind other) {
+    const StreamKind own = here_.kind();
+    use_stream(other);
+    stream_done_.record(here_.stream);
+    use_stream(own);
+    driver_.check(driver_.StreamWaitEvent(here_.stream, stream_done_.get(), 0), "waiting for another stream");
 }
 
 void DriverDevice::copy_from(Device& other, const BoxCopy& box) {
@@ -311,7 +311,7 @@ void DriverDevice::copy_from(Device& other, const BoxCopy& box) {
     enter();
     const char* const doing = "copying from another GPU";
     const bool is_one_context = gpu->here_.context == here_.context;
-    open_way_to(*gpu);
+    enable_peer_access(*gpu);
     const auto copy_row = [&](Address to, Address from) {
         const auto bytes = static_cast<std::size_t>(box.row_bytes);
         driver_.check(is_one_context ? driver_.MemcpyDtoDAsync(to, from, bytes, here_.stream)

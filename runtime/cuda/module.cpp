@@ -63,7 +63,7 @@ CudaKernel::CudaKernel(const Driver& driver, Function function, const KernelPlan
             ErrorCode::bad_argument,
             fmt::format("kernel '{}' needs {} of shared memory a block, and {} has {}", name_,
                         bytes_text(shared), device.name, bytes_text(device.max_shared_bytes_per_block)));
-    // All that the device allows, not what this plan needs: another shape of the same kernel may need more.
+    // The device's maximum rather than this plan's need: another shape of the same kernel may need more.
     if (shared > kSharedBytesWithoutOptIn)
         driver.check(driver.FuncSetAttribute(
                          function, kFunctionMaxDynamicSharedBytes,

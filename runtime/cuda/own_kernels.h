@@ -12,7 +12,7 @@ namespace halo::rt::cuda {
 
 class OwnKernels {
 public:
-    // The stream is looked at in each call: it changes while steps are recorded.
+    // The stream is read in each call: it changes while steps are recorded.
     OwnKernels(const Driver& driver, Context context, const Stream& stream, const CudaDeviceInfo& device);
     void fill_halo(const std::vector<HaloPass>& passes, ElementType type, void* array);
     void finish_reductions(ReductionPlan::Op op, const void* partials, std::int64_t count, std::int64_t rows,

@@ -104,13 +104,13 @@ public:
     }
     ~ContextAndStream() {
         driver_.CtxSetCurrent(context);
-        use_lane(Device::Lane::main);
+        use_stream(Device::StreamKind::main);
         driver_.StreamSynchronize(stream);
         driver_.StreamDestroy(recording_);
-        for (std::size_t lane = 1; lane < lanes_.size(); ++lane) {
-            if (lanes_[lane] == nullptr) continue;
-            driver_.StreamSynchronize(lanes_[lane]);
-            driver_.StreamDestroy(lanes_[lane]);
+        for (std::size_t kind = 1; kind < streams_.size(); ++kind) {
+            if (streams_[kind] == nullptr) continue;
+            driver_.StreamSynchronize(streams_[kind]);
+            driver_.StreamDestroy(streams_[kind]);
         }
         if (owns_stream_) driver_.StreamDestroy(stream);
         release_primary();
@@ -119,18 +119,19 @@ public:
     ContextAndStream& operator=(const ContextAndStream&) = delete;
 
     // From one call to the next, `stream` is the one to record in.
-    void switch_streams() { std::swap(stream, recording_); }
-    // From then on `stream` is the lane's, which is made when it is first asked for.
-    void use_lane(Device::Lane lane) {
-        if (lane == lane_) return;
-        lanes_[static_cast<std::size_t>(lane_)] = stream;
-        Stream& of_lane = lanes_[static_cast<std::size_t>(lane)];
-        if (of_lane == nullptr && lane != Device::Lane::main)
-            make_lane(of_lane, lane == Device::Lane::urgent);
-        stream = of_lane;
-        lane_ = lane;
+    void switch_streams() {
+        std::swap(stream, recording_);
+    }  // From then on `stream` is the one of this kind, which is made at its first use.
+    void use_stream(Device::StreamKind kind) {
+        if (kind == kind_) return;
+        streams_[static_cast<std::size_t>(kind_)] = stream;
+        Stream& of_kind = streams_[static_cast<std::size_t>(kind)];
+        if (of_kind == nullptr && kind != Device::StreamKind::main)
+            make_stream(of_kind, kind == Device::StreamKind::urgent);
+        stream = of_kind;
+        kind_ = kind;
     }
-    Device::Lane lane() const { return lane_; }
+    Device::StreamKind kind() const { return kind_; }
 
     Context context = nullptr;
     Stream stream = nullptr;  // where work goes now
@@ -142,10 +143,10 @@ private:
                       "making a context (is the GPU in use by a process of its own?)");
         is_primary_ = true;
     }
-    void make_lane(Stream& of_lane, bool is_urgent) {
+    void make_stream(Stream& of_kind, bool is_urgent) {
         int least = 0, greatest = 0;
         driver_.check(driver_.CtxGetStreamPriorityRange(&least, &greatest), "asking about the GPU");
-        driver_.check(driver_.StreamCreateWithPriority(&of_lane, kNonBlocking, is_urgent ? greatest : least),
+        driver_.check(driver_.StreamCreateWithPriority(&of_kind, kNonBlocking, is_urgent ? greatest : least),
                       "making a stream");
     }
     void release_primary() {
@@ -156,8 +157,8 @@ private:
     int device_ = 0;
     bool is_primary_ = false, owns_stream_ = true;
     Stream recording_ = nullptr;
-    Device::Lane lane_ = Device::Lane::main;
-    std::array<Stream, 3> lanes_{};  // by lane; that in use is `stream`
+    Device::StreamKind kind_ = Device::StreamKind::main;
+    std::array<Stream, 3> streams_{};  // by kind; the one in use is `stream`
 };
 
 }  // namespace halo::rt::cuda

@@ -29,7 +29,7 @@ Handle checked(const Library& library, Handle handle) {
     return handle;
 }
 
-// A file without a name, in memory: large as it may look, only what is written to it takes room.
+// A file without a name, in memory: it is sparse, so that only what is written takes room.
 class MemoryFile {
 public:
     MemoryFile() : descriptor_(::memfd_create("halocline-hdf5", MFD_CLOEXEC)) {

@@ -57,7 +57,7 @@ void* allocate_host(std::int64_t bytes) {
                                                   " are free");
     };
     if (bytes < 1 || bytes > std::numeric_limits<std::int64_t>::max() / 2) refuse();
-    // Linux hands out more than it has and ends the process later, so ask before.
+    // Linux overcommits memory and may kill the process later, so the free memory is checked first.
     if (memory.total_bytes > 0 && bytes > memory.free_bytes) refuse();
     const bool huge = static_cast<std::size_t>(bytes) >= 2 * kHugePage;
     const std::size_t whole = static_cast<std::size_t>(bytes) + 14 * 1280 + (huge ? kHugePage : 0) + kPage;
@@ -93,7 +93,8 @@ MemoryInfo host_memory() {
     const std::int64_t used = number_in("/sys/fs/cgroup/memory.current");
     if (bound > 0 && used >= 0 && bound < memory.total_bytes) {
         memory.total_bytes = bound;
-        // File caches count as used and give way; half of what is used is a careful guess at what stays.
+        // File caches count as used and give way; half of what is used is a conservative estimate of what
+        // stays.
         memory.free_bytes = std::min(memory.free_bytes, std::max<std::int64_t>(0, bound - used / 2));
     }
     return memory;

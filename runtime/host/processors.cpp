@@ -139,7 +139,8 @@ CacheSizes cache_sizes() {
         const auto sharing = std::count_if(usable.begin(), usable.end(), [&](int processor) {
             return std::find(sharers.begin(), sharers.end(), processor) != sharers.end();
         });
-        // On a machine of one core nobody shares; the last cache is still not as fast as the one before it.
+        // On a machine of one core no cache is shared; the last cache is still not as fast as the one before
+        // it.
         if (first_line(cache + "/level") == "3" || sharing > 1) {
             sizes.common_bytes = bytes;
             sizes.sharing = std::max(1, static_cast<int>(sharing));

@@ -104,13 +104,13 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
     state.threads = threads < 1 ? 1 : threads;
     const std::vector<int> processors = usable_processors();
     const bool enough = processors.size() >= static_cast<std::size_t>(state.threads);
-    // A thread that spins where another should run is worse than one that sleeps.
+    // On an oversubscribed processor a thread that spins is worse than one that sleeps.
     if (!enough) state.spins = 0;
     state.workers.reserve(static_cast<std::size_t>(state.threads));
     for (int thread = 1; thread < state.threads; ++thread) {
         try {
             state.workers.emplace_back([&state, thread] { state.work(thread); });
-        } catch (const std::exception&) {  // no more threads to be had: those that there are share the work
+        } catch (const std::exception&) {  // no more threads can be started: the existing ones share the work
             state.threads = thread;
             break;
         }

@@ -106,7 +106,7 @@ std::pair<std::string, int> make_temporary(const std::string& target) {
         const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         // Left by a process of the same number, perhaps on another machine.
         if (file < 0 && errno == EEXIST) continue;
-        // Once the file is there nothing may fail for want of memory: nobody would remove it.
+        // Once the file is there no allocation may fail: the file would not be removed.
         if (file < 0) return {std::move(path), file};
         struct stat status{};
         const bool is_locked = ::flock(file, LOCK_EX) == 0;

@@ -257,7 +257,7 @@ void write_picture(const std::string& path, const Picture& picture) {
 void write_picture(const std::string& path, const Curve& curve) {
     if (curve.values.empty()) throw std::logic_error("write_picture: a curve without values");
     Range range = range_of(curve.values, curve.range, false);
-    if (!curve.range) {  // some air above and below
+    if (!curve.range) {  // some room above and below
         const double air = range.high > range.low ? (range.high - range.low) * 0.05
                                                   : std::max(std::fabs(range.high) * 0.1, 1e-300);
         range.low -= air;

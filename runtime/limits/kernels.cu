@@ -43,7 +43,7 @@ extern "C" __global__ void copy_in_l2(Vector* to, const Vector* from, int repeat
     }
 }
 
-// Barriers of all blocks by a counter, which begins at 0. Where the blocks do not all run at once nobody
+// Barriers of all blocks by a counter, which begins at 0. Where the blocks do not all run at once none
 // would ever be let through: after a while that is noted in `gave_up`, and all blocks end.
 extern "C" __global__ void grid_barriers(unsigned* counter, unsigned* gave_up, int rounds) {
     __shared__ bool stop;

@@ -25,12 +25,12 @@ using Clock = std::chrono::steady_clock;
 using Seconds = std::chrono::duration<double>;
 
 constexpr Seconds kCheckInterval{0.1};  // between checks of the ranks that are waited for
-constexpr Seconds kOwnFailure{0.5};     // what went wrong in all ranks alike is better told by the first
+constexpr Seconds kOwnFailure{0.5};     // an error of all ranks is better reported by the first
 constexpr Seconds kGrace{10};           // for the first rank to tell of a failure and end all
 constexpr std::int64_t kMostBytes = std::int64_t{1} << 30;  // of one message: MPI counts in int
 
-// What ranks tell each other beside their work: that they are there, why one fails, or that this has been
-// told to the user and all is about to end.
+// Messages between ranks besides their data: that a rank is alive, why one fails, or that the failure has
+// been reported and the run is about to end.
 struct Note {
     enum class Kind : std::int32_t { ask, answer, failed, told };
     Kind kind = Kind::ask;
@@ -43,19 +43,19 @@ void copy_words(std::array<char, 1500>& to, const std::string& from) {
     std::memcpy(to.data(), from.data(), std::min(from.size(), to.size() - 1));
 }
 
-// Waiting takes a processor from others at first for the shortest time only: ranks may share one.
-class Patience {
+// Waiting yields the processor, with growing pauses: ranks may share one.
+class Backoff {
 public:
     void pause() {
-        ++turns_;
-        if (turns_ < 1000)
+        ++pauses_;
+        if (pauses_ < 1000)
             ::sched_yield();
         else
-            std::this_thread::sleep_for(std::chrono::microseconds(turns_ < 2000 ? 20 : 200));
+            std::this_thread::sleep_for(std::chrono::microseconds(pauses_ < 2000 ? 20 : 200));
     }
 
 private:
-    int turns_ = 0;
+    int pauses_ = 0;
 };
 
 std::string host_name() {
@@ -203,7 +203,7 @@ void MpiRanks::exchange(std::span<const Message> receives, std::span<const Messa
                  return peers;
              });
     } catch (...) {
-        // The memory goes; nothing may come into it any more.
+        // The memory is released; no message may arrive in it any more.
         for (Open& each : open)
             if (each.is_receive && each.request != MPI_REQUEST_NULL) MPI_Cancel(&each.request);
         throw;
@@ -215,7 +215,7 @@ void MpiRanks::wait(const std::function<bool()>& done, std::span<const int> peer
 }
 
 void MpiRanks::poll(const std::function<bool()>& done, const std::function<std::vector<int>()>& pending) {
-    Patience patience;
+    Backoff backoff;
     const Clock::time_point begun = Clock::now();
     Clock::time_point since = begun, checked = begun;
     while (!done()) {
@@ -229,11 +229,12 @@ void MpiRanks::poll(const std::function<bool()>& done, const std::function<std::
             checked = now;
             look_after(pending(), since);
         }
-        patience.pause();
+        backoff.pause();
     }
 }
 
-// A rank that waits answers; so one that computes for long is asked a few times before it is given up.
+// A rank that waits answers. One that computes for long does not, so it is asked several times before it
+// counts as lost.
 void MpiRanks::look_after(const std::vector<int>& peers, Clock::time_point since) {
     const Clock::time_point now = Clock::now();
     for (const int peer : peers) {
@@ -293,7 +294,7 @@ void MpiRanks::take_notes() {
     });
 }
 
-// The launcher ends this process, and quietly, for it has nothing to add.
+// The launcher ends this process, which has nothing more to report.
 void MpiRanks::await_end(int exit_code) {
     std::this_thread::sleep_for(kGrace);
     ::_exit(exit_code);
@@ -322,12 +323,12 @@ void MpiRanks::end_all(const Failure& failure, const std::function<void(const Fa
             copy_words(note.text, failure.text);
             copy_words(note.hint, failure.hint);
             send_note(note, teller);
-            Patience patience;
+            Backoff backoff;
             const Clock::time_point since = Clock::now();
             while (Clock::now() - since < kGrace &&
                    (processes_.empty() || !process_has_ended(processes_[static_cast<std::size_t>(teller)]))) {
                 take_notes();
-                patience.pause();
+                backoff.pause();
             }
             take_notes();
         } catch (const std::exception&) {

@@ -35,7 +35,7 @@ bool process_has_ended(const std::string& name) {
     std::ifstream file("/proc/" + id + "/stat");
     std::string line;
     if (!std::getline(file, line)) return true;
-    // "1234 (haloc) S …": a name may hold brackets. What has ended and was not looked after is a zombie.
+    // "1234 (haloc) S …": a name may hold brackets. One that has ended and was not waited for is a zombie.
     const std::size_t end = line.rfind(") ");
     if (end == std::string::npos || end + 2 >= line.size()) return false;
     return line[end + 2] == 'Z' || line[end + 2] == 'X';

@@ -27,7 +27,7 @@ public:
     void wait() override;
 
 private:
-    void move(Device& device, const Parcels& receives, const Parcels& sends) override;
+    void move(Device& device, const MessageList& receives, const MessageList& sends) override;
     void check(int result, const char* doing) const;
     void connect();
     // Waits for `done` and these ranks, as long as it is given; `what` has not been done then.
@@ -49,8 +49,8 @@ NcclMessages::NcclMessages(const Library& library, Ranks& ranks, CudaDevice& dev
     connect();
 }
 
-// NCCL waits for all ranks, and cannot be told to stop: so it does in a thread of its own, while this one
-// sees whether they are still there.
+// NCCL waits for all ranks and cannot be interrupted, so it runs in a thread of its own, while this one
+// checks that they are alive.
 void NcclMessages::connect() {
     nccl::UniqueId id;
     if (ranks().is_first()) check(library_.unique_id(&id), "beginning");
@@ -97,23 +97,23 @@ void NcclMessages::check(int result, const char* doing) const {
 }
 
 // The first exchange with a rank connects the two, and waits for it; later ones are only begun.
-void NcclMessages::move(Device&, const Parcels& receives, const Parcels& sends) {
+void NcclMessages::move(Device&, const MessageList& receives, const MessageList& sends) {
     std::set<int> peers;
-    for (const Parcels* parcels : {&receives, &sends})
-        for (const Ranks::Message& parcel : *parcels)
-            peers.insert(parcel.peer);
+    for (const MessageList* messages : {&receives, &sends})
+        for (const Ranks::Message& message : *messages)
+            peers.insert(message.peer);
     const auto begin = [&library = library_, &device = device_, comm = comm_, stream = device_.stream(),
                         receives, sends] {
         device.is_idle();  // makes the GPU this thread's
         int result = library.group_start();
-        for (const Ranks::Message& parcel : receives)
+        for (const Ranks::Message& message : receives)
             if (result == nccl::kSuccess)
-                result = library.receive(parcel.bytes, static_cast<std::size_t>(parcel.count), nccl::kBytes,
-                                         parcel.peer, comm, stream);
-        for (const Ranks::Message& parcel : sends)
+                result = library.receive(message.bytes, static_cast<std::size_t>(message.count), nccl::kBytes,
+                                         message.peer, comm, stream);
+        for (const Ranks::Message& message : sends)
             if (result == nccl::kSuccess)
-                result = library.send(parcel.bytes, static_cast<std::size_t>(parcel.count), nccl::kBytes,
-                                      parcel.peer, comm, stream);
+                result = library.send(message.bytes, static_cast<std::size_t>(message.count), nccl::kBytes,
+                                      message.peer, comm, stream);
         const int ended = library.group_end();
         return result == nccl::kSuccess ? ended : result;
     };
@@ -133,7 +133,7 @@ void NcclMessages::wait() {
     if (peers_.empty()) return;
     const auto done = [&] {
         int result = nccl::kSuccess;
-        check(library_.async_error(comm_, &result), "looking after the exchange");
+        check(library_.async_error(comm_, &result), "checking the exchange");
         check(result, "exchanging cells");
         return device_.is_idle();
     };
@@ -145,7 +145,7 @@ void NcclMessages::wait_for(const std::function<bool()>& done, const std::set<in
     const Clock::time_point since = Clock::now();
     const auto in_time = [&] {
         if (done()) return true;
-        // Ranks that wait for their GPUs answer each other, and could do so for ever.
+        // Ranks that wait for their GPUs answer each other, and could do so endlessly.
         if (std::chrono::duration<double>(Clock::now() - since).count() > 2 * ranks().timeout())
             throw Error(ErrorCode::peer_lost,
                         fmt::format("the GPU of rank {} on {} has not {} for {:g} s", ranks().rank(),

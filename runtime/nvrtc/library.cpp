@@ -19,7 +19,7 @@ namespace {
 
 constexpr const char* kNames[] = {"libnvrtc.so.13", "libnvrtc.so.12"};
 
-// Where toolkits are usually installed, the first the likeliest to be meant.
+// Where toolkits are usually installed, in order of likelihood.
 std::vector<fs::path> toolkit_prefixes() {
     std::vector<fs::path> prefixes;
     for (const char* variable : {"CUDA_HOME", "CUDA_PATH", "CUDA_ROOT"}) {
@@ -32,7 +32,7 @@ std::vector<fs::path> toolkit_prefixes() {
         for (const std::string& name : names_in("/usr/local"))
             if (name.starts_with("cuda-")) versions.push_back(fs::path("/usr/local") / name);
     } catch (const Error&) {
-        // Then it is looked for in the other places.
+        // Then the other places are searched.
     }
     std::sort(versions.rbegin(), versions.rend());
     prefixes.insert(prefixes.end(), versions.begin(), versions.end());
@@ -81,7 +81,7 @@ void Nvrtc::Library::ask() {
         path = place.dli_fname;
         build = fs::canonical(place.dli_fname, error).filename().string();
     }
-    // Late options: versions that lack one refuse it, which an empty program tells quickly.
+    // Recent options: versions that lack one refuse it, which an empty program shows quickly.
     minimal = major >= 13 || accepts("-minimal");
     no_cache = major >= 13 || accepts("--no-cache");
 }

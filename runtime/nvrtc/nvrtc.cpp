@@ -93,7 +93,7 @@ std::optional<CompiledCuda> unpack(std::string_view bytes) {
     return compiled;
 }
 
-// Frees the program whatever happens.
+// Frees the program also after an exception.
 template <class Library>
 class ProgramOwner {
 public:

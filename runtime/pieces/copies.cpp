@@ -1,4 +1,4 @@
-// Copies between the devices of one process. A piece pulls: its device copies to its ghosts.
+// Copies between the devices of one process. The receiving piece's device copies to its ghosts.
 #include "runtime/pieces/transport.h"
 
 namespace halo::rt {
@@ -9,7 +9,8 @@ class Copies final : public Transport {
 public:
     std::string name() const override { return "copies between devices"; }
 
-    // A piece copies when its neighbour has come as far, and the neighbour goes on when it has copied.
+    // A piece copies when its neighbour has reached the same step, and the neighbour goes on when it has
+    // copied.
     void exchange(const std::vector<Transfer>& along, const std::vector<PieceArrays>& pieces) override {
         const auto each = [&](const auto& work) {
             for (const Transfer& transfer : along)
@@ -18,11 +19,11 @@ public:
         };
         const auto mark_all = [&] {
             for (const PieceArrays& piece : pieces)
-                piece.device->mark();
+                piece.device->record_event();
         };
         mark_all();
         each([](const Transfer&, const PieceArrays& from, const PieceArrays& to) {
-            if (from.device != to.device) to.device->wait_for_mark(*from.device);
+            if (from.device != to.device) to.device->wait_for_event(*from.device);
         });
         each([](const Transfer& transfer, const PieceArrays& from, const PieceArrays& to) {
             for (std::size_t i = 0; i < from.levels.size(); ++i)
@@ -32,7 +33,7 @@ public:
         });
         mark_all();
         each([](const Transfer&, const PieceArrays& from, const PieceArrays& to) {
-            if (from.device != to.device) from.device->wait_for_mark(*to.device);
+            if (from.device != to.device) from.device->wait_for_event(*to.device);
         });
     }
 };

@@ -69,14 +69,15 @@ BoxCopy box_copy(const Transfer& transfer, const Geometry& from, const void* sou
     return box;
 }
 
-std::optional<Stretch> whole_planes(const Transfer& transfer, const Cells& cells, const Geometry& geometry) {
+std::optional<ElementRange> whole_planes(const Transfer& transfer, const Cells& cells,
+                                         const Geometry& geometry) {
     if (geometry.rank < 2) return std::nullopt;
     const auto last = static_cast<std::size_t>(geometry.rank - 1);
     if (transfer.axis != geometry.rank - 1) return std::nullopt;
     const std::int64_t before = (geometry.origin + cells[0]) % geometry.pitch;
     if (before + transfer.count[0] > geometry.pitch) return std::nullopt;
     const std::int64_t plane = last == 2 ? geometry.slice : geometry.pitch;
-    return Stretch{geometry.origin / plane * plane + cells[last] * plane, transfer.count[last] * plane};
+    return ElementRange{geometry.origin / plane * plane + cells[last] * plane, transfer.count[last] * plane};
 }
 
 }  // namespace halo::rt

@@ -27,13 +27,14 @@ std::array<std::vector<Transfer>, kMaxRank> transfers(const Decomposition& cut,
                                                       const std::array<std::array<int, 2>, kMaxRank>& halo);
 
 // Elements of an array, one after the other.
-struct Stretch {
+struct ElementRange {
     std::int64_t first = 0, count = 0;
 };
 // Where a transfer along the last axis has whole planes (in two dimensions rows): the memory of all of them,
 // with the room beside their rows, from the beginning of a line of memory on. cells: its source or target.
 // Nothing for other transfers, and for arrays whose rows share that room.
-std::optional<Stretch> whole_planes(const Transfer& transfer, const Cells& cells, const Geometry& geometry);
+std::optional<ElementRange> whole_planes(const Transfer& transfer, const Cells& cells,
+                                         const Geometry& geometry);
 
 // Of arrays that lie as `from` and `to` say, `element` bytes a cell; `source` and `target` are the arrays'
 // first elements.

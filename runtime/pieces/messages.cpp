@@ -19,12 +19,12 @@ std::int64_t bytes_of(const Transfer& transfer, const PieceArrays& piece) {
     return element * cells_of(transfer);
 }
 
-// Calls copy(box) for each level, between its cells from `first` on and their place in the parcel.
+// Calls copy(box) for each level, between its cells from `first` on and their place in the packed message.
 template <class Copy>
-void for_levels(const Transfer& transfer, const Cells& first, const PieceArrays& piece, void* parcel,
+void for_levels(const Transfer& transfer, const Cells& first, const PieceArrays& piece, void* message,
                 bool is_packed, const Copy& copy) {
     const Geometry& geometry = *piece.geometry;
-    char* packed = static_cast<char*>(parcel);
+    char* packed = static_cast<char*>(message);
     for (const PieceArrays::Level& level : piece.levels) {
         const std::int64_t element = level.element;
         char* const cells =
@@ -52,16 +52,16 @@ public:
     std::string name() const override { return "MPI over the host"; }
 
 private:
-    void move(Device& device, const Parcels& receives, const Parcels& sends) override {
+    void move(Device& device, const MessageList& receives, const MessageList& sends) override {
         if (device.is_host_memory()) return ranks().exchange(receives, sends);
-        Parcels here = receives, there = sends;
+        MessageList here = receives, there = sends;
         std::size_t number = 0;
-        const auto stage = [&](Ranks::Message& parcel) {
+        const auto stage = [&](Ranks::Message& message) {
             if (stages_.size() <= number) stages_.emplace_back();
             std::vector<char>& bytes = stages_[number++];
-            if (bytes.size() < static_cast<std::size_t>(parcel.count))
-                bytes.resize(static_cast<std::size_t>(parcel.count));
-            parcel.bytes = bytes.data();
+            if (bytes.size() < static_cast<std::size_t>(message.count))
+                bytes.resize(static_cast<std::size_t>(message.count));
+            message.bytes = bytes.data();
         };
         for (std::size_t i = 0; i < there.size(); ++i) {
             stage(there[i]);
@@ -78,44 +78,44 @@ private:
 
 }  // namespace
 
-void* Messages::room(Device& device, std::size_t number, std::int64_t bytes) {
-    if (rooms_.size() <= number) rooms_.resize(number + 1);
-    if (rooms_[number].bytes() < bytes) rooms_[number] = DeviceMemory(device, bytes);
-    return rooms_[number].address();
+void* Messages::buffer(Device& device, std::size_t number, std::int64_t bytes) {
+    if (buffers_.size() <= number) buffers_.resize(number + 1);
+    if (buffers_[number].bytes() < bytes) buffers_[number] = DeviceMemory(device, bytes);
+    return buffers_[number].address();
 }
 
 void Messages::exchange(const std::vector<Transfer>& along, const std::vector<PieceArrays>& pieces) {
     const PieceArrays& piece = pieces.front();
-    if (piece.levels.empty()) return;  // nothing is carried from step to step
+    if (piece.levels.empty()) return;  // no level is exchanged
     Device& device = *piece.device;
-    Parcels receives, sends;
-    std::vector<std::pair<const Transfer*, void*>> packed;  // that are received
+    MessageList receives, sends;
+    std::vector<std::pair<const Transfer*, void*>> packed;  // transfers that are received, and their buffers
     std::size_t number = 0;
     for (const Transfer& transfer : along) {
         if (transfer.from != piece.number && transfer.to != piece.number) continue;
         const bool is_sent = transfer.from == piece.number;
         const int peer = is_sent ? transfer.to : transfer.from;
         const Cells& cells = is_sent ? transfer.source : transfer.target;
-        Parcels& parcels = is_sent ? sends : receives;
-        if (const std::optional<Stretch> planes = whole_planes(transfer, cells, *piece.geometry)) {
+        MessageList& messages = is_sent ? sends : receives;
+        if (const std::optional<ElementRange> planes = whole_planes(transfer, cells, *piece.geometry)) {
             for (const PieceArrays::Level& level : piece.levels)
-                parcels.push_back({peer, static_cast<char*>(level.array) + planes->first * level.element,
-                                   planes->count * level.element});
+                messages.push_back({peer, static_cast<char*>(level.array) + planes->first * level.element,
+                                    planes->count * level.element});
             continue;
         }
         const std::int64_t bytes = bytes_of(transfer, piece);
-        void* const parcel = room(device, number++, bytes);
+        void* const message = buffer(device, number++, bytes);
         if (is_sent)
-            for_levels(transfer, cells, piece, parcel, false,
+            for_levels(transfer, cells, piece, message, false,
                        [&](const BoxCopy& box) { device.copy_from(device, box); });
         else
-            packed.emplace_back(&transfer, parcel);
-        parcels.push_back({peer, parcel, bytes});
+            packed.emplace_back(&transfer, message);
+        messages.push_back({peer, message, bytes});
     }
     if (receives.empty() && sends.empty()) return;
     move(device, receives, sends);
-    for (const auto& [transfer, parcel] : packed)
-        for_levels(*transfer, transfer->target, piece, parcel, true,
+    for (const auto& [transfer, message] : packed)
+        for_levels(*transfer, transfer->target, piece, message, true,
                    [&](const BoxCopy& box) { device.copy_from(device, box); });
 }
 

@@ -15,16 +15,16 @@ public:
 
 protected:
     // The memory of the piece's device.
-    using Parcels = std::vector<Ranks::Message>;
+    using MessageList = std::vector<Ranks::Message>;
     // In the order of the device's work.
-    virtual void move(Device& device, const Parcels& receives, const Parcels& sends) = 0;
+    virtual void move(Device& device, const MessageList& receives, const MessageList& sends) = 0;
     Ranks& ranks() const { return ranks_; }
 
 private:
-    void* room(Device& device, std::size_t number, std::int64_t bytes);
+    void* buffer(Device& device, std::size_t number, std::int64_t bytes);
 
     Ranks& ranks_;
-    std::vector<DeviceMemory> rooms_;  // for parcels, by their number in an exchange
+    std::vector<DeviceMemory> buffers_;  // for packed messages, by their number in an exchange
 };
 
 // By Ranks::exchange, over the host's memory. Devices whose memory is the host's need no copies for that.

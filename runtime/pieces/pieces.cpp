@@ -77,7 +77,7 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
     for (Session* session : sessions_)
         session->expect_steps(options_.interval);
     if (!is_shared()) return;
-    // Of nothing yet: ranks are connected before any step, and what is in the way is seen.
+    // Exchanges nothing yet: ranks are connected before any step, so that errors show at the start.
     exchange();
     transport_->wait();
 }
@@ -145,7 +145,7 @@ void Pieces::step(std::int64_t count) {
             count -= blocks * plan().time_block->steps;
             continue;
         }
-        // Not only where it must be: steps that are done several at once should not be parted by an exchange.
+        // Also where ghosts are still valid: an exchange should not split steps that one kernel can do.
         if (good_for_ < std::min(count, options_.interval)) exchange();
         const std::int64_t steps = std::min(count, good_for_);
         step_each(steps, steps == count);
@@ -167,7 +167,7 @@ void Pieces::step_each(std::int64_t count, bool with_results) {
         session->step(count, with_results);
 }
 
-// Where a step reads what all pieces come to, each piece has a thread that waits for the others' parts.
+// Where a step reads a reduction, each piece has a thread that waits for the others' partial results.
 void Pieces::step_together(std::int64_t count) {
     Rendezvous rendezvous(sessions_.size());
     std::vector<std::exception_ptr> troubles(sessions_.size());
@@ -208,7 +208,7 @@ void Pieces::step_together(std::int64_t count) {
         try {
             std::rethrow_exception(trouble);
         } catch (const GaveUp&) {
-            // because of what went wrong in another
+            // because of an error in another
         }
     }
 }

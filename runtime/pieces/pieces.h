@@ -119,8 +119,9 @@ private:
     bool mirrors_ghosts(std::size_t index) const;
     // pieces_blocks.cpp
     void choose_scheme();
-    std::string what_lacks() const;  // for kernels to take part in the exchange, of this process's pieces
-    std::string what_lacks_anywhere() const;
+    std::string why_synchronous_here()
+        const;  // for kernels to take part in the exchange, of this process's pieces
+    std::string why_synchronous_anywhere() const;
     std::int64_t blocks_within(std::int64_t count) const;
     void step_blocks(std::int64_t count);
     void step_direct();
@@ -129,9 +130,9 @@ private:
     void launch_interiors_first(std::int64_t steps_after);
     std::array<std::int64_t, 2> ghosts_for(std::size_t index, std::int64_t steps) const;
     PlaneRange planes_for(std::size_t index, std::int64_t steps_after) const;
-    void wait_for_main_lane(Device::Lane lane);
-    void join_main_lane();
-    void join_lanes();
+    void wait_for_main_stream(Device::StreamKind kind);
+    void join_main_stream();
+    void join_streams();
     void step_each(std::int64_t count, bool with_results);
     void step_together(std::int64_t count);
     double combined(const std::vector<PartialResults>& parts) const;   // of this process's pieces

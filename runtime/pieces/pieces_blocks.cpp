@@ -1,4 +1,4 @@
-// Steps by kernels that do several at once, and take part in the exchange (TimeBlock::OfPieces).
+// Steps by temporal kernels that overlap the exchange (TimeBlock::OfPieces).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -13,19 +13,19 @@ namespace halo::rt {
 
 namespace {
 
-// Devices in a lane but the main one.
-class InLane {
+// Devices in a kind but the main one.
+class OnStream {
 public:
-    InLane(Device::Lane lane, std::vector<Session*> sessions) : sessions_(std::move(sessions)) {
+    OnStream(Device::StreamKind kind, std::vector<Session*> sessions) : sessions_(std::move(sessions)) {
         for (Session* session : sessions_)
-            session->device().use_lane(lane);
+            session->device().use_stream(kind);
     }
-    ~InLane() {
+    ~OnStream() {
         for (Session* session : sessions_)
-            session->device().use_lane(Device::Lane::main);
+            session->device().use_stream(Device::StreamKind::main);
     }
-    InLane(const InLane&) = delete;
-    InLane& operator=(const InLane&) = delete;
+    OnStream(const OnStream&) = delete;
+    OnStream& operator=(const OnStream&) = delete;
 
 private:
     const std::vector<Session*> sessions_;
@@ -40,23 +40,23 @@ std::string why_not_each(std::int64_t interval, ExchangeScheme scheme, int steps
                        steps_at_once);
 }
 
-std::string Pieces::what_lacks() const {
+std::string Pieces::why_synchronous_here() const {
     if (const std::optional<int> axis = cut_.axis_cut_besides_last())
         return fmt::format("the grid is cut along {}, too", plan().axes[*axis]);
     for (const Session* session : sessions_)
         if (!session->gives_planes()) return "no kernel does several steps at once";
-    const std::string parted =
+    const std::string uneven =
         why_not_each(options_.interval, ExchangeScheme::asynchronous, plan().time_block->steps);
-    if (!parted.empty()) return parted;
+    if (!uneven.empty()) return uneven;
     for (const Carried& carried : carried_)
         if (carried.components.front().role != Role::state)
             return fmt::format("'{}' is exchanged, too, and is no state", carried.name);
     return "";
 }
 
-// Ranks exchange when all others do.
-std::string Pieces::what_lacks_anywhere() const {
-    const std::string own = what_lacks();
+// The same for all ranks: they use a scheme only where all can.
+std::string Pieces::why_synchronous_anywhere() const {
+    const std::string own = why_synchronous_here();
     if (!is_shared()) return own;
     const bool is_whole = plan().time_block && plan().time_block->is_whole;
     const std::vector<std::string> all = ranks_->all_gather((is_whole ? 'w' : 's') + own);
@@ -69,9 +69,9 @@ std::string Pieces::what_lacks_anywhere() const {
 
 std::string Pieces::why_not_direct() const {
     if (is_shared()) return "the pieces are in several processes";
-    const std::string parted =
+    const std::string uneven =
         why_not_each(options_.interval, ExchangeScheme::direct, plan().time_block->steps);
-    if (!parted.empty()) return parted;
+    if (!uneven.empty()) return uneven;
     for (const Session* session : sessions_)
         if (!session->stores_ghosts()) return "a kernel stores no ghosts at the neighbours";
     for (const Transfer& transfer : transfers_[static_cast<std::size_t>(cut_.grid.rank - 1)]) {
@@ -85,7 +85,7 @@ std::string Pieces::why_not_direct() const {
 void Pieces::choose_scheme() {
     scheme_ = ExchangeScheme::synchronous;
     if (options_.scheme == ExchangeScheme::synchronous || cut_.count() == 1) return;
-    why_synchronous_ = what_lacks_anywhere();
+    why_synchronous_ = why_synchronous_anywhere();
     if (!why_synchronous_.empty()) return;
     scheme_ = ExchangeScheme::asynchronous;
     if (options_.scheme == ExchangeScheme::asynchronous || !why_not_direct().empty()) return;
@@ -95,7 +95,7 @@ void Pieces::choose_scheme() {
         Session& from = *sessions_[static_cast<std::size_t>(transfer.from)];
         Session& to = *sessions_[static_cast<std::size_t>(transfer.to)];
         const int side = transfer.target[along] == 0 ? 1 : 0;  // of `from`, where `to` is
-        GivenPlanes given;
+        GhostPlanes given;
         given.begin = transfer.source[along];
         given.end = given.begin + transfer.count[along];
         given.shift = transfer.target[along] - transfer.source[along];
@@ -106,7 +106,8 @@ void Pieces::choose_scheme() {
     }
 }
 
-// Blocks of steps, of the next `count` steps, up to the next exchange; 0: steps are done otherwise.
+// The number of blocks of steps among the next `count` steps, up to the next exchange; 0: other steppers do
+// them.
 std::int64_t Pieces::blocks_within(std::int64_t count) const {
     if (scheme_ == ExchangeScheme::synchronous) return 0;
     const std::int64_t single = plan().time_block->is_whole ? 0 : 1;  // the last, for its results
@@ -121,7 +122,7 @@ void Pieces::step_blocks(std::int64_t count) {
     }
 }
 
-// Where each piece may only go on with its neighbours: they store its ghosts, and read what it overwrites.
+// Each piece waits for its neighbours after each block: they store its ghosts, and read what it overwrites.
 void Pieces::step_direct() {
     if (good_for_ < options_.interval) exchange();
     if (!in_step_) wait_for_each_other();
@@ -136,15 +137,15 @@ void Pieces::step_direct() {
 
 void Pieces::wait_for_each_other() {
     for (Session* session : sessions_)
-        session->device().mark();
+        session->device().record_event();
     for (const auto& [device, other] : waiting_)
-        device->wait_for_mark(*other);
+        device->wait_for_event(*other);
 }
 
-// What was exchanged last is copied while the planes that do not need it are computed: those of the interior,
-// which come first. Later blocks have the ghosts that they need, as the first has computed them, too.
+// Overlaps the exchange with the interior, which needs no ghosts and is computed first. Later blocks have
+// their ghosts, as the first block has computed them, too.
 void Pieces::step_beside_exchange(std::int64_t blocks) {
-    if (!in_step_) join_lanes();
+    if (!in_step_) join_streams();
     const std::int64_t steps = plan().time_block->steps;
     for (std::int64_t after = blocks - 1; after >= 0; --after) {
         if (after == blocks - 1) {
@@ -156,13 +157,13 @@ void Pieces::step_beside_exchange(std::int64_t blocks) {
         for (Session* session : sessions_)
             session->finish_block();
     }
-    wait_for_main_lane(Device::Lane::urgent);
+    wait_for_main_stream(Device::StreamKind::urgent);
     in_step_ = true;
     good_for_ = 0;
 }
 
-// A block, and the exchange that its borders wait for. Two borders are computed side by side, as each alone
-// leaves a device without work at its end.
+// Launches a block and the exchange that its borders wait for. Two borders are computed concurrently, as each
+// alone leaves SMs idle at its end.
 void Pieces::launch_interiors_first(std::int64_t steps_after) {
     std::vector<InteriorFirst> parts;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
@@ -171,25 +172,24 @@ void Pieces::launch_interiors_first(std::int64_t steps_after) {
                                        plan().time_block->of_pieces()->walks));
     }
     {
-        const InLane urgent(Device::Lane::urgent, sessions_);
+        const OnStream urgent(Device::StreamKind::urgent, sessions_);
         for (std::size_t i = 0; i < sessions_.size(); ++i)
             if (parts[i].interior.planes() > 0) sessions_[i]->launch_planes(parts[i].interior, false);
     }
     if (good_for_ < options_.interval) exchange();
-    wait_for_main_lane(Device::Lane::beside);
+    wait_for_main_stream(Device::StreamKind::side);
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         const auto& [below, above] = parts[i].borders;
         if (above.planes() > 0) {
-            const InLane beside(Device::Lane::beside, {sessions_[i]});
+            const OnStream beside(Device::StreamKind::side, {sessions_[i]});
             sessions_[i]->launch_planes(above, false);
         }
         if (below.planes() > 0) sessions_[i]->launch_planes(below, false);
     }
-    join_main_lane();
+    join_main_stream();
 }
 
-// How many planes it has of the piece below, and of the one above, that so many steps need; `index` is of
-// this process's pieces.
+// The number of ghost planes below and above that so many steps need; `index` is of this process's pieces.
 std::array<std::int64_t, 2> Pieces::ghosts_for(std::size_t index, std::int64_t steps) const {
     std::array<std::int64_t, 2> deep = piece(index).ghosts[static_cast<std::size_t>(cut_.grid.rank - 1)];
     for (std::size_t side = 0; side < 2; ++side)
@@ -198,7 +198,7 @@ std::array<std::int64_t, 2> Pieces::ghosts_for(std::size_t index, std::int64_t s
     return deep;
 }
 
-// Its own, and the ghosts that so many steps need which are done after these.
+// The piece's own planes, and the ghosts that the steps after these need.
 PlaneRange Pieces::planes_for(std::size_t index, std::int64_t steps_after) const {
     const int last = cut_.grid.rank - 1;
     const std::int64_t begin = piece(index).ghosts[static_cast<std::size_t>(last)][0];
@@ -206,22 +206,22 @@ PlaneRange Pieces::planes_for(std::size_t index, std::int64_t steps_after) const
     return {begin - below, begin + piece(index).own(last) + above};
 }
 
-void Pieces::wait_for_main_lane(Device::Lane lane) {
-    const InLane waiting(lane, sessions_);
+void Pieces::wait_for_main_stream(Device::StreamKind kind) {
+    const OnStream waiting(kind, sessions_);
     for (Session* session : sessions_)
-        session->device().wait_for_lane(Device::Lane::main);
+        session->device().wait_for_stream(Device::StreamKind::main);
 }
 
-void Pieces::join_main_lane() {
+void Pieces::join_main_stream() {
     for (Session* session : sessions_)
-        for (const Device::Lane lane : {Device::Lane::beside, Device::Lane::urgent})
-            session->device().wait_for_lane(lane);
+        for (const Device::StreamKind kind : {Device::StreamKind::side, Device::StreamKind::urgent})
+            session->device().wait_for_stream(kind);
 }
 
-// What is asked for from then on begins when all lanes have done what they were asked for.
-void Pieces::join_lanes() {
-    join_main_lane();
-    wait_for_main_lane(Device::Lane::urgent);
+// Later work begins when all streams have completed theirs.
+void Pieces::join_streams() {
+    join_main_stream();
+    wait_for_main_stream(Device::StreamKind::urgent);
 }
 
 }  // namespace halo::rt

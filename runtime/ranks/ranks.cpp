@@ -1,4 +1,4 @@
-// What ranks do together, made of messages: all to the first rank, and from it to all.
+// Collective operations of ranks, made of messages: all to the first rank, and from it to all.
 #include "runtime/ranks/ranks.h"
 
 #include <algorithm>

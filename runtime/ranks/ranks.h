@@ -1,7 +1,7 @@
 // Ranks: the processes of one run, each with a part of the grid.
 //
-// What is collective here is called by all ranks, in the same order, or none goes on. A rank that waits looks
-// after those that it waits for: one that has ended, or does not answer within the time-out, is lost
+// What is collective here is called by all ranks, in the same order, or none goes on. A rank that waits
+// checks after those that it waits for: one that has ended, or does not answer within the time-out, is lost
 // (PeerLost); what goes wrong in one rank is known to the others when they wait (RankFailed). Used by one
 // thread.
 #pragma once

@@ -284,11 +284,11 @@ TEST_CASE("boxes of cells are copied between devices, in the order of their work
     box.from_slice = small.slice * 4;
     box.to_pitch = large.pitch * 4;
     box.to_slice = large.slice * 4;
-    one.mark();
-    other->wait_for_mark(one);
+    one.record_event();
+    other->wait_for_event(one);
     other->copy_from(one, box);
-    other->mark();
-    one.wait_for_mark(*other);
+    other->record_event();
+    one.wait_for_event(*other);
     one.set_bytes(from.address(), 0, from.bytes());  // after the copy, though of another stream
 
     std::vector<float> cells(40 * 6 * 9);

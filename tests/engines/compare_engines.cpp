@@ -210,7 +210,7 @@ std::string late_difference(const Reference& reference, const lower::Lowered& lo
         emit::print_cuda_parts(lowered.kernels, lowered.plan.time_block->kernel.name);
     std::vector<std::unique_ptr<rt::Module>> modules;
     modules.push_back(device.load(parts.others, lowered.plan.name));
-    std::promise<rt::LateCode> code;
+    std::promise<rt::AsyncCode> code;
     rt::SessionOptions options;
     options.poison = true;
     options.time_block_code = code.get_future().share();
@@ -223,8 +223,8 @@ std::string late_difference(const Reference& reference, const lower::Lowered& lo
             session.step(reference.steps - before);
         },
         0);
-    if (text.empty() && session.late_block().state == rt::LateBlock::State::failed)
-        text = "the block was not taken: " + session.late_block().trouble;
+    if (text.empty() && session.async_block().state == rt::AsyncBlock::State::failed)
+        text = "the block was not taken: " + session.async_block().trouble;
     return text;
 }
 

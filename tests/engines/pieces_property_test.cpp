@@ -210,13 +210,13 @@ TEST_CASE("pieces whose reductions are not of single planes are refused before a
 
 namespace {
 
-// A device on which work in other lanes begins as early as it may: before all of the main lane's that they do
-// not wait for.
+// A device on which work in other streams begins as early as it may: before all work in the main stream that
+// they do not wait for.
 class EagerDevice : public emulator::EmulatedDevice {
 public:
-    void use_lane(Lane lane) override { lane_ = lane; }
-    void wait_for_lane(Lane other) override {
-        if (other == Lane::main) not_waited_for_[lane_] = false;
+    void use_stream(StreamKind kind) override { stream_ = kind; }
+    void wait_for_stream(StreamKind other) override {
+        if (other == StreamKind::main) not_waited_for_[stream_] = false;
     }
     void launch(rt::Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
         note();
@@ -230,23 +230,23 @@ public:
 
 private:
     void note() {
-        if (lane_ == Lane::main) {
-            not_waited_for_[Lane::beside] = not_waited_for_[Lane::urgent] = true;
+        if (stream_ == StreamKind::main) {
+            not_waited_for_[StreamKind::side] = not_waited_for_[StreamKind::urgent] = true;
         } else {
-            overtook_ = overtook_ || not_waited_for_[lane_];
+            overtook_ = overtook_ || not_waited_for_[stream_];
         }
     }
-    Lane lane_ = Lane::main;
-    std::map<Lane, bool> not_waited_for_;
+    StreamKind stream_ = StreamKind::main;
+    std::map<StreamKind, bool> not_waited_for_;
     bool overtook_ = false;
 };
 
-// A device on which work in other lanes ends as late as it may: where the main lane waits for it.
+// A device on which work in other streams ends as late as it may: where the main stream waits for it.
 class LateDevice : public emulator::EmulatedDevice {
 public:
-    void use_lane(Lane lane) override { lane_ = lane; }
-    void wait_for_lane(Lane other) override {
-        if (lane_ != Lane::main) return;
+    void use_stream(StreamKind kind) override { stream_ = kind; }
+    void wait_for_stream(StreamKind other) override {
+        if (stream_ != StreamKind::main) return;
         for (Late& late : late_[other]) {
             std::vector<void*> arguments;
             for (std::int64_t& value : late.values)
@@ -256,8 +256,8 @@ public:
         late_[other].clear();
     }
     void launch(rt::Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
-        if (lane_ == Lane::main) return EmulatedDevice::launch(kernel, blocks, arguments);
-        Late& late = late_[lane_].emplace_back(Late{&kernel, blocks, {}});
+        if (stream_ == StreamKind::main) return EmulatedDevice::launch(kernel, blocks, arguments);
+        Late& late = late_[stream_].emplace_back(Late{&kernel, blocks, {}});
         for (std::size_t i = 0; i < arguments_of_block; ++i) {  // of 8 bytes each, whatever is in them
             late.values.push_back(0);
             std::memcpy(&late.values.back(), arguments[i], sizeof(std::int64_t));
@@ -273,8 +273,8 @@ private:
         std::array<std::int64_t, 3> blocks;
         std::vector<std::int64_t> values;
     };
-    Lane lane_ = Lane::main;
-    std::map<Lane, std::vector<Late>> late_;
+    StreamKind stream_ = StreamKind::main;
+    std::map<StreamKind, std::vector<Late>> late_;
 };
 
 // Heat in pieces, one above the other, by an emulated kernel for two steps at once.
@@ -341,7 +341,7 @@ TEST_CASE("the interior needs neither ghosts nor borders, and neither of them ne
     CHECK(heat.difference(1) == "");
     CHECK(devices[0].launched_late == 10);  // of 11 steps, the first of which is done by itself
     CHECK(devices[1].launched_late == 10);
-    CHECK(devices[2].launched_late == 5);  // its border is in the main lane
+    CHECK(devices[2].launched_late == 5);  // its border is in the main kind
 }
 
 TEST_CASE("the interior comes after all that was asked for before, and borders after the exchange") {

@@ -131,7 +131,7 @@ bool InterpretedNest::run(const Memory& memory, const double* numbers, void** ar
     for (const Write& each : writes_)
         each.write(each.at, each.value);
     std::copy(expected_.begin(), expected_.end(), results);
-    turn(arrays, count);
+    rotate(arrays, count);
     return true;
 }
 
@@ -275,7 +275,7 @@ bool InterpretedNest::takes_turns(int object) const {
                        });
 }
 
-void InterpretedNest::turn(void** arrays, std::int64_t count) const {
+void InterpretedNest::rotate(void** arrays, std::int64_t count) const {
     const std::vector<void*> before(arrays, arrays + arrays_.size());
     for (std::size_t i = 0; i < lifted_.form.fields.size(); ++i) {
         const int field = static_cast<int>(i), now = renamed(field, count);

@@ -39,7 +39,7 @@ private:
     static ir::Program parsed(const lift::Lifted& lifted);
     std::int64_t number(const lift::Polynomial& poly, const double* numbers) const;
     std::int64_t steps(const double* numbers) const;
-    // Where a loop over cells has no turn, what docs/lift.md says is that the loops run.
+    // Where a loop over cells has no iteration, what docs/lift.md says is that the loops run.
     bool holds(const double* numbers) const;
     int renamed(int field, std::int64_t count) const;
     // In memory, at first.
@@ -50,7 +50,7 @@ private:
                std::string& trouble, const Do& act) const;
     void gather(std::size_t i, const ir::Interpreter& run, double first, const double* numbers);
     bool takes_turns(int object) const;
-    void turn(void** arrays, std::int64_t count) const;
+    void rotate(void** arrays, std::int64_t count) const;
 
     const lift::Lifted& lifted_;
     ir::Program program_;

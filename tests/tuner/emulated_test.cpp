@@ -104,7 +104,7 @@ driver::TunerSettings quick() {
     driver::TunerSettings settings;
     settings.budget_seconds = 0;  // the model's choice, and what it is compared with
     settings.jobs = 2;
-    settings.awkward = driver::Extent{19, 7, 5};
+    settings.odd_grid = driver::Extent{19, 7, 5};
     settings.sample_seconds = 1e-4;
     return settings;
 }
@@ -261,7 +261,7 @@ TEST_CASE("each stage is tuned, and stages without a choice are passed over") {
 )",
                   "24,17");
     driver::TunerSettings settings = quick();
-    settings.awkward = driver::Extent{13, 9, 1};
+    settings.odd_grid = driver::Extent{13, 9, 1};
     const std::vector<StageReport> reports = tuning.tune(folder, settings);
     CHECK(reports.size() >= 2);
     for (const StageReport& report : reports)
@@ -293,7 +293,7 @@ run sums {
 )",
                   "");
     driver::TunerSettings settings = quick();
-    settings.awkward = driver::Extent{13, 9, 1};
+    settings.odd_grid = driver::Extent{13, 9, 1};
     const std::vector<StageReport> reports = tuning.tune(folder, settings);
     REQUIRE(reports.size() == 2);
     CHECK(reports[0].kind == StageReport::Kind::tuned);
@@ -314,9 +314,9 @@ TEST_CASE("the model's choice for examples of all kinds passes the check") {
         const StoreFolder folder;
         Tuning tuning(machine, text, rank == 3 ? "20,13,9" : rank == 2 ? "26,17" : "70");
         driver::TunerSettings settings = quick();
-        settings.awkward = rank == 3   ? driver::Extent{19, 11, 10}
-                           : rank == 2 ? driver::Extent{23, 19, 1}
-                                       : driver::Extent{67, 1, 1};
+        settings.odd_grid = rank == 3   ? driver::Extent{19, 11, 10}
+                            : rank == 2 ? driver::Extent{23, 19, 1}
+                                        : driver::Extent{67, 1, 1};
         for (const StageReport& report : tuning.tune(folder, settings)) {
             for (const std::string& each : report.dropped)
                 UNSCOPED_INFO(each);
@@ -347,7 +347,7 @@ TEST_CASE("schedules for several steps are checked, kept and taken by the next r
     Tuning tuning(machine, kHeat2d, "70,61", kFewForSteps);
     driver::TunerSettings settings = quick();
     settings.budget_seconds = 600;
-    settings.awkward = driver::Extent{19, 7, 1};
+    settings.odd_grid = driver::Extent{19, 7, 1};
     const driver::TuneReport reports = tuning.tune_all(folder, settings);
     CHECK(reports.stages.empty());  // what is pinned is for several steps
     REQUIRE(reports.steps);
@@ -381,7 +381,7 @@ TEST_CASE(
     const StoreFolder folder;
     driver::TunerSettings settings = quick();
     settings.budget_seconds = 600;
-    settings.awkward = driver::Extent{19, 7, 1};
+    settings.odd_grid = driver::Extent{19, 7, 1};
     SECTION("wrong") {
         machine.break_start = [](const driver::Code& code, const driver::Extent&) {
             return several_at_once(code);

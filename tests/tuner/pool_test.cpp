@@ -23,7 +23,7 @@ TEST_CASE("what is asked for is built once, expected or not") {
         ++builds;
         return named(number);
     });
-    pool.expect({4, 5, 6});
+    pool.prepare({4, 5, 6});
     for (const std::size_t number : {4U, 5U, 6U, 7U, 4U})
         CHECK(pool.get(number)->code.text == std::to_string(number));
     CHECK(builds == 4);
@@ -39,9 +39,9 @@ TEST_CASE("what is asked for comes before what is expected, and what is expected
             order.push_back(number);
             return named(number);
         });
-        pool.expect({0, 1, 2, 3});
+        pool.prepare({0, 1, 2, 3});
         auto asked = std::async(std::launch::async, [&] { return pool.get(9)->code.text; });
-        pool.expect({8});
+        pool.prepare({8});
         let_go.set_value();
         CHECK(asked.get() == "9");
         CHECK(pool.get(8)->code.text == "8");
@@ -55,5 +55,5 @@ TEST_CASE("a pool ends with work left over") {
     std::vector<std::size_t> many;
     for (std::size_t i = 0; i < 1000; ++i)
         many.push_back(i);
-    pool.expect(many);
+    pool.prepare(many);
 }

@@ -190,7 +190,7 @@ TEST_CASE("a kernel in the way of several steps that does one at a time has all 
         CHECK(plan.scheme == scheme);
         const CodeOptions of_pieces = options_of_pieces(options, plan);
         CHECK(of_pieces.blocks_of_pieces == (scheme != rt::ExchangeScheme::synchronous));
-        CHECK(of_pieces.blocks_give_ghosts == (scheme == rt::ExchangeScheme::direct));
+        CHECK(of_pieces.blocks_store_ghosts == (scheme == rt::ExchangeScheme::direct));
     }
     // What cannot be is refused, with the reason.
     const auto reason = [&] {

@@ -161,7 +161,7 @@ TEST_CASE("a session keeps arrays of its own that are bound to it again, and rel
     own.step(2);
     alone.step(2);
     CHECK(own.download("u") == alone.download("u"));
-    CHECK(own.give_up_levels("u").size() == 1);
+    CHECK(own.release_levels("u").size() == 1);
     CHECK(others.room_is_untouched());
 }
 

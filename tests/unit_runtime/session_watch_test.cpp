@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kCells = 23;
 
-Session open(Sample sample, FakeDevice& device, std::shared_future<LateCode> block = {}) {
+Session open(Sample sample, FakeDevice& device, std::shared_future<AsyncCode> block = {}) {
     std::vector<std::unique_ptr<Module>> modules;
     modules.push_back(std::move(sample.module));
     SessionOptions options;
@@ -112,7 +112,7 @@ TEST_CASE("runs in time blocks end at the step at which the condition holds") {
     }
 }
 
-TEST_CASE("a time block that comes late gives the reductions of its steps from then on") {
+TEST_CASE("a time block that is compiled asynchronously gives the reductions of its steps from then on") {
     constexpr std::int64_t kMost = 90;
     const std::vector<Step> singles = single_steps(kMost);
     for (const bool records : {false, true}) {
@@ -128,7 +128,7 @@ TEST_CASE("a time block that comes late gives the reductions of its steps from t
                     return module;
                 };
                 sample.module->functions.erase("damped_steps");
-                std::promise<LateCode> code;
+                std::promise<AsyncCode> code;
                 Session session = open(std::move(sample), device, code.get_future().share());
                 RunOptions options;
                 options.until = below(0, singles[static_cast<std::size_t>(wanted)].change * (1 + 1e-12));
@@ -139,8 +139,8 @@ TEST_CASE("a time block that comes late gives the reductions of its steps from t
                 options.steps = kMost - before;
                 CHECK(session.run(options).stop == RunResult::Stop::until);
                 CHECK(session.steps_done() == wanted);
-                CHECK(session.late_block().state == LateBlock::State::taken);
-                CHECK(session.late_block().after_steps == before);
+                CHECK(session.async_block().state == AsyncBlock::State::active);
+                CHECK(session.async_block().after_steps == before);
                 check_state(session, singles[static_cast<std::size_t>(wanted)]);
             }
         }

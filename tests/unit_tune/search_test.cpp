@@ -68,7 +68,7 @@ class FakeDevice : public tune::Measure {
 public:
     explicit FakeDevice(const std::vector<Candidate>& candidates) : candidates_(candidates) {}
 
-    void expect(const std::vector<std::size_t>& candidates) override {
+    void prepare(const std::vector<std::size_t>& candidates) override {
         CHECK_FALSE(candidates.empty());
         CHECK(std::set<std::size_t>(candidates.begin(), candidates.end()).size() == candidates.size());
         expected = candidates;
@@ -92,7 +92,7 @@ public:
             seconds.push_back(in_comparison(seen(candidates_[i])));
         return seconds;
     }
-    bool time_is_up() override { return static_cast<int>(asked.size()) >= budget; }
+    bool budget_is_spent() override { return static_cast<int>(asked.size()) >= budget; }
     bool interrupted() override { return static_cast<int>(asked.size()) >= interrupt_after; }
     void tried(std::size_t candidate, const Outcome& outcome, std::optional<std::size_t> best) override {
         log[candidate] = outcome;

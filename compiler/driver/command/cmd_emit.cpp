@@ -221,7 +221,7 @@ ExitCode emit(const EmitOptions& options, const Console& console) {
     code_options.strict_fp = options.strict_fp;
     code_options.single_steps = true;  // other kernels take long to compile
     if (!options.archs.empty()) code_options.target = target_of_options(options);
-    // The launcher takes the number of steps, and looks at nothing between them.
+    // The launcher takes the number of steps, and reads nothing between them.
     if (!has_launcher(options)) code_options.watched = watched_reductions(spec, stencil.program);
     const std::vector<TextFile> files =
         emitted(stencil.program, options, code_options, details_of(options, code_options, spec));

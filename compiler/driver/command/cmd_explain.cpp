@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/driver/command/commands.h"
+#include "compiler/driver/command/explain_entries.h"
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/planning/compile.h"
@@ -23,134 +24,6 @@
 namespace halo::driver {
 
 namespace {
-
-constexpr int kIndent = 14;
-
-// One entry of a stage: a title, and text that is wrapped in a column to its right.
-std::string entry(std::string_view title, std::string_view text, int width) {
-    std::string result = fmt::format("  {:<{}}", title, kIndent - 2);
-    int column = kIndent;
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        std::size_t end = rest.find_first_of(" \n");
-        std::string_view word = rest.substr(0, end);
-        if (column > kIndent && column + 1 + static_cast<int>(word.size()) > width) {
-            result += '\n' + std::string(kIndent, ' ');
-            column = kIndent;
-        } else if (column > kIndent) {
-            result += ' ';
-            ++column;
-        }
-        result += word;
-        column += static_cast<int>(word.size());
-        if (end == std::string_view::npos) break;
-        if (rest[end] == '\n') {
-            result += '\n' + std::string(kIndent, ' ');
-            column = kIndent;
-        }
-        rest.remove_prefix(end + 1);
-    }
-    return result + '\n';
-}
-
-// Text of several lines in that column, without wrapping.
-std::string picture(std::string_view title, const std::string& text) {
-    std::string result = fmt::format("  {:<{}}", title, kIndent - 2);
-    for (char c : text) {
-        result += c;
-        if (c == '\n') result += std::string(kIndent, ' ');
-    }
-    while (!result.empty() && (result.back() == ' ' || result.back() == '\n'))
-        result.pop_back();
-    return result + '\n';
-}
-
-std::string level_name(const ir::Program& program, ir::FieldId field, int time) {
-    const std::string& name = program[field].name;
-    if (time == 0) return name;
-    return time > 0 ? fmt::format("{}[t+{}]", name, time) : fmt::format("{}[t{}]", name, time);
-}
-
-std::string describe_reads(const ir::Program& program, const schedule::Footprint& footprint) {
-    std::vector<std::string> words;
-    for (const schedule::LevelRead& read : footprint.reads) {
-        std::string text = level_name(program, read.field, read.time);
-        if (read.at_neighbours()) {
-            text += fmt::format(" at {} points ({})", read.offsets.size(), read.star ? "a star" : "a box");
-        }
-        words.push_back(text);
-    }
-    return words.empty() ? "nothing" : join(words, ", ");
-}
-
-std::string describe_writes(const ir::Program& program, const StageChoice& stage) {
-    std::vector<std::string> words;
-    for (const schedule::LevelWrite& write : stage.footprint.writes)
-        words.push_back(level_name(program, write.field, write.time));
-    for (int index : stage.stage.statements) {
-        if (const auto* reduce =
-                std::get_if<ir::Reduce>(&program.statements[static_cast<std::size_t>(index)])) {
-            words.push_back(fmt::format("{} (reduced)", reduce->name));
-        }
-        if (const auto* sample =
-                std::get_if<ir::Sample>(&program.statements[static_cast<std::size_t>(index)])) {
-            const ir::Points& points = program[sample->points];
-            words.push_back(fmt::format("{}.{} (sampled)", points.name,
-                                        points.traces[static_cast<std::size_t>(sample->trace)].name));
-        }
-    }
-    return join(words, ", ");
-}
-
-std::string describe_operations(const schedule::Operations& operations) {
-    std::vector<std::string> words;
-    auto add = [&](int count, const char* name) {
-        if (count > 0) words.push_back(fmt::format("{} {}", count, name));
-    };
-    add(operations.adds, "add");
-    add(operations.multiplies, "mul");
-    add(operations.fmas, "fma");
-    add(operations.divisions, "div");
-    add(operations.roots, "root");
-    add(operations.functions, "function");
-    add(operations.comparisons, "compare");
-    return words.empty() ? "no arithmetic" : join(words, ", ");
-}
-
-// The flops that cells share with their neighbours.
-std::string describe_sharing(const schedule::Footprint& footprint) {
-    const int saved = footprint.flops_alone - footprint.operations.flops();
-    return saved <= 0 ? "" : fmt::format(" and {} shared with neighbours", saved);
-}
-
-// The shared memory of a block: a picture of each staged level, and the cost of its accesses.
-std::string explain_shared(const ir::Program& program, const StageChoice& stage, int width) {
-    schedule::SharedLayout layout = schedule::make_shared_layout(stage.footprint, stage.schedule);
-    if (layout.levels.empty())
-        return entry("shared", "none: neighbours come through registers and caches", width);
-    std::string text =
-        entry("shared", fmt::format("{} a block", format_bytes(static_cast<double>(layout.bytes))), width);
-    std::vector<schedule::SharedAccess> accesses =
-        schedule::shared_accesses(stage.footprint, stage.schedule, layout);
-    for (std::size_t i = 0; i < layout.levels.size(); ++i) {
-        const schedule::StagedLevel& level = layout.levels[i];
-        text += picture("", schedule::draw(program, level));
-        for (const schedule::SharedAccess& access : accesses) {
-            if (access.level != static_cast<int>(i)) continue;
-            text +=
-                entry("",
-                      fmt::format(
-                          "load at ({}): {} element{} a thread, {}",
-                          fmt::join(access.offset.begin(), access.offset.begin() + program.rank(), ", "),
-                          access.width, access.width == 1 ? "" : "s",
-                          access.conflicts() == 0 ? "no bank conflicts"
-                                                  : fmt::format("{} passes where {} would do: bank conflicts",
-                                                                access.passes, access.least)),
-                      width);
-        }
-    }
-    return text + entry("padding", schedule::choose_padding(stage.footprint, stage.schedule).reason, width);
-}
 
 // The kernels, compiled by NVRTC; nullopt where there is no NVRTC.
 std::optional<CompiledCode> compile_here(const Code& code, const std::string& arch) {
@@ -187,8 +60,8 @@ struct Explanation {
 std::string explain_kernel(const Explanation& all, std::size_t index, int width) {
     const std::string kernel = kernel_of_stage(all.code.lowered.plan, index);
     if (kernel.empty()) return "";
-    return entry("kernel", kernel, width) +
-           entry("compiled", describe_usage(usage_of(all.compiled, kernel)), width);
+    return explain_entry("kernel", kernel, width) +
+           explain_entry("compiled", describe_usage(usage_of(all.compiled, kernel)), width);
 }
 
 constexpr std::size_t kRunnersUp = 3;
@@ -237,10 +110,10 @@ std::string explain_time(const Explanation& all, const StageChoice& stage, int w
     const std::optional<double> predicted = predicted_seconds(all, stage);
     if (!stage.tuned) {
         if (!predicted) return "";
-        return entry("predicted",
-                     fmt::format("{} a step, {}; not measured: `haloc tune` does",
-                                 format_step_time(*predicted), bound_words(all, stage, *predicted)),
-                     width);
+        return explain_entry("predicted",
+                             fmt::format("{} a step, {}; not measured: `haloc tune` does",
+                                         format_step_time(*predicted), bound_words(all, stage, *predicted)),
+                             width);
     }
     const tune::StoredStage& known = *stage.known;
     const auto cells = static_cast<double>(cell_count(*all.options.extent));
@@ -254,12 +127,12 @@ std::string explain_time(const Explanation& all, const StageChoice& stage, int w
                             bound_words(all, stage, known.seconds));
     }
     if (!known.finished) text += "; the search is not at its end";
-    text = entry("measured", text, width);
+    text = explain_entry("measured", text, width);
     std::size_t shown = 0;
     for (const tune::StoredTrial& trial : known.trials) {
         if (trial.outcome.kind != tune::Outcome::Kind::measured || trial.schedule == known.schedule) continue;
         if (shown++ == kRunnersUp) break;
-        text += entry(
+        text += explain_entry(
             shown == 1 ? "runners-up" : "",
             fmt::format("{}: {}", with_prediction(trial.outcome.seconds, trial.predicted), trial.schedule),
             width);
@@ -272,35 +145,36 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
     const schedule::Footprint& footprint = stage.footprint;
     double bound = schedule::cells_per_second_bound(footprint, all.options.target);
     std::string text = fmt::format("stage {} of {}\n", index + 1, all.choice.stages.size());
-    text += entry("reads", describe_reads(all.program, footprint), width);
-    text += entry("writes", describe_writes(all.program, stage), width);
+    text += explain_entry("reads", describe_reads(all.program, footprint), width);
+    text += explain_entry("writes", describe_writes(all.program, stage), width);
     if (footprint.at_points) {
-        text += entry("threads", stage.reason, width);
+        text += explain_entry("threads", stage.reason, width);
         return text + explain_kernel(all, index, width);
     }
-    text += entry("per cell",
-                  fmt::format("{} bytes ({} read, {} written), {} flops ({}){}, {}", footprint.bytes(),
-                              footprint.bytes_read(), footprint.bytes_written(), footprint.operations.flops(),
-                              describe_operations(footprint.operations), describe_sharing(footprint),
-                              footprint.table_sums > 0
-                                  ? std::string("most of them for each row of a table")
-                                  : fmt::format("{:.2f} flops per byte", footprint.flops_per_byte())),
-                  width);
+    text += explain_entry(
+        "per cell",
+        fmt::format("{} bytes ({} read, {} written), {} flops ({}){}, {}", footprint.bytes(),
+                    footprint.bytes_read(), footprint.bytes_written(), footprint.operations.flops(),
+                    describe_operations(footprint.operations), describe_sharing(footprint),
+                    footprint.table_sums > 0
+                        ? std::string("most of them for each row of a table")
+                        : fmt::format("{:.2f} flops per byte", footprint.flops_per_byte())),
+        width);
     if (footprint.table_sums == 0) {
-        text += entry("bound",
-                      fmt::format("{} at {:.2f} TB/s, if each value crosses the bus once", format_rate(bound),
-                                  all.options.target.dram_bandwidth / 1e12),
-                      width);
+        text += explain_entry("bound",
+                              fmt::format("{} at {:.2f} TB/s, if each value crosses the bus once",
+                                          format_rate(bound), all.options.target.dram_bandwidth / 1e12),
+                              width);
     }
-    text += entry("schedule",
-                  schedule::print(stage.schedule, all.program.rank()) + (stage.pinned  ? " (pinned)"
-                                                                         : stage.tuned ? " (tuned)"
-                                                                                       : ""),
-                  width);
-    text += entry("why", stage.reason, width);
+    text += explain_entry("schedule",
+                          schedule::print(stage.schedule, all.program.rank()) + (stage.pinned  ? " (pinned)"
+                                                                                 : stage.tuned ? " (tuned)"
+                                                                                               : ""),
+                          width);
+    text += explain_entry("why", stage.reason, width);
     text += explain_time(all, stage, width);
     for (const std::string& note : stage.notes)
-        text += entry("note", note, width);
+        text += explain_entry("note", note, width);
     text += explain_shared(all.program, stage, width);
     return text + explain_kernel(all, index, width);
 }
@@ -308,13 +182,13 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
 // The kernel for several steps, and its registers and spills.
 std::string explain_time_block(const Explanation& all, int width) {
     const std::string& kernel = all.code.lowered.plan.time_block->kernel.name;
-    std::string text = entry("kernel", kernel, width);
+    std::string text = explain_entry("kernel", kernel, width);
     const rt::KernelUsage* usage = all.compiled ? find_usage(*all.compiled, kernel) : nullptr;
     if (usage != nullptr)
-        text += entry("compiled",
-                      fmt::format("{} registers, {} bytes spilled", usage->registers,
-                                  usage->spill_load_bytes + usage->spill_store_bytes),
-                      width);
+        text += explain_entry("compiled",
+                              fmt::format("{} registers, {} bytes spilled", usage->registers,
+                                          usage->spill_load_bytes + usage->spill_store_bytes),
+                              width);
     return text;
 }
 
@@ -333,7 +207,7 @@ std::string explain_reductions(const Explanation& all, const schedule::TemporalS
     if (!last.empty())
         text += (text.empty() ? "" : "; ") + join(last, ", ") + (last.size() == 1 ? " is" : " are") +
                 " found by the run's last step, which is done by itself";
-    return text.empty() ? "" : entry("reductions", text, width);
+    return text.empty() ? "" : explain_entry("reductions", text, width);
 }
 
 std::string explain_single_steps(const Explanation& all, int width) {
@@ -342,23 +216,23 @@ std::string explain_single_steps(const Explanation& all, int width) {
         fmt::format("{} a step: {} for the cells, {} for {} launch{}", format_step_time(cost.total()),
                     format_step_time(cost.cells), format_step_time(cost.launches), all.choice.stages.size(),
                     all.choice.stages.size() == 1 ? "" : "es");
-    if (cost.looks > 0)
-        text += fmt::format(", {} until the run has seen `{}`", format_step_time(cost.looks),
+    if (cost.checks > 0)
+        text += fmt::format(", {} until the run has seen `{}`", format_step_time(cost.checks),
                             all.options.watched.front());
-    return "single steps\n" + entry("predicted", text, width);
+    return "single steps\n" + explain_entry("predicted", text, width);
 }
 
 std::string explain_grouping(const Explanation& all, const GroupingVerdict& verdict, int width) {
     std::string text = std::string(verdict.kind->title) + "\n";
-    if (!verdict.grouping) return text + entry("schedule", "none: " + verdict.reason, width);
-    text += entry("schedule", schedule::print(*verdict.grouping, all.program.rank()), width);
-    text += entry("why", verdict.reason, width);
+    if (!verdict.grouping) return text + explain_entry("schedule", "none: " + verdict.reason, width);
+    text += explain_entry("schedule", schedule::print(*verdict.grouping, all.program.rank()), width);
+    text += explain_entry("why", verdict.reason, width);
     if (const auto* temporal = std::get_if<schedule::TemporalSchedule>(&*verdict.grouping))
         text += explain_reductions(all, *temporal, width);
-    text += entry("predicted",
-                  fmt::format("{} a step, {}", format_step_time(verdict.seconds_per_step),
-                              format_rate(all.cells() / verdict.seconds_per_step)),
-                  width);
+    text += explain_entry("predicted",
+                          fmt::format("{} a step, {}", format_step_time(verdict.seconds_per_step),
+                                      format_rate(all.cells() / verdict.seconds_per_step)),
+                          width);
     return text + explain_time_block(all, width);
 }
 

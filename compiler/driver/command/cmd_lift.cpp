@@ -18,7 +18,7 @@ namespace halo::driver {
 
 namespace {
 
-// A refusal looks like any other message about a text.
+// A refusal is printed like any other message about a text.
 void show_refusal(const lift::LiftError& error, const Console& console) {
     Diagnostic shown{
         DiagnosticKind::not_built_yet, error.refusal.where, error.what(), {}, error.refusal.notes, {}};

@@ -39,8 +39,8 @@ struct Timings {
     LoadTimings load;
     double init = 0;  // making initial data, with programs of their own
     double upload = 0;
-    double stability = 0;  // looking whether the scheme is stable with these numbers
-    double watch = 0;      // looking whether all is finite
+    double stability = 0;  // the check of the scheme's stability with these numbers
+    double watch = 0;      // checks that all is finite
 };
 
 struct Report {
@@ -49,7 +49,7 @@ struct Report {
     const Timings& timings;
     const LoopResult& loop;
     const std::vector<WrittenFile>& files;
-    rt::LateBlock late_block;
+    rt::AsyncBlock async_block;
     std::vector<std::pair<std::string, double>> reductions;
     std::int64_t steps_before = 0;  // of those in `loop`, what a run before this one did
     std::string checkpoint;         // the newest; empty where none was written
@@ -76,17 +76,17 @@ std::string stop_word(LoopResult::Stop stop) {
     return {};
 }
 
-std::string state_word(rt::LateBlock::State state) {
+std::string state_word(rt::AsyncBlock::State state) {
     switch (state) {
-        case rt::LateBlock::State::none:
+        case rt::AsyncBlock::State::none:
             break;
-        case rt::LateBlock::State::awaited:
+        case rt::AsyncBlock::State::pending:
             return "awaited";
-        case rt::LateBlock::State::taken:
+        case rt::AsyncBlock::State::active:
             return "taken";
-        case rt::LateBlock::State::unfit:
+        case rt::AsyncBlock::State::unfit:
             return "unfit";
-        case rt::LateBlock::State::failed:
+        case rt::AsyncBlock::State::failed:
             return "failed";
     }
     return "none";
@@ -114,16 +114,16 @@ std::vector<std::pair<std::string, double>> parts(const Report& report) {
 }
 
 // What was done beside the steps: nothing that the run waited for.
-std::string beside_text(const rt::LateBlock& block) {
-    using State = rt::LateBlock::State;
+std::string beside_text(const rt::AsyncBlock& block) {
+    using State = rt::AsyncBlock::State;
     switch (block.state) {
         case State::none:
         case State::failed:  // has been said
             break;
-        case State::awaited:
+        case State::pending:
             return "  beside the steps: compiling the kernel for several of them, which was not there at the "
                    "end\n";
-        case State::taken:
+        case State::active:
         case State::unfit:
             return fmt::format("  beside the steps: {} for compiling the kernel for several of them, {}\n",
                                format_seconds(block.compile_seconds),
@@ -152,7 +152,7 @@ std::string timings_text(const Report& report) {
     return text + fmt::format("  {:<10}{:>10}\n", "all", format_seconds(all)) +
            fmt::format("  from the spec to kernels that can run: {}, without device and context\n",
                        format_seconds(to_kernels)) +
-           beside_text(report.late_block);
+           beside_text(report.async_block);
 }
 
 std::string report_text(const Report& report, bool with_timings) {
@@ -214,10 +214,10 @@ std::string as_json(const Report& report) {
         json["seconds"][name] = seconds;
     json["compiled_from_cache"] = report.timings.load.from_cache;
     json["schedules"] = report.timings.load.schedules;
-    const rt::LateBlock& block = report.late_block;
-    if (block.state != rt::LateBlock::State::none) {
+    const rt::AsyncBlock& block = report.async_block;
+    if (block.state != rt::AsyncBlock::State::none) {
         json["late_kernel"]["state"] = state_word(block.state);
-        if (block.state != rt::LateBlock::State::awaited) {
+        if (block.state != rt::AsyncBlock::State::pending) {
             json["late_kernel"]["compile_seconds"] = block.compile_seconds;
             json["late_kernel"]["load_seconds"] = block.load_seconds;
             json["late_kernel"]["after_steps"] = block.after_steps;
@@ -437,13 +437,13 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
                   timings,
                   loop,
                   outputs.written(),
-                  engine->late_block(),
+                  engine->async_block(),
                   {},
                   persistence.steps_before(),
                   persistence.to ? persistence.to->newest() : ""};
-    if (report.late_block.state == rt::LateBlock::State::failed)
+    if (report.async_block.state == rt::AsyncBlock::State::failed)
         console.warning("all steps were done singly, as the kernel for several of them cannot be used: " +
-                        report.late_block.trouble);
+                        report.async_block.trouble);
     if (loop.steps > 0) {
         for (const std::string& name : request.reductions)
             report.reductions.emplace_back(name, engine->reduction(name));

@@ -178,7 +178,7 @@ void give_to_pieces(schedule::Grouping& grouping, const ir::Program& program, co
     auto* const temporal = std::get_if<schedule::TemporalSchedule>(&grouping);
     if (temporal == nullptr || !options.blocks_of_pieces) return;
     temporal->of_pieces = true;
-    temporal->gives_ghosts = options.blocks_give_ghosts;
+    temporal->gives_ghosts = options.blocks_store_ghosts;
     if (options.extent)
         temporal->walks = schedule::traversals_of_column(program, *temporal, options.target, *options.extent);
 }
@@ -220,7 +220,7 @@ PlanChoice choose_plan(const ir::Program& program, const CodeOptions& options) {
     PlanChoice plan;
     plan.stages = choose_schedules(program, options);
     plan.single = single_step_cost(plan.stages, options.target, extent);
-    if (!options.watched.empty()) plan.single.looks = options.target.look_seconds;
+    if (!options.watched.empty()) plan.single.checks = options.target.check_seconds;
     GroupingChooser(program, options, extent, plan).run();
     for (GroupingVerdict& each : plan.groupings)
         if (each.grouping) give_to_pieces(*each.grouping, program, options);

@@ -68,12 +68,12 @@ SplitCode compile_without_waiting(rt::Nvrtc& nvrtc, const Code& code, const std:
     if (parts.block.empty()) return split;
     split.compiled.block = nvrtc.find_compiled(parts.block, options, cache);
     if (split.compiled.block) return split;
-    split.late_block =
+    split.async_block =
         rt::run_in_background([nvrtc = &nvrtc, cache, text = std::move(parts.block), name, options] {
             Stopwatch watch;
-            rt::LateCode late{nvrtc->compile(text, name, options, &cache).cubin, 0};
-            late.seconds = watch.lap();
-            return late;
+            rt::AsyncCode compiled{nvrtc->compile(text, name, options, &cache).cubin, 0};
+            compiled.seconds = watch.lap();
+            return compiled;
         });
     return split;
 }

@@ -37,16 +37,16 @@ struct CodeOptions {
     std::vector<std::string> schedules;
     std::string file_schedule;  // of the spec's schedule block; --schedule comes before it
     bool whole_schedules =
-        false;  // what `schedules` leave out is not to be chosen, but has its neutral value
+        false;  // settings that `schedules` leave out have their neutral value and are not chosen
     std::shared_ptr<const EditedCuda> edited;  // stands in for the text that is emitted; none: it does not
     bool strict_fp = false;                    // keep the order of arithmetic as written
     schedule::Target target;
     std::optional<schedule::Extent> extent;       // of the grid; without one it is taken to be large
     std::optional<std::int64_t> steps;            // of the run; without it they are taken to be many
-    std::vector<std::string> watched;             // reductions that the run looks at after every step
+    std::vector<std::string> watched;             // reductions that the run reads after every step
     std::shared_ptr<const TunedSchedules> tuned;  // none: the model alone chooses
-    // Kernels for several steps take seconds to compile. A run that waits for them is the same each time, and
-    // is what everyone wants who measures or pins a schedule; one that does not does single steps meanwhile.
+    // Kernels for several steps take seconds to compile. A run that waits for them is reproducible, as
+    // measurements and pinned schedules need; one that does not wait does single steps meanwhile.
     bool wait_for_time_block = true;
     bool single_steps = false;  // steps are grouped where that is pinned alone
     // Stages with reductions run by blocks of one plane of the last axis each, where nothing else is pinned:
@@ -54,7 +54,7 @@ struct CodeOptions {
     bool reductions_by_plane = false;
     // Kernels for several steps take part in what pieces of a grid exchange (rt::TimeBlock::OfPieces).
     bool blocks_of_pieces = false;
-    bool blocks_give_ghosts = false;  // and store them at the neighbours
+    bool blocks_store_ghosts = false;  // and store them at the neighbours
 };
 
 // How one stage runs, and why.
@@ -75,7 +75,7 @@ struct StageChoice {
 
 struct Code {
     std::string text;    // all kernels
-    std::string edited;  // the file that the text is from, which somebody edited; empty: it was emitted
+    std::string edited;  // the file that the text is from, which was edited by hand; empty: it was emitted
     lower::Lowered lowered;
     double lower_seconds = 0, print_seconds = 0;  // that it took
 };
@@ -92,15 +92,15 @@ struct CompiledCode {
     rt::CompiledCuda steps;
     std::optional<rt::CompiledCuda> block;
 };
-// Through the cache, and both: it waits.
+// Compiles both, through the cache, and waits.
 CompiledCode compile_parts(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
                            const rt::DiskCache& cache);
 
-// The same, but a kernel for several steps that the cache has not is left to a thread of its own, once the
-// others are there. That thread may outlive its caller.
+// The same, but a kernel for several steps that is not in the cache is compiled in a thread of its own, after
+// the others. That thread may outlive its caller.
 struct SplitCode {
     CompiledCode compiled;
-    std::shared_future<rt::LateCode> late_block;  // not valid where there is none
+    std::shared_future<rt::AsyncCode> async_block;  // not valid where there is none
 };
 SplitCode compile_without_waiting(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
                                   const rt::DiskCache& cache);
@@ -112,8 +112,8 @@ std::vector<StageChoice> choose_schedules(const ir::Program& program, const Code
 // Of a single step by these schedules, by the model.
 schedule::StepCost single_step_cost(const std::vector<StageChoice>& stages, const schedule::Target& target,
                                     const schedule::Extent& extent);
-// Throws CommandError (usage) where --schedule has such mistakes: for engines that choose none, which would
-// run without a word.
+// Throws CommandError (usage) where --schedule has such mistakes: for engines without schedules, which would
+// ignore them.
 void check_asked_schedules(const CodeOptions& options, int rank);
 
 // What is pinned of how steps are grouped: its text, without mistakes; empty: nothing. Throws as

@@ -1,4 +1,4 @@
-// Kernels that somebody edited by hand: `haloc run --cuda edited.cu heat.halo` runs them in place of those
+// Kernels that were edited by hand: `haloc run --cuda edited.cu heat.halo` runs them in place of those
 // that `haloc emit` wrote, by the same launch plan, once they have been checked (edited_check.h).
 #pragma once
 
@@ -29,7 +29,7 @@ EditedCuda parse_edited_cuda(const std::string& file, const std::string& text);
 void take_edited(EditedCuda edited, const ir::Program& program, const std::optional<schedule::Extent>& grid,
                  CodeOptions& options);
 
-// The edited text for the emitted one, with a check of its parameters behind it. Throws CommandError (spec)
+// The edited text for the emitted one, with a check of its parameters after it. Throws CommandError (spec)
 // where it has not all kernels and constant arrays that the plan launches.
 void use_edited(Code& code, const EditedCuda& edited);
 

@@ -301,8 +301,9 @@ void check_scheme(const PiecesRequest& request, const PiecesPlan& plan) {
     refuse_scheme(*request.scheme, plan.why_synchronous);
 }
 
-PiecesPlan plan_again(const ir::Program& program, const Extent& extent,
-                      const std::array<int, rt::kMaxRank>& counts, std::int64_t interval, int steps_at_once) {
+PiecesPlan rebuild_plan(const ir::Program& program, const Extent& extent,
+                        const std::array<int, rt::kMaxRank>& counts, std::int64_t interval,
+                        int steps_at_once) {
     const CutRules rules = cut_rules(program, extent);
     PiecesPlan plan;
     plan.cut = rt::decompose(rules.grid, counts, rules.ghosts(interval), ir::axis_names(program));
@@ -330,7 +331,7 @@ CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
     options.blocks_of_pieces = plan.cut.count() > 1 && plan.scheme != rt::ExchangeScheme::synchronous &&
                                rt::why_not_each(plan.interval, plan.scheme, plan.steps_at_once).empty() &&
                                !plan.cut.axis_cut_besides_last();
-    options.blocks_give_ghosts = options.blocks_of_pieces && plan.scheme == rt::ExchangeScheme::direct;
+    options.blocks_store_ghosts = options.blocks_of_pieces && plan.scheme == rt::ExchangeScheme::direct;
     if (plan.steps_at_once > 1 && !pins_grouping(options))
         options.schedules.push_back(fmt::format("temporal steps={}", plan.steps_at_once));
     return options;

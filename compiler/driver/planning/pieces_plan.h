@@ -1,5 +1,5 @@
-// How a run is shared out to several devices: how its grid is cut, and how often pieces exchange their
-// ghosts. Decided by a model (pieces_model.h), before any device is asked.
+// How a run is divided among several devices: how its grid is cut, and how often pieces exchange their
+// ghosts. Decided by a model (pieces_model.h), before any device is opened.
 #pragma once
 
 #include <array>
@@ -57,7 +57,7 @@ struct PiecesPlan {
     std::vector<std::string> uncut;           // "x: …": why not along that axis
     rt::ExchangeScheme scheme = rt::ExchangeScheme::direct;  // as PiecesOptions has it
     std::string why_synchronous;      // what keeps others out that may be chosen; empty: nothing
-    std::int64_t exchange_bytes = 0;  // to the piece that is given most
+    std::int64_t exchange_bytes = 0;  // to the piece that receives most
     // Predicted, of the busiest piece: a step's work, what of it are ghosts, and its share of the exchange.
     double step_seconds = 0, ghost_seconds = 0, exchange_seconds = 0;
     double seconds() const { return step_seconds + ghost_seconds + exchange_seconds; }  // of a step
@@ -81,8 +81,9 @@ PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const P
 void check_scheme(const PiecesRequest& request, const PiecesPlan& plan);
 
 // As it was planned by another process of the same run.
-PiecesPlan plan_again(const ir::Program& program, const Extent& extent,
-                      const std::array<int, rt::kMaxRank>& counts, std::int64_t interval, int steps_at_once);
+PiecesPlan rebuild_plan(const ir::Program& program, const Extent& extent,
+                        const std::array<int, rt::kMaxRank>& counts, std::int64_t interval,
+                        int steps_at_once);
 
 // The program of one piece.
 ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition& cut, std::size_t piece);

@@ -35,7 +35,7 @@ PiecesPlan agree_on_pieces(rt::Ranks& ranks, const ir::Program& program, const E
     std::memcpy(&words, agreed.data(), sizeof words);
     const std::string why_synchronous = ranks.broadcast(plan ? plan->why_synchronous : "");
     if (plan) return std::move(*plan);
-    PiecesPlan same = plan_again(program, extent, words.counts, words.interval, words.steps_at_once);
+    PiecesPlan same = rebuild_plan(program, extent, words.counts, words.interval, words.steps_at_once);
     same.exchange_bytes = words.exchange_bytes;
     same.scheme = words.scheme;
     same.why_synchronous = why_synchronous;

@@ -340,7 +340,7 @@ void CheckpointFolder::finish(Manifest manifest) {
             try {
                 out_of_the_way(name);
             } catch (const rt::Error&) {
-                // The new one is there; that the old one is, too, harms nobody.
+                // The new one is complete; an old one beside it does no harm.
             }
         }
     });

@@ -21,8 +21,8 @@ constexpr auto kBeside = std::launch::async | std::launch::deferred;
 
 class CudaMachine final : public GpuMachine {
 public:
-    // The driver takes as long to make a context as NVRTC to compile a small program: they do it beside each
-    // other.
+    // The driver takes as long to create a context as NVRTC to compile a small program, so both run
+    // concurrently.
     explicit CudaMachine(int ordinal)
         : info_(rt::cuda_device_info(ordinal)),
           device_(std::async(
@@ -66,7 +66,7 @@ public:
         wait_for_device();
         timings.context = watch.lap();
         rt::SessionOptions session;
-        session.time_block_code = made.late_block;
+        session.time_block_code = made.async_block;
         std::unique_ptr<Engine> engine = start(made.code, extent, made.compiled, session);
         timings.load = watch.lap();
         return engine;
@@ -84,11 +84,11 @@ private:
     struct Made {
         Code code;
         CompiledCode compiled;
-        std::shared_future<rt::LateCode> late_block;  // the part of it that is not waited for
+        std::shared_future<rt::AsyncCode> async_block;  // the part that is compiled asynchronously
         LoadTimings timings;
     };
     struct Prepared {
-        const ir::Program* program = nullptr;  // known by its place
+        const ir::Program* program = nullptr;  // identified by its address
         Extent extent{};
         bool strict_fp = false;
         std::future<Made> result;
@@ -138,7 +138,7 @@ private:
         } else {
             SplitCode split = compile_without_waiting(*nvrtc_, made.code, info_.arch(), cache_);
             made.compiled = std::move(split.compiled);
-            made.late_block = std::move(split.late_block);
+            made.async_block = std::move(split.async_block);
         }
         timings.compile = watch.lap();
         const CompiledCode& compiled = made.compiled;
@@ -151,7 +151,7 @@ private:
     rt::Nvrtc* nvrtc_;
     rt::DiskCache cache_;
     schedule::Target target_;
-    Prepared prepared_;  // goes first: its thread uses the others
+    Prepared prepared_;  // destroyed first: its thread uses the others
 };
 
 }  // namespace

@@ -70,7 +70,7 @@ public:
     }
     double reduction(const std::string& name) override { return session_.reduction(name); }
     std::int64_t whole_steps(std::int64_t steps) const override { return session_.whole_steps(steps); }
-    rt::LateBlock late_block() const override { return session_.late_block(); }
+    rt::AsyncBlock async_block() const override { return session_.async_block(); }
     rt::Session* session() override { return &session_; }
 
 private:
@@ -84,7 +84,7 @@ private:
     rt::Session session_;
 };
 
-// What the kernel reckons can be had without swapping; 0 where it does not say.
+// The operating system's estimate of the memory available without swapping; 0 where there is none.
 std::int64_t available_memory() {
     std::int64_t kilobytes = 0;
     if (std::FILE* file = std::fopen("/proc/meminfo", "r")) {

@@ -83,7 +83,7 @@ public:
     virtual double reduction(const std::string& name) = 0;  // of the last step
     // About as many steps, of which none are left over where several are done at once.
     virtual std::int64_t whole_steps(std::int64_t steps) const { return steps; }
-    virtual rt::LateBlock late_block() const { return {}; }
+    virtual rt::AsyncBlock async_block() const { return {}; }
     // What it drives; null where that is no session, or several.
     virtual rt::Session* session() { return nullptr; }
 

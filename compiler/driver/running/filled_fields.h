@@ -12,14 +12,14 @@
 
 namespace halo::driver {
 
-// Each is fetched once; very large ones are left alone. The references must outlive it.
+// Each is fetched once; very large ones are not fetched. The references must outlive it.
 class FilledFields {
 public:
     FilledFields(Engine& engine, const ir::Program& program, const Extent& extent, rt::Ranks& ranks)
         : engine_(engine), program_(program), extent_(extent), ranks_(ranks) {}
 
-    // What is wanted is known to the first rank alone: it asks, and calls end() when it has done; the others
-    // give what they have of it, until then.
+    // Only the first rank knows which values are needed: it requests them, and calls end() when it is done;
+    // until then the others send what they have.
     void follow();
     void end() { ranks_.broadcast({}); }
 

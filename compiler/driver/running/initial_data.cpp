@@ -112,7 +112,7 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
             const ir::Program of_box = program_of_box(*init, request.extent, box);
             LoadTimings timings;
             std::unique_ptr<Engine> maker =
-                machine.load_maker(of_box, box.extent(), options_of_init(request), timings);
+                machine.load_initializer(of_box, box.extent(), options_of_init(request), timings);
             set_known_arguments(*maker, of_box, request);
             maker->run(1, std::nullopt);
             for (const ir::Field& output : init->fields) {

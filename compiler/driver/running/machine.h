@@ -23,10 +23,10 @@ struct LoadTimings {      // seconds
     double print = 0;
     double compile = 0;  // text to machine code
     bool from_cache = false;
-    double context = 0;                  // waiting for the device's context, which is made beside all that
+    double context = 0;                  // waiting for the device's context, which another thread creates
     double load = 0;                     // onto the device, with its arrays
     std::vector<std::string> schedules;  // how each stage runs, and why; empty where there is no choice
-    // What moves cells between processes, and what else was tried; empty where there is one.
+    // What moves cells between processes, and which other ways were tried; empty where there is one process.
     std::vector<rt::TransportTime> transports;
 };
 
@@ -37,9 +37,9 @@ public:
     virtual std::string kind() const = 0;         // "cuda:0", "cpu", "interpreter"
     virtual std::string description() const = 0;  // one line for people
 
-    // Begins to compile what load() will be asked for, beside what this thread does meanwhile; mistakes come
-    // out of load(). The program must stay where it is until then. One at a time; where a machine gains
-    // nothing by it, nothing is done.
+    // Begins to compile, in another thread, what load() will be called with; load() reports its errors. The
+    // program must stay where it is until then. One at a time; where a machine gains nothing by it, nothing
+    // is done.
     virtual void prepare(const ir::Program& /*program*/, const Extent& /*extent*/,
                          const CodeOptions& /*options*/) {}
 
@@ -47,10 +47,10 @@ public:
     virtual std::unique_ptr<Engine> load(const ir::Program& program, const Extent& extent,
                                          const CodeOptions& options, LoadTimings& timings) = 0;
 
-    // The same for a program that makes data: all of its results are needed in this process. Where several
-    // share a run, each runs it by itself.
-    virtual std::unique_ptr<Engine> load_maker(const ir::Program& program, const Extent& extent,
-                                               const CodeOptions& options, LoadTimings& timings) {
+    // The same for a program that computes initial data: all of its results are needed in this process. Where
+    // several share a run, each runs it by itself.
+    virtual std::unique_ptr<Engine> load_initializer(const ir::Program& program, const Extent& extent,
+                                                     const CodeOptions& options, LoadTimings& timings) {
         return load(program, extent, options, timings);
     }
     // Whether other processes have the other cells of what load() gives.

@@ -104,7 +104,7 @@ public:
     rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
         rt::RunResult result;
         while (result.steps < steps && result.stop == rt::RunResult::Stop::steps) {
-            const std::int64_t count = until ? steps_to_look(*until, steps - result.steps) : steps;
+            const std::int64_t count = until ? steps_to_check(*until, steps - result.steps) : steps;
             pieces_.step(count);
             result.steps += count;
             done_ += count;
@@ -141,7 +141,7 @@ private:
         return false;
     }
     // A condition on reductions is evaluated after each step; any other is known beforehand.
-    std::int64_t steps_to_look(const rt::HostScalar& until, std::int64_t most) {
+    std::int64_t steps_to_check(const rt::HostScalar& until, std::int64_t most) {
         if (reads_reductions(until)) return 1;
         for (std::int64_t count = 1; count < most; ++count)
             if (holds(until, done_ + count)) return count;
@@ -226,8 +226,8 @@ public:
         return engine;
     }
     bool is_shared() const override { return share_.ranks != nullptr; }
-    std::unique_ptr<Engine> load_maker(const ir::Program& program, const Extent& extent,
-                                       const CodeOptions& options, LoadTimings& timings) override {
+    std::unique_ptr<Engine> load_initializer(const ir::Program& program, const Extent& extent,
+                                             const CodeOptions& options, LoadTimings& timings) override {
         return share_.ranks == nullptr ? load(program, extent, options, timings)
                                        : machines_.front()->load(program, extent, options, timings);
     }

@@ -58,7 +58,7 @@ std::vector<double> computed_numbers(const sema::PointFill& fill, std::int64_t c
     LoadTimings timings;
     CodeOptions options;
     options.strict_fp = request.strict_fp;
-    std::unique_ptr<Engine> maker = machine.load_maker(fill.init, {count, rows, 1}, options, timings);
+    std::unique_ptr<Engine> maker = machine.load_initializer(fill.init, {count, rows, 1}, options, timings);
     set_known_arguments(*maker, fill.init, request);
     maker->run(1, std::nullopt);
     const FieldValues values = maker->download(fill.name);

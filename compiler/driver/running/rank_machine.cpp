@@ -25,7 +25,7 @@ std::vector<std::string> hosts_of(const rt::Ranks& ranks) {
     return hosts;
 }
 
-// Of the ranks of this host that say the same as this one, which it is, and how many there are.
+// This rank's number among the ranks of its host that pass the same words, and how many these are.
 struct Place {
     int number = 0, count = 0;
 };
@@ -36,8 +36,8 @@ Place place_among(rt::Ranks& ranks, const std::string& words) {
             static_cast<int>(std::ranges::count(all, own))};
 }
 
-// Processes that may use the same processors share them out, as each would take them all. Those that the
-// launcher has bound to processors of their own keep them, and HALO_NUM_THREADS is for who knows better.
+// Processes that may use the same processors divide them, as each would otherwise use all. Those that the
+// launcher has bound to processors of their own keep them, and HALO_NUM_THREADS overrides this.
 void share_processors(rt::Ranks& ranks) {
     const std::vector<int> usable = rt::usable_processors();
     std::ostringstream words;
@@ -71,7 +71,7 @@ int choose_gpu(const RunArguments& arguments, rt::Ranks& ranks, int gpus) {
     return ranks.local_rank() % gpus;
 }
 
-// A GPU that two processes share computes for one after the other: hardly what was meant.
+// A GPU that two processes share executes their kernels one after the other, which is hardly intended.
 void check_own_gpu(const RunArguments& arguments, rt::Ranks& ranks, const Place& place) {
     if (!arguments.devices.empty() || place.count == 1) return;
     throw rt::Error(
@@ -82,7 +82,7 @@ void check_own_gpu(const RunArguments& arguments, rt::Ranks& ranks, const Place&
             place.count, ranks.host(ranks.rank()), ranks.local_count()));
 }
 
-// Where all ranks can. Collective.
+// Whether ranks communicate by NCCL, which all must be able to. Collective.
 bool uses_nccl(const RunArguments& arguments, rt::Ranks& ranks, bool on_gpu, bool is_shared) {
     const bool is_asked = arguments.transport == "nccl";
     if (arguments.transport == "mpi") return false;
@@ -125,7 +125,7 @@ std::unique_ptr<Machine> open_rank(const RunArguments& arguments, rt::Ranks& ran
     const int gpus = arguments.device == "cpu" ? 0 : static_cast<int>(rt::cuda_status().devices.size());
     const bool on_gpu = arguments.device == "cuda" || (arguments.device == "auto" && !ranks.any(gpus == 0));
     std::string device = "cpu";
-    bool is_shared = false;  // a GPU, by several ranks
+    bool is_shared = false;  // several ranks use one GPU
     if (on_gpu) {
         const int gpu = choose_gpu(arguments, ranks, gpus);
         const Place place = place_among(ranks, rt::cuda_device_uuid(gpu));

@@ -51,7 +51,7 @@ public:
         take_saves();
         take_plots();
         for (Output& output : request_.outputs)
-            if (!output.trace) take_place(output);
+            if (!output.trace) take_stagger(output);
         check_files(request_);
         return std::move(request_);
     }
@@ -381,7 +381,7 @@ private:
         return cut;
     }
 
-    // The run block's own cut. Where another grid is asked for it may lie outside; then the middle is shown.
+    // The run block's cut. On a grid of the command line it may lie outside; then the middle is shown.
     std::optional<Cut> run_block_cut(const sema::Plot& plot) const {
         if (!plot.cut) return std::nullopt;
         auto axis = static_cast<std::size_t>(plot.cut->axis);
@@ -400,7 +400,7 @@ private:
         }
         return {};
     }
-    void take_place(Output& output) const {
+    void take_stagger(Output& output) const {
         output.staggered = stagger_of(output.field.fields.front());
         output.lies_apart = std::ranges::any_of(output.field.fields, [&](const std::string& field) {
             return stagger_of(field) != output.staggered;

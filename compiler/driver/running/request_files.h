@@ -5,7 +5,7 @@
 
 namespace halo::driver {
 
-// What would fail at the end of a long run is better known before it. Throws CommandError: usage for two
+// Finds before a long run what would fail at its end. Throws CommandError: usage for two
 // outputs of one name, and for a format that the data does not have; file for a folder that is not there or
 // may not be written to, and where HDF5 is asked for and its library is missing.
 void check_files(const RunRequest& request);

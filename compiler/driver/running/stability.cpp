@@ -113,7 +113,7 @@ void set_named(const Declarations& declared, Values& values, const std::string& 
         if (declared[i].name == name) values[i] = value;
 }
 
-// A field's init, looked at in a lattice of cells that has the corners of the grid in it.
+// Samples a field's init in a lattice of cells that includes the corners of the grid.
 class InitSampler {
 public:
     InitSampler(const ir::Program& program, const sema::RunSpec* run, const analysis::RunValues& values)

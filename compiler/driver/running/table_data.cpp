@@ -39,7 +39,7 @@ std::vector<double> compute_rows(const sema::TableFill& fill, const ir::Table& t
     LoadTimings timings;
     CodeOptions options;
     options.strict_fp = request.strict_fp;
-    std::unique_ptr<Engine> maker = machine.load_maker(fill.init, {fill.rows, 1, 1}, options, timings);
+    std::unique_ptr<Engine> maker = machine.load_initializer(fill.init, {fill.rows, 1, 1}, options, timings);
     set_known_arguments(*maker, fill.init, request);
     maker->run(1, std::nullopt);
     for (std::size_t c = 0; c < columns; ++c) {

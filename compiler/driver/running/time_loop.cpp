@@ -12,8 +12,8 @@ namespace halo::driver {
 
 namespace {
 
-// A piece takes about this long: Ctrl-C is answered soon, and waiting for the device costs nothing that
-// counts.
+// A piece takes about this long: short enough to answer Ctrl-C soon, and long enough that waiting for the
+// device costs little.
 constexpr double kPieceSeconds = 0.05;
 
 // Steps of the next piece, from what the last one took. Grows by no more than 8 at a time, since the first
@@ -93,7 +93,7 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
     watch.check(result.steps);
     if (watch.trouble()) result.stop = LoopResult::Stop::not_finite;
     progress.clear();
-    // Before the files: who is told to end may have little time left.
+    // Before the files: a process that is told to end may have little time left.
     if (checkpoints != nullptr && result.stop != LoopResult::Stop::not_finite)
         checkpoints->write(engine, result.steps, console);
     Stopwatch clock;

@@ -42,7 +42,7 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
     Code code = cuda_code(optimized, choose_plan(optimized, on_device).plan());
     use_edited(code, *options.edited);
     const std::optional<rt::TimeBlock>& block = code.lowered.plan.time_block;
-    const Extent grid = grid_of_checks(code, awkward_grid(program.rank()));
+    const Extent grid = grid_of_checks(code, odd_grid(program.rank()));
     const int steps = 2 * (block ? block->steps : 1) + 1;  // whole kernels of several steps, and a rest
     std::unique_ptr<Engine> edited;
     try {

@@ -8,7 +8,7 @@
 
 namespace halo::driver {
 
-Extent awkward_grid(int rank) {
+Extent odd_grid(int rank) {
     if (rank == 3) return {67, 35, 21};
     return rank == 2 ? Extent{301, 77, 1} : Extent{1031, 1, 1};
 }
@@ -32,7 +32,7 @@ Extent grid_of_checks(const Code& code, Extent extent) {
 }
 
 std::string TuneCheck::difference(const Code& code, const CompiledCode& compiled, int steps) {
-    const Extent small = grid_of_checks(code, awkward_);
+    const Extent small = grid_of_checks(code, smallest_);
     std::string text = against_interpreter(code, compiled, steps, small);
     if (!text.empty())
         return fmt::format("on {} x {} x {} cells, against the interpreter: {}", small[0], small[1], small[2],

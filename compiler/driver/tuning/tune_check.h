@@ -13,16 +13,16 @@
 namespace halo::driver {
 
 // A small grid of odd sizes.
-Extent awkward_grid(int rank);
+Extent odd_grid(int rank);
 // It, or one as large as tiles of several steps need: another would be done by single steps.
-Extent grid_of_checks(const Code& code, Extent awkward);
+Extent grid_of_checks(const Code& code, Extent smallest);
 
 class TuneCheck {
 public:
-    // All must outlive it. awkward: the small grid, enlarged where tiles of several steps need that.
+    // All must outlive it. smallest: the small grid, enlarged where tiles of several steps need that.
     TuneCheck(GpuMachine& machine, const ir::Program& program, const TuneInputs& inputs, TuneGrid& grid,
-              const Extent& awkward)
-        : machine_(machine), program_(program), inputs_(inputs), grid_(grid), awkward_(awkward) {}
+              const Extent& smallest)
+        : machine_(machine), program_(program), inputs_(inputs), grid_(grid), smallest_(smallest) {}
 
     // After so many steps, each from the start: empty where all agrees, else a sentence with the first
     // difference. Fields agree bit for bit, but where functions are the device's own or a sum that depends on
@@ -37,7 +37,7 @@ private:
     const ir::Program& program_;
     const TuneInputs& inputs_;
     TuneGrid& grid_;
-    Extent awkward_;
+    Extent smallest_;
     struct Small {
         TuneInputs inputs;
         TuneResults expected;

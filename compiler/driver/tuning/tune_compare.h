@@ -1,4 +1,4 @@
-// What counts as a difference between what two engines have come to.
+// What counts as a difference between the results of two engines.
 #pragma once
 
 #include <cstdint>

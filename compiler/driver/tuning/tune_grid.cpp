@@ -23,8 +23,8 @@ Code plain_code(const ir::Program& program, const schedule::Target& target) {
 // As first_difference(), but what can be compared on the device is.
 std::string difference_of(Engine& expected, Engine& got, const ir::Program& program, const Extent& extent,
                           double tolerance) {
-    TuneResults expected_rest = results_beside_fields(expected, program),
-                got_rest = results_beside_fields(got, program);
+    TuneResults expected_rest = results_without_fields(expected, program),
+                got_rest = results_without_fields(got, program);
     std::int64_t numbers = 0;
     for (const auto& [name, time] : kept_levels(program)) {
         const std::optional<rt::CellComparison> cells = expected.compare_level(name, time, got);
@@ -46,7 +46,7 @@ const Engine* TuneGrid::source() {
     const Code code = plain_code(program_, machine_.target());
     try {
         source_ = machine_.start(code, extent_, machine_.compile(code));
-        inputs_.give(*source_);
+        inputs_.upload_to(*source_);
     } catch (const rt::Error& trouble) {
         if (trouble.code() != rt::ErrorCode::out_of_memory) throw;
         leave_device();
@@ -72,7 +72,7 @@ std::unique_ptr<Engine> TuneGrid::start(const Code& code, const CompiledCode& co
         leave_device();
         return start(code, compiled);
     }
-    inputs_.give(*engine, from);
+    inputs_.upload_to(*engine, from);
     return engine;
 }
 

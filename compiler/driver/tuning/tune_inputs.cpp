@@ -34,7 +34,7 @@ private:
     std::uint64_t state_;
 };
 
-// A value that a formula is likely to bear: real numbers around 1, never 0.
+// A value that formulas are likely to be defined for: real numbers around 1, never 0.
 double draw(rt::ElementType type, Random& random) {
     switch (type) {
         case rt::ElementType::boolean:
@@ -80,7 +80,7 @@ std::vector<FieldLevel> random_fields(const ir::Program& program, const Extent& 
     return levels;
 }
 
-// Takes down what it is given.
+// Records what it is given.
 class Recorder final : public Engine {
 public:
     explicit Recorder(TuneInputs& inputs) : inputs_(inputs) {}
@@ -150,7 +150,7 @@ std::vector<double> random_numbers(std::size_t count, Random& random) {
 
 }  // namespace
 
-void TuneInputs::give(Engine& engine, const Engine* source) const {
+void TuneInputs::upload_to(Engine& engine, const Engine* source) const {
     for (const auto& [name, value] : params)
         engine.set_param(name, value);
     for (const auto& [name, values] : coefs)
@@ -220,19 +220,19 @@ std::vector<std::pair<std::string, int>> kept_levels(const ir::Program& program)
 }
 
 TuneResults results_of(Engine& engine, const ir::Program& program) {
-    TuneResults results = results_beside_fields(engine, program);
+    TuneResults results = results_without_fields(engine, program);
     for (const auto& [name, time] : kept_levels(program))
         results.fields.push_back({name, time, engine.download(name, time)});
     return results;
 }
 
 TuneResults results_from(const TuneInputs& inputs, Engine& engine, const ir::Program& program, int steps) {
-    inputs.give(engine);
+    inputs.upload_to(engine);
     engine.run(steps, std::nullopt);
     return results_of(engine, program);
 }
 
-TuneResults results_beside_fields(Engine& engine, const ir::Program& program) {
+TuneResults results_without_fields(Engine& engine, const ir::Program& program) {
     TuneResults results;
     for (const ir::Points& points : program.points) {
         for (const ir::Points::Trace& trace : points.traces) {

@@ -1,4 +1,4 @@
-// What engines are given to be timed and compared: random fields, and the tables, points and numbers of the
+// The inputs of engines that are timed and compared: random fields, and the tables, points and numbers of the
 // run.
 #pragma once
 
@@ -30,7 +30,7 @@ struct TuneInputs {
     std::vector<PointValues> point_values;
 
     // Levels are copied from those of `source`, which has them, where it is given and the device can.
-    void give(Engine& engine, const Engine* source = nullptr) const;
+    void upload_to(Engine& engine, const Engine* source = nullptr) const;
 };
 
 // For the run's grid: tables and points are those of the run (`run` may be null).
@@ -42,7 +42,7 @@ TuneInputs run_inputs(const ir::Program& program, const sema::RunSpec* run, cons
 TuneInputs small_inputs(const ir::Program& program, const TuneInputs& of_run, const Extent& extent,
                         int steps);
 
-// What an engine has come to.
+// The results of an engine.
 struct TuneResults {
     std::vector<FieldLevel> fields;
     std::vector<std::pair<std::string, std::vector<double>>> traces;
@@ -56,7 +56,7 @@ struct TuneResults {
 TuneResults results_of(Engine& engine, const ir::Program& program);
 // After so many steps from these inputs.
 TuneResults results_from(const TuneInputs& inputs, Engine& engine, const ir::Program& program, int steps);
-TuneResults results_beside_fields(Engine& engine, const ir::Program& program);
+TuneResults results_without_fields(Engine& engine, const ir::Program& program);
 
 // The levels that an engine has before and after a step, as (field, time).
 std::vector<std::pair<std::string, int>> kept_levels(const ir::Program& program);

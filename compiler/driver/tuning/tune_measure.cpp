@@ -25,7 +25,8 @@ constexpr double kSlower = 1.05;         // than the best: two are
 constexpr std::int64_t kMostSteps = 1000000;
 constexpr std::int64_t kStepsMultiple = 24;  // so that kernels of 2, 3, 4, 6, 8 or 12 steps leave no rest
 
-// Of a kernel for several steps: what it needs once a tile lies in memory then, not what every turn needs.
+// Of a kernel for several steps: what it needs once a tile lies in memory then, not what every iteration
+// needs.
 constexpr std::int64_t kFewSpilledBytes = 128;
 
 double median(std::vector<double> values) {
@@ -58,10 +59,10 @@ CompilePool::~CompilePool() {
         thread.join();
 }
 
-void CompilePool::expect(const std::vector<std::size_t>& next) {
+void CompilePool::prepare(const std::vector<std::size_t>& next) {
     {
         const std::lock_guard lock(mutex_);
-        // What another thread waits for stays in front.
+        // Candidates that another thread waits for stay in front.
         std::erase_if(waiting_, [&](std::size_t number) { return !asked_.contains(number); });
         for (const std::size_t number : next)
             if (!built_.contains(number) && !asked_.contains(number)) waiting_.push_back(number);
@@ -116,7 +117,7 @@ bool StageMeasure::interrupted() {
     return InterruptGuard::requested();
 }
 
-// Whatever is thrown belongs to the candidate: the search goes on with others.
+// Any exception counts against the candidate alone: the search goes on with others.
 BuiltCode StageMeasure::build(std::size_t candidate) const {
     BuiltCode built;
     try {
@@ -177,7 +178,7 @@ tune::Outcome StageMeasure::measure(std::size_t candidate, double best) {
         outcome.why = built->refused;
         return outcome;
     }
-    const std::int64_t spills = look_at_kernel(*built, outcome);
+    const std::int64_t spills = inspect_kernel(*built, outcome);
     if (spills > (built->code.lowered.plan.time_block ? kFewSpilledBytes : 0)) {
         outcome.kind = Kind::spilled;
         outcome.why = fmt::format("{} bytes of registers spilled to memory, with {} registers a thread",
@@ -190,7 +191,7 @@ tune::Outcome StageMeasure::measure(std::size_t candidate, double best) {
         outcome.kind = Kind::refused;
         outcome.why = trouble.what();
         if (trouble.code() == rt::ErrorCode::bad_argument) return outcome;  // no room for its block, say
-        tried_(candidate, outcome, std::nullopt);  // another run shall not fall over it
+        tried_(candidate, outcome, std::nullopt);  // so that another run does not try it again
         throw CommandError(
             ExitCode::device,
             fmt::format("the device failed with the schedule `{}`: {}",
@@ -202,7 +203,7 @@ tune::Outcome StageMeasure::measure(std::size_t candidate, double best) {
 
 // What the compiler made of the stage's kernel, or of that for several steps; gives the bytes that it
 // spilled.
-std::int64_t StageMeasure::look_at_kernel(const BuiltCode& built, tune::Outcome& outcome) const {
+std::int64_t StageMeasure::inspect_kernel(const BuiltCode& built, tune::Outcome& outcome) const {
     const rt::LaunchPlan& plan = built.code.lowered.plan;
     const std::string name = plan.time_block ? plan.time_block->kernel.name
                              : index_        ? kernel_of_stage(plan, *index_)

@@ -39,8 +39,7 @@ public:
     CompilePool(const CompilePool&) = delete;
     CompilePool& operator=(const CompilePool&) = delete;
 
-    void expect(
-        const std::vector<std::size_t>& next);  // instead of what was expected before and is not begun
+    void prepare(const std::vector<std::size_t>& next);  // replaces what was queued before and is not begun
     std::shared_ptr<const BuiltCode> get(std::size_t number);  // waits
 
 private:
@@ -81,11 +80,11 @@ public:
                  std::vector<schedule::Schedule> schedules, std::optional<std::size_t> index,
                  const MeasureSettings& settings, Tried tried);
 
-    void expect(const std::vector<std::size_t>& candidates) override { pool_.expect(candidates); }
+    void prepare(const std::vector<std::size_t>& candidates) override { pool_.prepare(candidates); }
     tune::Outcome measure(std::size_t candidate, double best) override;
     std::string verify(std::size_t candidate) override;
     std::vector<double> compare(const std::vector<std::size_t>& candidates) override;
-    bool time_is_up() override { return std::chrono::steady_clock::now() >= settings_.deadline; }
+    bool budget_is_spent() override { return std::chrono::steady_clock::now() >= settings_.deadline; }
     bool interrupted() override;
     void tried(std::size_t candidate, const tune::Outcome& outcome,
                std::optional<std::size_t> best) override {
@@ -95,7 +94,7 @@ public:
 private:
     BuiltCode build(std::size_t candidate) const;
     std::unique_ptr<Engine> start(const BuiltCode& built) const;
-    std::int64_t look_at_kernel(const BuiltCode& built, tune::Outcome& outcome) const;
+    std::int64_t inspect_kernel(const BuiltCode& built, tune::Outcome& outcome) const;
     void time_candidate(const BuiltCode& built, double best, tune::Outcome& outcome);
     // Of a timed run: whole launches of the candidate's steps, as what is left over counts little in a run.
     std::int64_t steps_of_run(const BuiltCode& built) const;

@@ -289,7 +289,7 @@ TuneReport tune_program(const TunerInput& input, const tune::Store& store, const
     const TuneInputs inputs = run_inputs(input.program, input.run, input.request, input.machine);
     TuneGrid grid(input.machine, input.program, inputs, input.request.extent);
     TuneCheck check(input.machine, input.program, inputs, grid,
-                    settings.awkward.value_or(awkward_grid(input.program.rank())));
+                    settings.odd_grid.value_or(odd_grid(input.program.rank())));
     const MeasureContext context{input.machine, input.program, grid, input.request.extent, check};
     std::vector<schedule::Schedule> schedules;
     for (const StageChoice& stage : input.stages)

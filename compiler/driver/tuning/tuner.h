@@ -14,10 +14,10 @@
 namespace halo::driver {
 
 struct TunerSettings {
-    double budget_seconds = 60;     // of all searches; half of it is for several steps at once
-    int jobs = 1;                   // threads that compile
-    bool again = false;             // forget what the store has of these stages
-    std::optional<Extent> awkward;  // the small grid of the check; odd sizes where none is given
+    double budget_seconds = 60;      // of all searches; half of it is for several steps at once
+    int jobs = 1;                    // threads that compile
+    bool again = false;              // forget what the store has of these stages
+    std::optional<Extent> odd_grid;  // the small grid of the check; odd sizes where none is given
     double sample_seconds = 0.03;
 };
 

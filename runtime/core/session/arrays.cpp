@@ -13,8 +13,8 @@ namespace halo::rt::session {
 
 namespace {
 
-// What a poisoned array is filled with: all bits set is a NaN of each real type. Integers know none: theirs
-// is a number that stands out; a boolean has but two values.
+// The byte that a poisoned array is filled with: all bits set is a NaN of each real type. Integers have no
+// NaN and take a conspicuous number; a boolean has only two values.
 int poison_byte(ElementType type) {
     if (is_real(type)) return 0xff;
     return type == ElementType::boolean ? 1 : 0xa5;
@@ -109,7 +109,7 @@ void Arrays::allocate(int field) {
     arrays.images = make_halo_passes(known, setup_.geometry, {}, HaloPart::images);
     fields_.push_back(std::move(arrays));
     if (!is_own) return bind(field, std::vector<void*>(external->second));
-    // Cells that no statement has given a value are 0 in an integer field; past them poison tells.
+    // Cells of an integer field that no statement has set are 0; past them poison shows reads.
     if (!options.poison || is_real(known.type)) return;
     const std::vector<char> zeros(static_cast<std::size_t>(setup_.cell_count() * size_of(known.type)));
     for (const Level& level : slots(field))
@@ -258,7 +258,7 @@ void Arrays::bind(int field, std::span<void* const> arrays) {
     auto& own = at(field).memory;
     const auto is_gone = [&](const DeviceMemory& memory) { return !is_bound(memory.address()); };
     if (std::none_of(own.begin(), own.end(), is_gone)) return;
-    setup_.device->synchronize();  // steps may still be at work in what goes
+    setup_.device->synchronize();  // steps may still use the memory that is released
     std::erase_if(own, is_gone);
 }
 

@@ -79,7 +79,7 @@ private:
 class PieceSteps final : public TemporalSteps {
 public:
     using TemporalSteps::TemporalSteps;
-    void set_neighbour(int side, Parts& other, const GivenPlanes& given);
+    void set_neighbour(int side, Parts& other, const GhostPlanes& given);
     bool stores_ghosts() const;
     void launch_planes(std::int64_t phase, const PlaneRange& planes, bool to_neighbours);
     void finish() { count(1); }
@@ -87,7 +87,7 @@ public:
 private:
     struct Neighbour {
         Parts* parts = nullptr;
-        GivenPlanes given;
+        GhostPlanes given;
     };
     void launch(std::int64_t phase, std::int64_t number) override;
     void give_arguments(PreparedLaunch& launch, std::int64_t phase) override;

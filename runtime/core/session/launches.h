@@ -60,7 +60,7 @@ public:
     // stay zero (Argument::Kind of time blocks).
     PreparedLaunch prepare(const KernelPlan& kernel, std::int64_t phase, const std::vector<double>& params);
     PreparedLaunch& at(int kernel, std::int64_t phase);
-    // Launches copy their arguments, so values may change while earlier launches still wait for their turn.
+    // Launches copy their arguments, so values may change while earlier launches are still queued.
     void update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,
                 const std::vector<double>& params);
 

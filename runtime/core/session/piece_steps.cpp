@@ -6,7 +6,7 @@
 
 namespace halo::rt::session {
 
-void PieceSteps::set_neighbour(int side, Parts& other, const GivenPlanes& given) {
+void PieceSteps::set_neighbour(int side, Parts& other, const GhostPlanes& given) {
     neighbours_[static_cast<std::size_t>(side)] = {&other, given};
     parts_.due.launches = true;
 }

@@ -188,7 +188,7 @@ bool Session::stores_ghosts() const {
     return gives_planes() && state_->pieces()->stores_ghosts();
 }
 
-void Session::set_neighbour(int side, Session& other, const GivenPlanes& given) {
+void Session::set_neighbour(int side, Session& other, const GhostPlanes& given) {
     state_->pieces()->set_neighbour(side, other.state_->parts, given);
 }
 
@@ -201,8 +201,8 @@ void Session::finish_block() {
     state_->pieces()->finish();
 }
 
-const LateBlock& Session::late_block() const {
-    return state_->late;
+const AsyncBlock& Session::async_block() const {
+    return state_->async_block;
 }
 
 }  // namespace halo::rt

@@ -147,7 +147,7 @@ void Session::bind_levels(const std::string& field, std::span<void* const> array
     state_->parts.arrays.bind(state_->field(field), arrays);
 }
 
-std::vector<DeviceMemory> Session::give_up_levels(const std::string& field) {
+std::vector<DeviceMemory> Session::release_levels(const std::string& field) {
     return state_->parts.arrays.give_up(state_->field(field));
 }
 

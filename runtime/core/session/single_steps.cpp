@@ -9,7 +9,7 @@ namespace {
 
 // Enough that starting a recording costs nothing against running it.
 constexpr std::int64_t kRecordedLaunches = 64;
-// With fewer, launches cost the host no more than starting a recording does.
+// With fewer steps, launches cost the host no more than starting a recording.
 constexpr std::int64_t kLeastRecordedLaunches = 8;
 
 }  // namespace
@@ -126,7 +126,7 @@ Watched RecordedSteps::watch(const Watch& watch, const StepAgain& again) {
         parts_.reductions.finish(static_cast<double*>(results_.address()) + step * width);
     };
     if (watched_ == nullptr) {
-        finish(0);  // see Device::begin_recording(); what it says now does not matter
+        finish(0);  // see Device::begin_recording(); the result is not used
         watched_ = record(device, length_, [&](std::int64_t each) {
             singles_.launch(each, each);
             finish(each);

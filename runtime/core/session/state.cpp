@@ -13,7 +13,7 @@ Session::State::State(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>&
                       std::vector<std::unique_ptr<Module>> modules, const SessionOptions& options)
     : parts(std::move(plan), extent, device, std::move(modules), options) {
     if (parts.setup.plan.time_block && options.time_block_code.valid()) {
-        late.state = LateBlock::State::awaited;
+        async_block.state = AsyncBlock::State::pending;
     } else {
         block = session::make_block_stepper(parts, snapshot);
     }
@@ -74,7 +74,7 @@ void Session::State::step(std::int64_t count, bool with_results) {
     if (count < 0) throw Error(ErrorCode::bad_argument, fmt::format("{} steps cannot be done", count));
     if (count == 0) return;
     prepare();
-    take_late_block();
+    take_async_block();
     while (block != nullptr && count > 0) {
         const std::int64_t done = block->step(count, with_results);
         if (done == 0) break;
@@ -101,27 +101,27 @@ void Session::State::step_without_block(std::int64_t count) {
 // All arrays are laid out for a time block from the start, and blocks begin wherever single steps ended; so
 // one whose code is compiled beside the session's work (SessionOptions::time_block_code) is taken between any
 // two steps, and what comes out is the same.
-void Session::State::take_late_block() {
+void Session::State::take_async_block() {
     using Clock = std::chrono::steady_clock;
-    if (late.state != LateBlock::State::awaited) return;
-    std::shared_future<LateCode>& compiling = parts.setup.options.time_block_code;
+    if (async_block.state != AsyncBlock::State::pending) return;
+    std::shared_future<AsyncCode>& compiling = parts.setup.options.time_block_code;
     if (compiling.wait_for(std::chrono::seconds(0)) != std::future_status::ready) return;
-    late.after_steps = parts.clock.steps_done;
+    async_block.after_steps = parts.clock.steps_done;
     const Clock::time_point start = Clock::now();
     try {
-        const LateCode& code = compiling.get();
-        late.compile_seconds = code.seconds;
+        const AsyncCode& code = compiling.get();
+        async_block.compile_seconds = code.seconds;
         parts.kernels.add(parts.setup.device->load(code.bytes, parts.setup.plan.name));
         parts.coefs.send_all();
         block = session::make_block_stepper(parts, snapshot);
         if (block != nullptr) block->prepare(parts.params.values());
-        late.state = block != nullptr ? LateBlock::State::taken : LateBlock::State::unfit;
-    } catch (const std::exception& trouble) {  // single steps can do without
+        async_block.state = block != nullptr ? AsyncBlock::State::active : AsyncBlock::State::unfit;
+    } catch (const std::exception& trouble) {  // single steps go on without it
         block.reset();
-        late.state = LateBlock::State::failed;
-        late.trouble = trouble.what();
+        async_block.state = AsyncBlock::State::failed;
+        async_block.trouble = trouble.what();
     }
-    late.load_seconds = std::chrono::duration<double>(Clock::now() - start).count();
+    async_block.load_seconds = std::chrono::duration<double>(Clock::now() - start).count();
     compiling = {};
 }
 

@@ -22,7 +22,7 @@ struct Session::State {
     session::SingleSteps singles{parts};
     session::RecordedSteps recorded{parts, singles, snapshot};
     session::TimeTileSteps time_tiles{parts};
-    LateBlock late;
+    AsyncBlock async_block;
 
     // state.cpp
     int field(const std::string& name, int time = 0) const;  // throws where the plan has no such level
@@ -31,7 +31,7 @@ struct Session::State {
     void fill_due_halos();
     void step(std::int64_t count, bool with_results = true);
     void step_without_block(std::int64_t count);
-    void take_late_block();  // after prepare(), where its code is there
+    void take_async_block();  // after prepare(), where its code is there
     void continue_from(const StepsBefore& before);
     session::PieceSteps* pieces() const { return dynamic_cast<session::PieceSteps*>(block.get()); }
 

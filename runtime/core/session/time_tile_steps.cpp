@@ -179,7 +179,7 @@ void TimeTileSteps::choose() {
     if (!can_run()) return;
     const TimeTileOptions& options = parts_.setup.options.time_tiles;
     const CacheShare cache = *parts_.setup.device->cache_share();
-    // Tiles of such a grid win nothing, and looking for them takes its time.
+    // Tiles of such a grid gain nothing, and the search for them takes time.
     if (options.steps == 0 && parts_.arrays.bytes() < cache.own_bytes * cache.threads) return;
     std::vector<PreparedLaunch> own;
     const int most = options.steps > 0 ? options.steps : kMostSteps;

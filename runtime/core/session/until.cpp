@@ -24,7 +24,7 @@ Watched Session::State::step_until(std::int64_t count, Watch watch) {
         reads_any = reads_any || parts.reductions.is_read_by(watch.until, i);
     if (!reads_any) return step_until_known(count, watch);
     prepare();
-    take_late_block();
+    take_async_block();
     const bool in_blocks = block != nullptr && block->can_watch(watch.until);
     const bool in_recordings = !in_blocks && count >= recorded.length() && recorded.can_watch(watch.until);
     Watched result;

@@ -28,7 +28,7 @@ struct Watched {
     bool holds = false;
 };
 
-// Does steps again, after those that went too far were undone.
+// Repeats steps, after those that went too far were undone.
 using StepAgain = std::function<void(std::int64_t count)>;
 
 // reductions: their values, by ReductionPlan. steps: done so far.

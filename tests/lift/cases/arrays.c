@@ -105,7 +105,7 @@ void swap_equal_rims(double *now, double *next, int nx, int ny, int steps, doubl
     }
 }
 
-// case three_buffers --no-alias --equal-rims: a wave, with three arrays that take turns
+// case three_buffers --no-alias --equal-rims: a wave, with three rotating arrays
 void three_buffers(double *before, double *now, double *after, int n, int steps, double c2) {
     double *spare;
     for (int s = 0; s < steps; ++s) {
@@ -185,7 +185,7 @@ void staggered(int nx, int ny, const double *restrict p, double *restrict u, dou
         for (int i = 0; i < nx; i++) v[j * nx + i] -= p[j * nx + i] - p[(j - 1) * nx + i];
 }
 
-// case in_place_forward: in place, reading only what no turn has changed yet
+// case in_place_forward: in place, reading only what no iteration has changed yet
 void in_place_forward(int n, double *u) {
     for (int i = 0; i < n - 1; ++i) u[i] = 0.5 * (u[i] + u[i + 1]);
 }

@@ -108,7 +108,7 @@ int speckle(int argc, char **argv) {
     return ok;
 }
 
-// case waves --no-alias nests 3: fields that take turns, and an edge that a number for each step drives
+// case waves --no-alias nests 3: rotating fields, and an edge that a number for each step drives
 void waves(int steps, double ex[NX][NY], double ey[NX][NY], double hz[NX][NY], const double *restrict source) {
     for (int t = 0; t < steps; t++) {
         for (int j = 0; j < NY; j++) ey[0][j] = source[t];

@@ -90,7 +90,7 @@ double swapped_first(int n, int steps) {
     return middle;
 }
 
-// case left_counter nests 0 refused: read behind it: a counter that is read behind its loop
+// case left_counter nests 0 refused: read after it: a counter that is read after its loop
 int left_counter(int n, const double *restrict u, double *restrict w) {
     int i;
     for (i = 0; i < n; i++) w[i] = u[i];

@@ -118,14 +118,14 @@ int where_largest(int n, const double *u) {
     return at;
 }
 
-// case product nests 0 refused: read behind it: a product over cells
+// case product nests 0 refused: read after it: a product over cells
 double product(int n, const double *u) {
     double all = 1;
     for (int i = 0; i < n; i++) all *= u[i];
     return all;
 }
 
-// case alternating nests 0 refused: read behind it: sums and smallest values in one
+// case alternating nests 0 refused: read after it: sums and smallest values in one
 double alternating(int n, const double *u) {
     double value = 0;
     for (int i = 0; i < n; i++) {

@@ -9,7 +9,7 @@ void gauss_seidel(int nx, int ny, double *u) {
             u[j * nx + i] = 0.25 * (u[j * nx + i - 1] + u[j * nx + i + 1] + u[(j - 1) * nx + i] + u[(j + 1) * nx + i]);
 }
 
-// case recurrence refused: in an earlier turn: each statement reads what the other wrote a turn before
+// case recurrence refused: in an earlier iteration: each statement reads what the other wrote an iteration before
 void recurrence(int n, const double *restrict f, double *restrict a, double *restrict b) {
     for (int i = 1; i < n; i++) {
         a[i] = b[i - 1] + f[i];
@@ -144,7 +144,7 @@ void extended(int n, const double *restrict u, double *restrict w) {
     }
 }
 
-// case marching refused: is moved on in each turn: a pointer in place of an index
+// case marching refused: is moved on in each iteration: a pointer in place of an index
 void marching(int n, const double *restrict u, double *restrict w) {
     double *at = w;
     for (int i = 0; i < n; i++) *at++ = u[i];

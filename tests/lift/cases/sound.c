@@ -216,7 +216,7 @@ double sum_of_cut(int n, long g, const double *restrict a) {
     return sum;
 }
 
-// case turns_of_same nests 1: arrays that take turns, of which a step names one alone
+// case turns_of_same nests 1: rotating arrays, of which a step names one alone
 void turns_of_same(int n, int steps, float *a, float *b) {
     for (int t = 0; t < steps; t++) {
         for (int i = 0; i < n; i++) b[i] = 0.25f + b[i];
@@ -269,7 +269,7 @@ int either_array(int n, int k, float *a, float *b) {
     return 0;
 }
 
-// case names_in_turn --no-alias nests 1: names that take turns with each other alone
+// case names_in_turn --no-alias nests 1: names that are swapped with each other alone
 void names_in_turn(int n, int steps, float *a, float *b, void (*show)(const float *)) {
     float *now = a, *next = b;
     for (int t = 0; t < steps; t++) {
@@ -288,7 +288,7 @@ void time_in_condition(int n, int k, int steps, const double *restrict a, double
             if (k - 4 >= t) b[i] = b[i] + a[i] * t;
 }
 
-// case continue_and_turns: `continue`, and a loop that is written out behind it
+// case continue_and_turns: `continue`, and a loop that is written out after it
 static const float thirds[3] = {1.5f, 2, 0.5f};
 void continue_and_turns(int n, float p, const float *restrict a, float *restrict b) {
     for (int i = 1; i < n - 1; i++) {

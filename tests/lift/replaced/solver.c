@@ -56,7 +56,7 @@ void decay(int ***cells, int nx, int ny, int nz) {
             for (int i = 0; i < nx; i++) cells[k][j][i] = cells[k][j][i] > 2 ? cells[k][j][i] - 2 : 0;
 }
 
-// replaced: levels that take turns
+// replaced: rotating levels
 void wave(int n, int steps, double (*u)[40], double c) {
     for (int t = 1; t <= steps; t++)
         for (int i = 1; i < n - 1; i++)

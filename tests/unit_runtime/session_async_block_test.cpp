@@ -12,13 +12,14 @@ using namespace halo::rt;
 
 namespace {
 
-using State = LateBlock::State;
+using State = AsyncBlock::State;
 
 // A compiler that ends when it is told to.
 class Compiler {
 public:
     Compiler()
-        : code(run_in_background([told = told_.get_future().share()] { return LateCode{told.get(), 1.5}; })) {
+        : code(
+              run_in_background([told = told_.get_future().share()] { return AsyncCode{told.get(), 1.5}; })) {
     }
     void finish() {
         told_.set_value("the code");
@@ -33,7 +34,7 @@ private:
     std::promise<std::string> told_;
 
 public:
-    std::shared_future<LateCode> code;
+    std::shared_future<AsyncCode> code;
 };
 
 // A FakeDevice that loads the block's module, and remembers it.
@@ -50,7 +51,7 @@ public:
     FakeModule* loaded = nullptr;
 };
 
-Session open(FakeDevice& device, std::int64_t cells, std::shared_future<LateCode> code = {}) {
+Session open(FakeDevice& device, std::int64_t cells, std::shared_future<AsyncCode> code = {}) {
     Sample sample = wave_with_block();
     if (!code.valid()) sample.plan.time_block.reset();  // single steps, to compare with
     std::vector<std::unique_ptr<Module>> modules;
@@ -77,7 +78,7 @@ void check_same(Session& got, Session& wanted) {
 
 }  // namespace
 
-TEST_CASE("a block that comes late is taken between any two steps, and no bit changes") {
+TEST_CASE("a block that is compiled asynchronously is taken between any two steps, and no bit changes") {
     for (const bool recordable : {false, true}) {
         for (const std::int64_t before : {0, 1, 2, 3, 5, 64, 131}) {
             for (const std::int64_t after : {1, 3, 7, 64, 200}) {
@@ -89,7 +90,7 @@ TEST_CASE("a block that comes late is taken between any two steps, and no bit ch
                 Session session = open(device, 19, compiler.code);
                 Session singles = open(plain, 19);
                 session.step(before);
-                CHECK(session.late_block().state == State::awaited);
+                CHECK(session.async_block().state == State::pending);
                 CHECK_FALSE(session.time_block_info());
                 compiler.finish();
                 singles.step(before);
@@ -100,9 +101,9 @@ TEST_CASE("a block that comes late is taken between any two steps, and no bit ch
                     session.set_param("rate", 0.125 * (part + 1));
                     singles.set_param("rate", 0.125 * (part + 1));
                 }
-                CHECK(session.late_block().state == State::taken);
-                CHECK(session.late_block().after_steps == before);
-                CHECK(session.late_block().compile_seconds == 1.5);
+                CHECK(session.async_block().state == State::active);
+                CHECK(session.async_block().after_steps == before);
+                CHECK(session.async_block().compile_seconds == 1.5);
                 CHECK(session.time_block_info());
                 CHECK(device.launches < before + 3 * after + (after < 3 ? 1 : 0));
             }
@@ -110,7 +111,7 @@ TEST_CASE("a block that comes late is taken between any two steps, and no bit ch
     }
 }
 
-TEST_CASE("constants are set in code that comes late") {
+TEST_CASE("constants are set in code that is loaded later") {
     BlockDevice device;
     Compiler compiler;
     Session session = open(device, 19, compiler.code);
@@ -146,9 +147,9 @@ TEST_CASE("where the block cannot be compiled or loaded, single steps go on") {
         session.step(50);
         singles.step(54);
         check_same(session, singles);
-        CHECK(session.late_block().state == State::failed);
-        CHECK(session.late_block().trouble == (compiles ? "it does not load" : "it does not compile"));
-        CHECK(session.late_block().after_steps == 4);
+        CHECK(session.async_block().state == State::failed);
+        CHECK(session.async_block().trouble == (compiles ? "it does not load" : "it does not compile"));
+        CHECK(session.async_block().after_steps == 4);
         CHECK_FALSE(session.time_block_info());
     }
 }
@@ -160,8 +161,8 @@ TEST_CASE("code without the block's kernel is a failure, a grid that is too smal
     Session session = open(device, 19, compiler.code);
     compiler.finish();
     session.step(9);
-    CHECK(session.late_block().state == State::failed);
-    CHECK(session.late_block().trouble.find("'wave_3_steps'") != std::string::npos);
+    CHECK(session.async_block().state == State::failed);
+    CHECK(session.async_block().trouble.find("'wave_3_steps'") != std::string::npos);
 
     BlockDevice other;
     FakeDevice plain;
@@ -172,7 +173,7 @@ TEST_CASE("code without the block's kernel is a failure, a grid that is too smal
     small.step(9);
     singles.step(9);
     check_same(small, singles);
-    CHECK(small.late_block().state == State::unfit);
+    CHECK(small.async_block().state == State::unfit);
 }
 
 TEST_CASE("a session may end before its block is there") {
@@ -181,17 +182,17 @@ TEST_CASE("a session may end before its block is there") {
         BlockDevice device;
         Session session = open(device, 19, compiler.code);
         session.step(5);
-        CHECK(session.late_block().state == State::awaited);
+        CHECK(session.async_block().state == State::pending);
     }
     CHECK(background_is_busy());
     compiler.finish();
 }
 
-TEST_CASE("a session without late code says so") {
+TEST_CASE("a session without asynchronous code says so") {
     FakeDevice device;
     Session session = open(device, 19);
     session.step(5);
-    CHECK(session.late_block().state == State::none);
+    CHECK(session.async_block().state == State::none);
 }
 
 TEST_CASE("a run that is watched goes over to the block, too") {
@@ -212,5 +213,5 @@ TEST_CASE("a run that is watched goes over to the block, too") {
     CHECK(session.run(run).steps == 90);
     singles.step(90);
     check_same(session, singles);
-    CHECK(session.late_block().after_steps == 30);
+    CHECK(session.async_block().after_steps == 30);
 }

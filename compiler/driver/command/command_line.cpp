@@ -1,0 +1,452 @@
+#include "compiler/driver/command/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/command/bench_options.h"
+#include "compiler/driver/command/commands.h"
+#include "compiler/driver/command/manual.h"
+#include "compiler/driver/command/validators.h"
+#include "compiler/driver/console/arguments.h"
+
+namespace halo::driver {
+namespace {
+
+constexpr const char* kDescription =
+    "haloc compiles stencil programs written as formulas (.halo files) to CUDA and C++, and runs them.";
+
+constexpr const char* kFooter = R"(Start with:
+  haloc check heat3d.halo              is the spec right?
+  haloc run heat3d.halo                run it on the best device of this machine
+  haloc run heat3d.halo --grid 64,64,64 --steps 100 --set dt=0.1
+  haloc emit heat3d.halo -o heat3d.cu  write the CUDA, with a C launcher heat3d.h
+  haloc doctor                         what is found on this machine, and what is missing
+
+`haloc COMMAND --help` tells more about a command.
+
+Exit codes: 0 done; 1 a mistake in the spec or in edited kernels; 2 the command was used wrongly; 3 device or run-time trouble (no device,
+not enough memory, numbers no longer finite); 4 a file cannot be read or written; 5 a mistake in haloc itself;
+130 interrupted (what was asked for has been saved).)";
+
+constexpr const char* kRunFooter =
+    R"(What the file's run block says is the default, and each part of it can be given here instead.
+  haloc run heat3d.halo --steps 100 --set dt=0.1 --set lambda=1/2
+  haloc run heat3d.halo --save u=final.npy --plot u=final.png
+  haloc run heat3d.halo --save u=final.h5               # HDF5, and final.xdmf for ParaView
+  haloc run heat3d.halo --plot u@z=10=low.png --device cpu --timings
+  haloc run heat3d.halo --checkpoint heat.ck --checkpoint-every 10min   # and to go on: --restart heat.ck
+Files are read and written relative to the current directory. Arrays in .npy and HDF5 files list the axes from slowest
+to fastest: (z, y, x) for a stencil over (x, y, z). A --save or --plot of a field replaces those of the run block for
+that field. Ctrl-C finishes the step, saves what was asked for at the end, and exits with 130; a second Ctrl-C stops at
+once.)";
+
+constexpr const char* kTuneFooter =
+    R"(  haloc tune heat3d.halo --grid 512,512,512 --budget 120
+What is measured is kept after each schedule: after Ctrl-C, or when the budget is spent, the same command goes on. Each
+schedule that wins has been checked, bit for bit. `haloc explain` shows what was found. See docs/tuning.md.)";
+
+constexpr const char* kBundleFooter =
+    R"(  haloc bundle heat3d.halo --arch sm_90 --arch sm_80 --grid 256,256,256 -o heat3d.halobundle
+  haloc bundle heat3d.halo -o heat3d.cpp
+See docs/embedding.md; in CMake, halo_add_stencil() calls it.)";
+
+constexpr const char* kLiftFooter =
+    R"(  haloc lift solver.c --function step --no-alias -o step.halo
+  haloc lift solver.c --function step --verify -- -Iinclude -DN=512
+  haloc lift heat.cu --function heat_kernel --verify
+  haloc lift solver.c --function main -o main.halo --replace solver_halo.c
+What is no stencil, or what cannot be proved to be one, is refused with the place and the reason: exit code 1. So is a
+lift whose --verify finds a difference. See docs/lift.md.)";
+
+constexpr const char* kScheduleHelp =
+    "how stages run, such as 'stream threads=32x4 cells=4x2'; one for all stages, or given once for each "
+    "stage in order";
+constexpr const char* kExchangeHelp =
+    "with several devices: steps from one exchange of ghost cells to the next; chosen, where it is not given";
+constexpr const char* kSchemeHelp =
+    "with several devices: synchronous (ghost cells are copied between steps), asynchronous (they "
+    "are copied while the interior is computed) or direct (kernels store them at the neighbour)";
+
+class CommandLine {
+public:
+    CommandLine(Console& console, rt::Ranks& ranks)
+        : console_(console), ranks_(ranks), app_(kDescription, "haloc") {
+        app_.footer(kFooter);
+        app_.require_subcommand(1);
+        app_.set_version_flag("--version", "haloc " HALO_VERSION);
+        app_.get_formatter()->column_width(34);
+        add_check();
+        add_emit();
+        add_bundle();
+        add_run();
+        add_explain();
+        add_bench();
+        add_tune();
+        add_format();
+        add_lift();
+        add_doctor();
+        add_about();
+    }
+
+    ExitCode main(int argc, const char* const* argv) {
+        try {
+            app_.parse(argc, argv);
+        } catch (const CLI::Success& asked) {  // --help, --version
+            std::ostringstream text;
+            app_.exit(asked, text, text);
+            console_.result(text.str());
+            return ExitCode::ok;
+        } catch (const CLI::ParseError& mistake) {
+            throw_for_unknown_command(argc, argv);
+            throw CommandError(ExitCode::usage, mistake.what(), usage_hint());
+        }
+        for (const CLI::App* sub : app_.get_subcommands())
+            refuse_empty_values(*sub, usage_hint());
+        console_.set_quiet(quiet_);
+        return chosen_();
+    }
+
+private:
+    CLI::App* command(const std::string& name, const std::string& description) {
+        CLI::App* sub = app_.add_subcommand(name, description);
+        sub->footer("");  // not the whole command's
+        sub->add_flag("-q,--quiet", quiet_, "no progress and no remarks; mistakes are still reported");
+        return sub;
+    }
+    void add_check() {
+        CLI::App* sub = command("check", "Say whether a spec is right, and if not, where and why");
+        sub->add_option("FILE", check_.files, "spec, or - for standard input")->required();
+        modules(sub, check_.include);
+        sub->add_flag("--json", check_.json, "the messages as JSON on standard output, for editors");
+        sub->add_flag("--strict", check_.strict, "exit with 1 for warnings, too");
+        sub->add_flag(
+            "--stability{dt}", check_.stability,
+            "the largest stable dt of schemes that are linear (von Neumann), and the wave that breaks "
+            "first; --stability=NAME for another param");
+        sub->callback([this] { chosen_ = [this] { return check(check_, console_); }; });
+    }
+    void add_emit() {
+        CLI::App* sub = command("emit", "Write the code that a spec becomes");
+        sub->add_option("FILE", emit_.file, "spec, or - for standard input")->required();
+        modules(sub, emit_.include);
+        sub->add_option(
+            "-o,--output", emit_.output,
+            "file to write (.cu gets a C launcher .h beside it); standard output where it is not given");
+        sub->add_option(
+               "--target", emit_.target,
+               "cuda (default); cpu: the C++ of the CPU back end; plan: the launch plan as JSON; stencil, "
+               "kernel: the intermediate representations")
+            ->transform(CLI::CheckedTransformer(targets_).description(""))
+            ->option_text("cuda|cpu|plan|stencil|kernel");
+        sub->add_option("--stencil", emit_.stencil, "which stencil, where the file has several");
+        sub->add_option("--schedule", emit_.schedule, kScheduleHelp)->allow_extra_args(false);
+        sub->add_flag("--strict-fp", emit_.strict_fp, "keep the order of arithmetic as written");
+        sub->add_option(
+               "--style", emit_.style,
+               "of a .cu file: launcher (default); kernel-only: no launcher, and a comment that says how "
+               "to launch the kernels")
+            ->transform(CLI::CheckedTransformer(styles_).description(""))
+            ->option_text("launcher|kernel-only");
+        sub->add_option(
+               "--with", emit_.with,
+               "files beside the .cu, such as cubin,plan; plan: the launch plan as JSON; cmake: a file to "
+               "include that makes a library of it")
+            ->delimiter(',')
+            ->transform(CLI::CheckedTransformer(beside_).description(""))
+            ->option_text("cubin|ptx|plan|cmake ...");
+        sub->add_option("--arch", emit_.archs,
+                        "what schedules and cubins are for, sm_90 where it is not given; several with commas")
+            ->delimiter(',');
+        sub->add_option("--grid", emit_.grid,
+                        "what schedules are chosen for; the run block's, where it is not given");
+        sub->add_flag("--fixed-grid", emit_.fixed_grid,
+                      "code for that grid alone: extents and strides are constants");
+        sub->add_flag("--annotate", emit_.annotate, "comments in the CUDA name the spec's lines");
+        sub->add_flag("--line-info", emit_.line_info,
+                      "cubin and PTX know the lines of the .cu, for profilers");
+        sub->callback([this] { chosen_ = [this] { return emit(emit_, console_); }; });
+    }
+    void add_bundle() {
+        CLI::App* sub = command("bundle", "Write code that programs run without the compiler");
+        sub->footer(kBundleFooter);
+        sub->add_option("FILE", bundle_.file, "spec, or - for standard input")->required();
+        modules(sub, bundle_.include);
+        sub->add_option(
+               "-o,--output", bundle_.output,
+               "file to write: NAME.halobundle to be loaded, or NAME.cpp to be linked in, which has code "
+               "for the CPU, too, and gets NAME.h beside it")
+            ->required();
+        repeatable(sub, "--arch", bundle_.archs,
+                   "a GPU architecture to compile for, such as sm_90; needs NVRTC");
+        repeatable(sub, "--grid", bundle_.grids, "cells along each axis: code with schedules for this grid");
+        sub->add_flag("--only-grids", bundle_.only_grids, "no code for GPUs with other grids than those");
+        sub->add_option("--stencil", bundle_.stencil, "which stencil, where the file has several");
+        repeatable(sub, "--schedule", bundle_.schedule, kScheduleHelp);
+        sub->add_flag("--strict-fp", bundle_.strict_fp, "keep the order of arithmetic as written");
+        sub->add_option("--depfile", bundle_.depfile,
+                        "write the files that it is made from, as make reads them");
+        sub->callback([this] { chosen_ = [this] { return bundle(bundle_, console_); }; });
+    }
+    void add_run() {
+        CLI::App* sub = command("run", "Run a spec");
+        sub->footer(kRunFooter);
+        sub->add_option("FILE", run_.file, "spec, or - for standard input")->required();
+        modules(sub, run_.include);
+        sub->add_option("RUN", run_.run_name, "which run block (or stencil), where the file has several");
+        sub->add_option(
+            "--device", run_.device,
+            "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
+        auto* devices = sub->add_option("--devices", run_.devices,
+                                        "run on several: how many, such as 4, or which GPUs, such as 0,1,3");
+        exchange(sub, ranks_.count() > 1 ? nullptr : devices, run_.exchange);
+        sub->add_option("--transport", run_.transport,
+                        "of several processes: nccl (between GPUs; where it can be) or mpi (over the host)")
+            ->check(CLI::IsMember({"nccl", "mpi"}).description(""))
+            ->option_text("nccl|mpi");
+        sub->add_option(
+               "--timeout", run_.timeout,
+               "of several processes: seconds without an answer after which one is lost, 60 by default")
+            ->check(above_zero());
+        sub->add_option("--grid", run_.grid, "cells along each axis, such as 128,128,128");
+        sub->add_option("--steps", run_.steps, "time steps")->check(step_count());
+        repeatable(sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
+        repeatable(sub, "--load", run_.load,
+                   "FIELD=FILE.npy: initial data (or FILE.h5, FILE.h5:/DATASET; or .png: a picture)");
+        repeatable(sub, "--save", run_.save,
+                   "FIELD[=FILE.npy]: write a field at the end (or FILE.h5, which several fields may share)");
+        repeatable(sub, "--plot", run_.plot,
+                   "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end");
+        repeatable(sub, "--schedule", run_.schedule, kScheduleHelp);
+        auto* cuda = sub->add_option(
+            "--cuda", run_.cuda,
+            "a .cu of haloc emit with kernels that were edited: they run in place of the spec's, once they "
+            "have been checked against it");
+        sub->add_option("--tolerance-ulps", run_.tolerance_ulps,
+                        "how far edited kernels may be from the spec, in units of a value's last place")
+            ->check(natural_number())
+            ->needs(cuda);
+        auto* checkpoint = sub->add_option("--checkpoint", run_.checkpoint,
+                                           "a folder for checkpoints: what --restart goes on from. One is "
+                                           "written at the end, also at Ctrl-C");
+        sub->add_option("--checkpoint-every", run_.checkpoint_every,
+                        "and one every so many steps, or every so long: 1000, 30s, 10min, 2h")
+            ->needs(checkpoint);
+        sub->add_option("--restart", run_.restart,
+                        "go on from the newest checkpoint in a folder, or from a checkpoint; --steps counts "
+                        "from the beginning");
+        sub->add_flag("--no-files", run_.no_files, "write none of the run block's files");
+        sub->add_flag("--safe", run_.safe,
+                      "for a spec of somebody else's: refuse files of its run block that are outside of the "
+                      "current directory");
+        sub->add_flag("--strict-fp", run_.strict_fp, "keep the order of arithmetic as written");
+        sub->add_flag("--no-watch", run_.no_watch, "go on where numbers are no longer finite");
+        sub->add_flag("--timings", run_.timings, "say where the time went");
+        sub->add_flag("-v,--verbose", run_.verbose,
+                      "say by which schedule each stage runs on a GPU, and why");
+        tuned(sub, run_.no_tuned, run_.store);
+        sub->add_flag("--json", run_.json, "the result as JSON on standard output");
+        sub->callback([this] { chosen_ = [this] { return run(run_, ranks_, console_); }; });
+    }
+    void add_explain() {
+        CLI::App* sub = command("explain", "Say how a spec would run on a GPU, and why");
+        sub->add_option("FILE", explain_.file, "spec, or - for standard input")->required();
+        modules(sub, explain_.include);
+        sub->add_option("--stencil", explain_.stencil, "which stencil, where the file has several");
+        sub->add_option("--grid", explain_.grid,
+                        "cells along each axis; the run block's, where it is not given");
+        repeatable(sub, "--schedule", explain_.schedule, kScheduleHelp);
+        auto* devices = sub->add_option("--devices", explain_.devices,
+                                        "how the grid is cut for so many GPUs, what they exchange, and what "
+                                        "is expected of them")
+                            ->check(CLI::Range(1, 1 << 20));
+        exchange(sub, devices, explain_.exchange);
+        sub->add_flag("--strict-fp", explain_.strict_fp, "keep the order of arithmetic as written");
+        tuned(sub, explain_.no_tuned, explain_.store);
+        sub->add_flag("--json", explain_.json, "as JSON");
+        sub->callback([this] { chosen_ = [this] { return explain(explain_, console_); }; });
+    }
+    void add_bench() {
+        CLI::App* sub =
+            command("bench", "Measure how fast the code is on this machine, verified in the same run");
+        add_bench_options(*sub, bench_);
+        sub->callback([this] { chosen_ = [this] { return bench(bench_, console_); }; });
+    }
+
+    void add_tune() {
+        CLI::App* sub = command(
+            "tune", "Find the fastest schedules on a GPU by measuring them; run uses them from then on");
+        sub->footer(kTuneFooter);
+        RunArguments& run = tune_.run;
+        run.device = "cuda";
+        sub->add_option("FILE", run.file, "spec, or - for standard input")->required();
+        modules(sub, run.include);
+        sub->add_option("RUN", run.run_name, "which run block (or stencil), where the file has several");
+        sub->add_option("--device", run.device, "cuda (default) or cuda:N");
+        sub->add_option("--grid", run.grid, "cells along each axis; the run block's, where it is not given");
+        repeatable(sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
+        repeatable(sub, "--load", run.load, "NAME=FILE: a table's rows, points, or what is injected at them");
+        repeatable(sub, "--schedule", run.schedule, "what stays as it is: only the rest is searched");
+        sub->add_flag("--strict-fp", run.strict_fp, "keep the order of arithmetic as written");
+        sub->add_option("--budget", tune_.budget, "seconds to search for, 60 where it is not given")
+            ->check(CLI::Range(0.0, 1e6));
+        sub->add_option("--jobs", tune_.jobs,
+                        "threads that compile; as many as there are processors, 16 at most")
+            ->check(CLI::Range(1, 256));
+        sub->add_flag("--again", tune_.again, "forget what was measured before, and begin anew");
+        sub->add_option("--store", run.store,
+                        "file of tuned schedules to use and to add to, instead of the usual one");
+        sub->add_flag("--json", run.json, "the result as JSON on standard output");
+        sub->callback([this] { chosen_ = [this] { return tune(tune_, console_); }; });
+    }
+    // devices: what these go with; null where there are several in any case.
+    static void exchange(CLI::App* sub, CLI::Option* devices, ExchangeArguments& arguments) {
+        auto* interval =
+            sub->add_option("--exchange", arguments.interval, kExchangeHelp)->check(CLI::Range(1, 1 << 20));
+        auto* scheme = sub->add_option("--exchange-scheme", arguments.scheme, kSchemeHelp)
+                           ->check(CLI::IsMember({"synchronous", "asynchronous", "direct"}));
+        if (devices == nullptr) return;
+        interval->needs(devices);
+        scheme->needs(devices);
+    }
+    static void tuned(CLI::App* sub, bool& none, std::string& store) {
+        auto* no_tuned = sub->add_flag("--no-tuned", none, "leave schedules that haloc tune found alone");
+        sub->add_option("--store", store, "file of tuned schedules to use instead of the usual one")
+            ->excludes(no_tuned);
+    }
+    void add_format() {
+        CLI::App* sub = command("fmt", "Print a spec in the usual layout");
+        sub->add_option("FILE", format_.files, "specs, or - for standard input")->required();
+        auto* in_place =
+            sub->add_flag("-w,--write", format_.in_place, "rewrite the files instead of printing");
+        sub->add_flag("--check", format_.check,
+                      "change nothing; exit with 1 and name the files not in the usual layout")
+            ->excludes(in_place);
+        sub->callback([this] { chosen_ = [this] { return format(format_, console_); }; });
+    }
+    void add_lift() {
+        CLI::App* sub = command("lift", "Write the spec that a loop nest in C, C++ or CUDA means");
+        sub->footer(kLiftFooter);
+        sub->add_option("FILE", lift_.file, "source file; .cu is CUDA")->required();
+        sub->add_option("--function", lift_.function, "the function (or kernel) to lift")->required();
+        sub->add_option("-o,--output", lift_.output, "file to write; standard output where it is not given");
+        sub->add_flag("--verify", lift_.verify,
+                      "compile the function, run it beside the spec on random data, and say how they differ");
+        sub->add_option(
+               "--replace", lift_.replace,
+               "source to write, in which the loops are replaced by calls of the stencils; verifies them")
+            ->option_text("FILE");
+        sub->add_flag("--no-alias", lift_.no_alias, "arrays that are reached by pointers never overlap");
+        sub->add_flag("--equal-rims", lift_.equal_rims,
+                      "rotating arrays hold the same values in the cells that no loop writes");
+        sub->add_flag("--strict-fp", lift_.strict_fp,
+                      "refuse sums over cells of reals, which a spec adds in another order");
+        sub->add_option("--name", lift_.name, "of the stencil; that of the function where it is not given");
+        sub->add_option(
+               "-p", lift_.build_folder,
+               "folder with compile_commands.json; the file's folder and those above where it is not given")
+            ->option_text("DIR");
+        sub->add_option("ARGUMENTS", lift_.arguments, "clang's arguments, after --")->option_text("");
+        sub->callback([this] { chosen_ = [this] { return lift(lift_, console_); }; });
+    }
+    void add_doctor() {
+        CLI::App* sub =
+            command("doctor", "Say what is found on this machine, what is missing and how to get it");
+        sub->add_flag("--json", doctor_.json, "as JSON");
+        auto* measure = sub->add_flag(
+            "--measure", doctor_.measure,
+            "measure what the GPU delivers, and keep the figures: schedules are chosen by them from then on");
+        sub->add_option("--device", doctor_.device, "cuda (default) or cuda:N: the GPU to measure")
+            ->needs(measure);
+        sub->callback([this] { chosen_ = [this] { return doctor(doctor_, console_); }; });
+    }
+
+    void add_about() {
+        CLI::App* sub =
+            command("about", "Print the manual page, the command reference, or completions for a shell");
+        sub->add_option("WHAT", about_, "man, markdown, bash, zsh or fish")
+            ->required()
+            ->check(CLI::IsMember({"man", "markdown", "bash", "zsh", "fish"}).description(""));
+        sub->callback([this] {
+            chosen_ = [this] {
+                const auto print = about_ == "man"        ? manual_page
+                                   : about_ == "markdown" ? markdown_reference
+                                   : about_ == "bash"     ? bash_completion
+                                   : about_ == "zsh"      ? zsh_completion
+                                                          : fish_completion;
+                console_.result(print(app_));
+                return ExitCode::ok;
+            };
+        });
+    }
+
+    // An option that can be given many times, one value each, so that it never swallows a following argument.
+    static void repeatable(CLI::App* sub, const std::string& name, std::vector<std::string>& values,
+                           const std::string& description) {
+        sub->add_option(name, values, description)->allow_extra_args(false)->option_text("TEXT ...");
+    }
+    static void modules(CLI::App* sub, std::vector<std::string>& folders) {
+        sub->add_option(
+               "-I", folders,
+               "folder to look for modules in (use \"…\"), after the spec's own; HALO_PATH names more")
+            ->allow_extra_args(false)
+            ->option_text("DIR ...");
+    }
+    // CLI11 says of a command that is not there only that one is required.
+    void throw_for_unknown_command(int argc, const char* const* argv) const {
+        if (argc < 2) throw CommandError(ExitCode::usage, "no command is given", "haloc --help lists them");
+        if (argv[1][0] == '-') return;
+        std::vector<std::string> names;
+        for (const CLI::App* sub : app_.get_subcommands({}))
+            names.push_back(sub->get_name());
+        if (std::find(names.begin(), names.end(), argv[1]) == names.end())
+            throw_unknown("haloc", "command", argv[1], names);
+    }
+    std::string usage_hint() const {
+        for (const CLI::App* sub : app_.get_subcommands())
+            return "see haloc " + sub->get_name() + " --help";
+        return "see haloc --help";
+    }
+
+    Console& console_;
+    rt::Ranks& ranks_;
+    CLI::App app_;
+    std::function<ExitCode()> chosen_;
+    bool quiet_ = false;
+    CheckOptions check_;
+    EmitOptions emit_;
+    BundleOptions bundle_;
+    RunArguments run_;
+    ExplainOptions explain_;
+    BenchArguments bench_;
+    TuneArguments tune_;
+    FormatOptions format_;
+    LiftOptions lift_;
+    DoctorOptions doctor_;
+    std::string about_;
+    std::map<std::string, EmitStyle> styles_{{"launcher", EmitStyle::launcher},
+                                             {"kernel-only", EmitStyle::kernels_only}};
+    std::map<std::string, EmitBeside> beside_{{"cubin", EmitBeside::cubin},
+                                              {"ptx", EmitBeside::ptx},
+                                              {"plan", EmitBeside::plan},
+                                              {"cmake", EmitBeside::cmake}};
+    std::map<std::string, EmitTarget> targets_{{"cuda", EmitTarget::cuda},
+                                               {"cpu", EmitTarget::cpu},
+                                               {"plan", EmitTarget::plan},
+                                               {"stencil", EmitTarget::stencil},
+                                               {"kernel", EmitTarget::kernel}};
+};
+
+}  // namespace
+
+ExitCode run_command(int argc, const char* const* argv, rt::Ranks& ranks, Console& console) {
+    return CommandLine(console, ranks).main(argc, argv);
+}
+
+}  // namespace halo::driver
