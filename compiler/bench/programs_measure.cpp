@@ -271,8 +271,11 @@ ProgramResult measure_program(driver::Machine& machine, const Program& program) 
     ProgramResult result;
     result.which = program;
     const Job job(machine, program);
-    for (const ir::Stage& stage : ir::form_stages(job.program()))
-        result.bytes_per_cell += static_cast<double>(schedule::footprint(job.program(), stage).bytes());
+    for (const ir::Stage& stage : ir::form_stages(job.program())) {
+        const schedule::Footprint footprint = schedule::footprint(job.program(), stage);
+        // What is done at points touches few cells.
+        if (!footprint.at_points) result.bytes_per_cell += static_cast<double>(footprint.bytes());
+    }
     try {
         if (job.gpu() != nullptr) {
             measure_on_gpu(job, result);

@@ -103,6 +103,7 @@ TEST_CASE("points of a program are injected and sampled as in its run") {
     shot.extent = {80, 46, 40};
     shot.steps = 1;
     const ProgramResult result = measure_program(machine, shot);
+    CHECK(result.bytes_per_cell == 16);  // p at t and t-1, v, and p at t+1: points touch few cells
     CHECK(result.run.wrong == "");
     CHECK(result.run.seconds > 0);
 }
