@@ -130,7 +130,7 @@ std::string with_type(const std::string& text, const std::string& type) {
 
 }  // namespace
 
-std::string Case::grid() const {
+std::string grid_words(const Extent& extent) {
     const bool flat = extent[2] == 1;
     if (flat && extent[0] == extent[1]) return fmt::format("{}²", extent[0]);
     if (!flat && extent[0] == extent[1] && extent[1] == extent[2]) return fmt::format("{}³", extent[0]);
@@ -154,10 +154,15 @@ std::vector<Case> cases(Scale scale) {
     return all;
 }
 
+const std::string& spec_text(const std::string& name) {
+    const auto found = spec_texts().find(name);
+    if (found == spec_texts().end()) throw InternalError("no spec of this name is embedded: " + name);
+    return found->second;
+}
+
 std::string spec_text(const Case& which) {
-    const auto found = spec_texts().find(which.spec);
-    if (found == spec_texts().end()) throw InternalError("no spec of this name is embedded: " + which.spec);
-    return which.type == "f32" ? found->second : with_type(found->second, which.type);
+    const std::string& text = spec_text(which.spec);
+    return which.type == "f32" ? text : with_type(text, which.type);
 }
 
 }  // namespace halo::bench

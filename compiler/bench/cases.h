@@ -11,6 +11,9 @@ namespace halo::bench {
 
 using Extent = std::array<std::int64_t, 3>;  // 1 past the rank
 
+// "16384²", "512 × 512 × 64"
+std::string grid_words(const Extent& extent);
+
 enum class Section : std::uint8_t {
     sweeps,       // a state that is stepped: the table of stencils
     derivatives,  // an output of an input
@@ -36,7 +39,7 @@ struct Case {
     int calls_per_term = 0;  // of the special function units, which bound them
     Published published{};
 
-    std::string grid() const;  // "16384²", "512 × 512 × 64"
+    std::string grid() const { return grid_words(extent); }
     std::string name() const;  // "2D 5-point f32 16384²": what --filter looks in, along with the spec's name
 };
 
@@ -50,5 +53,7 @@ const std::map<std::string, std::string>& spec_texts();
 
 // The spec of a case with its fields in the case's type.
 std::string spec_text(const Case& which);
+// As it is in dsl_examples.
+const std::string& spec_text(const std::string& name);
 
 }  // namespace halo::bench

@@ -9,22 +9,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-Json machine_json(const MachineFacts& machine) {
-    return {{"name", machine.name},
-            {"software", machine.software},
-            {"commit", machine.commit},
-            {"is_gpu", machine.is_gpu},
-            {"copy_kernel_bytes_per_s", machine.copy_kernel},
-            {"copy_driver_bytes_per_s", machine.copy_driver},
-            {"copy_bytes", machine.copy_bytes},
-            {"flops_f32_per_s", machine.flops_f32},
-            {"flops_f64_per_s", machine.flops_f64},
-            {"core_clock_ghz", machine.core_clock_ghz},
-            {"core_clock_before_ghz", machine.clock_idle_ghz},
-            {"core_clock_after_ghz", machine.clock_busy_ghz},
-            {"memory_clock_ghz", machine.memory_clock_ghz}};
-}
-
 Json case_json(const CaseResult& result, const MachineFacts& machine) {
     Json json{{"name", result.which.name()},
               {"spec", result.which.spec},
@@ -52,6 +36,22 @@ Json case_json(const CaseResult& result, const MachineFacts& machine) {
 }
 
 }  // namespace
+
+nlohmann::ordered_json machine_json(const MachineFacts& machine) {
+    return {{"name", machine.name},
+            {"software", machine.software},
+            {"commit", machine.commit},
+            {"is_gpu", machine.is_gpu},
+            {"copy_kernel_bytes_per_s", machine.copy_kernel},
+            {"copy_driver_bytes_per_s", machine.copy_driver},
+            {"copy_bytes", machine.copy_bytes},
+            {"flops_f32_per_s", machine.flops_f32},
+            {"flops_f64_per_s", machine.flops_f64},
+            {"core_clock_ghz", machine.core_clock_ghz},
+            {"core_clock_before_ghz", machine.clock_idle_ghz},
+            {"core_clock_after_ghz", machine.clock_busy_ghz},
+            {"memory_clock_ghz", machine.memory_clock_ghz}};
+}
 
 std::string to_json(const Results& results) {
     Json json;

@@ -56,7 +56,7 @@ std::string introduction(const Results& results) {
                     machine.is_gpu ? "GPU" : "CPU", machine.name, machine.software, machine.commit,
                     results.quick ? " --quick" : "", results.choices_alone ? " --choices-alone" : "",
                     results.grids.empty() && results.compiles.empty() ? "" : " --growth");
-    text += clocks(machine) + copies(machine);
+    text += machine_words(machine);
     text +=
         "\nAll figures are of one run, on random data. Each way to run a stencil was verified in that run "
         "before it "
@@ -223,6 +223,10 @@ std::string mistakes(const Results& results) {
 }
 
 }  // namespace
+
+std::string machine_words(const MachineFacts& machine) {
+    return clocks(machine) + copies(machine);
+}
 
 std::string page(const Results& results, const PageFiles& files) {
     std::string text = introduction(results) + sweeps(results);

@@ -11,6 +11,9 @@ struct PageFiles {  // relative to the page; empty: no such picture
     std::string roofline, growth;
 };
 
+// The machine's clocks, and what its copies and arithmetic reach.
+std::string machine_words(const MachineFacts& machine);
+
 std::string page(const Results& results, const PageFiles& files);
 
 // The part of a page that is about growth; empty where nothing of it was measured.

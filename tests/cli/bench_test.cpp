@@ -137,6 +137,8 @@ TEST_CASE("what bench --scaling cannot do is said at once") {
     Folder folder;
     CHECK(folder.haloc({"bench", "--scaling", "--filter", "f64"}).code == 2);
     CHECK(folder.haloc({"bench", "--only", "link"}).code == 2);
+    CHECK(folder.haloc({"bench", "--budget", "1"}).code == 2);
+    CHECK(folder.haloc({"bench", "--scaling", "--programs"}).code == 2);
     Outcome outcome = folder.haloc({"bench", "--scaling", "--only", "wide"});
     CHECK(outcome.code == 2);
     CHECK(contains(outcome.err, "the parts are link, strong, weak, lengths, beyond"));
@@ -146,4 +148,47 @@ TEST_CASE("what bench --scaling cannot do is said at once") {
     CHECK(folder.haloc({"bench", "--scaling", "--device", "interpreter"}).code == 2);
     CHECK(folder.haloc({"bench", "--scaling", "--output", "none/page.md"}).code == 4);
     CHECK(folder.haloc({"bench", "--scaling", "--device", "cuda", "--devices", "64"}).code == 3);
+}
+
+TEST_CASE("bench --programs verifies every program on small grids, and writes its page and JSON") {
+    Folder folder;
+    const Outcome outcome = folder.haloc({"bench", "--programs", "--device", "cpu", "--quick", "--output",
+                                          "page.md", "--json", "figures.json"});
+    if (is_without_cpu(outcome)) return;
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(folder.names() == std::vector<std::string>{"figures.json", "page.md"});  // none of the run blocks
+    const std::string page = folder.read("page.md");
+    INFO(page);
+    CHECK(page.starts_with("# Programs\n\n" + kBegin + "## On a CPU\n"));
+    CHECK_FALSE(contains(page, "What is wrong or missing"));
+    const nlohmann::json json = nlohmann::json::parse(folder.read("figures.json"));
+    CHECK(json["programs"].size() >= 25);
+    for (const nlohmann::json& program : json["programs"]) {
+        INFO(program);
+        for (const char* way : {"run", "single"}) {
+            CHECK(program[way]["verified"] == true);
+            CHECK(program[way]["rate_per_s"] > 0);
+        }
+        CHECK(program["bytes_per_cell"] > 0);
+        CHECK_FALSE(program.contains("trouble"));
+    }
+}
+
+TEST_CASE("bench --programs measures what is named, and what there is time for") {
+    Folder folder;
+    Outcome outcome = folder.haloc({"bench", "--programs", "--only", "heat3d,heat4d"});
+    CHECK(outcome.code == 2);
+    CHECK(contains(outcome.err, "no program is called `heat4d`"));
+    CHECK(contains(outcome.err, "heat3d-128, heat3d-1024"));
+    CHECK(folder.haloc({"bench", "--programs", "--filter", "f64"}).code == 2);
+    CHECK(folder.haloc({"bench", "--programs", "--output", "none/page.md"}).code == 4);
+    outcome = folder.haloc(
+        {"bench", "--programs", "--device", "cpu", "--only", "heat3d-1024,wave2d", "--budget", "1e-9", "-q"});
+    if (is_without_cpu(outcome)) return;
+    CHECK(outcome.code == 0);
+    CHECK(contains(outcome.out,
+                   "- heat3d 24 × 20 × 19: left out, as the 1e-09 seconds of --budget were spent\n"));
+    CHECK(contains(outcome.out, "- wave2d 48 × 37: left out"));
+    CHECK(std::ranges::count(outcome.out, '\n') < 24);
 }

@@ -8,6 +8,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/schedule/legality.h"
+#include "compiler/schedule/shared_layout.h"
 #include "compiler/schedule/strategies.h"
 #include "emulated_device.h"
 #include "load_cpp.h"
@@ -82,8 +83,8 @@ bool has_cells_for_faces(const ir::Program& program, const test::Extent& extent)
 }
 
 // The schedule for each stage that can run by it, and direct with a cell a thread for the others: sums over
-// tables, what is changed in place, conditions, and what is stored narrower than it is computed in.
-// Everything else takes every schedule.
+// tables, what is changed in place, conditions, what is stored narrower than it is computed in, and what
+// needs more shared memory than a block may have. Everything else takes every schedule.
 std::vector<schedule::Schedule> for_stages(const ir::Program& program, const schedule::Schedule& schedule) {
     const bool is_narrow =
         std::any_of(program.fields.begin(), program.fields.end(), [](const ir::Field& field) {
@@ -96,8 +97,11 @@ std::vector<schedule::Schedule> for_stages(const ir::Program& program, const sch
     for (const ir::Stage& stage : ir::form_stages(program)) {
         const bool is_in_place = std::any_of(stage.statements.begin(), stage.statements.end(),
                                              [&](int statement) { return in_place[statement]; });
+        const schedule::Footprint footprint = schedule::footprint(program, stage);
+        const bool is_too_large =
+            schedule::make_shared_layout(footprint, schedule).bytes > schedule::Target{}.max_shared_bytes;
         const bool may_refuse = is_narrow || is_in_place || !program.tables.empty() ||
-                                !program.points.empty() || schedule::footprint(program, stage).interleaved;
+                                !program.points.empty() || footprint.interleaved || is_too_large;
         const bool is_legal =
             !may_refuse || schedule::is_legal(schedule::check(program, stage, schedule, schedule::Target{}));
         result.push_back(is_legal ? schedule : plain);

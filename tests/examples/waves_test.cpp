@@ -85,3 +85,99 @@ TEST_CASE("sound spreads as a spherical wave until it meets the second layer") {
     const int straight_up = static_cast<int>((350 + speed * dt * steps + 60) / spacing);
     CHECK(std::abs(at(source, source, straight_up)) > 0.02 * peak);
 }
+
+TEST_CASE("sound in shale spreads as an ellipsoid where epsilon and delta are the same") {
+    // With the axis across the layers stretched by sqrt(1 + 2 epsilon) it is the sound of all directions
+    // alike.
+    constexpr int n = 90, middle = 45, steps = 80;
+    constexpr double v = 2000, epsilon = 0.3, dt = 0.001, spacing = 10, width = 50;
+    const double stretch = std::sqrt(1 + 2 * epsilon);
+    const Example example("vti3d");
+    std::vector<double> start(n * n * n);
+    const auto squared = [](double value) { return value * value; };
+    for (int cell = 0; cell < n * n * n; ++cell) {
+        const double r2 = squared((cell % n - middle) * spacing) +
+                          squared((cell / n % n - middle) * spacing) +
+                          squared((cell / n / n - middle) * spacing * stretch);
+        start[static_cast<std::size_t>(cell)] = std::exp(-r2 / (width * width));
+    }
+    example.give("p", {n, n, n}, start);
+    for (double& value : start)
+        value /= stretch;  // p is sqrt(1 + 2 epsilon) times r
+    example.give("r", {n, n, n}, start);
+    example.give("v", {n, n, n}, std::vector<double>(n * n * n, v));
+    for (const char* same : {"epsilon", "delta"})
+        example.give(same, {n, n, n}, std::vector<double>(n * n * n, epsilon));
+    std::vector<std::string> options{"--grid", "90,90,90", "--steps", std::to_string(steps), "--no-files"};
+    for (const char* field : {"p", "r", "v", "epsilon", "delta"})
+        options.insert(options.end(), {"--load", std::string(field) + "=" + field + ".npy"});
+    options.insert(options.end(), {"--save", "p=p.npy", "--save", "r=r.npy"});
+    example.run(options);
+    const std::vector<double> p = example.saved("p"), r = example.saved("r");
+    const double way = v * stretch * dt * (steps + 0.5);
+    const auto exact = [&](double distance) {
+        const auto part = [&](double s) { return s * std::exp(-(s * s) / (width * width)) / (2 * distance); };
+        return part(distance - way) + part(distance + way);
+    };
+    double peak = 0, largest = 0, apart = 0;
+    for (int away = 8; away < middle; ++away) {
+        const auto along = static_cast<std::size_t>(middle + away + n * (middle + n * middle));
+        const auto across = static_cast<std::size_t>(middle + n * (middle + n * (middle + away)));
+        const auto aslant =
+            static_cast<std::size_t>(middle + n * (middle + away / 2 + n * (middle + away / 2)));
+        peak = std::max(peak, p[along]);
+        largest = std::max(largest, std::abs(p[along] - exact(away * spacing)));
+        if (away * stretch < middle)
+            largest = std::max(largest, std::abs(p[across] - exact(away * spacing * stretch)));
+        const double oblique = spacing * (away / 2) * std::sqrt(1 + stretch * stretch);
+        largest = std::max(largest, std::abs(p[aslant] - exact(oblique)));
+        apart = std::max(apart, std::abs(p[across] - stretch * r[across]));
+    }
+    INFO("largest error " << largest << ", peak " << peak << ", p and r apart by " << apart);
+    CHECK(peak > 0.04);
+    CHECK(largest < 0.01 * peak);
+    CHECK(apart < 1e-4 * peak);
+}
+
+TEST_CASE("plane waves in shale run along its layers as epsilon says, and across them as ever") {
+    constexpr int length = 120, wide = 60, steps = 50;
+    constexpr double v = 2000, epsilon = 0.3, delta = 0.1, dt = 0.001, spacing = 10;
+    const auto pulse = [](double s) { return std::exp(-(s * s) / (60 * 60)); };
+    for (const bool is_along : {true, false}) {
+        const std::vector<std::int64_t> shape = is_along ? std::vector<std::int64_t>{wide, wide, length}
+                                                         : std::vector<std::int64_t>{length, wide, wide};
+        const int stride = is_along ? 1 : wide * wide;
+        const auto place = [&](int cell) {
+            return (is_along ? cell % length : cell / wide / wide) * spacing;
+        };
+        constexpr int cells = length * wide * wide;
+        std::vector<double> wave(cells), other(cells, 0.0);
+        for (int cell = 0; cell < cells; ++cell)
+            wave[static_cast<std::size_t>(cell)] = pulse(place(cell) - 600);
+        // Along the layers p drives r and not the other way; across them it is r that drives p.
+        const Example example("vti3d");
+        example.give("p", shape, is_along ? wave : other);
+        example.give("r", shape, is_along ? other : wave);
+        example.give("v", shape, std::vector<double>(cells, v));
+        example.give("epsilon", shape, std::vector<double>(cells, epsilon));
+        example.give("delta", shape, std::vector<double>(cells, delta));
+        std::vector<std::string> options{"--grid", is_along ? "120,60,60" : "60,60,120", "--steps",
+                                         std::to_string(steps), "--no-files"};
+        for (const char* field : {"p", "r", "v", "epsilon", "delta"})
+            options.insert(options.end(), {"--load", std::string(field) + "=" + field + ".npy"});
+        const char* field = is_along ? "p" : "r";
+        options.insert(options.end(), {"--save", std::string(field) + "=" + field + ".npy"});
+        example.run(options);
+        const std::vector<double> u = example.saved(field);
+        const double way = v * (is_along ? std::sqrt(1 + 2 * epsilon) : 1) * dt * (steps + 0.5);
+        // In the middle, which nothing from the faces has reached.
+        const int first = is_along ? length * (wide / 2 + wide * (wide / 2)) : wide / 2 + wide * (wide / 2);
+        double largest = 0;
+        for (int i = 30; i < 90; ++i) {
+            const double s = i * spacing - 600, exact = (pulse(s - way) + pulse(s + way)) / 2;
+            largest = std::max(largest, std::abs(u[static_cast<std::size_t>(first + stride * i)] - exact));
+        }
+        INFO((is_along ? "along: " : "across: ") << largest);
+        CHECK(largest < 0.005);  // of 0.5
+    }
+}

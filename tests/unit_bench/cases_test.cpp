@@ -5,6 +5,7 @@
 #include "compiler/bench/cases.h"
 #include "compiler/bench/lab.h"
 #include "compiler/bench/measure.h"
+#include "compiler/bench/programs_table.h"
 #include "compiler/bench/random_data.h"
 #include "compiler/bench/scaling.h"
 #include "compiler/ir/analysis.h"
@@ -37,6 +38,8 @@ TEST_CASE("every spec that is embedded is measured") {
     for (const bench::Case& each : bench::cases(Scale::full))
         measured.insert(each.spec);
     measured.insert(bench::scaling_specs().begin(), bench::scaling_specs().end());
+    for (const bench::Program& each : bench::programs_of(Scale::full))
+        measured.insert(each.spec);
     for (const auto& [name, text] : bench::spec_texts()) {
         INFO(name);
         CHECK(measured.contains(name));

@@ -1,5 +1,9 @@
 #include "compiler/driver/command/bench_options.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "compiler/driver/command/validators.h"
 
 namespace halo::driver {
@@ -12,18 +16,13 @@ constexpr const char* kFooter =
   haloc bench --output docs/performance.md --json figures.json
   haloc bench --filter '3D 7-point' --schedule 'direct threads=32x8x1 cells=4x4x2'
   haloc bench --scaling --output docs/scaling.md
+  haloc bench --programs --only maxwell3d,cahn_hilliard --output docs/programs.md --json programs.json
 A page that is there keeps what stands outside of the lines `<!-- haloc bench: begin -->` and `… end -->`. Without a GPU
 small grids are measured on the CPU, and the page says what is missing. Exit codes: 3 where there is neither; 5 where a
 result was wrong (the page is written, and names it).)";
 
 void add_scaling_options(CLI::App& command, BenchArguments& arguments, CLI::Option* scaling) {
     bench::ScalingOptions& options = arguments.scaling;
-    command
-        .add_option("--only", options.only,
-                    "with --scaling: link, strong, weak, lengths or beyond alone; may be repeated")
-        ->allow_extra_args(false)
-        ->option_text("TEXT ...")
-        ->needs(scaling);
     command
         .add_option("--devices", options.devices,
                     "with --scaling: so many at most; all GPUs, where it is not given")
@@ -33,12 +32,6 @@ void add_scaling_options(CLI::App& command, BenchArguments& arguments, CLI::Opti
         .add_option("--lengths", options.lengths, "with --scaling: of the 2D grids, such as 1024,3000,8192")
         ->delimiter(',')
         ->check(CLI::Range(1, 1 << 20))
-        ->needs(scaling);
-    command
-        .add_option(
-            "--budget", options.budget,
-            "with --scaling: seconds, after which what is left is left out; 300, where it is not given")
-        ->check(above_zero())
         ->needs(scaling);
     command
         .add_option(
@@ -63,6 +56,33 @@ void add_scaling_options(CLI::App& command, BenchArguments& arguments, CLI::Opti
             "is not given")
         ->check(above_zero())
         ->needs(scaling);
+}
+
+// What is said of parts and time holds for both kinds of page that have them.
+void add_shared_options(CLI::App& command, BenchArguments& arguments) {
+    command
+        .add_option(
+            "--only", arguments.only,
+            "with --scaling: link, strong, weak, lengths or beyond alone; with --programs: these alone, such "
+            "as maxwell3d,heat3d-128; may be repeated")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->option_text("TEXT ...");
+    command
+        .add_option(
+            "--budget", arguments.budget,
+            "with --scaling or --programs: seconds, after which what is left is left out; where it is not "
+            "given 300 for --scaling, no end for --programs")
+        ->check(above_zero());
+}
+
+void require_shared_use(const BenchArguments& arguments) {
+    if (arguments.is_scaling || arguments.is_programs) return;
+    for (const auto& [name, given] :
+         {std::pair{"--only", !arguments.only.empty()}, std::pair{"--budget", arguments.budget.has_value()}})
+        if (given)
+            throw CommandError(ExitCode::usage, fmt::format("{} is for --scaling and --programs", name),
+                               "--filter chooses among the stencils");
 }
 
 }  // namespace
@@ -95,14 +115,33 @@ void add_bench_options(CLI::App& command, BenchArguments& arguments) {
     auto* scaling =
         command.add_flag("--scaling", arguments.is_scaling,
                          "measure, of all that, how one grid runs on several GPUs: some five minutes");
-    for (CLI::Option* other : {choices, filter, schedule, growth, growth_alone})
+    auto* programs = command.add_flag("--programs", arguments.is_programs,
+                                      "measure, of all that, whole programs as `haloc run` does them");
+    programs->excludes(scaling);
+    for (CLI::Option* other : {choices, filter, schedule, growth, growth_alone}) {
         scaling->excludes(other);
+        programs->excludes(other);
+    }
+    add_shared_options(command, arguments);
     add_scaling_options(command, arguments, scaling);
 }
 
 ExitCode bench(const BenchArguments& arguments, const Console& console) {
+    require_shared_use(arguments);
+    if (arguments.is_programs) {
+        bench::ProgramsOptions options;
+        options.device = arguments.bench.device;
+        options.quick = arguments.bench.quick;
+        options.only = arguments.only;
+        options.budget = arguments.budget.value_or(0);
+        options.output = arguments.bench.output;
+        options.json = arguments.bench.json;
+        return bench::programs(options, console);
+    }
     if (!arguments.is_scaling) return bench::bench(arguments.bench, console);
     bench::ScalingOptions options = arguments.scaling;
+    options.only = arguments.only;
+    options.budget = arguments.budget.value_or(options.budget);
     options.device = arguments.bench.device;
     options.quick = arguments.bench.quick;
     options.output = arguments.bench.output;

@@ -172,4 +172,21 @@ std::string first_difference(const TuneResults& expected, const TuneResults& got
     return "";
 }
 
+std::string difference_of(Engine& expected, Engine& got, const ir::Program& program, const Extent& extent,
+                          double tolerance) {
+    TuneResults expected_rest = results_without_fields(expected, program),
+                got_rest = results_without_fields(got, program);
+    std::int64_t numbers = 0;
+    for (const auto& [name, time] : kept_levels(program)) {
+        const std::optional<rt::CellComparison> cells = expected.compare_level(name, time, got);
+        if (cells) numbers += cells->numbers;
+        if (cells && cells->different == 0) continue;
+        expected_rest.fields.push_back({name, time, expected.download(name, time)});
+        got_rest.fields.push_back({name, time, got.download(name, time)});
+    }
+    if (expected_rest.fields.empty() && numbers == 0 && !kept_levels(program).empty())
+        return kNothingToCompare;
+    return first_difference(expected_rest, got_rest, extent, tolerance);
+}
+
 }  // namespace halo::driver

@@ -31,4 +31,8 @@ std::optional<std::uint64_t> ulps_between(const FieldValues& a, const FieldValue
 std::string first_difference(const TuneResults& expected, const TuneResults& got, const Extent& extent,
                              double tolerance, std::uint64_t ulps = 0);
 
+// The same of two engines after their steps; what can be compared on the device is.
+std::string difference_of(Engine& expected, Engine& got, const ir::Program& program, const Extent& extent,
+                          double tolerance);
+
 }  // namespace halo::driver

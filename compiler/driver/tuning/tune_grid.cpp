@@ -20,24 +20,6 @@ Code plain_code(const ir::Program& program, const schedule::Target& target) {
     return cuda_code(program, plain);
 }
 
-// As first_difference(), but what can be compared on the device is.
-std::string difference_of(Engine& expected, Engine& got, const ir::Program& program, const Extent& extent,
-                          double tolerance) {
-    TuneResults expected_rest = results_without_fields(expected, program),
-                got_rest = results_without_fields(got, program);
-    std::int64_t numbers = 0;
-    for (const auto& [name, time] : kept_levels(program)) {
-        const std::optional<rt::CellComparison> cells = expected.compare_level(name, time, got);
-        if (cells) numbers += cells->numbers;
-        if (cells && cells->different == 0) continue;
-        expected_rest.fields.push_back({name, time, expected.download(name, time)});
-        got_rest.fields.push_back({name, time, got.download(name, time)});
-    }
-    if (expected_rest.fields.empty() && numbers == 0 && !kept_levels(program).empty())
-        return kNothingToCompare;
-    return first_difference(expected_rest, got_rest, extent, tolerance);
-}
-
 }  // namespace
 
 // Null where they are not kept there.

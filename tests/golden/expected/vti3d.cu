@@ -1,0 +1,127 @@
+// vti3d: CUDA kernels of a stencil, emitted by Halocline.
+//
+// Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts at a
+// multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
+// at least 4 below and 4 above along x, 4 below and 4 above along y, 4 below and 4 above along z.
+
+// Four neighbouring elements at once; `from` is aligned to all four.
+__device__ __forceinline__ void load4(float* to, const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
+}
+
+__device__ __forceinline__ void store4(float* to, const float* from) {
+    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
+                 :
+                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
+                 : "memory");
+}
+
+// Reads p, r, delta, p_prev, v, epsilon, r_prev, writes p_next, r_next.
+// Schedule: direct, blocks of 8x8x4 threads, 4x1x1 cells a thread.
+// At least 36 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(256, 2)
+    vti3d_step(const float* __restrict__ p, const float* __restrict__ r, const float* __restrict__ delta,
+               const float* __restrict__ p_prev, const float* __restrict__ v,
+               const float* __restrict__ epsilon, const float* __restrict__ r_prev,
+               float* __restrict__ p_next, float* __restrict__ r_next, int nx, int ny, int nz, int pitch,
+               long long slice, float dt_squared) {
+    constexpr int kCellsX = 4;
+    constexpr int kThreadsX = 8;
+    constexpr int kThreadsY = 8;
+    constexpr int kThreadsZ = 4;
+
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+    const int k = blockIdx.z * kThreadsZ + threadIdx.z;
+    if (i >= nx || j >= ny || k >= nz) return;
+
+    // Where the rows of this thread's window start.
+    long long row[9];
+#pragma unroll
+    for (int y = 0; y < 9; ++y) {
+        row[y] = static_cast<long long>(j + y - 4) * pitch;
+    }
+    long long plane[9];
+#pragma unroll
+    for (int z = 0; z < 9; ++z) {
+        plane[z] = (k + z - 4) * slice;
+    }
+
+    float p_cells[9][kCellsX + 8];
+#pragma unroll
+    for (int y = 0; y < 4; ++y) {
+        load4(&p_cells[y][4], p + plane[4] + row[y] + i);
+    }
+    const float* p_row = p + plane[4] + row[4] + i;
+    load4(p_cells[4], p_row - 4);
+    load4(&p_cells[4][4], p_row);
+    load4(&p_cells[4][8], p_row + 4);
+#pragma unroll
+    for (int y = 5; y < 9; ++y) {
+        load4(&p_cells[y][4], p + plane[4] + row[y] + i);
+    }
+    float r_cells[9][kCellsX];
+#pragma unroll
+    for (int z = 0; z < 9; ++z) {
+        load4(r_cells[z], r + plane[z] + row[4] + i);
+    }
+    float delta_cells[kCellsX];
+    load4(delta_cells, delta + plane[4] + row[4] + i);
+    float p_prev_cells[kCellsX];
+    load4(p_prev_cells, p_prev + plane[4] + row[4] + i);
+    float v_cells[kCellsX];
+    load4(v_cells, v + plane[4] + row[4] + i);
+    float epsilon_cells[kCellsX];
+    load4(epsilon_cells, epsilon + plane[4] + row[4] + i);
+    float r_prev_cells[kCellsX];
+    load4(r_prev_cells, r_prev + plane[4] + row[4] + i);
+
+    float p_next_result[kCellsX];
+    float r_next_result[kCellsX];
+#pragma unroll
+    for (int x = 0; x < kCellsX; ++x) {
+        float along_value = fmaf(-0.056944445f, p_cells[4][x + 4],
+                                 0.016f * (p_cells[4][x + 3] + p_cells[4][x + 5] + p_cells[3][x + 4] +
+                                           p_cells[5][x + 4]));
+        along_value = fmaf(-0.002f,
+                           p_cells[4][x + 2] + p_cells[4][x + 6] + p_cells[2][x + 4] + p_cells[6][x + 4],
+                           along_value);
+        along_value = fmaf(0.00025396826f,
+                           p_cells[4][x + 1] + p_cells[4][x + 7] + p_cells[1][x + 4] + p_cells[7][x + 4],
+                           along_value);
+        along_value = fmaf(-1.7857143e-05f,
+                           p_cells[4][x] + p_cells[4][x + 8] + p_cells[0][x + 4] + p_cells[8][x + 4],
+                           along_value);
+        float across_value = fmaf(-0.028472222f, r_cells[4][x], 0.016f * (r_cells[3][x] + r_cells[5][x]));
+        across_value = fmaf(-0.002f, r_cells[2][x] + r_cells[6][x], across_value);
+        across_value = fmaf(0.00025396826f, r_cells[1][x] + r_cells[7][x], across_value);
+        across_value = fmaf(-1.7857143e-05f, r_cells[0][x] + r_cells[8][x], across_value);
+        const float bent_value = sqrtf(fmaf(2.0f, delta_cells[x], 1.0f));
+        const float product = dt_squared * (v_cells[x] * v_cells[x]);
+        const float p_new = fmaf(product,
+                                 fmaf(bent_value, across_value,
+                                      fmaf(2.0f, epsilon_cells[x], 1.0f) * along_value),
+                                 fmaf(2.0f, p_cells[4][x + 4], -p_prev_cells[x]));
+        const float r_new = fmaf(product, fmaf(bent_value, along_value, across_value),
+                                 fmaf(2.0f, r_cells[4][x], -r_prev_cells[x]));
+        p_next_result[x] = p_new;
+        r_next_result[x] = r_new;
+    }
+    if (i + kCellsX <= nx) {
+        store4(p_next + plane[4] + row[4] + i, p_next_result);
+        store4(r_next + plane[4] + row[4] + i, r_next_result);
+    } else {
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x) {
+            if (i + x < nx) p_next[plane[4] + row[4] + i + x] = p_next_result[x];
+        }
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x) {
+            if (i + x < nx) r_next[plane[4] + row[4] + i + x] = r_next_result[x];
+        }
+    }
+}
