@@ -14,7 +14,21 @@ namespace halo::kernel {
 namespace {
 
 // C's precedence levels, the tighter the larger.
-enum Precedence { kNone, kConditional, kOr, kAnd, kEquality, kRelation, kSum, kProduct, kPrefix, kPostfix };
+enum Precedence {
+    kNone,
+    kConditional,
+    kOr,
+    kAnd,
+    kBitOr,
+    kBitAnd,
+    kEquality,
+    kRelation,
+    kShift,
+    kSum,
+    kProduct,
+    kPrefix,
+    kPostfix
+};
 
 struct OperatorText {
     const char* text;
@@ -49,6 +63,12 @@ OperatorText operator_text(Operator op) {
             return {"&&", kAnd};
         case Operator::logical_or:
             return {"||", kOr};
+        case Operator::bit_and:
+            return {"&", kBitAnd};
+        case Operator::bit_or:
+            return {"|", kBitOr};
+        case Operator::shift_left:
+            return {"<<", kShift};
     }
     return {"?", kNone};
 }
@@ -231,9 +251,10 @@ std::string Printer::expression(const Expr& expr, int outer) const {
             },
             [&](const Binary& binary) -> std::string {
                 const auto [op, precedence] = operator_text(binary.op);
-                // Compilers ask for parentheses around && inside ||.
+                // Compilers ask for parentheses around && inside ||, and around operators inside <<.
                 const auto needs_own = [&](const Expr& operand) {
                     const auto* inner = std::get_if<Binary>(&operand->kind);
+                    if (binary.op == Operator::shift_left) return inner != nullptr;
                     return binary.op == Operator::logical_or && inner && inner->op == Operator::logical_and;
                 };
                 const std::string left =
@@ -257,6 +278,9 @@ std::string Printer::expression(const Expr& expr, int outer) const {
             [&](const CallHelper& call) -> std::string {
                 return shape_of(call.helper).name + "(" + arguments(call.arguments) + ")";
             },
+            [&](const CallLambda& call) -> std::string {
+                return call.lambda + "(" + arguments(call.arguments) + ")";
+            },
             [&](const Shuffle& node) -> std::string {
                 return shuffle(node.from, expression(node.operand), expression(node.index));
             },
@@ -278,10 +302,11 @@ std::string Printer::pointer_to(const Expr& element) const {
 std::string Printer::assignment(const Assign& assign) const {
     const auto* target = std::get_if<Variable>(&assign.target->kind);
     const auto* sum = std::get_if<Binary>(&assign.value->kind);
-    if (target && sum && sum->op == Operator::add) {
+    if (target && sum && (sum->op == Operator::add || sum->op == Operator::bit_or)) {
         const auto* start = std::get_if<Variable>(&sum->left->kind);
         if (start && start->name == target->name)
-            return fmt::format("{} += {};", target->name, expression(sum->right));
+            return fmt::format("{} {}= {};", target->name, sum->op == Operator::add ? "+" : "|",
+                               expression(sum->right));
     }
     const bool is_element = std::holds_alternative<Element>(assign.target->kind);
     if (is_element && sum && sum->op == Operator::add && std::holds_alternative<Element>(sum->left->kind)) {
@@ -357,6 +382,14 @@ void Printer::statement(const Statement& statement, int depth) {
                     (array.memory == Memory::shared ? shared_qualifier() : "");
                 line(depth, fmt::format("{}{} {}{}{};", qualifiers, type_name(array.type), array.name,
                                         array_dims(array), array.zero ? " = {}" : ""));
+            },
+            [&](const DeclareLambda& declare) {
+                std::string parameters;
+                for (const std::string& parameter : declare.parameters)
+                    parameters += (parameters.empty() ? "int " : ", int ") + parameter;
+                line(depth, fmt::format("const auto {} = [&]({}) {{", declare.name, parameters));
+                line(depth + 1, fmt::format("return {};", expression(declare.value)));
+                line(depth, "};");
             },
             [&](const Assign& assign) { line(depth, assignment(assign)); },
             [&](const LoadVector& load) {

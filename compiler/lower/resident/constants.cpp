@@ -34,7 +34,6 @@ void ResidentBlock::declare_constants() {
         const auto index = static_cast<std::size_t>(axis);
         constants_.tile[index] = constant(kTileNames[axis], schedule_.tile(axis));
     }
-    constants_.no_packet = constant("kNoPacket", -(1 << 30), nullptr, "negative whatever offset is added");
 }
 
 void ResidentBlock::declare_box_constants(const ResidentBox& box) {
@@ -44,10 +43,13 @@ void ResidentBlock::declare_box_constants(const ResidentBox& box) {
     names.plane = rank() == 3 ? constant("kPlane", plane, &box) : Expr(0);
     names.slot = constant("kSlot", box.cells, &box, "cells of one level in shared memory");
     if (!box.is_exchanged) return;
-    names.messages_in_block = constant("kMessages", message_layout(box, false).in_block, &box,
-                                       "rows of threads that a block may send");
-    names.side_messages_in_block =
-        constant("kSideMessages", message_layout(box, true).in_block, &box, "columns of threads");
+    const int rows = message_layout(box, false).in_block, columns = message_layout(box, true).in_block;
+    names.rows_in_block = 0;
+    if (rows > 0 && columns > 0)
+        names.rows_in_block = constant("kRows", rows, &box, "of threads, which a block may send");
+    names.messages_in_block =
+        constant("kMessages", rows + columns, &box,
+                 rows > 0 && columns > 0 ? "those rows, and columns of threads" : "that a block may send");
 }
 
 void ResidentBlock::remove_unused_constants() {
