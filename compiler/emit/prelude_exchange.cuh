@@ -17,7 +17,7 @@ __device__ __forceinline__ void send2_f32(long long* packets, int message, int m
     asm volatile(
         "{ .reg .pred p; .reg .b64 low, high; .reg .b128 large; setp.ne.s32 p, %4, 0;"
         " mov.b64 low, {%1, %2}; mov.b64 high, {0, %3}; mov.b128 large, {low, high};"
-        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(packets + messages + 2 * message),
+        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(reinterpret_cast<longlong2*>(packets + messages) + message),
         "f"(a), "f"(b), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
@@ -28,7 +28,7 @@ __device__ __forceinline__ void send4_f32(long long* packets, int message, int m
         "{ .reg .pred p; .reg .b64 low, high, small; .reg .b128 large; setp.ne.s32 p, %7, 0;"
         " mov.b64 low, {%2, %3}; mov.b64 high, {%4, %6}; mov.b128 large, {low, high};"
         " mov.b64 small, {%5, %6}; @p st.relaxed.gpu.global.b128 [%0], large;"
-        " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(packets + messages + 2 * message),
+        " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(reinterpret_cast<longlong2*>(packets + messages) + message),
         "l"(packets + message), "f"(a), "f"(b), "f"(c), "f"(d), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
@@ -38,7 +38,7 @@ __device__ __forceinline__ void send_f64(long long* packets, int message, int me
     asm volatile(
         "{ .reg .pred p; .reg .b64 high; .reg .b128 large; setp.ne.s32 p, %3, 0;"
         " mov.b64 high, {0, %2}; mov.b128 large, {%1, high};"
-        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(packets + messages + 2 * message),
+        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(reinterpret_cast<longlong2*>(packets + messages) + message),
         "d"(value), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
@@ -66,7 +66,7 @@ __device__ __forceinline__ int receive(const long long* packets, int message, in
             "{ .reg .b64 low, high; .reg .b128 large; ld.relaxed.gpu.global.b128 large, [%4];"
             " mov.b128 {low, high}, large; mov.b64 {%0, %1}, low; mov.b64 {%2, %3}, high; }"
             : "=f"(to[value]), "=f"(to[value + 1]), "=r"(none), "=r"(its_epoch)
-            : "l"(packets + messages + 2 * message + value * messages)
+            : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message + value / 2 * messages)
             : "memory");
         differs |= its_epoch ^ epoch;
     }
@@ -82,7 +82,7 @@ __device__ __forceinline__ int receive(const long long* packets, int message, in
         " ld.relaxed.gpu.global.b64 small, [%7]; mov.b128 {low, high}, large; mov.b64 {%0, %1}, low;"
         " mov.b64 {%2, %4}, high; mov.b64 {%3, %5}, small; }"
         : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]), "=r"(epochs[0]), "=r"(epochs[1])
-        : "l"(packets + messages + 2 * message), "l"(packets + message)
+        : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message), "l"(packets + message)
         : "memory");
     return (epochs[0] ^ epoch) | (epochs[1] ^ epoch);
 }
@@ -99,7 +99,7 @@ __device__ __forceinline__ int receive(const long long* packets, int message, in
             "{ .reg .b64 high; .reg .b128 large; ld.relaxed.gpu.global.b128 large, [%3];"
             " mov.b128 {%0, high}, large; mov.b64 {%1, %2}, high; }"
             : "=d"(to[value]), "=r"(none), "=r"(its_epoch)
-            : "l"(packets + messages + 2 * message + 2 * value * messages)
+            : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message + value * messages)
             : "memory");
         differs |= its_epoch ^ epoch;
     }

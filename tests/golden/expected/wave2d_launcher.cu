@@ -146,11 +146,9 @@ __device__ inline double block_max(double value) {
 __device__ inline void store_images_u(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = j == 0 ? -2 : j; y < (j == ny - 1 ? ny + 2 : j + 1); ++y) {
-        for (int x = i == 0 ? -2 : i; x < (i == nx - 1 ? nx + 2 : i + 1); ++x) {
+    for (int y = j == 0 ? -2 : j; y < (j == ny - 1 ? ny + 2 : j + 1); ++y)
+        for (int x = i == 0 ? -2 : i; x < (i == nx - 1 ? nx + 2 : i + 1); ++x)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads u, u_prev, writes u_next, reduces to height.
@@ -177,16 +175,13 @@ extern "C" __global__ void __launch_bounds__(128, 10)
 
         // Cells of u_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_u(u_next, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_u(u_next, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double height_of_block = block_max(height_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         height_partials[blockIdx.x + gridDim.x * blockIdx.y] = height_of_block;
-    }
 }
 
 // All time steps of a launch, with the grid on the chip. Reads u, u_prev, writes u_next, u_next_2.
@@ -226,9 +221,8 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     auto& u_box = *reinterpret_cast<float(*)[2 * kSlot]>(shared_memory);
     // Cells that are not in the grid are zero.
 #pragma unroll 1
-    for (int index = thread; index < 2 * kSlot; index += kThreads) {
+    for (int index = thread; index < 2 * kSlot; index += kThreads)
         u_box[index] = 0.0f;
-    }
     __syncthreads();
     const int blocks_j = (ny + kTileY - 1) / kTileY;
     const int blocks_i = (nx + kTileX - 1) / kTileX;
@@ -242,16 +236,14 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     float u_cells[6][8] = {};
     float u_before_cells[2][4] = {};
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
+    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (in_i + x < size_i && in_j + y < size_j) {
                 u_cells[y + 2][x + 2] = u[first + y * pitch + x];
                 u_box[u_place + y * kRow + x] = u_cells[y + 2][x + 2];
                 u_before_cells[y][x] = u_prev[first + y * pitch + x];
             }
-        }
-    }
 
     // Around the box of u: the ghost cells that each thread fills in, from the grid and then from packets of
     // other blocks.
@@ -299,23 +291,19 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     // A bit for each row of the thread that other blocks need.
     int u_sends = 0;
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
-        if (in_i < size_i && in_j + y < size_j && (in_j + y < 2 || in_j + y >= size_j - 2)) {
+    for (int y = 0; y < kCellsY; ++y)
+        if (in_i < size_i && in_j + y < size_j && (in_j + y < 2 || in_j + y >= size_j - 2))
             u_sends = with_bit(u_sends, y);
-        }
-    }
     const int u_message = block * kMessages + in_j * kThreadsX + in_i / kCellsX;
     // The same for its columns, at the lower face and at the upper one.
     int u_side_sends = 0;
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         if (in_i + x < size_i && in_i + x < 2) u_side_sends = with_bit(u_side_sends, x);
-    }
     const int u_low_message = block * kSideMessages + in_i * kThreadsY + in_j / kCellsY;
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         if (in_i + x < size_i && in_i + x >= size_i - 2) u_side_sends = with_bit(u_side_sends, x + 4);
-    }
     const int u_high_message = block * kSideMessages + (in_i - size_i + 4) * kThreadsY + in_j / kCellsY;
     __syncthreads();
 
@@ -332,22 +320,16 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         float u_next_cells[2][4];
 
         // The next u.
-        if (is_cut) {
+        if (is_cut)
 #pragma unroll
-            for (int y = 0; y < kCellsY; ++y) {
-                if (in_j + y >= size_j) {
-                    load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
-                }
-            }
-        }
+            for (int y = 0; y < kCellsY; ++y)
+                if (in_j + y >= size_j) load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
 #pragma unroll
-        for (int y = -2; y < 0; ++y) {
+        for (int y = -2; y < 0; ++y)
             load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
-        }
 #pragma unroll
-        for (int y = 2; y < 4; ++y) {
+        for (int y = 2; y < 4; ++y)
             load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
-        }
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
             u_cells[y + 2][1] = __shfl_up_sync(0xffffffff, u_cells[y + 2][5], 1);
@@ -366,7 +348,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 u_next_cells[y][x] = fmaf(c_squared_dt_dt,
                                           fmaf(-0.083333336f,
                                                u_cells[y + 2][x] + u_cells[y + 2][x + 4] + u_cells[y][x + 2] +
@@ -377,10 +359,8 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                                                   u_cells[y + 1][x + 2] +
                                                                   u_cells[y + 3][x + 2]))),
                                           fmaf(2.0f, u_cells[y + 2][x + 2], -u_before_cells[y][x]));
-            }
-            if (in_i < size_i && in_j + y < size_j) {
+            if (in_i < size_i && in_j + y < size_j)
                 share4(u_box + u_at_next + u_place + y * kRow, u_next_cells[y]);
-            }
             send3_f32(u_message_to + y * kThreadsX * 2, u_next_cells[y][0], u_next_cells[y][1],
                       u_next_cells[y][2], epoch, has_bit(u_sends, y));
             send_f32(u_message_to2 + y * kThreadsX, u_next_cells[y][3], epoch, has_bit(u_sends, y));
@@ -416,25 +396,22 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         }
         __syncthreads();
 #pragma unroll
-        for (int y = 0; y < kCellsY; ++y) {
+        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 u_before_cells[y][x] = u_cells[y + 2][x + 2];
                 u_cells[y + 2][x + 2] = u_next_cells[y][x];
             }
-        }
     }
 
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
+    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (in_i + x < size_i && in_j + y < size_j) {
                 u_next[first + y * pitch + x] = u_cells[y + 2][x + 2];
                 u_next_2[first + y * pitch + x] = u_before_cells[y][x];
             }
-        }
-    }
 }
 
 // ---- the launcher: see wave2d_launcher.h ----
