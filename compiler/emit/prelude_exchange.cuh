@@ -17,7 +17,8 @@ __device__ __forceinline__ void send2_f32(long long* packets, int message, int m
     asm volatile(
         "{ .reg .pred p; .reg .b64 low, high; .reg .b128 large; setp.ne.s32 p, %4, 0;"
         " mov.b64 low, {%1, %2}; mov.b64 high, {0, %3}; mov.b128 large, {low, high};"
-        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(reinterpret_cast<longlong2*>(packets + messages) + message),
+        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
         "f"(a), "f"(b), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
@@ -28,7 +29,8 @@ __device__ __forceinline__ void send4_f32(long long* packets, int message, int m
         "{ .reg .pred p; .reg .b64 low, high, small; .reg .b128 large; setp.ne.s32 p, %7, 0;"
         " mov.b64 low, {%2, %3}; mov.b64 high, {%4, %6}; mov.b128 large, {low, high};"
         " mov.b64 small, {%5, %6}; @p st.relaxed.gpu.global.b128 [%0], large;"
-        " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(reinterpret_cast<longlong2*>(packets + messages) + message),
+        " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
         "l"(packets + message), "f"(a), "f"(b), "f"(c), "f"(d), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
@@ -38,7 +40,8 @@ __device__ __forceinline__ void send_f64(long long* packets, int message, int me
     asm volatile(
         "{ .reg .pred p; .reg .b64 high; .reg .b128 large; setp.ne.s32 p, %3, 0;"
         " mov.b64 high, {0, %2}; mov.b128 large, {%1, high};"
-        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(reinterpret_cast<longlong2*>(packets + messages) + message),
+        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
         "d"(value), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }

@@ -228,8 +228,8 @@ ResidentBlock::Block ResidentBlock::fill(const ResidentBox& box, const Slabs& li
         if (std::ranges::any_of(list.all, goes_along)) {
             const Expr is_before_end = cell[index] < origin(axis) + size(axis);
             const bool is_all = std::ranges::all_of(list.all, goes_along);
-            is_in = is_in && (is_all ? is_before_end
-                                     : is_pass_of(list, std::not_fn(goes_along)) || is_before_end);
+            is_in = is_in &&
+                    (is_all ? is_before_end : is_pass_of(list, std::not_fn(goes_along)) || is_before_end);
         }
     }
     if (is_in.has_value() && !kernel::same(is_in, there)) {

@@ -204,11 +204,12 @@ protected:
     void declare_windows_of_step(Block& step);
     // A level's cell, counted from the thread's first.
     Expr near(const Level& level, const Expr& z, const Expr& y, const Expr& x) const;
-    // What a stage reads of a level and the thread does not have, from shared memory: before its loop over
-    // planes, and some planes ahead within it. That loop begins so many iterations early as it gathers ahead.
+    // What a stage reads of a level and the thread does not have, from shared memory: some planes ahead
+    // within its loop over planes, or at once where it has none.
     void gather(const schedule::Pipeline::Use& use, Block& step);
     void gather_ahead(const schedule::Pipeline::Use& use, int early, Block& plane);
     int planes_ahead(const schedule::Pipeline::Use& use) const;
+    int planes_early(const schedule::Pipeline::Use& use) const;
     static Read read_of(const schedule::Pipeline::Use& use);
     // A thread's own rows that lie past the grid's end show others.
     void gather_past_end(const ResidentBox& box, const Level& level, Block& step);
@@ -226,8 +227,8 @@ protected:
     // The constants of the schedule; and those of the shape of a box.
     void declare_constants();
     void declare_box_constants(const ResidentBox& box);
-    // Drops those that the kernel does not use.
-    void remove_unused_constants();
+    // Drops those that the kernel does not use, and the truths about lanes.
+    void remove_unused();
     void declare_blocks();
     void declare_exchange(const ResidentBox& box);
     // Where the message of a cell lies, for those that send and those that receive.
@@ -293,6 +294,7 @@ private:
     struct Rows {  // of a plane
         std::array<int, 2> y{0, 0};
         int left = 0, right = 0;  // cells beside the thread's that are read
+        friend bool operator==(const Rows&, const Rows&) = default;
     };
     std::vector<Rows> rows_of(const Read& read, int planes) const;
     void gather_plane(const Read& read, int planes, const Expr& z, Block& step) const;

@@ -1,6 +1,6 @@
 // The constants of a resident kernel, which its text names: the shape of blocks, of boxes in shared memory
 // and of what blocks send.
-#include <set>
+#include <algorithm>
 
 #include "compiler/kernel/walk.h"
 #include "compiler/lower/resident/block.h"
@@ -52,13 +52,28 @@ void ResidentBlock::declare_box_constants(const ResidentBox& box) {
                  rows > 0 && columns > 0 ? "those rows, and columns of threads" : "that a block may send");
 }
 
-void ResidentBlock::remove_unused_constants() {
-    std::set<std::string> used;
-    kernel::for_each_expr(body(), [&](const Expr& expr) {
-        if (const auto* name = std::get_if<kernel::Variable>(&expr->kind)) used.insert(name->name);
-    });
+void ResidentBlock::remove_unused() {
+    const auto is_read = [&](const std::string& name) {
+        bool found = false;
+        kernel::for_each_expr(body(), [&](const Expr& expr) {
+            const auto* read = std::get_if<kernel::Variable>(&expr->kind);
+            found = found || (read != nullptr && read->name == name);
+        });
+        return found;
+    };
+    for (const std::string name : {"lane_beside", "is_last", "is_first"}) {
+        const auto declares = [&](const kernel::Statement& each) {
+            const auto* declare = std::get_if<kernel::Declare>(&each.kind);
+            return declare != nullptr && declare->name == name && !is_read(name);
+        };
+        const auto found = std::ranges::find_if(body(), declares);
+        if (found == body().end()) continue;
+        const auto before = found - 1;
+        const bool has_comment = std::holds_alternative<kernel::Comment>(before->kind);
+        body().erase(has_comment ? before : found, found + 1);
+    }
     std::erase_if(result_.kernel.function.constants,
-                  [&](const kernel::NamedConstant& constant) { return used.count(constant.name) == 0; });
+                  [&](const kernel::NamedConstant& constant) { return !is_read(constant.name); });
 }
 
 }  // namespace halo::lower

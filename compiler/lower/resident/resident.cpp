@@ -29,7 +29,7 @@ public:
         body().push_back(kernel::Barrier{});
         take_steps();
         store_levels();
-        remove_unused_constants();
+        remove_unused();
         result_.kernel.dynamic_shared_bytes = shape_.shared_bytes;
         for (int axis = 0; axis < 3; ++axis)
             result_.kernel.tile[static_cast<std::size_t>(axis)] = schedule_.tile(axis);
@@ -193,7 +193,7 @@ private:
     Block over_planes(const std::vector<schedule::Pipeline::Use>& uses, Block plane) {
         int early = 0;
         for (const schedule::Pipeline::Use& use : uses)
-            early = std::max(early, planes_ahead(use));
+            early = std::max(early, planes_early(use));
         if (early == 0) return over_cells(2, std::move(plane));
         Block iteration;
         for (const schedule::Pipeline::Use& use : uses)

@@ -34,7 +34,8 @@ __device__ __forceinline__ void send2_f32(long long* packets, int message, int m
     asm volatile(
         "{ .reg .pred p; .reg .b64 low, high; .reg .b128 large; setp.ne.s32 p, %4, 0;"
         " mov.b64 low, {%1, %2}; mov.b64 high, {0, %3}; mov.b128 large, {low, high};"
-        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(packets + messages + 2 * message),
+        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
         "f"(a), "f"(b), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
@@ -51,7 +52,7 @@ __device__ __forceinline__ int receive(const long long* packets, int message, in
             "{ .reg .b64 low, high; .reg .b128 large; ld.relaxed.gpu.global.b128 large, [%4];"
             " mov.b128 {low, high}, large; mov.b64 {%0, %1}, low; mov.b64 {%2, %3}, high; }"
             : "=f"(to[value]), "=f"(to[value + 1]), "=r"(none), "=r"(its_epoch)
-            : "l"(packets + messages + 2 * message + value * messages)
+            : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message + value / 2 * messages)
             : "memory");
         differs |= its_epoch ^ epoch;
     }
@@ -100,11 +101,9 @@ __device__ inline double block_sum(double value) {
 __device__ inline void store_images_mu(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny) {
-        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx) {
+    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny)
+        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads c, writes mu, reduces to energy.
@@ -137,16 +136,13 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 
         // Cells of mu near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_mu(mu, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_mu(mu, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double energy_of_block = block_sum(energy_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         energy_partials[blockIdx.x + gridDim.x * blockIdx.y] = energy_of_block;
-    }
 }
 
 // Reads c, mu, writes c_next, reduces to mass.
@@ -171,16 +167,13 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 
         // Cells of c_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_mu(c_next, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_mu(c_next, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double mass_of_block = block_sum(mass_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         mass_partials[blockIdx.x + gridDim.x * blockIdx.y] = mass_of_block;
-    }
 }
 
 // All time steps of a launch, with the grid on the chip. Reads c, writes c_next.
@@ -216,13 +209,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     auto& mu_box = *reinterpret_cast<float(*)[kSlot]>(shared_memory + 1224);
     // Cells that are not in the grid are zero.
 #pragma unroll 1
-    for (int index = thread; index < 2 * kSlot; index += kThreads) {
+    for (int index = thread; index < 2 * kSlot; index += kThreads)
         c_box[index] = 0.0f;
-    }
 #pragma unroll 1
-    for (int index = thread; index < kSlot; index += kThreads) {
+    for (int index = thread; index < kSlot; index += kThreads)
         mu_box[index] = 0.0f;
-    }
     __syncthreads();
     const int blocks_j = (ny + kTileY - 1) / kTileY;
     const int blocks_i = (nx + kTileX - 1) / kTileX;
@@ -281,20 +272,18 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     (pass < 1 ? row_message(source_i, source_j) : column_message(source_i, source_j)) : -1;
             }
             if (is_there) c_box[place] = c[source];
-            if (pass < 1) {
+            if (pass < 1)
                 i += 1;
-            } else {
+            else
                 j += 1;
-            }
         }
     }
 
     // A bit for each row of the thread that other blocks need.
     int c_sends = 0;
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
+    for (int y = 0; y < kCellsY; ++y)
         if (in_j + y < 1 || in_j + y >= kTileY - 1) c_sends |= 1 << y;
-    }
     const int c_message = row_message(box_i + in_i, box_j + in_j);
     // The same for its columns, at the lower face and at the upper one.
     int c_side_sends = 0;
@@ -337,9 +326,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     // A bit for each row of the thread that other blocks need.
     int mu_sends = 0;
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
+    for (int y = 0; y < kCellsY; ++y)
         if (in_j + y < 1 || in_j + y >= kTileY - 1) mu_sends |= 1 << y;
-    }
     const int mu_message = row_message(box_i + in_i, box_j + in_j);
     // The same for its columns, at the lower face and at the upper one.
     int mu_side_sends = 0;
@@ -375,14 +363,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 mu_cells[y + 1][x + 1] = fmaf(minus_gamma,
                                               fmaf(-4.0f, c_cells[y + 1][x + 1],
                                                    c_cells[y + 1][x] + c_cells[y + 1][x + 2] +
                                                    c_cells[y][x + 1] + c_cells[y + 2][x + 1]),
                                               fmaf(c_cells[y + 1][x + 1] * c_cells[y + 1][x + 1],
                                                    c_cells[y + 1][x + 1], -c_cells[y + 1][x + 1]));
-            }
             share2(mu_box + mu_place + y * kRow, &mu_cells[y + 1][1]);
             send2_f32(mu_packets, mu_message + y * kThreadsX, mu_messages, epoch, (mu_sends & 1 << y) != 0,
                       mu_cells[y + 1][1], mu_cells[y + 1][2]);
@@ -396,15 +383,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 
         float mu_received[2][2];
         poll(mu_packets, mu_messages, epoch, mu_source, mu_received);
-        if (mu_source[0] >= 0) {
-            share2(mu_box + mu_around[0], mu_received[0]);
-        }
-        if (mu_source[1] >= 0) {
+        if (mu_source[0] >= 0) share2(mu_box + mu_around[0], mu_received[0]);
+        if (mu_source[1] >= 0)
 #pragma unroll
-            for (int y = 0; y < kCellsY; ++y) {
+            for (int y = 0; y < kCellsY; ++y)
                 mu_box[mu_around[1] + y * kRow] = mu_received[1][y];
-            }
-        }
         __syncthreads();
 
         // The next c.
@@ -420,13 +403,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 c_next_cells[y][x] = fmaf(dt_M,
                                           fmaf(-4.0f, mu_cells[y + 1][x + 1],
                                                mu_cells[y + 1][x] + mu_cells[y + 1][x + 2] +
                                                mu_cells[y][x + 1] + mu_cells[y + 2][x + 1]),
                                           c_cells[y + 1][x + 1]);
-            }
             share2(c_box + c_at_next + c_place + y * kRow, c_next_cells[y]);
             send2_f32(c_packets, c_message + y * kThreadsX, c_messages, epoch, (c_sends & 1 << y) != 0,
                       c_next_cells[y][0], c_next_cells[y][1]);
@@ -440,30 +422,22 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 
         float c_received[2][2];
         poll(c_packets, c_messages, epoch, c_source, c_received);
-        if (c_source[0] >= 0) {
-            share2(c_box + c_at_next + c_around[0], c_received[0]);
-        }
-        if (c_source[1] >= 0) {
+        if (c_source[0] >= 0) share2(c_box + c_at_next + c_around[0], c_received[0]);
+        if (c_source[1] >= 0)
 #pragma unroll
-            for (int y = 0; y < kCellsY; ++y) {
+            for (int y = 0; y < kCellsY; ++y)
                 c_box[c_at_next + c_around[1] + y * kRow] = c_received[1][y];
-            }
-        }
         __syncthreads();
 #pragma unroll
-        for (int y = 0; y < kCellsY; ++y) {
+        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 c_cells[y + 1][x + 1] = c_next_cells[y][x];
-            }
-        }
     }
 
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
+    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             c_next[first + y * pitch + x] = c_cells[y + 1][x + 1];
-        }
-    }
 }

@@ -43,7 +43,8 @@ __device__ __forceinline__ void send4_f32(long long* packets, int message, int m
         "{ .reg .pred p; .reg .b64 low, high, small; .reg .b128 large; setp.ne.s32 p, %7, 0;"
         " mov.b64 low, {%2, %3}; mov.b64 high, {%4, %6}; mov.b128 large, {low, high};"
         " mov.b64 small, {%5, %6}; @p st.relaxed.gpu.global.b128 [%0], large;"
-        " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(packets + messages + 2 * message),
+        " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
         "l"(packets + message), "f"(a), "f"(b), "f"(c), "f"(d), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
@@ -57,7 +58,7 @@ __device__ __forceinline__ int receive(const long long* packets, int message, in
         " ld.relaxed.gpu.global.b64 small, [%7]; mov.b128 {low, high}, large; mov.b64 {%0, %1}, low;"
         " mov.b64 {%2, %4}, high; mov.b64 {%3, %5}, small; }"
         : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]), "=r"(epochs[0]), "=r"(epochs[1])
-        : "l"(packets + messages + 2 * message), "l"(packets + message)
+        : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message), "l"(packets + message)
         : "memory");
     return (epochs[0] ^ epoch) | (epochs[1] ^ epoch);
 }
@@ -97,26 +98,22 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     // Where the rows of this thread's window start.
     long long row[kCellsY + 2];
 #pragma unroll
-    for (int y = 0; y < kCellsY + 2; ++y) {
+    for (int y = 0; y < kCellsY + 2; ++y)
         row[y] = static_cast<long long>(min(j + y - 1, ny)) * pitch;
-    }
     long long plane[kCellsZ + 2];
 #pragma unroll
-    for (int z = 0; z < kCellsZ + 2; ++z) {
+    for (int z = 0; z < kCellsZ + 2; ++z)
         plane[z] = min(k + z - 1, nz) * slice;
-    }
 
     float u_cells[kCellsZ + 2][kCellsY + 2][kCellsX + 2];
 #pragma unroll
-    for (int y = 1; y < 3; ++y) {
+    for (int y = 1; y < 3; ++y)
         load4(&u_cells[0][y][1], u + plane[0] + row[y] + i);
-    }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 5; ++z)
         load4(&u_cells[z][0][1], u + plane[z] + row[0] + i);
-    }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 5; ++z)
 #pragma unroll
         for (int y = 1; y < 3; ++y) {
             const float* u_row = u + plane[z] + row[y] + i;
@@ -124,42 +121,35 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             load4(&u_cells[z][y][1], u_row);
             u_cells[z][y][5] = u_row[4];
         }
-    }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 5; ++z)
         load4(&u_cells[z][3][1], u + plane[z] + row[3] + i);
-    }
 #pragma unroll
-    for (int y = 1; y < 3; ++y) {
+    for (int y = 1; y < 3; ++y)
         load4(&u_cells[5][y][1], u + plane[5] + row[y] + i);
-    }
 
 #pragma unroll
-    for (int z = 0; z < kCellsZ; ++z) {
+    for (int z = 0; z < kCellsZ; ++z)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
             float u_next_result[kCellsX];
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 u_next_result[x] = fmaf(lambda_dt,
                                         fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
                                              u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
                                              u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
                                              u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
                                         u_cells[z + 1][y + 1][x + 1]);
-            }
             if (j + y < ny && k + z < nz) {
-                if (i + kCellsX <= nx) {
+                if (i + kCellsX <= nx)
                     store4(u_next + plane[z + 1] + row[y + 1] + i, u_next_result);
-                } else {
+                else
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         if (i + x < nx) u_next[plane[z + 1] + row[y + 1] + i + x] = u_next_result[x];
-                    }
-                }
             }
         }
-    }
 }
 
 // All time steps of a launch, with the grid on the chip. Reads u, writes u_next.
@@ -199,9 +189,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     auto& u_box = *reinterpret_cast<float(*)[2 * kSlot]>(shared_memory);
     // Cells that are not in the grid are zero.
 #pragma unroll 1
-    for (int index = thread; index < 2 * kSlot; index += kThreads) {
+    for (int index = thread; index < 2 * kSlot; index += kThreads)
         u_box[index] = 0.0f;
-    }
     __syncthreads();
     const int blocks_k = (nz + kTileZ - 1) / kTileZ;
     const int blocks_j = (ny + kTileY - 1) / kTileY;
@@ -224,13 +213,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     // The thread's own cells, and those around them that it reads.
     float u_cells[6][6][6] = {};
 #pragma unroll
-    for (int z = 0; z < kCellsZ; ++z) {
+    for (int z = 0; z < kCellsZ; ++z)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
             load4(&u_cells[z + 1][y + 1][1], u + first + z * static_cast<int>(slice) + y * pitch);
             share4(u_box + u_place + z * kPlane + y * kRow, &u_cells[z + 1][y + 1][1]);
         }
-    }
 
     // The ghost cells around the box of u that this thread fills in: at first from the grid, later from
     // messages.
@@ -248,20 +236,18 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             i += index % kThreadsX * kCellsX;
             j += index / kThreadsX % kTileY;
             k += layer < 1 ? layer - 1 : kTileZ + layer - 1;
+        } else if (pass < 6) {
+            const int index = thread + (pass - 2) * kThreads;
+            const int layer = index / kThreadsX % 2;
+            i += index % kThreadsX * kCellsX;
+            j += layer < 1 ? layer - 1 : kTileY + layer - 1;
+            k += index / (kThreadsX * 2);
         } else {
-            if (pass < 6) {
-                const int index = thread + (pass - 2) * kThreads;
-                const int layer = index / kThreadsX % 2;
-                i += index % kThreadsX * kCellsX;
-                j += layer < 1 ? layer - 1 : kTileY + layer - 1;
-                k += index / (kThreadsX * 2);
-            } else {
-                const int layer = thread % 2;
-                i += layer < 1 ? layer - 1 : kTileX + layer - 1;
-                j += thread / 2 % kThreadsY * kCellsY;
-                k += thread / (2 * kThreadsY);
-                is_there = thread / (2 * kThreadsY) < kTileZ;
-            }
+            const int layer = thread % 2;
+            i += layer < 1 ? layer - 1 : kTileX + layer - 1;
+            j += thread / 2 % kThreadsY * kCellsY;
+            k += thread / (2 * kThreadsY);
+            is_there = thread / (2 * kThreadsY) < kTileZ;
         }
 #pragma unroll
         for (int cell = 0; cell < kCellsX; ++cell) {
@@ -274,26 +260,22 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             }
             if (is_there) u_box[place] = shows ? u[source] : 10.0f;
             if (is_there && !shows) u_box[kSlot + place] = 10.0f;
-            if (pass < 6) {
+            if (pass < 6)
                 i += 1;
-            } else {
+            else
                 j += 1;
-            }
         }
     }
 
     // A bit for each row of the thread that other blocks need.
     int u_sends = 0;
 #pragma unroll
-    for (int z = 0; z < kCellsZ; ++z) {
+    for (int z = 0; z < kCellsZ; ++z)
 #pragma unroll
-        for (int y = 0; y < kCellsY; ++y) {
+        for (int y = 0; y < kCellsY; ++y)
             if ((box_j > 0 && in_j + y < 1) || (box_j + kTileY < ny && in_j + y >= kTileY - 1) ||
-                (box_k > 0 && in_k + z < 1) || (box_k + kTileZ < nz && in_k + z >= kTileZ - 1)) {
+                (box_k > 0 && in_k + z < 1) || (box_k + kTileZ < nz && in_k + z >= kTileZ - 1))
                 u_sends |= 1 << (z * kCellsY + y);
-            }
-        }
-    }
     const int u_message = row_message(box_i + in_i, box_j + in_j, box_k + in_k);
     // The same for its columns, at the lower face and at the upper one.
     int u_side_sends = 0;
@@ -316,40 +298,32 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 
         // The next u.
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
-            load4(&u_cells[0][y + 1][1], u_box + u_at_now + u_place - kPlane + y * kRow);
-        }
-#pragma unroll
-        for (int z = -2; z < kCellsZ; ++z) {
-            if (z < kCellsZ - 2) {
+        for (int z = -3; z < kCellsZ; ++z) {
+            if (z >= -2 && z < kCellsZ - 2) {
                 load4(&u_cells[z + 3][0][1], u_box + u_at_now + u_place + (z + 2) * kPlane - kRow);
                 load4(&u_cells[z + 3][5][1], u_box + u_at_now + u_place + (z + 2) * kPlane + 4 * kRow);
 #pragma unroll
                 for (int y = 0; y < 4; ++y) {
                     u_cells[z + 3][y + 1][0] = __shfl_up_sync(0xffffffff, u_cells[z + 3][y + 1][4], 1);
                     u_cells[z + 3][y + 1][5] = __shfl_down_sync(0xffffffff, u_cells[z + 3][y + 1][1], 1);
-                    if (is_first) {
+                    if (is_first)
                         u_cells[z + 3][y + 1][0] =
                             u_box[u_at_now + u_place + (z + 2) * kPlane + y * kRow - 1];
-                    }
-                    if (is_last) {
+                    if (is_last)
                         u_cells[z + 3][y + 1][5] =
                             u_box[u_at_now + u_place + (z + 2) * kPlane + y * kRow + 4];
-                    }
                 }
-            }
-            if (z >= kCellsZ - 2 && z < kCellsZ - 1) {
+            } else if (z < kCellsZ - 1) {
 #pragma unroll
-                for (int y = 0; y < 4; ++y) {
+                for (int y = 0; y < 4; ++y)
                     load4(&u_cells[z + 3][y + 1][1],
                           u_box + u_at_now + u_place + (z + 2) * kPlane + y * kRow);
-                }
             }
             if (z >= 0) {
 #pragma unroll
                 for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         u_next_cells[z][y][x] = fmaf(lambda_dt,
                                                      fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
                                                           u_cells[z + 1][y + 1][x] +
@@ -359,10 +333,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                                           u_cells[z][y + 1][x + 1] +
                                                           u_cells[z + 2][y + 1][x + 1]),
                                                      u_cells[z + 1][y + 1][x + 1]);
-                    }
-                    if (y < 1 || y >= kCellsY - 1 || z < 1 || z >= kCellsZ - 1) {
+                    if (y < 1 || y >= kCellsY - 1 || z < 1 || z >= kCellsZ - 1)
                         share4(u_box + u_at_next + u_place + z * kPlane + y * kRow, u_next_cells[z][y]);
-                    }
                     send4_f32(u_packets, u_message + (z * kTileY + y) * kThreadsX, u_messages, epoch,
                               (u_sends & 1 << (z * kCellsY + y)) != 0, u_next_cells[z][y][0],
                               u_next_cells[z][y][1], u_next_cells[z][y][2], u_next_cells[z][y][3]);
@@ -381,38 +353,27 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         float u_received[7][4];
         poll(u_packets, u_messages, epoch, u_source, u_received);
 #pragma unroll
-        for (int pass = 0; pass < 6; ++pass) {
-            if (u_source[pass] >= 0) {
-                share4(u_box + u_at_next + u_around[pass], u_received[pass]);
-            }
-        }
-        if (u_source[6] >= 0) {
+        for (int pass = 0; pass < 6; ++pass)
+            if (u_source[pass] >= 0) share4(u_box + u_at_next + u_around[pass], u_received[pass]);
+        if (u_source[6] >= 0)
 #pragma unroll
-            for (int y = 0; y < kCellsY; ++y) {
+            for (int y = 0; y < kCellsY; ++y)
                 u_box[u_at_next + u_around[6] + y * kRow] = u_received[6][y];
-            }
-        }
         __syncthreads();
 #pragma unroll
-        for (int z = 0; z < kCellsZ; ++z) {
+        for (int z = 0; z < kCellsZ; ++z)
 #pragma unroll
-            for (int y = 0; y < kCellsY; ++y) {
+            for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     u_cells[z + 1][y + 1][x + 1] = u_next_cells[z][y][x];
-                }
-            }
-        }
     }
 
 #pragma unroll
-    for (int z = 0; z < kCellsZ; ++z) {
+    for (int z = 0; z < kCellsZ; ++z)
 #pragma unroll
-        for (int y = 0; y < kCellsY; ++y) {
+        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 u_next[first + z * static_cast<int>(slice) + y * pitch + x] = u_cells[z + 1][y + 1][x + 1];
-            }
-        }
-    }
 }

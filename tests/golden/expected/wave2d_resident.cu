@@ -35,7 +35,8 @@ __device__ __forceinline__ void send2_f32(long long* packets, int message, int m
     asm volatile(
         "{ .reg .pred p; .reg .b64 low, high; .reg .b128 large; setp.ne.s32 p, %4, 0;"
         " mov.b64 low, {%1, %2}; mov.b64 high, {0, %3}; mov.b128 large, {low, high};"
-        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(packets + messages + 2 * message),
+        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
         "f"(a), "f"(b), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
@@ -46,7 +47,8 @@ __device__ __forceinline__ void send4_f32(long long* packets, int message, int m
         "{ .reg .pred p; .reg .b64 low, high, small; .reg .b128 large; setp.ne.s32 p, %7, 0;"
         " mov.b64 low, {%2, %3}; mov.b64 high, {%4, %6}; mov.b128 large, {low, high};"
         " mov.b64 small, {%5, %6}; @p st.relaxed.gpu.global.b128 [%0], large;"
-        " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(packets + messages + 2 * message),
+        " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
         "l"(packets + message), "f"(a), "f"(b), "f"(c), "f"(d), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
@@ -63,7 +65,7 @@ __device__ __forceinline__ int receive(const long long* packets, int message, in
             "{ .reg .b64 low, high; .reg .b128 large; ld.relaxed.gpu.global.b128 large, [%4];"
             " mov.b128 {low, high}, large; mov.b64 {%0, %1}, low; mov.b64 {%2, %3}, high; }"
             : "=f"(to[value]), "=f"(to[value + 1]), "=r"(none), "=r"(its_epoch)
-            : "l"(packets + messages + 2 * message + value * messages)
+            : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message + value / 2 * messages)
             : "memory");
         differs |= its_epoch ^ epoch;
     }
@@ -79,7 +81,7 @@ __device__ __forceinline__ int receive(const long long* packets, int message, in
         " ld.relaxed.gpu.global.b64 small, [%7]; mov.b128 {low, high}, large; mov.b64 {%0, %1}, low;"
         " mov.b64 {%2, %4}, high; mov.b64 {%3, %5}, small; }"
         : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]), "=r"(epochs[0]), "=r"(epochs[1])
-        : "l"(packets + messages + 2 * message), "l"(packets + message)
+        : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message), "l"(packets + message)
         : "memory");
     return (epochs[0] ^ epoch) | (epochs[1] ^ epoch);
 }
@@ -131,11 +133,9 @@ __device__ inline double block_max(double value) {
 __device__ inline void store_images_u(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = j == 0 ? -2 : j; y < (j == ny - 1 ? ny + 2 : j + 1); ++y) {
-        for (int x = i == 0 ? -2 : i; x < (i == nx - 1 ? nx + 2 : i + 1); ++x) {
+    for (int y = j == 0 ? -2 : j; y < (j == ny - 1 ? ny + 2 : j + 1); ++y)
+        for (int x = i == 0 ? -2 : i; x < (i == nx - 1 ? nx + 2 : i + 1); ++x)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads u, u_prev, writes u_next, reduces to height.
@@ -162,16 +162,13 @@ extern "C" __global__ void __launch_bounds__(128, 10)
 
         // Cells of u_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_u(u_next, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_u(u_next, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double height_of_block = block_max(height_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         height_partials[blockIdx.x + gridDim.x * blockIdx.y] = height_of_block;
-    }
 }
 
 // All time steps of a launch, with the grid on the chip. Reads u, u_prev, writes u_next, u_next_2.
@@ -210,9 +207,8 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     auto& u_box = *reinterpret_cast<float(*)[2 * kSlot]>(shared_memory);
     // Cells that are not in the grid are zero.
 #pragma unroll 1
-    for (int index = thread; index < 2 * kSlot; index += kThreads) {
+    for (int index = thread; index < 2 * kSlot; index += kThreads)
         u_box[index] = 0.0f;
-    }
     __syncthreads();
     const int blocks_j = (ny + kTileY - 1) / kTileY;
     const int blocks_i = (nx + kTileX - 1) / kTileX;
@@ -234,16 +230,14 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     float u_cells[6][8] = {};
     float u_before_cells[2][4] = {};
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
+    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (in_i + x < size_i && in_j + y < size_j) {
                 u_cells[y + 2][x + 2] = u[first + y * pitch + x];
                 u_box[u_place + y * kRow + x] = u_cells[y + 2][x + 2];
                 u_before_cells[y][x] = u_prev[first + y * pitch + x];
             }
-        }
-    }
 
     // The ghost cells around the box of u that this thread fills in: at first from the grid, later from
     // messages.
@@ -278,20 +272,18 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                     (pass < 1 ? row_message(source_i, source_j) : column_message(source_i, source_j)) : -1;
             }
             if (is_in) u_box[place] = u[source];
-            if (pass < 1) {
+            if (pass < 1)
                 i += 1;
-            } else {
+            else
                 j += 1;
-            }
         }
     }
 
     // A bit for each row of the thread that other blocks need.
     int u_sends = 0;
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
+    for (int y = 0; y < kCellsY; ++y)
         if (in_i < size_i && in_j + y < size_j && (in_j + y < 2 || in_j + y >= size_j - 2)) u_sends |= 1 << y;
-    }
     const int u_message = row_message(box_i + in_i, box_j + in_j);
     // The same for its columns, at the lower face and at the upper one.
     int u_side_sends = 0;
@@ -313,22 +305,16 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         float u_next_cells[2][4];
 
         // The next u.
-        if (is_cut) {
+        if (is_cut)
 #pragma unroll
-            for (int y = 0; y < kCellsY; ++y) {
-                if (in_j + y >= size_j) {
-                    load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
-                }
-            }
-        }
+            for (int y = 0; y < kCellsY; ++y)
+                if (in_j + y >= size_j) load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
 #pragma unroll
-        for (int y = -2; y < 0; ++y) {
+        for (int y = -2; y < 0; ++y)
             load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
-        }
 #pragma unroll
-        for (int y = 2; y < 4; ++y) {
+        for (int y = 2; y < 4; ++y)
             load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
-        }
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
             u_cells[y + 2][1] = __shfl_up_sync(0xffffffff, u_cells[y + 2][5], 1);
@@ -347,7 +333,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 u_next_cells[y][x] = fmaf(c_squared_dt_dt,
                                           fmaf(-0.083333336f,
                                                u_cells[y + 2][x] + u_cells[y + 2][x + 4] + u_cells[y][x + 2] +
@@ -358,10 +344,8 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                                                   u_cells[y + 1][x + 2] +
                                                                   u_cells[y + 3][x + 2]))),
                                           fmaf(2.0f, u_cells[y + 2][x + 2], -u_before_cells[y][x]));
-            }
-            if (in_i < size_i && in_j + y < size_j) {
+            if (in_i < size_i && in_j + y < size_j)
                 share4(u_box + u_at_next + u_place + y * kRow, u_next_cells[y]);
-            }
             send4_f32(u_packets, u_message + y * kThreadsX, u_messages, epoch, (u_sends & 1 << y) != 0,
                       u_next_cells[y][0], u_next_cells[y][1], u_next_cells[y][2], u_next_cells[y][3]);
         }
@@ -379,34 +363,27 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         float u_received[1][4];
         float u_received2[1][2];
         poll_all(u_packets, u_messages, epoch, u_source, u_received, u_received2);
-        if (u_source[0] >= 0) {
-            share4(u_box + u_at_next + u_around[0], u_received[0]);
-        }
-        if (u_source[1] >= 0) {
+        if (u_source[0] >= 0) share4(u_box + u_at_next + u_around[0], u_received[0]);
+        if (u_source[1] >= 0)
 #pragma unroll
-            for (int y = 0; y < kCellsY; ++y) {
+            for (int y = 0; y < kCellsY; ++y)
                 u_box[u_at_next + u_around[1] + y * kRow] = u_received2[0][y];
-            }
-        }
         __syncthreads();
 #pragma unroll
-        for (int y = 0; y < kCellsY; ++y) {
+        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 u_before_cells[y][x] = u_cells[y + 2][x + 2];
                 u_cells[y + 2][x + 2] = u_next_cells[y][x];
             }
-        }
     }
 
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
+    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (in_i + x < size_i && in_j + y < size_j) {
                 u_next[first + y * pitch + x] = u_cells[y + 2][x + 2];
                 u_next_2[first + y * pitch + x] = u_before_cells[y][x];
             }
-        }
-    }
 }
