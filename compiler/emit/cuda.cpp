@@ -283,7 +283,11 @@ std::string prelude_section(const std::string& name) {
     const std::size_t begin = text.find(heading);
     if (begin == std::string::npos) throw InternalError("the prelude has no section " + name);
     const std::size_t end = text.find("// [", begin + heading.size());
-    return text.substr(begin + heading.size(), end == std::string::npos ? end : end - begin - heading.size());
+    std::string section =
+        text.substr(begin + heading.size(), end == std::string::npos ? end : end - begin - heading.size());
+    while (section.ends_with("\n\n"))  // behind one that is a comment alone
+        section.pop_back();
+    return section;
 }
 
 std::string print_cuda(const Program& program) {

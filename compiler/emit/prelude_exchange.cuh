@@ -2,7 +2,9 @@
 // Blocks send each other messages, each in packets of 16 bytes or of 8: values and, in the last four bytes,
 // the epoch that they are of, the number of their step. A packet becomes visible to other blocks as a whole,
 // so that no fence and no flag is needed. Small packets of all messages come first, then large ones. The PTX
-// predicates the stores themselves: no branch surrounds them. [send_f32]
+// predicates the stores themselves: no branch surrounds them.
+
+// [send_f32]
 __device__ __forceinline__ void send_f32(long long* packets, int message, int, int epoch, bool is_needed,
                                          float value) {
     asm volatile(

@@ -20,15 +20,7 @@ __device__ __forceinline__ void share4(float* to, const float* from) {
 // Blocks send each other messages, each in packets of 16 bytes or of 8: values and, in the last four bytes,
 // the epoch that they are of, the number of their step. A packet becomes visible to other blocks as a whole,
 // so that no fence and no flag is needed. Small packets of all messages come first, then large ones. The PTX
-// predicates the stores themselves: no branch surrounds them. [send_f32]
-__device__ __forceinline__ void send_f32(long long* packets, int message, int, int epoch, bool is_needed,
-                                         float value) {
-    asm volatile(
-        "{ .reg .pred p; .reg .b64 small; setp.ne.s32 p, %3, 0; mov.b64 small, {%1, %2};"
-        " @p st.relaxed.gpu.global.b64 [%0], small; }" ::"l"(packets + message),
-        "f"(value), "r"(epoch), "r"(static_cast<int>(is_needed))
-        : "memory");
-}
+// predicates the stores themselves: no branch surrounds them.
 
 __device__ __forceinline__ void send2_f32(long long* packets, int message, int messages, int epoch,
                                           bool is_needed, float a, float b) {
