@@ -9,7 +9,7 @@ __device__ __forceinline__ void send_f32(long long* packets, int message, int, i
                                          float value) {
     asm volatile(
         "{ .reg .pred p; .reg .b64 small; setp.ne.s32 p, %3, 0; mov.b64 small, {%1, %2};"
-        " @p st.relaxed.gpu.global.b64 [%0], small; }" ::"l"(packets + message),
+        " @p st.relaxed.gpu.global.b64 [%0], small; }" ::"l"(packets + static_cast<unsigned>(message)),
         "f"(value), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
@@ -54,7 +54,7 @@ __device__ __forceinline__ int receive(const long long* packets, int message, in
     int its_epoch;
     asm volatile("{ .reg .b64 small; ld.relaxed.gpu.global.b64 small, [%2]; mov.b64 {%0, %1}, small; }"
                  : "=f"(to[0]), "=r"(its_epoch)
-                 : "l"(packets + message)
+                 : "l"(packets + static_cast<unsigned>(message))
                  : "memory");
     return its_epoch ^ epoch;
 }

@@ -1,5 +1,5 @@
-// The second half of a resident kernel's halo exchange: a block polls for its ghost cells and stores them in its
-// box.
+// The second half of a resident kernel's halo exchange: a block polls for its ghost cells and stores them in
+// its box.
 #include "compiler/lower/resident/block.h"
 
 namespace halo::lower {
