@@ -191,21 +191,17 @@ constexpr const char* kSections[] = {"f16",
                                      "copy2_async long long",
                                      "commit_copies",
                                      "await_copies",
-                                     "with_bit",
-                                     "has_bit",
-                                     "join_words",
-                                     "store_packet",
-                                     "store_packet2",
+                                     "packets",
                                      "send_f32",
                                      "send2_f32",
-                                     "send3_f32",
+                                     "send4_f32",
                                      "send_f64",
-                                     "load_packet",
-                                     "load_packet2",
-                                     "poll_packets",
-                                     "low_f32",
-                                     "high_f32",
-                                     "value_f64",
+                                     "receive_f32",
+                                     "receive2_f32",
+                                     "receive4_f32",
+                                     "receive_f64",
+                                     "poll",
+                                     "poll_all",
                                      "fast_rsqrt",
                                      "first_image",
                                      "face_source",
@@ -287,7 +283,11 @@ std::string prelude_section(const std::string& name) {
     const std::size_t begin = text.find(heading);
     if (begin == std::string::npos) throw InternalError("the prelude has no section " + name);
     const std::size_t end = text.find("// [", begin + heading.size());
-    return text.substr(begin + heading.size(), end == std::string::npos ? end : end - begin - heading.size());
+    std::string section =
+        text.substr(begin + heading.size(), end == std::string::npos ? end : end - begin - heading.size());
+    while (section.ends_with("\n\n"))  // behind one that is a comment alone
+        section.pop_back();
+    return section;
 }
 
 std::string print_cuda(const Program& program) {

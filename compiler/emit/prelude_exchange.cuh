@@ -1,95 +1,147 @@
-// [with_bit]
-__device__ __forceinline__ int with_bit(int bits, int bit) {
-    return bits | 1 << bit;
-}
-// [has_bit]
-__device__ __forceinline__ bool has_bit(int bits, int bit) {
-    return (bits >> bit & 1) != 0;
-}
-// [join_words]
-__device__ __forceinline__ unsigned long long join_words(unsigned low, unsigned high) {
-    return static_cast<unsigned long long>(high) << 32 | low;
-}
-// [store_packet]
-// A packet holds values and, in its last four bytes, the epoch that they are of. It becomes visible to other
-// blocks as a whole, so that no fence and no flag is needed. The PTX predicates the store itself: no branch
-// surrounds it.
-__device__ __forceinline__ void store_packet(long long* to, unsigned long long word, bool is_needed) {
-    asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p st.relaxed.gpu.global.u64 [%0], %1; }" ::"l"(to),
-                 "l"(word), "r"(static_cast<int>(is_needed))
-                 : "memory");
-}
-// [store_packet2]
-// A packet of 16 bytes: values and, in its last four bytes, the epoch that they are of; visible as a whole,
-// too.
-__device__ __forceinline__ void store_packet2(long long* to, unsigned long long low, unsigned long long high,
-                                              bool is_needed) {
+// [packets]
+// Blocks send each other messages, each in packets of 16 bytes or of 8: values and, in the last four bytes,
+// the epoch that they are of, the number of their step. A packet becomes visible to other blocks as a whole,
+// so that no fence and no flag is needed. Small packets of all messages come first, then large ones. The PTX
+// predicates the stores themselves: no branch surrounds them.
+
+// [send_f32]
+__device__ __forceinline__ void send_f32(long long* packets, int message, int, int epoch, bool is_needed,
+                                         float value) {
     asm volatile(
-        "{ .reg .b128 packet; .reg .pred p; mov.b128 packet, {%1, %2}; setp.ne.s32 p, %3, 0;"
-        " @p st.relaxed.gpu.global.b128 [%0], packet; }" ::"l"(to),
-        "l"(low), "l"(high), "r"(static_cast<int>(is_needed))
+        "{ .reg .pred p; .reg .b64 small; setp.ne.s32 p, %3, 0; mov.b64 small, {%1, %2};"
+        " @p st.relaxed.gpu.global.b64 [%0], small; }" ::"l"(packets + static_cast<unsigned>(message)),
+        "f"(value), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
-// [send_f32]
-__device__ __forceinline__ void send_f32(long long* to, float value, int epoch, bool is_needed) {
-    store_packet(to, join_words(__float_as_uint(value), epoch), is_needed);
-}
 // [send2_f32]
-__device__ __forceinline__ void send2_f32(long long* to, float a, float b, int epoch, bool is_needed) {
-    store_packet2(to, join_words(__float_as_uint(a), __float_as_uint(b)), join_words(0, epoch), is_needed);
+__device__ __forceinline__ void send2_f32(long long* packets, int message, int messages, int epoch,
+                                          bool is_needed, float a, float b) {
+    asm volatile(
+        "{ .reg .pred p; .reg .b64 low, high; .reg .b128 large; setp.ne.s32 p, %4, 0;"
+        " mov.b64 low, {%1, %2}; mov.b64 high, {0, %3}; mov.b128 large, {low, high};"
+        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
+        "f"(a), "f"(b), "r"(epoch), "r"(static_cast<int>(is_needed))
+        : "memory");
 }
-// [send3_f32]
-__device__ __forceinline__ void send3_f32(long long* to, float a, float b, float c, int epoch,
-                                          bool is_needed) {
-    store_packet2(to, join_words(__float_as_uint(a), __float_as_uint(b)),
-                  join_words(__float_as_uint(c), epoch), is_needed);
+// [send4_f32]
+__device__ __forceinline__ void send4_f32(long long* packets, int message, int messages, int epoch,
+                                          bool is_needed, float a, float b, float c, float d) {
+    asm volatile(
+        "{ .reg .pred p; .reg .b64 low, high, small; .reg .b128 large; setp.ne.s32 p, %7, 0;"
+        " mov.b64 low, {%2, %3}; mov.b64 high, {%4, %6}; mov.b128 large, {low, high};"
+        " mov.b64 small, {%5, %6}; @p st.relaxed.gpu.global.b128 [%0], large;"
+        " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
+        "l"(packets + message), "f"(a), "f"(b), "f"(c), "f"(d), "r"(epoch), "r"(static_cast<int>(is_needed))
+        : "memory");
 }
 // [send_f64]
-__device__ __forceinline__ void send_f64(long long* to, double value, int epoch, bool is_needed) {
-    store_packet2(to, static_cast<unsigned long long>(__double_as_longlong(value)), join_words(0, epoch),
-                  is_needed);
+__device__ __forceinline__ void send_f64(long long* packets, int message, int messages, int epoch,
+                                         bool is_needed, double value) {
+    asm volatile(
+        "{ .reg .pred p; .reg .b64 high; .reg .b128 large; setp.ne.s32 p, %3, 0;"
+        " mov.b64 high, {0, %2}; mov.b128 large, {%1, high};"
+        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
+        "d"(value), "r"(epoch), "r"(static_cast<int>(is_needed))
+        : "memory");
 }
-// [load_packet]
-__device__ __forceinline__ void load_packet(long long* packet, const long long* from) {
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(packet[0]) : "l"(from) : "memory");
-}
-// [load_packet2]
-__device__ __forceinline__ void load_packet2(long long* packet, const long long* from) {
-    asm volatile("{ .reg .b128 both; ld.relaxed.gpu.global.b128 both, [%2]; mov.b128 {%0, %1}, both; }"
-                 : "=l"(packet[0]), "=l"(packet[1])
-                 : "l"(from)
+// [receive_f32]
+// Loads a message. Returns 0 if it is of this epoch.
+__device__ __forceinline__ int receive(const long long* packets, int message, int, int epoch,
+                                       float (&to)[1]) {
+    int its_epoch;
+    asm volatile("{ .reg .b64 small; ld.relaxed.gpu.global.b64 small, [%2]; mov.b64 {%0, %1}, small; }"
+                 : "=f"(to[0]), "=r"(its_epoch)
+                 : "l"(packets + static_cast<unsigned>(message))
                  : "memory");
+    return its_epoch ^ epoch;
 }
-// [poll_packets]
-// Polls packets, first those of 16 bytes and then those of 8, until all are of this epoch. Each lies `source`
-// words from `from`; a negative source is no packet. All loads are issued before the first one is waited for.
-__device__ __forceinline__ void poll_packets(long long* packets, const int* source, int wide, int narrow,
-                                             const long long* from, int epoch) {
+// [receive2_f32]
+// Loads a message, two values in a packet. Returns 0 if all packets are of this epoch.
+template <int kValues>
+__device__ __forceinline__ int receive(const long long* packets, int message, int messages, int epoch,
+                                       float (&to)[kValues]) {
+    int differs = 0;
+#pragma unroll
+    for (int value = 0; value < kValues; value += 2) {
+        int none, its_epoch;
+        asm volatile(
+            "{ .reg .b64 low, high; .reg .b128 large; ld.relaxed.gpu.global.b128 large, [%4];"
+            " mov.b128 {low, high}, large; mov.b64 {%0, %1}, low; mov.b64 {%2, %3}, high; }"
+            : "=f"(to[value]), "=f"(to[value + 1]), "=r"(none), "=r"(its_epoch)
+            : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message + value / 2 * messages)
+            : "memory");
+        differs |= its_epoch ^ epoch;
+    }
+    return differs;
+}
+// [receive4_f32]
+// Loads a message. Returns 0 if both of its packets are of this epoch.
+__device__ __forceinline__ int receive(const long long* packets, int message, int messages, int epoch,
+                                       float (&to)[4]) {
+    int epochs[2];
+    asm volatile(
+        "{ .reg .b64 low, high, small; .reg .b128 large; ld.relaxed.gpu.global.b128 large, [%6];"
+        " ld.relaxed.gpu.global.b64 small, [%7]; mov.b128 {low, high}, large; mov.b64 {%0, %1}, low;"
+        " mov.b64 {%2, %4}, high; mov.b64 {%3, %5}, small; }"
+        : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]), "=r"(epochs[0]), "=r"(epochs[1])
+        : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message), "l"(packets + message)
+        : "memory");
+    return (epochs[0] ^ epoch) | (epochs[1] ^ epoch);
+}
+// [receive_f64]
+// Loads a message, a value in each packet. Returns 0 if all packets are of this epoch.
+template <int kValues>
+__device__ __forceinline__ int receive(const long long* packets, int message, int messages, int epoch,
+                                       double (&to)[kValues]) {
+    int differs = 0;
+#pragma unroll
+    for (int value = 0; value < kValues; ++value) {
+        int none, its_epoch;
+        asm volatile(
+            "{ .reg .b64 high; .reg .b128 large; ld.relaxed.gpu.global.b128 large, [%3];"
+            " mov.b128 {%0, high}, large; mov.b64 {%1, %2}, high; }"
+            : "=d"(to[value]), "=r"(none), "=r"(its_epoch)
+            : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message + value * messages)
+            : "memory");
+        differs |= its_epoch ^ epoch;
+    }
+    return differs;
+}
+// [poll]
+// Polls messages until all are of this epoch; a negative number is no message. All loads are issued before
+// the first one is waited for.
+template <class Values, int kCount>
+__device__ __forceinline__ void poll(const long long* packets, int messages, int epoch,
+                                     const int (&message)[kCount], Values (&to)[kCount]) {
     int differs;
     do {
-#pragma unroll
-        for (int p = 0; p < wide; ++p)
-            load_packet2(&packets[2 * p], from + max(source[p], 0));
-#pragma unroll
-        for (int p = wide; p < wide + narrow; ++p)
-            load_packet(&packets[wide + p], from + max(source[p], 0));
         differs = 0;
 #pragma unroll
-        for (int p = 0; p < wide + narrow; ++p) {
-            const int its_epoch = static_cast<int>(packets[p < wide ? 2 * p + 1 : wide + p] >> 32);
-            differs |= (its_epoch ^ epoch) & ~(source[p] >> 31);
-        }
+        for (int m = 0; m < kCount; ++m)
+            differs |= receive(packets, max(message[m], 0), messages, epoch, to[m]) & ~(message[m] >> 31);
     } while (differs != 0);
 }
-// [low_f32]
-__device__ __forceinline__ float low_f32(long long word) {
-    return __uint_as_float(static_cast<unsigned>(word));
+// [poll_all]
+// Polls messages of several sizes until all are of this epoch; a negative number is no message. All loads are
+// issued before the first one is waited for.
+template <class Values, int kCount, class... More>
+__device__ __forceinline__ int receive_all(const long long* packets, int messages, int epoch,
+                                           const int* message, Values (&to)[kCount], More&... more) {
+    int differs = 0;
+#pragma unroll
+    for (int m = 0; m < kCount; ++m)
+        differs |= receive(packets, max(message[m], 0), messages, epoch, to[m]) & ~(message[m] >> 31);
+    if constexpr (sizeof...(more) > 0)
+        differs |= receive_all(packets, messages, epoch, message + kCount, more...);
+    return differs;
 }
-// [high_f32]
-__device__ __forceinline__ float high_f32(long long word) {
-    return __uint_as_float(static_cast<unsigned>(word >> 32));
-}
-// [value_f64]
-__device__ __forceinline__ double value_f64(long long word) {
-    return __longlong_as_double(word);
+
+template <class... Values>
+__device__ __forceinline__ void poll_all(const long long* packets, int messages, int epoch,
+                                         const int* message, Values&... to) {
+    while (receive_all(packets, messages, epoch, message, to...) != 0) {
+    }
 }

@@ -14,7 +14,21 @@ namespace halo::kernel {
 namespace {
 
 // C's precedence levels, the tighter the larger.
-enum Precedence { kNone, kConditional, kOr, kAnd, kEquality, kRelation, kSum, kProduct, kPrefix, kPostfix };
+enum Precedence {
+    kNone,
+    kConditional,
+    kOr,
+    kAnd,
+    kBitOr,
+    kBitAnd,
+    kEquality,
+    kRelation,
+    kShift,
+    kSum,
+    kProduct,
+    kPrefix,
+    kPostfix
+};
 
 struct OperatorText {
     const char* text;
@@ -49,6 +63,12 @@ OperatorText operator_text(Operator op) {
             return {"&&", kAnd};
         case Operator::logical_or:
             return {"||", kOr};
+        case Operator::bit_and:
+            return {"&", kBitAnd};
+        case Operator::bit_or:
+            return {"|", kBitOr};
+        case Operator::shift_left:
+            return {"<<", kShift};
     }
     return {"?", kNone};
 }
@@ -63,6 +83,29 @@ struct Overload : Visitors... {
 };
 template <class... Visitors>
 Overload(Visitors...) -> Overload<Visitors...>;
+
+// A body that needs no braces.
+bool is_single(const Block& body) {
+    if (body.size() != 1) return false;
+    return std::visit(Overload{
+                          [](const Declare&) { return false; },
+                          [](const DeclarePointer&) { return false; },
+                          [](const DeclareArray&) { return false; },
+                          [](const DeclareLambda&) { return false; },
+                          [](const Scope&) { return false; },
+                          [](const Comment&) { return false; },
+                          [](const BlankLine&) { return false; },
+                          [](const auto&) { return true; },
+                      },
+                      body.front().kind);
+}
+
+// The guard that an else behind the body would belong to, if the body had no braces.
+const If* last_guard(const Block& body) {
+    if (!is_single(body)) return nullptr;
+    if (const auto* loop = std::get_if<For>(&body.front().kind)) return last_guard(loop->body);
+    return std::get_if<If>(&body.front().kind);
+}
 
 }  // namespace
 
@@ -231,9 +274,10 @@ std::string Printer::expression(const Expr& expr, int outer) const {
             },
             [&](const Binary& binary) -> std::string {
                 const auto [op, precedence] = operator_text(binary.op);
-                // Compilers ask for parentheses around && inside ||.
+                // Compilers ask for parentheses around && inside ||, and around operators inside <<.
                 const auto needs_own = [&](const Expr& operand) {
                     const auto* inner = std::get_if<Binary>(&operand->kind);
+                    if (binary.op == Operator::shift_left) return inner != nullptr;
                     return binary.op == Operator::logical_or && inner && inner->op == Operator::logical_and;
                 };
                 const std::string left =
@@ -257,6 +301,9 @@ std::string Printer::expression(const Expr& expr, int outer) const {
             [&](const CallHelper& call) -> std::string {
                 return shape_of(call.helper).name + "(" + arguments(call.arguments) + ")";
             },
+            [&](const CallLambda& call) -> std::string {
+                return call.lambda + "(" + arguments(call.arguments) + ")";
+            },
             [&](const Shuffle& node) -> std::string {
                 return shuffle(node.from, expression(node.operand), expression(node.index));
             },
@@ -278,10 +325,11 @@ std::string Printer::pointer_to(const Expr& element) const {
 std::string Printer::assignment(const Assign& assign) const {
     const auto* target = std::get_if<Variable>(&assign.target->kind);
     const auto* sum = std::get_if<Binary>(&assign.value->kind);
-    if (target && sum && sum->op == Operator::add) {
+    if (target && sum && (sum->op == Operator::add || sum->op == Operator::bit_or)) {
         const auto* start = std::get_if<Variable>(&sum->left->kind);
         if (start && start->name == target->name)
-            return fmt::format("{} += {};", target->name, expression(sum->right));
+            return fmt::format("{} {}= {};", target->name, sum->op == Operator::add ? "+" : "|",
+                               expression(sum->right));
     }
     const bool is_element = std::holds_alternative<Element>(assign.target->kind);
     if (is_element && sum && sum->op == Operator::add && std::holds_alternative<Element>(sum->left->kind)) {
@@ -309,34 +357,78 @@ void Printer::loop(const For& loop, int depth) {
     }
     const std::string advance =
         int_value(loop.step) == 1 ? "++" + loop.var : loop.var + " += " + expression(loop.step);
-    line(depth, fmt::format("for ({} {} = {}; {} < {}; {}) {{", type_name(loop.type), loop.var,
-                            expression(loop.begin), loop.var, expression(loop.end, kRelation + 1), advance));
+    const std::string head =
+        fmt::format("for ({} {} = {}; {} < {}; {})", type_name(loop.type), loop.var, expression(loop.begin),
+                    loop.var, expression(loop.end, kRelation + 1), advance);
+    const bool braces = !is_single(loop.body);
+    line(depth, head + (braces ? " {" : ""));
     block(loop.body, depth + 1);
-    line(depth, "}");
+    if (braces) line(depth, "}");
 }
 
-void Printer::guard(const If& guard, int depth) {
-    const std::string head = "if (" + expression(guard.condition) + ")";
-    if (guard.otherwise.empty() && guard.then.size() == 1) {
-        const auto& only = guard.then.front().kind;
-        if (std::holds_alternative<Return>(only)) return line(depth, head + " return;");
-        if (const auto* assign = std::get_if<Assign>(&only)) {
-            const std::string text = head + " " + assignment(*assign);
-            if (fits(text, depth * 4)) return line(depth, text);
-        }
+// `before`: what the guard is the rest of, "else " or "} else ".
+void Printer::guard(const If& guard, int depth, const std::string& before) {
+    const std::string head = before + "if (" + expression(guard.condition) + ")";
+    const bool has_else = !guard.otherwise.empty();
+    if (before.empty() && !has_else && is_single(guard.then)) {
+        const std::string text = head + " " + simple_statement(guard.then.front());
+        if (text.back() == ';' && fits(text, depth * 4)) return line(depth, text);
     }
-    line(depth, head + " {");
+    const If* next = guard.otherwise.size() == 1 ? std::get_if<If>(&guard.otherwise.front().kind) : nullptr;
+    const If* inner = last_guard(guard.then);
+    const bool dangles = inner != nullptr && (has_else || !inner->otherwise.empty());
+    const bool braces = before.starts_with('}') || dangles || !is_single(guard.then) ||
+                        (has_else && next == nullptr && !is_single(guard.otherwise));
+    line(depth, head + (braces ? " {" : ""));
     block(guard.then, depth + 1);
-    if (!guard.otherwise.empty()) {
-        line(depth, "} else {");
+    const std::string closing = braces ? "} else" : "else";
+    if (next != nullptr) return this->guard(*next, depth, closing + " ");
+    if (has_else) {
+        line(depth, closing + (braces ? " {" : ""));
         block(guard.otherwise, depth + 1);
     }
-    line(depth, "}");
+    if (braces) line(depth, "}");
 }
 
 void Printer::block(const Block& block, int depth) {
     for (const Statement& inner : block)
         statement(inner, depth);
+}
+
+// One that neither declares nor holds others; empty for any other.
+std::string Printer::simple_statement(const Statement& statement) const {
+    return std::visit(
+        Overload{
+            [&](const Assign& assign) { return assignment(assign); },
+            [&](const LoadVector& load) {
+                return fmt::format("load{}({}, {});", load.width, pointer_to(load.to), expression(load.from));
+            },
+            [&](const CopyVector& copy) {
+                return fmt::format("copy{}({}, {});", copy.width, pointer_to(copy.to), expression(copy.from));
+            },
+            [&](const CopyAsync& copy) {
+                const std::string width = copy.width == 1 ? "" : std::to_string(copy.width);
+                const auto& to = std::get<Element>(copy.to->kind);
+                return fmt::format("copy{}_async({}, {}, {});", width, to.array,
+                                   expression(to.indices.front()), expression(copy.from));
+            },
+            [&](const CommitCopies&) -> std::string { return "commit_copies();"; },
+            [&](const AwaitCopies& await) { return fmt::format("await_copies<{}>();", await.pending); },
+            [&](const StoreVector& store) {
+                return fmt::format("{}{}({}, {});", store.shared ? "share" : "store", store.width,
+                                   expression(store.to), pointer_to(store.from));
+            },
+            [&](const Barrier& barrier_of) { return barrier(barrier_of.of); },
+            [&](const Return&) -> std::string { return "return;"; },
+            [&](const RunHelper& call) {
+                return fmt::format("{}({});", shape_of(call.helper).name, arguments(call.arguments));
+            },
+            [&](const CallFunction& call) {
+                return fmt::format("{}({});", call.function, arguments(call.arguments));
+            },
+            [](const auto&) { return std::string(); },
+        },
+        statement.kind);
 }
 
 void Printer::statement(const Statement& statement, int depth) {
@@ -358,26 +450,13 @@ void Printer::statement(const Statement& statement, int depth) {
                 line(depth, fmt::format("{}{} {}{}{};", qualifiers, type_name(array.type), array.name,
                                         array_dims(array), array.zero ? " = {}" : ""));
             },
-            [&](const Assign& assign) { line(depth, assignment(assign)); },
-            [&](const LoadVector& load) {
-                line(depth,
-                     fmt::format("load{}({}, {});", load.width, pointer_to(load.to), expression(load.from)));
-            },
-            [&](const CopyVector& copy) {
-                line(depth,
-                     fmt::format("copy{}({}, {});", copy.width, pointer_to(copy.to), expression(copy.from)));
-            },
-            [&](const CopyAsync& copy) {
-                const std::string width = copy.width == 1 ? "" : std::to_string(copy.width);
-                const auto& to = std::get<Element>(copy.to->kind);
-                line(depth, fmt::format("copy{}_async({}, {}, {});", width, to.array,
-                                        expression(to.indices.front()), expression(copy.from)));
-            },
-            [&](const CommitCopies&) { line(depth, "commit_copies();"); },
-            [&](const AwaitCopies& await) { line(depth, fmt::format("await_copies<{}>();", await.pending)); },
-            [&](const StoreVector& store) {
-                line(depth, fmt::format("{}{}({}, {});", store.shared ? "share" : "store", store.width,
-                                        expression(store.to), pointer_to(store.from)));
+            [&](const DeclareLambda& declare) {
+                std::string parameters;
+                for (const std::string& parameter : declare.parameters)
+                    parameters += (parameters.empty() ? "int " : ", int ") + parameter;
+                line(depth, fmt::format("const auto {} = [&]({}) {{", declare.name, parameters));
+                line(depth + 1, fmt::format("return {};", expression(declare.value)));
+                line(depth, "};");
             },
             [&](const For& inner) { loop(inner, depth); },
             [&](const If& inner) { guard(inner, depth); },
@@ -386,16 +465,9 @@ void Printer::statement(const Statement& statement, int depth) {
                 block(scope.body, depth + 1);
                 line(depth, "}");
             },
-            [&](const Barrier& barrier_of) { line(depth, barrier(barrier_of.of)); },
-            [&](const Return&) { line(depth, "return;"); },
-            [&](const RunHelper& call) {
-                line(depth, fmt::format("{}({});", shape_of(call.helper).name, arguments(call.arguments)));
-            },
-            [&](const CallFunction& call) {
-                line(depth, fmt::format("{}({});", call.function, arguments(call.arguments)));
-            },
             [&](const Comment& comment) { text_ += wrap_comment(comment.text, depth * 4); },
             [&](const BlankLine&) { text_ += "\n"; },
+            [&](const auto&) { line(depth, simple_statement(statement)); },
         },
         statement.kind);
 }

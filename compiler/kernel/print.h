@@ -47,7 +47,8 @@ private:
     void function(const KernelFunction& function);
     void line(int depth, const std::string& text);  // wraps past the column limit
     void loop(const For& loop, int depth);
-    void guard(const If& guard, int depth);
+    void guard(const If& guard, int depth, const std::string& before = "");
+    std::string simple_statement(const Statement& statement) const;
     std::string assignment(const Assign& assign) const;
     std::string pointer_to(const Expr& element) const;
     std::string array_dims(const DeclareArray& array) const;

@@ -80,7 +80,10 @@ enum class Operator : std::uint8_t {
     equal,
     not_equal,
     logical_and,
-    logical_or
+    logical_or,
+    bit_and,
+    bit_or,
+    shift_left
 };
 enum class Function : std::uint8_t {
     sqrt,
@@ -126,16 +129,14 @@ enum class Helper : std::uint8_t {
     block_sum,
     block_min,
     block_max,
-    with_bit,
-    has_bit,
     send_f32,
     send2_f32,
-    send3_f32,
+    send4_f32,
     send_f64,
-    poll_packets,
-    low_f32,
-    high_f32,
-    value_f64,
+    poll_f32,
+    poll_f64,
+    poll_all_f32,
+    poll_all_f64,
     f16_to_float,
     bf16_to_float,
     float_to_f16,
@@ -213,6 +214,10 @@ struct CallHelper {  // for its value
     Helper helper;
     std::vector<Expr> arguments;
 };
+struct CallLambda {  // one that this function declares
+    std::string lambda;
+    std::vector<Expr> arguments;
+};
 
 // What another lane of the warp has of the operand: the one `index` lanes before this one or after it (its
 // own where there is none), or lane number `index`. All lanes of the warp must come.
@@ -226,7 +231,7 @@ struct Shuffle {
 struct Node {
     Type type = Type::i32;
     std::variant<IntLiteral, RealLiteral, Variable, BuiltinIndex, Element, AddressOf, Negate, Not, Convert,
-                 Binary, Select, Call, CallHelper, Shuffle>
+                 Binary, Select, Call, CallHelper, CallLambda, Shuffle>
         kind;
 };
 
@@ -261,6 +266,11 @@ struct DeclareArray {
     std::int64_t offset = 0;
     int alignment = 0;  // bytes; 0 for that of the type
     bool zero = false;  // every element starts as 0
+};
+struct DeclareLambda {  // const auto name = [&](parameters) { return value; };
+    std::string name;
+    std::vector<std::string> parameters;  // i32
+    Expr value;
 };
 struct Assign {  // target: Variable or Element
     Expr target;
@@ -331,9 +341,9 @@ struct Comment {
 struct BlankLine {};
 
 struct Statement {
-    std::variant<Declare, DeclarePointer, DeclareArray, Assign, LoadVector, CopyVector, CopyAsync,
-                 CommitCopies, AwaitCopies, StoreVector, For, If, Scope, Barrier, Return, RunHelper,
-                 CallFunction, Comment, BlankLine>
+    std::variant<Declare, DeclarePointer, DeclareArray, DeclareLambda, Assign, LoadVector, CopyVector,
+                 CopyAsync, CommitCopies, AwaitCopies, StoreVector, For, If, Scope, Barrier, Return,
+                 RunHelper, CallFunction, Comment, BlankLine>
         kind;
     template <class Kind>
     Statement(Kind statement) : kind(std::move(statement)) {}

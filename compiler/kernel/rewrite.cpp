@@ -60,7 +60,8 @@ Statement with_exprs(const Statement& statement, const Change& change) {
     return std::visit(
         [&](auto node) -> Statement {
             using Kind = decltype(node);
-            if constexpr (std::is_same_v<Kind, Declare> || std::is_same_v<Kind, DeclarePointer>)
+            if constexpr (std::is_same_v<Kind, Declare> || std::is_same_v<Kind, DeclarePointer> ||
+                          std::is_same_v<Kind, DeclareLambda>)
                 node.value = change(node.value);
             if constexpr (std::is_same_v<Kind, DeclareArray>)
                 for (Expr& dim : node.dims)
@@ -126,6 +127,8 @@ bool same_kind(const Kind& a, const Kind& b) {
         return a.function == b.function && a.fast == b.fast && same_all(a.arguments, b.arguments);
     if constexpr (std::is_same_v<Kind, CallHelper>)
         return a.helper == b.helper && same_all(a.arguments, b.arguments);
+    if constexpr (std::is_same_v<Kind, CallLambda>)
+        return a.lambda == b.lambda && same_all(a.arguments, b.arguments);
     if constexpr (std::is_same_v<Kind, Shuffle>)
         return a.from == b.from && same(a.operand, b.operand) && same(a.index, b.index);
     return false;

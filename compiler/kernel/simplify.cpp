@@ -272,6 +272,7 @@ private:
         if (const auto* declare = std::get_if<Declare>(&statement.kind)) return declare->name;
         if (const auto* declare = std::get_if<DeclarePointer>(&statement.kind)) return declare->name;
         if (const auto* declare = std::get_if<DeclareArray>(&statement.kind)) return declare->name;
+        if (const auto* declare = std::get_if<DeclareLambda>(&statement.kind)) return declare->name;
         if (const auto* loop = std::get_if<For>(&statement.kind)) return loop->var;
         return "";
     }

@@ -19,7 +19,8 @@ bool declares(const Block& body) {
     return std::ranges::any_of(body, [](const Statement& each) {
         return std::holds_alternative<Declare>(each.kind) ||
                std::holds_alternative<DeclarePointer>(each.kind) ||
-               std::holds_alternative<DeclareArray>(each.kind);
+               std::holds_alternative<DeclareArray>(each.kind) ||
+               std::holds_alternative<DeclareLambda>(each.kind);
     });
 }
 
@@ -129,7 +130,8 @@ private:
             const auto* variable = std::get_if<Variable>(&expr->kind);
             if (variable != nullptr && mutable_.count(variable->name) != 0) is_lasting = false;
             if (std::holds_alternative<Element>(expr->kind) ||
-                std::holds_alternative<CallHelper>(expr->kind) || std::holds_alternative<Shuffle>(expr->kind))
+                std::holds_alternative<CallHelper>(expr->kind) ||
+                std::holds_alternative<CallLambda>(expr->kind) || std::holds_alternative<Shuffle>(expr->kind))
                 is_lasting = false;
         });
         const bool leaves = std::ranges::any_of(

@@ -18,7 +18,7 @@ namespace {
 
 // What a name stands for.
 struct Entity {
-    enum class Kind : std::uint8_t { scalar, pointer, array };
+    enum class Kind : std::uint8_t { scalar, pointer, array, lambda };
     Kind kind = Kind::scalar;
     Type type = Type::i32;
     bool writable = false;  // a mutable scalar; a pointer or array that is stored through
@@ -31,6 +31,7 @@ struct Entity {
 struct FunctionShape {
     std::vector<Type> arguments;
     bool has_barrier = false;
+    bool is_variadic = false;  // the last argument may come several times
 };
 
 // A value of `from` may be stored where a `to` is.
@@ -195,6 +196,15 @@ private:
                             node.memory != Memory::registers, false, false});
     }
 
+    void check(const DeclareLambda& node) {
+        scopes_.emplace_back();
+        for (const std::string& parameter : node.parameters)
+            declare(parameter, {Entity::Kind::scalar, Type::i32, false, 1, false, true, false});
+        expect(node.value, Type::i32, "the value of `" + node.name + "`");
+        scopes_.pop_back();
+        declare(node.name, {Entity::Kind::lambda, Type::i32, false, node.parameters.size()});
+    }
+
     void check(const Assign& node) {
         type_of(node.target);
         if (!node.target) return;
@@ -315,8 +325,10 @@ private:
         if (expr.type() != type) fault("an address is of {}, not {}", word(expr.type()), word(type));
         const Entity* entity = need(address->array);
         if (!entity) return;
-        const bool is_row =
-            entity->kind == Entity::Kind::array && (entity->shared || local) && entity->indices == 1;
+        // All of a thread's own array may be handed over, whatever its dimensions.
+        const bool is_all = local && literal_of(address->index) == 0;
+        const bool is_row = entity->kind == Entity::Kind::array && (entity->shared || local) &&
+                            (entity->indices == 1 || is_all);
         if (entity->kind != Entity::Kind::pointer && !is_row)
             return fault("`{}` is no parameter's", address->array);
         if (entity->type != type)
@@ -327,20 +339,22 @@ private:
     const HelperShape& check_helper(Helper helper, const std::vector<Expr>& arguments) {
         const HelperShape& shape = shape_of(helper);
         if (find(shape.name)) fault("helper `{}` is hidden by another name", shape.name);
-        check_call(shape.name, {shape.arguments, shape.has_barrier}, arguments);
+        check_call(shape.name, {shape.arguments, shape.has_barrier, shape.is_variadic}, arguments);
         return shape;
     }
 
     void check_call(const std::string& name, const FunctionShape& shape, const std::vector<Expr>& arguments) {
-        if (shape.arguments.size() != arguments.size())
+        const std::size_t least = shape.arguments.size();
+        if (shape.is_variadic ? arguments.size() < least : arguments.size() != least)
             return fault("`{}` takes {} arguments, not {}", name, shape.arguments.size(), arguments.size());
         for (std::size_t a = 0; a < arguments.size(); ++a) {
             const bool address =
                 arguments[a].has_value() && std::holds_alternative<AddressOf>(arguments[a]->kind);
+            const Type type = shape.arguments[std::min(a, least - 1)];
             if (address)
-                check_address(arguments[a], shape.arguments[a], false, true);
+                check_address(arguments[a], type, false, true);
             else
-                expect(arguments[a], shape.arguments[a], "an argument of `" + name + "`");
+                expect(arguments[a], type, "an argument of `" + name + "`");
         }
         if (shape.has_barrier) meet("`" + name + "`");
     }
@@ -371,7 +385,8 @@ private:
             expect_integer(index, "an index of `" + node.array + "`");
         const Entity* entity = need(node.array);
         if (!entity) return;
-        if (entity->kind == Entity::Kind::scalar) return fault("`{}` has no elements", node.array);
+        if (entity->kind == Entity::Kind::scalar || entity->kind == Entity::Kind::lambda)
+            return fault("`{}` has no elements", node.array);
         if (entity->type != type)
             fault("`{}` holds {}, read as {}", node.array, word(entity->type), word(type));
         if (entity->indices != node.indices.size())
@@ -428,6 +443,13 @@ private:
         if (!helper.result) return fault("`{}` has no value", helper.name);
         if (*helper.result != type) fault("`{}` is read as {}", helper.name, word(type));
     }
+    void check(const CallLambda& node, Type type) {
+        const Entity* entity = need(node.lambda);
+        if (!entity) return;
+        if (entity->kind != Entity::Kind::lambda) return fault("`{}` is no function", node.lambda);
+        if (type != entity->type) fault("`{}` is read as {}", node.lambda, word(type));
+        check_call(node.lambda, {std::vector<Type>(entity->indices, Type::i32)}, node.arguments);
+    }
     void check(const Shuffle& node, Type type) {
         expect(node.operand, type, "what a shuffle moves");
         if (size_of(type) < 4) fault("a shuffle moves {}", word(type));
@@ -446,6 +468,7 @@ private:
             }
             found = found || std::holds_alternative<Element>(part->kind) ||
                     std::holds_alternative<CallHelper>(part->kind) ||
+                    std::holds_alternative<CallLambda>(part->kind) ||
                     std::holds_alternative<Shuffle>(part->kind);
         });
         return found;

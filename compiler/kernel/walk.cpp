@@ -42,6 +42,10 @@ void operands(const CallHelper& node, const Visit& visit) {
     for (const Expr& argument : node.arguments)
         visit(argument);
 }
+void operands(const CallLambda& node, const Visit& visit) {
+    for (const Expr& argument : node.arguments)
+        visit(argument);
+}
 void operands(const Shuffle& node, const Visit& visit) {
     visit(node.operand);
     visit(node.index);
@@ -56,6 +60,9 @@ void roots(const DeclarePointer& node, const Visit& visit) {
 void roots(const DeclareArray& node, const Visit& visit) {
     for (const Expr& dim : node.dims)
         visit(dim);
+}
+void roots(const DeclareLambda& node, const Visit& visit) {
+    visit(node.value);
 }
 void roots(const Assign& node, const Visit& visit) {
     visit(node.target);

@@ -46,6 +46,8 @@ std::set<std::string> names_in(const kernel::Program& program) {
                 names.insert(row->name);
             if (const auto* array = std::get_if<kernel::DeclareArray>(&statement.kind))
                 names.insert(array->name);
+            if (const auto* lambda = std::get_if<kernel::DeclareLambda>(&statement.kind))
+                names.insert(lambda->name);
             if (const auto* loop = std::get_if<kernel::For>(&statement.kind)) names.insert(loop->var);
         });
     }

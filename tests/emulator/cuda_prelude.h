@@ -161,6 +161,9 @@ __forceinline__ void __threadfence_block() {}
 // threads and blocks run in between.
 extern "C" void halo_store_packet(void* to, unsigned long long packet);
 extern "C" unsigned long long halo_load_packet(const void* from);
+inline unsigned long long halo_words(unsigned low, unsigned high) {
+    return static_cast<unsigned long long>(high) << 32 | low;
+}
 
 size_t __cvta_generic_to_shared(const void* address);  // for stand-ins that replace its callers
 

@@ -96,23 +96,79 @@ __device__ __forceinline__ void commit_copies() {}
 template <int kPending>
 __device__ __forceinline__ void await_copies() {}
 
-__device__ __forceinline__ void store_packet(long long* to, unsigned long long word, bool is_needed) {
-    if (is_needed) halo_store_packet(to, word);
+__device__ __forceinline__ void send_f32(long long* packets, int message, int, int epoch, bool is_needed,
+                                         float value) {
+    if (is_needed) halo_store_packet(packets + message, halo_words(__float_as_uint(value), epoch));
 }
 
-__device__ __forceinline__ void store_packet2(long long* to, unsigned long long low, unsigned long long high,
-                                              bool is_needed) {
+__device__ __forceinline__ void send2_f32(long long* packets, int message, int messages, int epoch,
+                                          bool is_needed, float a, float b) {
     if (!is_needed) return;
-    halo_store_packet(to, low);
-    halo_store_packet(to + 1, high);
+    long long* large = packets + messages + 2 * message;
+    halo_store_packet(large, halo_words(__float_as_uint(a), __float_as_uint(b)));
+    halo_store_packet(large + 1, halo_words(0, epoch));
 }
 
-__device__ __forceinline__ void load_packet(long long* packet, const long long* from) {
-    packet[0] = static_cast<long long>(halo_load_packet(from));
+__device__ __forceinline__ void send4_f32(long long* packets, int message, int messages, int epoch,
+                                          bool is_needed, float a, float b, float c, float d) {
+    if (!is_needed) return;
+    long long* large = packets + messages + 2 * message;
+    halo_store_packet(large, halo_words(__float_as_uint(a), __float_as_uint(b)));
+    halo_store_packet(large + 1, halo_words(__float_as_uint(c), epoch));
+    halo_store_packet(packets + message, halo_words(__float_as_uint(d), epoch));
 }
 
-__device__ __forceinline__ void load_packet2(long long* packet, const long long* from) {
-    // The epoch first: others may run between the two, and values are stored before their epoch.
-    packet[1] = static_cast<long long>(halo_load_packet(from + 1));
-    packet[0] = static_cast<long long>(halo_load_packet(from));
+__device__ __forceinline__ void send_f64(long long* packets, int message, int messages, int epoch,
+                                         bool is_needed, double value) {
+    if (!is_needed) return;
+    long long* large = packets + messages + 2 * message;
+    halo_store_packet(large, static_cast<unsigned long long>(__double_as_longlong(value)));
+    halo_store_packet(large + 1, halo_words(0, epoch));
+}
+
+__device__ __forceinline__ int receive(const long long* packets, int message, int, int epoch,
+                                       float (&to)[1]) {
+    const unsigned long long small = halo_load_packet(packets + message);
+    to[0] = __uint_as_float(static_cast<unsigned>(small));
+    return static_cast<int>(small >> 32) ^ epoch;
+}
+
+// The epoch first, here and below: others may run between two loads, and values are stored before their
+// epoch.
+template <int kValues>
+__device__ __forceinline__ int receive(const long long* packets, int message, int messages, int epoch,
+                                       float (&to)[kValues]) {
+    int differs = 0;
+    for (int value = 0; value < kValues; value += 2) {
+        const long long* large = packets + messages + 2 * message + value * messages;
+        differs |= static_cast<int>(halo_load_packet(large + 1) >> 32) ^ epoch;
+        const unsigned long long low = halo_load_packet(large);
+        to[value] = __uint_as_float(static_cast<unsigned>(low));
+        to[value + 1] = __uint_as_float(static_cast<unsigned>(low >> 32));
+    }
+    return differs;
+}
+
+__device__ __forceinline__ int receive(const long long* packets, int message, int messages, int epoch,
+                                       float (&to)[4]) {
+    const long long* large = packets + messages + 2 * message;
+    const unsigned long long high = halo_load_packet(large + 1), low = halo_load_packet(large);
+    const unsigned long long small = halo_load_packet(packets + message);
+    to[0] = __uint_as_float(static_cast<unsigned>(low));
+    to[1] = __uint_as_float(static_cast<unsigned>(low >> 32));
+    to[2] = __uint_as_float(static_cast<unsigned>(high));
+    to[3] = __uint_as_float(static_cast<unsigned>(small));
+    return (static_cast<int>(high >> 32) ^ epoch) | (static_cast<int>(small >> 32) ^ epoch);
+}
+
+template <int kValues>
+__device__ __forceinline__ int receive(const long long* packets, int message, int messages, int epoch,
+                                       double (&to)[kValues]) {
+    int differs = 0;
+    for (int value = 0; value < kValues; ++value) {
+        const long long* large = packets + messages + 2 * message + 2 * value * messages;
+        differs |= static_cast<int>(halo_load_packet(large + 1) >> 32) ^ epoch;
+        to[value] = __longlong_as_double(static_cast<long long>(halo_load_packet(large)));
+    }
+    return differs;
 }

@@ -60,13 +60,50 @@ TEST_CASE("statements") {
     CHECK(printed(Block{If{i >= 4, {Return{}}, {}}}) == "    if (i >= 4) return;\n");
     CHECK(printed(Block{If{i < 4, {Assign{u, value}}, {}}}) == "    if (i < 4) u[i] = 1.0f;\n");
     CHECK(printed(Block{If{i < 4, {Barrier{}}, {Return{}}}}) ==
-          "    if (i < 4) {\n        barrier();\n    } else {\n        return;\n    }\n");
+          "    if (i < 4)\n        barrier();\n    else\n        return;\n");
     CHECK(printed(Block{For{"x", 0, 4, 1, Unroll::full, {Barrier{}}}}) ==
-          "#pragma unroll\n    for (int x = 0; x < 4; ++x) {\n        barrier();\n    }\n");
+          "#pragma unroll\n    for (int x = 0; x < 4; ++x)\n        barrier();\n");
     CHECK(printed(Block{For{"x", 0, i, 2, Unroll::leave, {Barrier{}}}}) ==
-          "    for (int x = 0; x < i; x += 2) {\n        barrier();\n    }\n");
+          "    for (int x = 0; x < i; x += 2)\n        barrier();\n");
     CHECK(printed(Block{Comment{"Why."}, BlankLine{}, Scope{{Barrier{}}}}) ==
           "    // Why.\n\n    {\n        barrier();\n    }\n");
+}
+
+TEST_CASE("one statement needs no braces, except where an else would find another if") {
+    const Expr i = variable("i", Type::i32);
+    const Statement shown = Barrier{}, left = Return{};
+    const auto if_below = [&](int bound, Block then, Block otherwise = {}) {
+        return If{i < bound, std::move(then), std::move(otherwise)};
+    };
+    const auto loop = [](Block body) { return For{"x", 0, 4, 1, Unroll::leave, std::move(body)}; };
+    CHECK(printed(Block{loop({loop({shown})})}) ==
+          "    for (int x = 0; x < 4; ++x)\n        for (int x = 0; x < 4; ++x)\n            barrier();\n");
+    CHECK(printed(Block{loop({shown, left})}) ==
+          "    for (int x = 0; x < 4; ++x) {\n        barrier();\n        return;\n    }\n");
+    CHECK(printed(Block{loop({Declare{Type::i32, "j", i}})}) ==
+          "    for (int x = 0; x < 4; ++x) {\n        const int j = i;\n    }\n");
+    CHECK(printed(Block{loop({if_below(1, {shown}, {left})})}) ==
+          "    for (int x = 0; x < 4; ++x)\n        if (i < 1)\n            barrier();\n        else\n"
+          "            return;\n");
+    CHECK(printed(Block{if_below(2, {if_below(1, {shown})})}) ==
+          "    if (i < 2)\n        if (i < 1) barrier();\n");
+    CHECK(printed(Block{if_below(2, {if_below(1, {shown})}, {left})}) ==
+          "    if (i < 2) {\n        if (i < 1) barrier();\n    } else {\n        return;\n    }\n");
+    CHECK(printed(Block{if_below(2, {loop({if_below(1, {shown})})}, {left})}) ==
+          "    if (i < 2) {\n        for (int x = 0; x < 4; ++x)\n            if (i < 1) barrier();\n"
+          "    } else {\n        return;\n    }\n");
+    CHECK(printed(Block{if_below(2, {if_below(1, {shown}, {left})})}) ==
+          "    if (i < 2) {\n        if (i < 1)\n            barrier();\n        else\n            return;\n"
+          "    }\n");
+    // A guard in place of another goes on where it stands; braces of one branch are the next one's, too.
+    CHECK(printed(Block{if_below(1, {shown}, {if_below(2, {shown}, {left})})}) ==
+          "    if (i < 1)\n        barrier();\n    else if (i < 2)\n        barrier();\n    else\n"
+          "        return;\n");
+    CHECK(printed(Block{if_below(1, {shown, shown}, {if_below(2, {shown})})}) ==
+          "    if (i < 1) {\n        barrier();\n        barrier();\n    } else if (i < 2) {\n"
+          "        barrier();\n    }\n");
+    CHECK(printed(Block{if_below(1, {shown}, {shown, left})}) ==
+          "    if (i < 1) {\n        barrier();\n    } else {\n        barrier();\n        return;\n    }\n");
 }
 
 TEST_CASE("functions have their comments, parameters and constants above the body") {

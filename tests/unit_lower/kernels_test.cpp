@@ -165,7 +165,7 @@ stencil pair(x, y) {
     schedule.threads = {32, 4, 1};
     check_lines(kernel_text(pair, schedule),
                 {"helper store_images_v(float* u, int i, int j, int nx, int ny, int pitch)",
-                 "for (int c = 0; c < 2; ++c) {", "u[(static_cast<long long>(j) * pitch + i) * 2 + c];",
+                 "for (int c = 0; c < 2; ++c)", "u[(static_cast<long long>(j) * pitch + i) * 2 + c];",
                  "kernel pair_step(const float* v, float* v_next, int nx, int ny, int pitch)",
                  "v[(at - 1) * 2] + v[(at + pitch) * 2];", "v[(at - 1) * 2 + 1] + v[(at + pitch) * 2 + 1];",
                  "v_next[at * 2 + 1] = v_y_new;", "store_images_v(v_next, i, j, nx, ny, pitch);"});

@@ -1,3 +1,8 @@
+// The ghost cells of a block's box: which of them a thread fills in, which messages they come in, and what
+// they hold before the first step.
+#include <algorithm>
+#include <functional>
+
 #include "compiler/kernel/rewrite.h"
 #include "compiler/lower/resident/block.h"
 #include "compiler/lower/shared/images.h"
@@ -5,8 +10,7 @@
 namespace halo::lower {
 
 ResidentBlock::Slabs ResidentBlock::slabs(const ResidentBox& box) const {
-    Slabs list;
-    const bool is_wide = type_of(box.field) == Type::f64;
+    std::vector<Slab> found;
     const auto add = [&](int axis, bool is_beside) {
         const auto across = static_cast<std::size_t>(axis);
         if (box.reach[across] == 0) return;
@@ -21,58 +25,105 @@ ResidentBlock::Slabs ResidentBlock::slabs(const ResidentBox& box) const {
                                                                               : box.own[other];
         }
         const MessageLayout layout = message_layout(box, axis == 0);
-        slab.packets = layout.packets;
         if (is_beside) {
-            slab.packets = {{0, is_wide || layout.cells > 1 ? 2 : 1}};
+            slab.received = layout.sent;  // of the packet that has the cell
         } else {
-            slab.message_cells = layout.cells;
+            slab.message_cells = slab.received = layout.cells;
             slab.along = axis == 0 ? 1 : 0;
             slab.extent[static_cast<std::size_t>(slab.along)] /= slab.message_cells;
         }
         slab.count = slab.extent[0] * slab.extent[1] * slab.extent[2];
         slab.passes = (slab.count + schedule_.all_threads() - 1) / schedule_.all_threads();
-        slab.first = list.passes;
-        if (slab.is_exchanged) {
-            list.passes += slab.passes;
-            list.has_several_packets = list.has_several_packets || slab.packets.size() > 1;
-        }
-        list.all.push_back(slab);
+        found.push_back(slab);
     };
     for (int axis = rank() - 1; axis > 0; --axis)
         add(axis, false);
     for (int axis = rank() - 1; axis > 0 && box.has_corners && box.reach[0] > 0; --axis)
         add(axis, true);
     add(0, false);
-    for (const int words : {2, 1}) {
-        for (Slab& slab : list.all) {
-            if (!slab.is_exchanged) continue;
-            slab.offsets.resize(slab.packets.size());
-            for (std::size_t packet = 0; packet < slab.packets.size(); ++packet) {
-                if (slab.packets[packet].words != words) continue;
-                slab.offsets[packet] = list.wide + list.narrow;
-                (words == 2 ? list.wide : list.narrow) += slab.passes;
-            }
+    Slabs list;
+    const auto take = [&](const std::function<bool(const Slab&)>& which) {
+        for (Slab& slab : found) {
+            if (slab.passes == 0 || !which(slab)) continue;
+            Slab taken = slab;
+            taken.first = list.passes;
+            list.passes += taken.passes;
+            if (taken.is_exchanged) list.exchanged = list.passes;
+            list.all.push_back(taken);
+            slab.passes = 0;
         }
-    }
+    };
+    for (const Slab& slab : std::vector<Slab>(found))
+        take([&](const Slab& other) {
+            return slab.is_exchanged && other.is_exchanged && other.received == slab.received;
+        });
+    take([](const Slab&) { return true; });
     return list;
+}
+
+ResidentBlock::Expr ResidentBlock::is_pass_of(const Slabs& list,
+                                              const std::function<bool(const Slab&)>& which) const {
+    const Expr pass = variable("pass");
+    Expr is_one;
+    bool is_all = true;
+    for (std::size_t at = 0; at < list.all.size(); ++at) {
+        if (!which(list.all[at])) {
+            is_all = false;
+            continue;
+        }
+        std::size_t last = at;
+        while (last + 1 < list.all.size() && which(list.all[last + 1]))
+            ++last;
+        const int first = list.all[at].first, end = list.all[last].end();
+        const Expr after = first > 0 ? pass >= first : Expr();
+        const Expr before = end < list.passes ? pass < end : Expr();
+        const Expr within =
+            end - first == 1 && first > 0 && end < list.passes ? pass == first : after && before;
+        is_one = is_one || within;
+        at = last;
+    }
+    if (is_all) return {};
+    return is_one.has_value() ? is_one : kernel::int_literal(0, Type::boolean);
 }
 
 void ResidentBlock::declare_around(const ResidentBox& box) {
     BoxNames& names = names_[box.field];
     const Slabs list = slabs(box);
     body().push_back(kernel::BlankLine{});
-    body().push_back(kernel::Comment{"Around the box of " + word(box.field) +
-                                     ": the ghost cells that each thread fills in, from the grid and then "
-                                     "from packets of other blocks."});
+    body().push_back(kernel::Comment{"The ghost cells around the box of " + word(box.field) +
+                                     " that this thread fills in: at first from the grid, later from "
+                                     "messages."});
     if (box.is_exchanged) {
         names.around = context_.local(word(box.field) + "_around");
         names.source = context_.local(word(box.field) + "_source");
-        body().push_back(kernel::DeclareArray{Type::i32, names.around, {list.passes}});
-        body().push_back(kernel::DeclareArray{
-            Type::i32, names.source, {list.has_several_packets ? list.passes : list.wide + list.narrow}});
+        body().push_back(kernel::DeclareArray{Type::i32, names.around, {list.exchanged}});
+        body().push_back(kernel::DeclareArray{Type::i32, names.source, {list.exchanged}});
+    }
+    const bool is_only = list.all.size() == 1;
+    Block filling;
+    Expr there;
+    if (is_only) {
+        filling = first_cell(list.all[0], true);
+    } else {
+        for (int axis = 0; axis < rank(); ++axis)
+            filling.push_back(kernel::Declare{Type::i32, Context::kIndexNames[axis], origin(axis), true});
     }
     for (const Slab& slab : list.all)
-        append(body(), loop_over("pass", slab.passes, around_pass(box, slab, list.has_several_packets)));
+        if (there_is(slab).has_value()) there = truth("is_there");
+    if (there.has_value() && !is_only)
+        filling.push_back(
+            kernel::Declare{Type::boolean, "is_there", kernel::int_literal(1, Type::boolean), true});
+    Block choice;
+    for (auto slab = list.all.rbegin(); slab != list.all.rend() && !is_only; ++slab) {
+        Block cell = first_cell(*slab, false);
+        const bool is_last = slab == list.all.rbegin();
+        const Expr is_it = is_last ? Expr() : variable("pass") < slab->end();
+        choice = is_last ? std::move(cell) : Block{kernel::If{is_it, std::move(cell), std::move(choice)}};
+    }
+    append(filling, std::move(choice));
+    append(filling, fill(box, list, there));
+    if (list.passes == 1) filling = {kernel::Scope{std::move(filling)}};
+    append(body(), loop_over("pass", list.passes, std::move(filling)));
 }
 
 // The coordinate of a thread's message within its slab along an axis.
@@ -98,53 +149,148 @@ ResidentBlock::Expr ResidentBlock::extent_in(const Slab& slab, int axis) const {
     return own / slab.message_cells;
 }
 
-ResidentBlock::Block ResidentBlock::around_pass(const ResidentBox& box, const Slab& slab,
-                                                bool has_several_packets) {
+// Whether the thread has a cell of a slab; empty where it always has. The cells of a message are asked each.
+ResidentBlock::Expr ResidentBlock::there_is(const Slab& slab) const {
+    Expr there;
+    for (int axis = 1; axis < rank(); ++axis) {
+        const auto index = static_cast<std::size_t>(axis);
+        if (axis == slab.axis || axis == slab.along) continue;
+        const int past = slab.is_wide[index] ? slab.extent[index] - schedule_.tile(axis) : 0;
+        if (slab.is_wide[index] || !is_whole(axis))
+            there = there && message_in(slab, axis) < size(axis) + past;
+    }
+    if (has_rest(slab)) {
+        const bool is_layer = slab.axis == rank() - 1;
+        const Expr last = is_layer ? variable("layer") : message_in(slab, rank() - 1);
+        there = last < extent_in(slab, rank() - 1) && there;
+    }
+    return there;
+}
+
+// The first cell of the message that the thread has of a slab in this pass.
+ResidentBlock::Block ResidentBlock::first_cell(const Slab& slab, bool is_only) {
     Block filling;
     if (slab.passes > 1)
-        declare(filling, "index", variable("thread") + variable("pass") * constants_.threads);
-    const bool has_values = sets_values(box);
-    const bool has_loop = slab.message_cells > 1 && has_values;  // over the cells of a message
-    Expr there;
-    Place place{0, 0, 0}, cell;
+        declare(filling, "index", variable("thread") + (variable("pass") - slab.first) * constants_.threads);
+    Block cell;
     for (int axis = 0; axis < rank(); ++axis) {
         const auto index = static_cast<std::size_t>(axis);
-        const int reach = box.reach[index];
         Expr local = message_in(slab, axis);
-        if (axis == slab.along && slab.message_cells > 1)
-            local = local * cells_of_message(axis, slab.message_cells) + (has_loop ? variable("x") : Expr(0));
-        const bool is_past = axis == slab.axis || (axis == 0 && slab.is_beside);
-        if (is_past) {
+        if (axis == slab.along) local = local * cells_of_message(axis, slab.message_cells);
+        const int reach = axis == slab.axis || (axis == 0 && slab.is_beside) ? slab.extent[index] / 2 : 0;
+        if (reach > 0) {
             if (axis == slab.axis) {
                 declare(filling, "layer", local);
                 local = variable("layer");
             }
             local = kernel::select(local < reach, local - reach, size(axis) + (local - reach));
         } else if (slab.is_wide[index]) {
-            there = there && local < size(axis) + 2 * reach;
-            local = local - reach;
-        } else if (!is_whole(axis)) {
-            there = there && local < size(axis);
+            local = local - (slab.extent[index] - schedule_.tile(axis)) / 2;
         }
-        declare(filling, Context::kIndexNames[axis], origin(axis) + local);
+        const Expr name = variable(Context::kIndexNames[axis]);
+        if (is_only)
+            cell.push_back(
+                kernel::Declare{Type::i32, Context::kIndexNames[axis], origin(axis) + local, true});
+        else
+            cell.push_back(kernel::Assign{name, kernel::operation(kernel::Operator::add, name, local)});
+    }
+    append(filling, std::move(cell));
+    if (const Expr there = there_is(slab)) {
+        if (is_only)
+            declare(filling, "is_there", there, Type::boolean);
+        else
+            filling.push_back(kernel::Assign{truth("is_there"), there});
+    }
+    return filling;
+}
+
+// Fills in the cells of a message, whose first one is at i, j, k.
+ResidentBlock::Block ResidentBlock::fill(const ResidentBox& box, const Slabs& list, const Expr& there) {
+    const auto is_row = [](const Slab& slab) { return !slab.is_column() && !slab.is_beside; };
+    const auto is_column = [](const Slab& slab) { return slab.is_column(); };
+    static constexpr const char* kSources[] = {"source_i", "source_j", "source_k"};
+    const BoxNames& names = names_.at(box.field);
+    const bool has_values = sets_values(box);
+    int most = 1;
+    for (const Slab& slab : list.all)
+        most = std::max(most, slab.message_cells);
+    const bool has_loop = most > 1 && has_values;  // over the cells of a message
+    Block filling;
+    Place place{0, 0, 0}, cell{0, 0, 0}, source{0, 0, 0};
+    Expr is_in = there, inside;
+    for (int axis = 0; axis < rank(); ++axis) {
+        const auto index = static_cast<std::size_t>(axis);
         cell[index] = variable(Context::kIndexNames[axis]);
-        place[index] = cell[index] - origin(axis) + (axis == 0 ? box.left : reach);
-        if (axis == 0 && is_past && rest() > 0)
-            place[0] = place[0] + kernel::select(cell[0] < origin(0), 0, row_size() - size(0));
+        place[index] = cell[index] - origin(axis) + (axis == 0 ? box.left : box.reach[index]);
+        if (axis == 0 && rest() > 0)
+            place[0] = place[0] + kernel::select(cell[0] < origin(0) + size(0), 0, row_size() - size(0));
+        // The grid may end within a message.
+        const auto goes_along = [&](const Slab& slab) {
+            return slab.along == axis && !slab.is_beside && !is_whole(axis);
+        };
+        if (std::ranges::any_of(list.all, goes_along)) {
+            const Expr is_before_end = cell[index] < origin(axis) + size(axis);
+            const bool is_all = std::ranges::all_of(list.all, goes_along);
+            is_in = is_in &&
+                    (is_all ? is_before_end : is_pass_of(list, std::not_fn(goes_along)) || is_before_end);
+        }
     }
-    if (slab.count % schedule_.all_threads() != 0) {
-        const bool is_layer = slab.axis == rank() - 1;
-        const Expr last = is_layer ? variable("layer") : message_in(slab, rank() - 1);
-        there = last < extent_in(slab, rank() - 1) && there;
-    }
-    if (there) {
-        declare(filling, "is_there", there, Type::boolean);
-        there = truth("is_there");
+    if (is_in.has_value() && !kernel::same(is_in, there)) {
+        declare(filling, "is_in", is_in, Type::boolean);
+        is_in = truth("is_in");
     }
     declare(filling, "place", place_from(box, 0, place));
-    show_cell(box, cell, there, slab, has_several_packets, filling);
-    if (!has_loop) return slab.passes > 1 ? filling : Block{kernel::Scope{std::move(filling)}};
-    return loop_over("x", cells_of_message(slab.along, slab.message_cells), std::move(filling));
+    for (int axis = 0; axis < rank(); ++axis) {
+        const auto index = static_cast<std::size_t>(axis);
+        for (int side = 0; side < 2; ++side)
+            if (is_past(box, axis, side, cell[index]).has_value())
+                inside = inside && (side == 0 ? cell[index] >= 0 : cell[index] < context_.extent(axis));
+        source[index] = shown(box, axis, cell[index]);
+        if (!std::holds_alternative<kernel::Variable>(source[index]->kind)) {
+            declare(filling, kSources[axis], source[index]);
+            source[index] = variable(kSources[axis]);
+        }
+    }
+    Expr shows = is_in;
+    if (inside) {
+        declare(filling, "shows", shows && inside, Type::boolean);
+        shows = truth("shows");
+    }
+    if (has_levels_at_start(box))
+        declare(filling, "source", as_int(context_.element_offset(source[0], source[1], source[2])));
+    if (list.exchanged > 0) {
+        Block notes{
+            kernel::Assign{kernel::element(names.around, {pass_of(list)}, Type::i32), variable("place")}};
+        note_message(box, list, source, shows, notes);
+        const Expr is_noted = is_pass_of(list, [](const Slab& slab) { return slab.is_exchanged; });
+        append(filling, if_so((has_loop ? variable("cell") == 0 : Expr()) && is_noted, std::move(notes)));
+    }
+    set_first_values(box, cell, is_in, shows, filling);
+    if (!has_loop) return filling;
+    Block on_row{kernel::Assign{cell[0], kernel::operation(kernel::Operator::add, cell[0], 1)}};
+    Block on_column{kernel::Assign{cell[1], kernel::operation(kernel::Operator::add, cell[1], 1)}};
+    const bool has_rows = std::ranges::any_of(list.all, is_row);
+    const bool has_columns = std::ranges::any_of(list.all, is_column);
+    if (has_rows && has_columns)
+        filling.push_back(
+            kernel::If{is_pass_of(list, std::not_fn(is_column)), std::move(on_row), std::move(on_column)});
+    else
+        append(filling, has_rows ? std::move(on_row) : std::move(on_column));
+    Expr count = most;
+    for (auto slab = list.all.rbegin(); slab != list.all.rend(); ++slab) {
+        const Expr own = slab->is_beside ? Expr(1) : cells_of_message(slab->along, slab->message_cells);
+        count = slab == list.all.rbegin() || kernel::same(own, count)
+                    ? own
+                    : kernel::select(variable("pass") < slab->end(), own, count);
+    }
+    const bool is_same =
+        std::ranges::all_of(list.all, [&](const Slab& slab) { return slab.message_cells == most; });
+    return {kernel::For{"cell", 0, is_same ? cells_of_message(0, most) : count, 1, kernel::Unroll::full,
+                        std::move(filling)}};
+}
+
+ResidentBlock::Expr ResidentBlock::pass_of(const Slabs& list) {
+    return list.passes > 1 ? variable("pass") : Expr(0);
 }
 
 // Whether a ghost cell is past a face beyond which no cell of the grid is shown.
@@ -172,86 +318,43 @@ bool ResidentBlock::sets_values(const ResidentBox& box) {
     return has_levels_at_start(box) || !fixed_faces(box, {0, 0, 0}).empty();
 }
 
-// A ghost cell of the box: where its packets come from, and its values before the first step.
-void ResidentBlock::show_cell(const ResidentBox& box, const Place& cell, const Expr& there, const Slab& slab,
-                              bool has_several_packets, Block& pass) {
-    static constexpr const char* kSources[] = {"source_i", "source_j", "source_k"};
+// Notes which message the cell at `source` in the grid comes in.
+void ResidentBlock::note_message(const ResidentBox& box, const Slabs& list, const Place& source,
+                                 const Expr& shows, Block& notes) {
     const BoxNames& names = names_.at(box.field);
-    Expr past;
-    Place source;
-    for (int axis = 0; axis < rank(); ++axis) {
-        const auto index = static_cast<std::size_t>(axis);
-        for (int side = 0; side < 2; ++side) {
-            if (const Expr beyond = is_past(box, axis, side, cell[index])) past = past || beyond;
-        }
-        source[index] = shown(box, axis, cell[index]);
-        if (!std::holds_alternative<kernel::Variable>(source[index]->kind)) {
-            declare(pass, kSources[axis], source[index]);
-            source[index] = variable(kSources[axis]);
-        }
+    const auto is_row = [&](const Slab& slab) { return slab.is_exchanged && !slab.is_column(); };
+    const auto is_column = [&](const Slab& slab) { return slab.is_exchanged && slab.is_column(); };
+    const auto is_beside = [&](const Slab& slab) { return slab.is_exchanged && slab.is_beside; };
+    std::vector<Expr> cell;
+    for (int axis = 0; axis < rank(); ++axis)
+        cell.push_back(source[static_cast<std::size_t>(axis)]);
+    Expr message;
+    if (std::ranges::any_of(list.all, is_row)) message = kernel::call_lambda(names.row_message, cell);
+    if (std::ranges::any_of(list.all, is_column)) {
+        const Expr column = kernel::call_lambda(names.column_message, cell);
+        message = message.has_value()
+                      ? kernel::select(is_pass_of(list, std::not_fn(is_column)), message, column)
+                      : column;
     }
-    Expr shows = there;
-    if (past) {
-        declare(pass, "shows", shows && kernel::logical_not(past), Type::boolean);
-        shows = truth("shows");
+    const Expr pass = pass_of(list);
+    const auto note = [&](const Expr& value) {
+        return kernel::Assign{kernel::element(names.source, {pass}, Type::i32),
+                              shows ? kernel::select(shows, value, -1) : value};
+    };
+    const MessageLayout layout = message_layout(box, false);
+    if (!std::ranges::any_of(list.all, is_beside) || layout.cells == 1) {
+        notes.push_back(note(message));
+        return;
     }
-    if (has_levels_at_start(box))
-        declare(pass, "source", as_int(context_.element_offset(source[0], source[1], source[2])));
-    if (slab.is_exchanged) {
-        const Expr number = (slab.passes > 1 ? variable("pass") : Expr(0)) + slab.first;
-        Block notes{kernel::Assign{kernel::element(names.around, {number}, Type::i32), variable("place")}};
-        note_packets(box, slab, has_several_packets, source, shows, notes);
-        if (slab.message_cells > 1 && sets_values(box)) {
-            pass.push_back(kernel::If{variable("x") == 0, std::move(notes), {}});
-        } else {
-            append(pass, std::move(notes));
-        }
-    }
-    set_first_values(box, cell, there, shows, pass);
-}
-
-// Notes where the packets of a message lie, whose first cell is at `source` in the grid.
-void ResidentBlock::note_packets(const ResidentBox& box, const Slab& slab, bool has_several_packets,
-                                 const Place& source, const Expr& shows, Block& notes) {
-    const BoxNames& names = names_.at(box.field);
-    const bool is_wide = type_of(box.field) == Type::f64;
-    const MessageLayout layout = message_layout(box, slab.axis == 0);
-    Place cell{0, 0, 0};
-    Expr block = 0;
-    for (int axis = rank() - 1; axis >= 0; --axis) {
-        const auto index = static_cast<std::size_t>(axis);
-        cell[index] = source[index] % tile(axis);
-        block = block * variable(kBlocks[axis]) + source[index] / tile(axis);
-    }
-    Expr message = block * (layout.of_sides ? names.side_messages_in_block : names.messages_in_block);
-    if (slab.axis == 0) {
-        const int deep = depth(box, 0);
-        const Expr first = source[0] - cell[0];
-        const Expr width = is_whole(0) ? tile(0) : kernel::min(context_.extent(0) - first, tile(0));
-        const Expr column = kernel::select(cell[0] < deep, cell[0], cell[0] - width + 2 * deep);
-        message = message + (cell[2] * (2 * deep) + column) * messages_of(1, layout) +
-                  cell[1] / cells_of_message(1, layout.cells);
-    } else {
-        message =
-            message + row_message(layout, cell[2], cell[1]) + cell[0] / cells_of_message(0, layout.cells);
-    }
-    declare(notes, "message", message);
-    const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
-    Expr from = variable("message");
-    if (slab.packets.size() == 1) {
-        from = packet_offset(box, layout, slab.packets[0], from);
-        // A single cell of a row arrives in one packet of that row's message.
-        if (slab.is_beside && layout.cells > 1)
-            from = from + cell[0] % layout.cells / (is_wide ? 1 : 2) * 2 * all_messages(box, layout);
-    }
-    const int number = has_several_packets ? slab.first : slab.offsets[0];
-    notes.push_back(kernel::Assign{kernel::element(names.source, {pass + number}, Type::i32),
-                                   shows ? kernel::select(shows, from, constants_.no_packet) : from});
-    // A packet has two values: the sign of the place tells which one is meant.
-    if (slab.is_beside && layout.cells > 1 && !is_wide)
-        notes.push_back(kernel::Assign{
-            kernel::element(names.around, {pass + slab.first}, Type::i32),
-            kernel::select(cell[0] % 2 == 0, variable("place"), Expr(-1) - variable("place"))});
+    // A single cell of a row arrives in one packet of that row's message, and of the two values of a packet
+    // the sign of its place tells which one is meant.
+    Block one{note(kernel::call_lambda(names.row_message, cell) +
+                   source[0] % layout.cells / layout.sent * variable(names.messages))};
+    if (layout.sent == 2)
+        one.push_back(kernel::Assign{
+            kernel::element(names.around, {pass}, Type::i32),
+            kernel::select(source[0] % 2 == 0, variable("place"), Expr(-1) - variable("place"))});
+    notes.push_back(kernel::If{is_pass_of(list, is_beside), std::move(one), {note(message)}});
 }
 
 // The fixed faces that a ghost cell may be past, and what it then holds. Where several are the first
@@ -308,122 +411,6 @@ void ResidentBlock::set_first_values(const ResidentBox& box, const Place& cell, 
         if (!sets.empty()) append(pass, if_so(decided && beyond, std::move(sets)));
         decided = decided && kernel::logical_not(fixed.beyond);
     }
-}
-
-// ---- receiving: the second half of the halo exchange
-
-bool ResidentBlock::needs_inner_rows(const ResidentBox& box) const {
-    if (box.reach[0] == 0) return false;
-    return !has_lanes() || !has_whole_rows() || 2 * box.reach[0] > cells(0);
-}
-
-void ResidentBlock::receive(const ResidentBox& box, Block& step) {
-    const BoxNames& names = names_.at(box.field);
-    const std::string received = context_.local(word(box.field) + "_received");
-    const Slabs list = slabs(box);
-    step.push_back(kernel::BlankLine{});
-    const std::string offsets = declare_packet_offsets(box, list, step);
-    step.push_back(kernel::DeclareArray{Type::i64, received, {2 * list.wide + list.narrow}});
-    step.push_back(kernel::RunHelper{
-        kernel::Helper::poll_packets,
-        {kernel::address_of(received, 0, Type::i64), kernel::address_of(offsets, 0, Type::i32), list.wide,
-         list.narrow, kernel::address_of(names.packets, 0, Type::i64), variable("epoch")}});
-    for (const Slab& slab : received_alike(list))
-        append(step, loop_over("pass", slab.passes, unpack(box, slab, list)));
-}
-
-// The slabs that are exchanged. Some follow each other and are received alike: they become one, so that one
-// loop does.
-std::vector<ResidentBlock::Slab> ResidentBlock::received_alike(const Slabs& list) {
-    std::vector<Slab> runs;
-    for (const Slab& slab : list.all) {
-        if (!slab.is_exchanged) continue;
-        const auto follows = [&](const Slab& before) {
-            if (slab.axis == 0 || before.axis == 0 || slab.is_beside != before.is_beside) return false;
-            for (std::size_t packet = 0; packet < slab.offsets.size(); ++packet)
-                if (slab.offsets[packet] != before.offsets[packet] + before.passes) return false;
-            return true;
-        };
-        if (!runs.empty() && follows(runs.back())) {
-            runs.back().passes += slab.passes;
-        } else {
-            runs.push_back(slab);
-        }
-    }
-    return runs;
-}
-
-std::string ResidentBlock::declare_packet_offsets(const ResidentBox& box, const Slabs& list, Block& step) {
-    const BoxNames& names = names_.at(box.field);
-    if (!list.has_several_packets) return names.source;
-    const std::string offsets = context_.local(word(box.field) + "_offsets");
-    step.push_back(kernel::DeclareArray{Type::i32, offsets, {list.wide + list.narrow}});
-    for (const Slab& slab : received_alike(list)) {
-        const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
-        const MessageLayout layout = message_layout(box, slab.axis == 0);
-        const Expr message = kernel::element(names.source, {pass + slab.first}, Type::i32);
-        Block packets;
-        for (std::size_t packet = 0; packet < slab.packets.size(); ++packet)
-            packets.push_back(kernel::Assign{
-                kernel::element(offsets, {pass + slab.offsets[packet]}, Type::i32),
-                slab.packets.size() == 1 ? message
-                                         : packet_offset(box, layout, slab.packets[packet], message)});
-        append(step, loop_over("pass", slab.passes, std::move(packets)));
-    }
-    return offsets;
-}
-
-// Stores a message in the box once its packets have arrived.
-ResidentBlock::Block ResidentBlock::unpack(const ResidentBox& box, const Slab& slab, const Slabs& list) {
-    const BoxNames& names = names_.at(box.field);
-    const Type type = type_of(box.field);
-    const MessageLayout layout = message_layout(box, slab.axis == 0);
-    const Expr pass = slab.passes > 1 ? variable("pass") : Expr(0);
-    const std::string words = context_.local(word(box.field) + "_received");
-    const Expr place = kernel::element(names.around, {pass + slab.first}, Type::i32);
-    const Expr at = slot(box, written_time(box));
-    const auto received = [&](int packet, int number) {
-        const int number_of_first = slab.offsets[static_cast<std::size_t>(packet)];
-        const bool is_pair = slab.packets[static_cast<std::size_t>(packet)].words == 2;
-        const Expr start = is_pair ? (pass + number_of_first) * 2 : pass + (number_of_first + list.wide);
-        return kernel::element(words, {start + number}, Type::i64);
-    };
-    const auto value = [&](int cell) {
-        if (type == Type::f64) return kernel::call_helper(kernel::Helper::value_f64, {received(cell, 0)});
-        const int of_piece = layout.has_threes ? 3 : 2;
-        const int within = cell % of_piece;
-        return kernel::call_helper(within == 1 ? kernel::Helper::high_f32 : kernel::Helper::low_f32,
-                                   {received(cell / of_piece, within / 2)});
-    };
-    Block stores;
-    if (slab.is_beside && layout.cells > 1 && type == Type::f32) {
-        const Expr target = kernel::select(place >= 0, place, Expr(-1) - place);
-        stores.push_back(
-            kernel::Assign{element(box, at, target), kernel::select(place >= 0, value(0), value(1))});
-    } else if (slab.message_cells == 1) {
-        stores.push_back(kernel::Assign{element(box, at, place), value(0)});
-    } else {
-        if (slab.along == 0) {
-            stores.push_back(kernel::DeclareArray{type, "values", {slab.message_cells}});
-            for (int cell = 0; cell < slab.message_cells; ++cell)
-                stores.push_back(kernel::Assign{kernel::element("values", {cell}, type), value(cell)});
-            stores.push_back(kernel::StoreVector{
-                address(box, at, place), kernel::element("values", {0}, type), slab.message_cells, true});
-        }
-        // A message may reach past the end of the grid, where ghost cells beside a corner lie: those stay.
-        const bool is_in = is_whole(1) || !box.has_corners;
-        if (slab.along == 1 && !is_in && slab.passes > 1)
-            declare(stores, "index", variable("thread") + variable("pass") * constants_.threads);
-        const Expr first = message_in(slab, 1) * slab.message_cells;
-        for (int cell = 0; cell < slab.message_cells && slab.along == 1; ++cell) {
-            append(stores,
-                   if_so(is_in ? Expr() : first + cell < size(1),
-                         {kernel::Assign{element(box, at, further(place, cell, names.row)), value(cell)}}));
-        }
-    }
-    const int number = list.has_several_packets ? slab.first : slab.offsets[0];
-    const Expr first = kernel::element(names.source, {pass + number}, Type::i32);
-    return {kernel::If{first >= 0, std::move(stores), {}}};
 }
 
 }  // namespace halo::lower

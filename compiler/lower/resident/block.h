@@ -33,34 +33,33 @@ protected:
     struct BoxNames {  // of variables and constants that belong to one box
         std::string box, place;
         std::string around;  // where ghost cells lie in the box
-        std::string source;  // where their packets lie
-        std::string exchange, blocks;
-        std::string packets;         // the half of the exchange buffer for this epoch
-        std::string sends, message;  // which rows are sent; the message of the first one
+        std::string source;  // the messages that they come in
+        std::string exchange;
+        std::string packets;                      // the half of the exchange buffer for this epoch
+        std::string messages;                     // how many there are, of all blocks
+        std::string row_message, column_message;  // lambdas: the message that has a cell of the grid
+        std::string sends, message;               // which rows are sent; the message of the first one
         std::string side_sends;
         std::array<std::string, 2> side_messages;
         Expr half;
         int number = -1;        // of its exchange buffer
         Expr row, plane, slot;  // strides in shared memory
-        Expr messages_in_block, side_messages_in_block;
+        Expr messages_in_block, rows_in_block;
     };
 
     // Constants of the kernel that are known by their names.
     struct Constants {
-        Expr threads, no_packet;
+        Expr threads;
         std::array<Expr, 3> threads_along{1, 1, 1}, cells{1, 1, 1}, tile{1, 1, 1};
     };
 
     // How cells form messages, and these packets (exchange.cpp).
     struct MessageLayout {
-        struct Packet {
-            int offset = 0, words = 2;
-        };
-        bool of_sides = false;    // columns at faces of the first axis; else rows at the others
-        bool has_threes = false;  // a packet of 16 bytes has three values; else two, or one of 8 bytes
-        int cells = 1, words = 1;
+        bool of_sides = false;         // columns at faces of the first axis; else rows at the others
+        int cells = 1;                 // of a message
+        int sent = 1;                  // of these, so many at once: four f32 in two packets, else one packet
+        int large_packets = 1;         // of 16 bytes
         int in_row = 1, in_block = 0;  // messages
-        std::vector<Packet> packets;
     };
 
     // A level's cells that a thread has in registers: its own, and those around them that it reads.
@@ -205,11 +204,12 @@ protected:
     void declare_windows_of_step(Block& step);
     // A level's cell, counted from the thread's first.
     Expr near(const Level& level, const Expr& z, const Expr& y, const Expr& x) const;
-    // What a stage reads of a level and the thread does not have, from shared memory: before its loop over
-    // planes, and some planes ahead within it. That loop begins so many iterations early as it gathers ahead.
+    // What a stage reads of a level and the thread does not have, from shared memory: some planes ahead
+    // within its loop over planes, or at once where it has none.
     void gather(const schedule::Pipeline::Use& use, Block& step);
     void gather_ahead(const schedule::Pipeline::Use& use, int early, Block& plane);
     int planes_ahead(const schedule::Pipeline::Use& use) const;
+    int planes_early(const schedule::Pipeline::Use& use) const;
     static Read read_of(const schedule::Pipeline::Use& use);
     // A thread's own rows that lie past the grid's end show others.
     void gather_past_end(const ResidentBox& box, const Level& level, Block& step);
@@ -224,18 +224,18 @@ protected:
     MessageLayout message_layout(const ResidentBox& box, bool of_sides) const;
     int depth(const ResidentBox& box, int axis) const;
     int words_of_block(const ResidentBox& box) const;
-    Expr packet_offset(const ResidentBox& box, const MessageLayout& layout,
-                       const MessageLayout::Packet& packet, const Expr& message) const;
     // The constants of the schedule; and those of the shape of a box.
     void declare_constants();
     void declare_box_constants(const ResidentBox& box);
-    // Drops those that the kernel does not use.
-    void remove_unused_constants();
+    // Drops those that the kernel does not use, and the truths about lanes.
+    void remove_unused();
     void declare_blocks();
     void declare_exchange(const ResidentBox& box);
+    // Where the message of a cell lies, for those that send and those that receive.
+    void declare_messages(const ResidentBox& box);
     // Which cells of the thread other blocks read.
     void declare_sends(const ResidentBox& box);
-    void declare_targets(const ResidentBox& box, Block& step);
+    void declare_packets(const ResidentBox& box, Block& step);
     void send_row(const ResidentBox& box, Block& row);
     void send_sides(const ResidentBox& box, Block& plane);
 
@@ -250,20 +250,16 @@ protected:
         bool is_exchanged = false;           // has cells that other blocks send
         int message_cells = 1;               // cells, neighbours along the first axis or the second
         int along = 0;                       // which
-        int count = 1, passes = 1;
-        int first = 0;                               // of its passes
-        std::vector<MessageLayout::Packet> packets;  // that a pass polls
-        std::vector<int> offsets;                    // the number of the first: 16-byte packets first
+        int received = 1;                    // values of a message that a thread polls
+        int count = 1, first = 0, passes = 1;
+        int end() const { return first + passes; }
+        bool is_column() const { return axis == 0; }
     };
-    struct Slabs {
+    struct Slabs {  // those that are exchanged first, and of these those that receive as many values together
         std::vector<Slab> all;
-        int passes = 0, wide = 0, narrow = 0;
-        bool has_several_packets = false;  // then a thread keeps numbers of messages, else offsets of packets
+        int passes = 0, exchanged = 0;
     };
     Slabs slabs(const ResidentBox& box) const;
-    static std::vector<Slab> received_alike(const Slabs& list);
-    // Where the packets of this epoch lie that a thread polls.
-    std::string declare_packet_offsets(const ResidentBox& box, const Slabs& list, Block& step);
     // Which ghost cells a thread fills in, and what they hold before the first step.
     void declare_around(const ResidentBox& box);
     // Polls the packets of an epoch and stores their values in the box.
@@ -298,6 +294,7 @@ private:
     struct Rows {  // of a plane
         std::array<int, 2> y{0, 0};
         int left = 0, right = 0;  // cells beside the thread's that are read
+        friend bool operator==(const Rows&, const Rows&) = default;
     };
     std::vector<Rows> rows_of(const Read& read, int planes) const;
     void gather_plane(const Read& read, int planes, const Expr& z, Block& step) const;
@@ -316,21 +313,25 @@ private:
     Expr cells_of_message(int axis, int count) const;
     Expr row_message(const MessageLayout& rows, const Expr& z, const Expr& y) const;
     Expr row_in_thread() const;
-    Expr all_messages(const ResidentBox& box, const MessageLayout& layout) const;
+    std::string lambda(const std::string& name, const ResidentBox& box, const Expr& value);
+    static Expr bit(const Expr& number);
+    static Expr has_bit(const std::string& bits, const Expr& number);
     Expr is_read(const ResidentBox& box, int axis, int side);
-    std::string target(const std::string& message, const MessageLayout::Packet& packet);
-    Block send_message(const ResidentBox& box, const MessageLayout& layout, const std::string& message,
-                       const Expr& after, const Expr& is_needed, const std::function<Expr(int)>& cell);
+    Block send_message(const ResidentBox& box, const MessageLayout& layout, const Expr& message,
+                       const Expr& is_needed, const std::function<Expr(int)>& cell);
 
     Expr message_in(const Slab& slab, int axis) const;
     Expr extent_in(const Slab& slab, int axis) const;
-    Block around_pass(const ResidentBox& box, const Slab& slab, bool has_several_packets);
-    void note_packets(const ResidentBox& box, const Slab& slab, bool has_several_packets, const Place& source,
-                      const Expr& shows, Block& notes);
-    Block unpack(const ResidentBox& box, const Slab& slab, const Slabs& list);
-    // there: whether the thread has a ghost cell to fill in; empty where it always has.
-    void show_cell(const ResidentBox& box, const Place& cell, const Expr& there, const Slab& slab,
-                   bool has_several_packets, Block& pass);
+    bool has_rest(const Slab& slab) const { return slab.count % schedule_.all_threads() != 0; }
+    Expr there_is(const Slab& slab) const;
+    static Expr pass_of(const Slabs& list);
+    Block first_cell(const Slab& slab, bool is_only);
+    Block fill(const ResidentBox& box, const Slabs& list, const Expr& there);
+    // The passes of some slabs; empty for all, false for none.
+    Expr is_pass_of(const Slabs& list, const std::function<bool(const Slab&)>& which) const;
+    void note_message(const ResidentBox& box, const Slabs& list, const Place& source, const Expr& shows,
+                      Block& notes);
+    Block unpack(const ResidentBox& box, const Slab& slab, const std::string& values, int first);
     struct Fixed {  // neighbouring fixed faces of one value
         Expr value, beyond;
     };

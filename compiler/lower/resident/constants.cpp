@@ -1,6 +1,6 @@
 // The constants of a resident kernel, which its text names: the shape of blocks, of boxes in shared memory
 // and of what blocks send.
-#include <set>
+#include <algorithm>
 
 #include "compiler/kernel/walk.h"
 #include "compiler/lower/resident/block.h"
@@ -34,7 +34,6 @@ void ResidentBlock::declare_constants() {
         const auto index = static_cast<std::size_t>(axis);
         constants_.tile[index] = constant(kTileNames[axis], schedule_.tile(axis));
     }
-    constants_.no_packet = constant("kNoPacket", -(1 << 30), nullptr, "negative whatever offset is added");
 }
 
 void ResidentBlock::declare_box_constants(const ResidentBox& box) {
@@ -44,19 +43,37 @@ void ResidentBlock::declare_box_constants(const ResidentBox& box) {
     names.plane = rank() == 3 ? constant("kPlane", plane, &box) : Expr(0);
     names.slot = constant("kSlot", box.cells, &box, "cells of one level in shared memory");
     if (!box.is_exchanged) return;
-    names.messages_in_block = constant("kMessages", message_layout(box, false).in_block, &box,
-                                       "rows of threads that a block may send");
-    names.side_messages_in_block =
-        constant("kSideMessages", message_layout(box, true).in_block, &box, "columns of threads");
+    const int rows = message_layout(box, false).in_block, columns = message_layout(box, true).in_block;
+    names.rows_in_block = 0;
+    if (rows > 0 && columns > 0)
+        names.rows_in_block = constant("kRows", rows, &box, "of threads, which a block may send");
+    names.messages_in_block =
+        constant("kMessages", rows + columns, &box,
+                 rows > 0 && columns > 0 ? "those rows, and columns of threads" : "that a block may send");
 }
 
-void ResidentBlock::remove_unused_constants() {
-    std::set<std::string> used;
-    kernel::for_each_expr(body(), [&](const Expr& expr) {
-        if (const auto* name = std::get_if<kernel::Variable>(&expr->kind)) used.insert(name->name);
-    });
+void ResidentBlock::remove_unused() {
+    const auto is_read = [&](const std::string& name) {
+        bool found = false;
+        kernel::for_each_expr(body(), [&](const Expr& expr) {
+            const auto* read = std::get_if<kernel::Variable>(&expr->kind);
+            found = found || (read != nullptr && read->name == name);
+        });
+        return found;
+    };
+    for (const std::string name : {"lane_beside", "is_last", "is_first"}) {
+        const auto declares = [&](const kernel::Statement& each) {
+            const auto* declare = std::get_if<kernel::Declare>(&each.kind);
+            return declare != nullptr && declare->name == name && !is_read(name);
+        };
+        const auto found = std::ranges::find_if(body(), declares);
+        if (found == body().end()) continue;
+        const auto before = found - 1;
+        const bool has_comment = std::holds_alternative<kernel::Comment>(before->kind);
+        body().erase(has_comment ? before : found, found + 1);
+    }
     std::erase_if(result_.kernel.function.constants,
-                  [&](const kernel::NamedConstant& constant) { return used.count(constant.name) == 0; });
+                  [&](const kernel::NamedConstant& constant) { return !is_read(constant.name); });
 }
 
 }  // namespace halo::lower

@@ -1,10 +1,10 @@
 // The halo exchange of a resident kernel: what blocks send, and where it lies in the exchange buffer.
 //
-// A *message* holds neighbouring cells of one thread: along the first axis where they lie at faces of the
-// other axes, and along the second axis at faces of the first. It consists of packets of 8 or 16 bytes, each
-// of which becomes visible as a whole and carries its epoch, the number of its step. Packets of one kind lie
-// side by side for all messages, so that the lanes of a warp store to neighbouring addresses: their stores
-// are coalesced.
+// A *message* holds neighbouring cells of one thread: a row of them along the first axis where they lie at
+// faces of the other axes, and a column along the second axis at faces of the first. It consists of packets
+// of 8 or 16 bytes, each of which becomes visible as a whole and carries its epoch, the number of its step.
+// Packets of one kind lie side by side for all messages, so that the lanes of a warp store to neighbouring
+// addresses: their stores are coalesced.
 #include <algorithm>
 
 #include "compiler/lower/resident/block.h"
@@ -17,29 +17,17 @@ ResidentBlock::MessageLayout ResidentBlock::message_layout(const ResidentBox& bo
     layout.of_sides = of_sides;
     const int along = of_sides ? 1 : 0;
     layout.cells = cells(along) % 4 == 0 ? 4 : cells(along) % 2 == 0 ? 2 : 1;
-    // A single cell of a row is read past a corner; three to a pair would have it in any of four places.
-    layout.has_threes = !is_wide && layout.cells == 4 && (of_sides || !box.has_corners);
-    if (is_wide) {
-        for (int cell = 0; cell < layout.cells; ++cell)
-            layout.packets.push_back({2 * cell, 2});
-    } else if (layout.has_threes) {
-        layout.packets = {{0, 2}, {2, 1}};
-    } else {
-        for (int cell = 0; cell < layout.cells; cell += 2)
-            layout.packets.push_back({cell, std::min(layout.cells, 2)});
-    }
-    layout.words = layout.packets.back().offset + layout.packets.back().words;
+    layout.sent = is_wide ? 1 : layout.cells;
+    // A single cell of a row is read past a corner; three to a packet would have it in any of four places.
+    if (!is_wide && layout.cells == 4 && box.has_corners) layout.sent = 2;
+    layout.large_packets = layout.sent == 4 ? 1 : layout.cells / layout.sent;
+    if (!is_wide && layout.cells == 1) layout.large_packets = 0;
     layout.in_row = box.own[static_cast<std::size_t>(along)] / layout.cells;
-    layout.in_block = layout.in_row * box.own[2];
-    if (of_sides) {
-        layout.in_block *= 2 * depth(box, 0);
-    } else {
-        layout.in_block *= box.own[1];
-    }
+    layout.in_block = layout.in_row * box.own[2] * (of_sides ? 2 * depth(box, 0) : box.own[1]);
     const bool is_needed =
         of_sides ? box.exchanged_along[0] : box.exchanged_along[1] || box.exchanged_along[2];
     if (!is_needed) layout.in_block = 0;
-    layout.in_block += layout.in_block % 2;  // packets of 16 bytes stay aligned
+    layout.in_block = (layout.in_block + 3) / 4 * 4;  // blocks share no sector of 32 bytes
     return layout;
 }
 
@@ -53,14 +41,7 @@ int ResidentBlock::depth(const ResidentBox& box, int axis) const {
 
 int ResidentBlock::words_of_block(const ResidentBox& box) const {
     const MessageLayout rows = message_layout(box, false), sides = message_layout(box, true);
-    return rows.in_block * rows.words + sides.in_block * sides.words;
-}
-
-// The number of messages of all blocks.
-ResidentBlock::Expr ResidentBlock::all_messages(const ResidentBox& box, const MessageLayout& layout) const {
-    const BoxNames& names = names_.at(box.field);
-    return variable(names.blocks) *
-           (layout.of_sides ? names.side_messages_in_block : names.messages_in_block);
+    return (rows.in_block + sides.in_block) * (1 + 2 * std::max(rows.large_packets, sides.large_packets));
 }
 
 // How many messages the cells of a box make along an axis.
@@ -87,36 +68,62 @@ ResidentBlock::Expr ResidentBlock::row_in_thread() const {
     return loop(2) * constants_.cells[1] + loop(1);
 }
 
-// Where a packet of a message lies: words of eight bytes from the start of the buffer of its epoch.
-ResidentBlock::Expr ResidentBlock::packet_offset(const ResidentBox& box, const MessageLayout& layout,
-                                                 const MessageLayout::Packet& packet,
-                                                 const Expr& message) const {
-    const MessageLayout rows = message_layout(box, false);
-    Expr at = message * packet.words + all_messages(box, layout) * packet.offset;
-    if (layout.of_sides && rows.in_block > 0) at = at + all_messages(box, rows) * rows.words;
-    return at;
-}
-
 void ResidentBlock::declare_exchange(const ResidentBox& box) {
     BoxNames& names = names_[box.field];
     names.number = static_cast<int>(result_.exchanges.size());
     result_.exchanges.push_back(words_of_block(box));
     names.exchange = context_.exchange(names.number, word(box.field) + "_exchange");
     names.half = context_.exchange_half(names.number, word(box.field) + "_half");
-    names.blocks = context_.local("blocks");
 }
 
-// The block's number, and how many there are.
 void ResidentBlock::declare_blocks() {
-    const auto count = [&](int axis) { return (context_.extent(axis) + tile(axis) - 1) / tile(axis); };
-    Expr all = 1, number = 0;
-    for (int axis = rank() - 1; axis >= 0; --axis) {
-        declare(body(), kBlocks[axis], count(axis));
-        number = number * variable(kBlocks[axis]) + kernel::block_index(axis);
-        all = all * variable(kBlocks[axis]);
+    for (int axis = rank() - 1; axis >= 0; --axis)
+        declare(body(), kBlocks[axis], (context_.extent(axis) + tile(axis) - 1) / tile(axis));
+}
+
+// A lambda of a cell's indices. Boxes for which it is the same share it.
+std::string ResidentBlock::lambda(const std::string& name, const ResidentBox& box, const Expr& value) {
+    std::string given = name;
+    for (const kernel::Statement& known : body()) {
+        const auto* declared = std::get_if<kernel::DeclareLambda>(&known.kind);
+        if (declared == nullptr || !declared->name.starts_with(name)) continue;
+        if (kernel::same(declared->value, value)) return declared->name;
+        given = context_.local(name + "_" + word(box.field));
     }
-    declare(body(), context_.local("blocks"), all);
-    declare(body(), "block", number);
+    kernel::DeclareLambda made{given, {}, value};
+    for (int axis = 0; axis < rank(); ++axis)
+        made.parameters.emplace_back(Context::kIndexNames[axis]);
+    body().push_back(std::move(made));
+    return given;
+}
+
+void ResidentBlock::declare_messages(const ResidentBox& box) {
+    BoxNames& names = names_[box.field];
+    const MessageLayout rows = message_layout(box, false), sides = message_layout(box, true);
+    Expr blocks = 1, block = 0;
+    Place cell{0, 0, 0};
+    for (int axis = rank() - 1; axis >= 0; --axis) {
+        const Expr index = variable(Context::kIndexNames[axis]);
+        blocks = blocks * variable(kBlocks[axis]);
+        block = block * variable(kBlocks[axis]) + index / tile(axis);
+        cell[static_cast<std::size_t>(axis)] = index % tile(axis);
+    }
+    names.messages = context_.local(word(box.field) + "_messages");
+    declare(body(), names.messages, blocks * names.messages_in_block);
+    const Expr first = block * names.messages_in_block;
+    if (rows.in_block > 0)
+        names.row_message =
+            lambda("row_message", box,
+                   first + row_message(rows, cell[2], cell[1]) + cell[0] / cells_of_message(0, rows.cells));
+    if (sides.in_block == 0) return;
+    const int deep = depth(box, 0);
+    const Expr row = variable(Context::kIndexNames[0]) - cell[0];  // where the block's rows begin
+    const Expr width = is_whole(0) ? tile(0) : kernel::min(context_.extent(0) - row, tile(0));
+    const Expr column = kernel::select(cell[0] < deep, cell[0], cell[0] - width + 2 * deep);
+    names.column_message =
+        lambda("column_message", box,
+               first + names.rows_in_block + (cell[2] * (2 * deep) + column) * messages_of(1, sides) +
+                   cell[1] / cells_of_message(1, sides.cells));
 }
 
 // ---- sending
@@ -130,14 +137,21 @@ ResidentBlock::Expr ResidentBlock::is_read(const ResidentBox& box, int axis, int
 void ResidentBlock::declare_sends(const ResidentBox& box) {
     BoxNames& names = names_[box.field];
     const MessageLayout rows = message_layout(box, false), sides = message_layout(box, true);
-    const auto add_bit = [&](const std::string& bits, const Expr& bit) {
-        return kernel::Assign{variable(bits),
-                              kernel::call_helper(kernel::Helper::with_bit, {variable(bits), bit})};
-    };
     const auto of_face = [&](int axis, int side) {
         const Expr at = in_box(axis);
         return is_read(box, axis, side) &&
                (side == 0 ? at < depth(box, axis) : at >= size(axis) - depth(box, axis));
+    };
+    const auto add_bit_if = [](const Expr& condition, const std::string& bits, const Expr& number) {
+        const Expr with = kernel::operation(kernel::Operator::bit_or, variable(bits), bit(number));
+        return kernel::If{condition, {kernel::Assign{variable(bits), with}}, {}};
+    };
+    // The thread's first cell in the grid; along the first axis, so many after it.
+    const auto own_cell = [&](int x) {
+        std::vector<Expr> cell;
+        for (int axis = 0; axis < rank(); ++axis)
+            cell.push_back(origin(axis) + inner(axis) + (axis == 0 ? x : 0));
+        return cell;
     };
     body().push_back(kernel::BlankLine{});
     if (rows.in_block > 0) {
@@ -149,94 +163,77 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
         for (int axis = 1; axis < rank(); ++axis)
             for (int side = 0; side < 2 && box.exchanged_along[static_cast<std::size_t>(axis)]; ++side)
                 outer = outer || of_face(axis, side);
-        Block row{kernel::If{
-            is_thread_in_row() && is_row_in_grid() && outer, {add_bit(names.sends, row_in_thread())}, {}}};
-        append(body(), over_cells(2, over_cells(1, std::move(row))));
-        declare(body(), names.message,
-                variable("block") * names.messages_in_block + row_message(rows, inner(2, rank()), inner(1)) +
-                    inner(0) / cells_of_message(0, rows.cells));
+        append(body(),
+               over_cells(2, over_cells(1, {add_bit_if(is_thread_in_row() && is_row_in_grid() && outer,
+                                                       names.sends, row_in_thread())})));
+        declare(body(), names.message, kernel::call_lambda(names.row_message, own_cell(0)));
     }
     if (sides.in_block > 0) {
         names.side_sends = context_.local(word(box.field) + "_side_sends");
         body().push_back(
             kernel::Comment{"The same for its columns, at the lower face and at the upper one."});
         body().push_back(kernel::Declare{Type::i32, names.side_sends, 0, true});
+        // In a narrow block a cell is at both faces: receivers then poll the message of the lower one.
+        Expr is_low = of_face(0, 0);
+        const bool is_broad = is_whole(0) && schedule_.tile(0) >= 2 * depth(box, 0);
+        if (!is_broad && is_read(box, 0, 0).has_value())
+            is_low = is_low || (in_box(0) < depth(box, 0) && of_face(0, 1));
+        append(body(), over_cells(0, {add_bit_if(is_in_grid(0) && is_low, names.side_sends, loop(0)),
+                                      add_bit_if(is_in_grid(0) && of_face(0, 1), names.side_sends,
+                                                 loop(0) + constants_.cells[0])}));
         for (int side = 0; side < 2; ++side) {
             names.side_messages[side] =
                 context_.local(word(box.field) + (side == 0 ? "_low_message" : "_high_message"));
-            // In a narrow block a cell is at both faces: receivers then poll the message of the lower one.
-            Expr is_sent = of_face(0, side);
-            if (side == 0 && is_read(box, 0, 0).has_value())
-                is_sent = is_sent || (in_box(0) < depth(box, 0) && of_face(0, 1));
-            append(body(), over_cells(0, {kernel::If{is_in_grid(0) && is_sent,
-                                                     {add_bit(names.side_sends, loop(0) + side * cells(0))},
-                                                     {}}}));
-            const Expr column = side == 0 ? inner(0) : inner(0) - size(0) + 2 * depth(box, 0);
             declare(body(), names.side_messages[side],
-                    variable("block") * names.side_messages_in_block +
-                        (inner(2, rank()) * (2 * depth(box, 0)) + column) * messages_of(1, sides) +
-                        inner(1) / cells_of_message(1, sides.cells));
+                    kernel::call_lambda(names.column_message, own_cell(side == 0 ? 0 : cells(0) - 1)));
         }
     }
 }
 
-// Declares where the packets of this epoch go.
-void ResidentBlock::declare_targets(const ResidentBox& box, Block& step) {
+// Declares where the packets of this epoch lie.
+void ResidentBlock::declare_packets(const ResidentBox& box, Block& step) {
     BoxNames& names = names_.at(box.field);
     names.packets = context_.local(word(box.field) + "_packets");
     step.push_back(kernel::DeclarePointer{
         Type::i64, names.packets,
         kernel::address_of(names.exchange, variable("epoch") % 2 * names.half, Type::i64), true});
-    const auto declare_target = [&](const std::string& message, const MessageLayout& layout) {
-        for (const MessageLayout::Packet& packet : layout.packets)
-            step.push_back(kernel::DeclarePointer{
-                Type::i64, target(message, packet),
-                kernel::address_of(names.packets, packet_offset(box, layout, packet, variable(message)),
-                                   Type::i64),
-                true});
-    };
-    if (!names.message.empty()) declare_target(names.message, message_layout(box, false));
-    for (const std::string& message : names.side_messages)
-        if (!message.empty()) declare_target(message, message_layout(box, true));
 }
 
-std::string ResidentBlock::target(const std::string& message, const MessageLayout::Packet& packet) {
-    return context_.local(message + "_to" + (packet.offset > 0 ? std::to_string(packet.offset) : ""));
-}
-
-// Sends the message that is so many after `message`; its values are cell(0), cell(1) ….
+// Sends a message; its values are cell(0), cell(1) ….
 ResidentBlock::Block ResidentBlock::send_message(const ResidentBox& box, const MessageLayout& layout,
-                                                 const std::string& message, const Expr& after,
-                                                 const Expr& is_needed,
+                                                 const Expr& message, const Expr& is_needed,
                                                  const std::function<Expr(int)>& cell) {
-    const bool is_wide = type_of(box.field) == Type::f64;
+    const BoxNames& names = names_.at(box.field);
+    const auto helper = type_of(box.field) == Type::f64 ? kernel::Helper::send_f64
+                        : layout.sent == 1              ? kernel::Helper::send_f32
+                        : layout.sent == 2              ? kernel::Helper::send2_f32
+                                                        : kernel::Helper::send4_f32;
     Block send;
-    int next = 0;
-    for (const MessageLayout::Packet& packet : layout.packets) {
-        std::vector<Expr> arguments{
-            kernel::address_of(target(message, packet), after * packet.words, Type::i64)};
-        const int count = is_wide || packet.words == 1 ? 1 : layout.has_threes ? 3 : 2;
-        for (int each = 0; each < count; ++each)
-            arguments.push_back(cell(next++));
-        arguments.push_back(variable("epoch"));
-        arguments.push_back(is_needed);
-        const auto helper = is_wide      ? kernel::Helper::send_f64
-                            : count == 1 ? kernel::Helper::send_f32
-                            : count == 2 ? kernel::Helper::send2_f32
-                                         : kernel::Helper::send3_f32;
+    for (int first = 0; first < layout.cells; first += layout.sent) {
+        std::vector<Expr> arguments{kernel::address_of(names.packets, 0, Type::i64),
+                                    message + first / layout.sent * variable(names.messages),
+                                    variable(names.messages), variable("epoch"), is_needed};
+        for (int each = 0; each < layout.sent; ++each)
+            arguments.push_back(cell(first + each));
         send.push_back(kernel::RunHelper{helper, std::move(arguments)});
     }
     return send;
+}
+
+ResidentBlock::Expr ResidentBlock::bit(const Expr& number) {
+    return kernel::int_value(number) == 0 ? Expr(1)
+                                          : kernel::operation(kernel::Operator::shift_left, 1, number);
+}
+ResidentBlock::Expr ResidentBlock::has_bit(const std::string& bits, const Expr& number) {
+    return kernel::operation(kernel::Operator::bit_and, variable(bits), bit(number)) != 0;
 }
 
 void ResidentBlock::send_row(const ResidentBox& box, Block& row) {
     const BoxNames& names = names_.at(box.field);
     if (names.message.empty()) return;
     const MessageLayout layout = message_layout(box, false);
-    const Expr after = row_message(layout, loop(2), loop(1));
-    const Expr is_needed =
-        kernel::call_helper(kernel::Helper::has_bit, {variable(names.sends), row_in_thread()});
-    append(row, send_message(box, layout, names.message, after, is_needed,
+    append(row, send_message(box, layout, variable(names.message) + row_message(layout, loop(2), loop(1)),
+                             has_bit(names.sends, row_in_thread()),
                              [&](int x) { return near(written_level(box), loop(2), loop(1), x); }));
 }
 
@@ -246,14 +243,15 @@ void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
     if (names.side_messages[0].empty()) return;
     const MessageLayout layout = message_layout(box, true);
     const auto send_column = [&](int side, int x, Block& column) {
-        const Expr is_needed =
-            kernel::call_helper(kernel::Helper::has_bit, {variable(names.side_sends), x + side * cells(0)});
+        const Expr is_needed = has_bit(names.side_sends, x + side * cells(0));
+        const int from = side == 0 ? x : x - (cells(0) - 1);  // the column that the message is of
         for (int y = 0; y < cells(1); y += layout.cells) {
-            const Expr after =
-                (loop(2) * (2 * depth(box, 0)) + x) * messages_of(1, layout) + y / layout.cells;
-            append(column,
-                   send_message(box, layout, names.side_messages[side], after, is_needed,
-                                [&](int cell) { return near(written_level(box), loop(2), y + cell, x); }));
+            const Expr message = variable(names.side_messages[side]) +
+                                 (loop(2) * (2 * depth(box, 0)) + from) * messages_of(1, layout) +
+                                 y / layout.cells;
+            append(column, send_message(box, layout, message, is_needed, [&](int cell) {
+                       return near(written_level(box), loop(2), y + cell, x);
+                   }));
         }
     };
     Block sends;

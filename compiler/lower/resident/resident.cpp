@@ -17,6 +17,8 @@ public:
         declare_block();
         declare_boxes();
         if (!result_.exchanges.empty()) declare_blocks();
+        for (const ResidentBox& box : shape_.boxes)
+            if (box.is_exchanged) declare_messages(box);
         declare_cells();
         declare_windows();
         for (const ResidentBox& box : shape_.boxes) {
@@ -27,7 +29,7 @@ public:
         body().push_back(kernel::Barrier{});
         take_steps();
         store_levels();
-        remove_unused_constants();
+        remove_unused();
         result_.kernel.dynamic_shared_bytes = shape_.shared_bytes;
         for (int axis = 0; axis < 3; ++axis)
             result_.kernel.tile[static_cast<std::size_t>(axis)] = schedule_.tile(axis);
@@ -166,7 +168,7 @@ private:
         const Expr epoch = context_.steps_sent() + variable("step") + 1;
         if (!result_.exchanges.empty()) declare(step, "epoch", epoch);
         for (const ResidentBox& box : shape_.boxes)
-            if (box.is_exchanged) declare_targets(box, step);
+            if (box.is_exchanged) declare_packets(box, step);
         declare_windows_of_step(step);
         for (std::size_t index = 0; index < views_.stages.size(); ++index)
             do_stage(index, step);
@@ -191,7 +193,7 @@ private:
     Block over_planes(const std::vector<schedule::Pipeline::Use>& uses, Block plane) {
         int early = 0;
         for (const schedule::Pipeline::Use& use : uses)
-            early = std::max(early, planes_ahead(use));
+            early = std::max(early, planes_early(use));
         if (early == 0) return over_cells(2, std::move(plane));
         Block iteration;
         for (const schedule::Pipeline::Use& use : uses)
@@ -304,13 +306,13 @@ private:
 }  // namespace
 
 std::vector<std::string> resident_roles() {
-    return {"kThreads", "kRow",    "kPlane",   "kSlot",       "kMessages", "kSideMessages", "kNoPacket",
-            "kTile",    "layer",   "source_i", "source_j",    "source_k",  "values",        "epoch",
-            "message",  "thread",  "box_i",    "box_j",       "box_k",     "size_i",        "size_j",
-            "size_k",   "in_i",    "in_j",     "in_k",        "first",     "index",         "pass",
-            "number",   "place",   "source",   "shows",       "is_there",  "step",          "is_end",
-            "is_first", "is_last", "came",     "block",       "blocks_i",  "blocks_j",      "blocks_k",
-            "message",  "from",    "row_i",    "lane_beside", "is_cut"};
+    return {"kThreads",    "kRow",     "kPlane",   "kSlot",    "kMessages",   "kRows",          "kTile",
+            "layer",       "source_i", "source_j", "source_k", "epoch",       "message",        "thread",
+            "box_i",       "box_j",    "box_k",    "size_i",   "size_j",      "size_k",         "in_i",
+            "in_j",        "in_k",     "first",    "index",    "pass",        "place",          "source",
+            "shows",       "is_there", "is_in",    "step",     "is_end",      "is_first",       "is_last",
+            "cell",        "blocks_i", "blocks_j", "blocks_k", "row_message", "column_message", "row_i",
+            "lane_beside", "is_cut"};
 }
 
 ResidentResult lower_resident(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

@@ -270,11 +270,12 @@ void ResidentBlock::gather_past_end(const ResidentBox& box, const Level& level, 
     step.push_back(kernel::If{truth("is_cut"), over_cells(2, std::move(again)), {}});
 }
 
-// The planes below the thread's own; without a loop over planes all others, too.
+// Without a loop over planes all that a stage reads.
 void ResidentBlock::gather(const schedule::Pipeline::Use& use, Block& step) {
     const ResidentBox& box = shape_.box(use.field);
     const Read read = read_of(use);
     if (box.role != ir::Role::input && read.at_offsets()) gather_past_end(box, read.level, step);
+    if (cells(2) > 1) return;
     const auto gather_planes = [&](int planes, const std::array<int, 2>& z) {
         if (z[0] >= z[1]) return;
         Block loads;
@@ -282,7 +283,6 @@ void ResidentBlock::gather(const schedule::Pipeline::Use& use, Block& step) {
         append(step, loop_between("z", z, std::move(loads)));
     };
     gather_planes(-1, {read.low[2], 0});
-    if (cells(2) > 1) return;
     gather_planes(0, {0, 1});
     gather_planes(1, {1, read.high[2] + 1});
 }
@@ -292,27 +292,45 @@ void ResidentBlock::gather(const schedule::Pipeline::Use& use, Block& step) {
 int ResidentBlock::planes_ahead(const schedule::Pipeline::Use& use) const {
     if (cells(2) == 1) return 0;
     const Read read = read_of(use);
-    Block own, above;
-    gather_plane(read, 0, 0, own);
-    gather_plane(read, 1, 0, above);
-    return own.empty() && above.empty() ? 0 : read.high[2] + 1;
+    Block loads;
+    for (const int planes : {-1, 0, 1})
+        gather_plane(read, planes, 0, loads);
+    return loads.empty() ? 0 : read.high[2] + 1;
 }
 
-// Loads a plane ahead of its use, to overlap its latency with arithmetic. The loop over planes begins
-// `early` iterations before the first one that computes, to gather what that one reads.
+// How many iterations before the first one that computes the loop over planes begins, to gather the lowest
+// plane that a use reads.
+int ResidentBlock::planes_early(const schedule::Pipeline::Use& use) const {
+    const int ahead = planes_ahead(use);
+    return ahead == 0 ? 0 : ahead - read_of(use).low[2];
+}
+
+// Loads a plane ahead of its use, to overlap its latency with arithmetic: one of the thread's own, or one
+// below them or above. The loop begins `early` iterations before the first one that computes.
 void ResidentBlock::gather_ahead(const schedule::Pipeline::Use& use, int early, Block& plane) {
     const int ahead = planes_ahead(use);
     if (ahead == 0) return;
     const Read read = read_of(use);
-    const Expr k_cells = constants_.cells[2];
-    Block own, above;
-    gather_plane(read, 0, loop(2) + ahead, own);
-    gather_plane(read, 1, loop(2) + ahead, above);
-    const Expr is_begun = ahead < early ? loop(2) >= -ahead : Expr();
-    if (!own.empty()) plane.push_back(kernel::If{is_begun && loop(2) < k_cells - ahead, std::move(own), {}});
-    if (!above.empty())
-        plane.push_back(
-            kernel::If{loop(2) >= k_cells - ahead && loop(2) < k_cells - 1, std::move(above), {}});
+    const Expr z = loop(2), end = constants_.cells[2];
+    Block own, below, above;
+    gather_plane(read, 0, z + ahead, own);
+    gather_plane(read, -1, z + ahead, below);
+    gather_plane(read, 1, z + ahead, above);
+    const Expr is_begun = planes_early(use) < early ? z >= -planes_early(use) : Expr();
+    const bool is_alike = rows_of(read, -1) == rows_of(read, 1);
+    Block choice;
+    if (is_alike && !below.empty()) {
+        const Expr is_other = own.empty() ? z < -ahead || z >= end - ahead : Expr();
+        choice = {kernel::If{is_begun && is_other && z < end - 1, std::move(below), {}}};
+    } else {
+        if (!above.empty()) choice = {kernel::If{z >= end - ahead && z < end - 1, std::move(above), {}}};
+        if (!below.empty())
+            choice = {kernel::If{is_begun && z < -ahead, std::move(below), std::move(choice)}};
+    }
+    const Expr is_own =
+        (planes_early(use) > ahead || is_begun.has_value() ? z >= -ahead : Expr()) && z < end - ahead;
+    if (!own.empty()) choice = {kernel::If{is_own, std::move(own), std::move(choice)}};
+    append(plane, std::move(choice));
 }
 
 void ResidentBlock::rotate(Block& step) {

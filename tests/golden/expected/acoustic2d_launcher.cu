@@ -56,23 +56,20 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     // Where the rows of this thread's window start.
     long long row[9];
 #pragma unroll
-    for (int y = 0; y < 9; ++y) {
+    for (int y = 0; y < 9; ++y)
         row[y] = static_cast<long long>(j + y - 4) * pitch;
-    }
 
     float p_cells[9][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load4(&p_cells[y][4], p + row[y] + i);
-    }
     const float* p_row = p + row[4] + i;
     load4(p_cells[4], p_row - 4);
     load4(&p_cells[4][4], p_row);
     load4(&p_cells[4][8], p_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load4(&p_cells[y][4], p + row[y] + i);
-    }
     float p_prev_cells[kCellsX];
     load4(p_prev_cells, p_prev + row[4] + i);
     float v_cells[kCellsX];
@@ -103,14 +100,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         p_next_result[x] = product * fmaf(product_2 * product_2, sum,
                                           fmaf(-product, p_prev_cells[x], 2.0f * p_cells[4][x + 4]));
     }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store4(p_next + row[4] + i, p_next_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) p_next[row[4] + i + x] = p_next_result[x];
-        }
-    }
 }
 
 // Adds what is injected at shots to p: a thread for each cell that they touch.

@@ -83,64 +83,52 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 
     // What is read of u behind the first plane that is on its way.
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
+    for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-        for (int y = 0; y < 6; ++y) {
+        for (int y = 0; y < 6; ++y)
             u_queue[slot][y][0] =
                 u[(first_plane + slot - 1) * slice + static_cast<long long>(min(j + y - 1, ny)) * pitch +
                   min(i, (nx - 1) / kCellsX * kCellsX) - 1];
-        }
-    }
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
+    for (int slot = 0; slot < 2; ++slot)
         load4(&u_queue[slot][0][1],
               u + (first_plane + slot - 1) * slice + static_cast<long long>(min(j - 1, ny)) * pitch +
               min(i, (nx - 1) / kCellsX * kCellsX));
-    }
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
+    for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-        for (int y = 0; y < 6; ++y) {
+        for (int y = 0; y < 6; ++y)
             u_queue[slot][y][5] =
                 u[(first_plane + slot - 1) * slice + static_cast<long long>(min(j + y - 1, ny)) * pitch +
                   min(i, (nx - 1) / kCellsX * kCellsX) + 4];
-        }
-    }
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
+    for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(&u_queue[slot][y + 1][1],
                   u + (first_plane + slot - 1) * slice + static_cast<long long>(min(j + y, ny)) * pitch +
                   min(i, (nx - 1) / kCellsX * kCellsX));
-        }
-    }
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
+    for (int slot = 0; slot < 2; ++slot)
         load4(&u_queue[slot][5][1],
               u + (first_plane + slot - 1) * slice + static_cast<long long>(min(j + 4, ny)) * pitch +
               min(i, (nx - 1) / kCellsX * kCellsX));
-    }
 
     // The planes of the first turn, and those that are on their way then.
     {
         const long long u_plane = (first_plane + 1) * slice;
         const int u_into = 0;
 #pragma unroll
-        for (int n = 0; n < 4; ++n) {
+        for (int n = 0; n < 4; ++n)
             copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                         u + u_plane +
                         static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
-        }
-        if (u_copy_row < 2) {
+        if (u_copy_row < 2)
             copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                         u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
-        }
-        if (thread < 68) {
-            copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-        }
+        if (thread < 68) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
     }
     commit_copies();
 #pragma unroll 1
@@ -149,20 +137,16 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             const long long u_plane = (first_plane + early + 1) * slice;
             const int u_into = early * 5472;
 #pragma unroll
-            for (int n = 0; n < 4; ++n) {
+            for (int n = 0; n < 4; ++n)
                 copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                             u + u_plane +
                             static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
-            }
-            if (u_copy_row < 2) {
+            if (u_copy_row < 2)
                 copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                             u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
-            }
-            if (thread < 68) {
-                copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-            }
+            if (thread < 68) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
         }
         commit_copies();
     }
@@ -176,37 +160,30 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             const long long u_plane = (k + 4) * slice;
             const int u_into = (u_slot < 1 ? u_slot + 3 : u_slot - 1) * 5472;
 #pragma unroll
-            for (int n = 0; n < 4; ++n) {
+            for (int n = 0; n < 4; ++n)
                 copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                             u + u_plane +
                             static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
-            }
-            if (u_copy_row < 2) {
+            if (u_copy_row < 2)
                 copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                             u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
-            }
-            if (thread < 68) {
-                copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-            }
+            if (thread < 68) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
         }
         commit_copies();
 
         const int u_at_0 = u_slot * 5472 + u_here;
 #pragma unroll
-        for (int y = 0; y < 6; ++y) {
+        for (int y = 0; y < 6; ++y)
             u_queue[2][y][0] = u_ring[u_at_0 + (y - 1) * 160 - 1];
-        }
         load4(&u_queue[2][0][1], u_ring + u_at_0 - 160);
 #pragma unroll
-        for (int y = 0; y < 6; ++y) {
+        for (int y = 0; y < 6; ++y)
             u_queue[2][y][5] = u_ring[u_at_0 + (y - 1) * 160 + 4];
-        }
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(&u_queue[2][y + 1][1], u_ring + u_at_0 + y * 160);
-        }
         load4(&u_queue[2][5][1], u_ring + u_at_0 + 640);
 
 #pragma unroll
@@ -243,31 +220,25 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 u_next_result[x] = u_new;
             }
             if (j + y < ny) {
-                if (i + kCellsX <= nx) {
+                if (i + kCellsX <= nx)
                     store4(u_next + k * slice + static_cast<long long>(j + y) * pitch + i, u_next_result);
-                } else {
+                else
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
-                        if (i + x < nx) {
+                    for (int x = 0; x < kCellsX; ++x)
+                        if (i + x < nx)
                             u_next[k * slice + static_cast<long long>(j + y) * pitch + i + x] =
                                 u_next_result[x];
-                        }
-                    }
-                }
             }
         }
 
         // Every plane moves up its queue.
 #pragma unroll
-        for (int slot = 0; slot < 2; ++slot) {
+        for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-            for (int y = 0; y < 6; ++y) {
+            for (int y = 0; y < 6; ++y)
 #pragma unroll
-                for (int x = 0; x < 6; ++x) {
+                for (int x = 0; x < 6; ++x)
                     u_queue[slot][y][x] = u_queue[slot + 1][y][x];
-                }
-            }
-        }
         u_slot = u_slot < 3 ? u_slot + 1 : u_slot - 3;
     }
 }

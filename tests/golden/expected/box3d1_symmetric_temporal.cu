@@ -93,84 +93,68 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 
     // What is read of u behind the first plane that is on its way.
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
+    for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-        for (int y = 0; y < 6; ++y) {
+        for (int y = 0; y < 6; ++y)
             u_queue[slot][y][0] =
                 u[(first_plane + slot - 1) * slice + static_cast<long long>(min(j + y - 1, ny)) * pitch +
                   min(i, (nx - 1) / kCellsX * kCellsX) - 1];
-        }
-    }
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
+    for (int slot = 0; slot < 2; ++slot)
         load4(&u_queue[slot][0][1],
               u + (first_plane + slot - 1) * slice + static_cast<long long>(min(j - 1, ny)) * pitch +
               min(i, (nx - 1) / kCellsX * kCellsX));
-    }
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
+    for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-        for (int y = 0; y < 6; ++y) {
+        for (int y = 0; y < 6; ++y)
             u_queue[slot][y][5] =
                 u[(first_plane + slot - 1) * slice + static_cast<long long>(min(j + y - 1, ny)) * pitch +
                   min(i, (nx - 1) / kCellsX * kCellsX) + 4];
-        }
-    }
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
+    for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(&u_queue[slot][y + 1][1],
                   u + (first_plane + slot - 1) * slice + static_cast<long long>(min(j + y, ny)) * pitch +
                   min(i, (nx - 1) / kCellsX * kCellsX));
-        }
-    }
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
+    for (int slot = 0; slot < 2; ++slot)
         load4(&u_queue[slot][5][1],
               u + (first_plane + slot - 1) * slice + static_cast<long long>(min(j + 4, ny)) * pitch +
               min(i, (nx - 1) / kCellsX * kCellsX));
-    }
 
     // The planes of the first turn, and those that are on their way then.
     {
         const long long u_plane = (first_plane + 1) * slice;
         const int u_into = 0;
 #pragma unroll
-        for (int n = 0; n < 4; ++n) {
+        for (int n = 0; n < 4; ++n)
             copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                         u + u_plane +
                         static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
-        }
-        if (u_copy_row < 2) {
+        if (u_copy_row < 2)
             copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                         u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
-        }
-        if (thread < 68) {
-            copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-        }
+        if (thread < 68) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
     }
     commit_copies();
     if (first_plane + 2 < end_plane + 1) {
         const long long u_plane = (first_plane + 2) * slice;
         const int u_into = 5472;
 #pragma unroll
-        for (int n = 0; n < 4; ++n) {
+        for (int n = 0; n < 4; ++n)
             copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                         u + u_plane +
                         static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
-        }
-        if (u_copy_row < 2) {
+        if (u_copy_row < 2)
             copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                         u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
-        }
-        if (thread < 68) {
-            copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-        }
+        if (thread < 68) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
     }
     commit_copies();
 
@@ -183,37 +167,30 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             const long long u_plane = (k + 3) * slice;
             const int u_into = (u_slot < 1 ? u_slot + 2 : u_slot - 1) * 5472;
 #pragma unroll
-            for (int n = 0; n < 4; ++n) {
+            for (int n = 0; n < 4; ++n)
                 copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                             u + u_plane +
                             static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
-            }
-            if (u_copy_row < 2) {
+            if (u_copy_row < 2)
                 copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                             u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
-            }
-            if (thread < 68) {
-                copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-            }
+            if (thread < 68) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
         }
         commit_copies();
 
         const int u_at_0 = u_slot * 5472 + u_here;
 #pragma unroll
-        for (int y = 0; y < 6; ++y) {
+        for (int y = 0; y < 6; ++y)
             u_queue[2][y][0] = u_ring[u_at_0 + (y - 1) * 160 - 1];
-        }
         load4(&u_queue[2][0][1], u_ring + u_at_0 - 160);
 #pragma unroll
-        for (int y = 0; y < 6; ++y) {
+        for (int y = 0; y < 6; ++y)
             u_queue[2][y][5] = u_ring[u_at_0 + (y - 1) * 160 + 4];
-        }
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(&u_queue[2][y + 1][1], u_ring + u_at_0 + y * 160);
-        }
         load4(&u_queue[2][5][1], u_ring + u_at_0 + 640);
 
 #pragma unroll
@@ -247,31 +224,25 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 u_next_result[x] = sum + sum_zp1;
             }
             if (j + y < ny) {
-                if (i + kCellsX <= nx) {
+                if (i + kCellsX <= nx)
                     store4(u_next + k * slice + static_cast<long long>(j + y) * pitch + i, u_next_result);
-                } else {
+                else
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
-                        if (i + x < nx) {
+                    for (int x = 0; x < kCellsX; ++x)
+                        if (i + x < nx)
                             u_next[k * slice + static_cast<long long>(j + y) * pitch + i + x] =
                                 u_next_result[x];
-                        }
-                    }
-                }
             }
         }
 
         // Every plane moves up its queue.
 #pragma unroll
-        for (int slot = 0; slot < 2; ++slot) {
+        for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-            for (int y = 0; y < 6; ++y) {
+            for (int y = 0; y < 6; ++y)
 #pragma unroll
-                for (int x = 0; x < 6; ++x) {
+                for (int x = 0; x < 6; ++x)
                     u_queue[slot][y][x] = u_queue[slot + 1][y][x];
-                }
-            }
-        }
         u_slot = u_slot < 2 ? u_slot + 1 : u_slot - 2;
     }
 }
@@ -316,9 +287,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     float u_sums[3][2][4][4] = {};
     auto& u_rows = *reinterpret_cast<float(*)[12288]>(shared_memory);
 #pragma unroll 1
-    for (int index = warp * 32 + lane; index < 12288; index += 256) {
+    for (int index = warp * 32 + lane; index < 12288; index += 256)
         u_rows[index] = 0.0f;
-    }
 
 #pragma unroll 1
     for (int tile = first_tile; tile < end_tile; ++tile) {
@@ -352,20 +322,17 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         for (int plane = 2; plane < 6; ++plane) {
             const long long source = min(max(out_begin + plane - 5, 0), nz - 1) * slice;
 #pragma unroll
-            for (int y = 0; y < kCellsY; ++y) {
-                if (!aligned) {
+            for (int y = 0; y < kCellsY; ++y)
+                if (!aligned)
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         copy_async(u_ring,
                                    ((plane - 2) * 32 + warp * kCellsY + y) * kRingRow + into_line +
                                    lane * kCellsX + x, u + source + first_row + y * pitch + i + x);
-                    }
-                } else {
+                else
                     copy4_async(u_ring,
                                 ((plane - 2) * 32 + warp * kCellsY + y) * kRingRow + into_line +
                                 lane * kCellsX, u + source + first_row + y * pitch + i);
-                }
-            }
             commit_copies();
         }
         await_copies<3>();
@@ -389,22 +356,19 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 {
                     const long long source = near_face ? min(max(k + 6, 0), nz - 1) * slice : at + 6 * slice;
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y) {
-                        if (near_side && !aligned) {
+                    for (int y = 0; y < kCellsY; ++y)
+                        if (near_side && !aligned)
 #pragma unroll
-                            for (int x = 0; x < kCellsX; ++x) {
+                            for (int x = 0; x < kCellsX; ++x)
                                 copy_async(u_ring,
                                            ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 32 +
                                             warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX + x,
                                            u + source + first_row + y * pitch + i + x);
-                            }
-                        } else {
+                        else
                             copy4_async(u_ring,
                                         ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 32 +
                                          warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX,
                                         u + source + first_row + y * pitch + i);
-                        }
-                    }
                     commit_copies();
                 }
 #pragma unroll
@@ -414,50 +378,40 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     const int u_plane = k - s * 2;
                     float u_near[6][6];
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y) {
+                    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_near[y + 1][x + 1] = u_planes[s][y][x];
-                        }
-                    }
                     load4(&u_near[0][1],
                           u_rows + s * 4096 + earlier * 2048 + max(warp - 1, 0) * 256 + lane * kCellsX + 128);
                     load4(&u_near[5][1],
                           u_rows + s * 4096 + earlier * 2048 + min(warp + 1, 7) * 256 + lane * kCellsX);
-                    if (near_side && at_first_row) {
+                    if (near_side && at_first_row)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_near[0][x + 1] = 1.0f;
-                        }
-                    }
-                    if (near_side && at_last_row) {
+                    if (near_side && at_last_row)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_near[5][x + 1] = 1.0f;
-                        }
-                    }
 #pragma unroll
                     for (int y = 0; y < 6; ++y) {
                         u_near[y][0] = __shfl_up_sync(0xffffffff, u_near[y][4], 1);
                         u_near[y][5] = __shfl_down_sync(0xffffffff, u_near[y][1], 1);
                     }
-                    if (near_side && at_first_column) {
+                    if (near_side && at_first_column)
 #pragma unroll
-                        for (int y = 0; y < 6; ++y) {
+                        for (int y = 0; y < 6; ++y)
                             u_near[y][0] = 1.0f;
-                        }
-                    }
-                    if (near_side && at_last_column) {
+                    if (near_side && at_last_column)
 #pragma unroll
-                        for (int y = 0; y < 6; ++y) {
+                        for (int y = 0; y < 6; ++y)
                             u_near[y][5] = 1.0f;
-                        }
-                    }
                     float u_fresh[4][4];
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y) {
+                    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_fresh[y][x] = u_sums[s][1][y][x] +
                                 fmaf(0.06f, u_near[y + 1][x + 1],
                                      fmaf(0.026f,
@@ -465,11 +419,9 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                           u_near[y + 2][x + 1],
                                           0.015f * (u_near[y][x] + u_near[y][x + 2] +
                                                     (u_near[y + 2][x] + u_near[y + 2][x + 2]))));
-                        }
-                    }
                     // What this plane adds to the sums of those ahead.
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y) {
+                    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
                         for (int x = 0; x < kCellsX; ++x) {
                             float sum = fmaf(0.026f,
@@ -481,11 +433,10 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                             sum = fmaf(0.208f, u_near[y + 1][x + 1], sum);
                             u_sums[s][1][y][x] = sum;
                         }
-                    }
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y) {
+                    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_sums[s][0][y][x] = fmaf(0.06f, u_near[y + 1][x + 1],
                                                       fmaf(0.026f,
                                                            u_near[y][x + 1] +
@@ -494,82 +445,58 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                                            0.015f * (u_near[y][x] + u_near[y][x + 2] +
                                                                      (u_near[y + 2][x] +
                                                                       u_near[y + 2][x + 2]))));
-                        }
-                    }
                     if (s <= 1) {
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y) {
+                        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                            for (int x = 0; x < kCellsX; ++x) {
+                            for (int x = 0; x < kCellsX; ++x)
                                 u_planes[s + 1][y][x] = u_fresh[y][x];
-                            }
-                        }
-                        if (near_face && u_plane < 0) {
+                        if (near_face && u_plane < 0)
 #pragma unroll
-                            for (int y = 0; y < kCellsY; ++y) {
+                            for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                                for (int x = 0; x < kCellsX; ++x) {
+                                for (int x = 0; x < kCellsX; ++x)
                                     u_planes[s + 1][y][x] = 1.0f;
-                                }
-                            }
-                        }
-                        if (near_face && u_plane >= nz) {
+                        if (near_face && u_plane >= nz)
 #pragma unroll
-                            for (int y = 0; y < kCellsY; ++y) {
+                            for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                                for (int x = 0; x < kCellsX; ++x) {
+                                for (int x = 0; x < kCellsX; ++x)
                                     u_planes[s + 1][y][x] = 1.0f;
-                                }
-                            }
-                        }
                     }
-                    if (s == 2 && u_plane >= out_begin) {
+                    if (s == 2 && u_plane >= out_begin)
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y) {
+                        for (int y = 0; y < kCellsY; ++y)
                             if (j + y >= begin_j && j + y < end_j) {
                                 if (near_side && !aligned) {
 #pragma unroll
-                                    for (int x = 0; x < kCellsX; ++x) {
-                                        if (i + x >= begin_i && i + x < end_i) {
+                                    for (int x = 0; x < kCellsX; ++x)
+                                        if (i + x >= begin_i && i + x < end_i)
                                             u_next[at - 4 * slice + first_row + y * pitch + i + x] =
                                                 u_fresh[y][x];
-                                        }
-                                    }
-                                } else {
-                                    if (i >= begin_i && i < end_i) {
-                                        store4(u_next + at - 4 * slice + first_row + y * pitch + i,
-                                               u_fresh[y]);
-                                    }
+                                } else if (i >= begin_i && i < end_i) {
+                                    store4(u_next + at - 4 * slice + first_row + y * pitch + i, u_fresh[y]);
                                 }
                             }
-                        }
-                    }
                 }
                 // The plane that has arrived, for the next turn.
 #pragma unroll
-                for (int y = 0; y < kCellsY; ++y) {
+                for (int y = 0; y < kCellsY; ++y)
                     load4(u_planes[0][y],
                           u_ring + (oldest * 32 + warp * kCellsY + y) * kRingRow + into_line +
                           lane * kCellsX);
-                }
-                if (near_face && k + 2 < 0) {
+                if (near_face && k + 2 < 0)
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y) {
+                    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_planes[0][y][x] = 1.0f;
-                        }
-                    }
-                }
-                if (near_face && k + 2 >= nz) {
+                if (near_face && k + 2 >= nz)
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y) {
+                    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_planes[0][y][x] = 1.0f;
-                        }
-                    }
-                }
                 // The outer rows, for the warps beside.
 #pragma unroll
                 for (int s = 0; s < kSteps; ++s) {

@@ -70,20 +70,17 @@ extern "C" __global__ void __launch_bounds__(256, 5)
 
     // One partial result a block; the host combines them in the blocks' order.
     const double fastest_of_block = block_max(fastest_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         fastest_partials[blockIdx.x + gridDim.x * blockIdx.y] = fastest_of_block;
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic, y periodic.
 __device__ inline void store_images_u(double* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
     const double value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny) {
-        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx) {
+    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny)
+        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads u, clock, writes u_next, clock_next, reduces to elapsed, reduces to mass.
@@ -120,18 +117,14 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 
         // Cells of u_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_u(u_next, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_u(u_next, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double elapsed_of_block = block_max(elapsed_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         elapsed_partials[blockIdx.x + gridDim.x * blockIdx.y] = elapsed_of_block;
-    }
     const double mass_of_block = block_sum(mass_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         mass_partials[blockIdx.x + gridDim.x * blockIdx.y] = mass_of_block;
-    }
 }

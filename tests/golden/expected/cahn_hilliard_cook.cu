@@ -68,29 +68,25 @@ __device__ __forceinline__ float random_turn_f32(int i, int j, int k, int stream
 __device__ inline void store_images_mu(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny) {
-        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx) {
+    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny)
+        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic.
 __device__ inline void store_images_jx(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int x = first_image(i, nx, 0); x < nx + 1; x += nx) {
+    for (int x = first_image(i, nx, 0); x < nx + 1; x += nx)
         u[static_cast<long long>(j) * pitch + x] = value;
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: y periodic.
 __device__ inline void store_images_jy(float* u, int i, int j, int nx, int ny, int pitch) {
     if (j >= 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 0); y < ny + 1; y += ny) {
+    for (int y = first_image(j, ny, 0); y < ny + 1; y += ny)
         u[static_cast<long long>(y) * pitch + i] = value;
-    }
 }
 
 // Reads c, writes mu, jx, jy.
@@ -123,19 +119,13 @@ extern "C" __global__ void __launch_bounds__(128, 10)
 
     // Cells of mu near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i >= nx - 1) {
-        store_images_mu(mu, i, j, nx, ny, pitch);
-    }
+    if (near_face || i < 1 || i >= nx - 1) store_images_mu(mu, i, j, nx, ny, pitch);
 
     // Cells of jx near a face are shown by halo cells, too.
-    if (i < 1) {
-        store_images_jx(jx, i, j, nx, ny, pitch);
-    }
+    if (i < 1) store_images_jx(jx, i, j, nx, ny, pitch);
 
     // Cells of jy near a face are shown by halo cells, too.
-    if (j < 1) {
-        store_images_jy(jy, i, j, nx, ny, pitch);
-    }
+    if (j < 1) store_images_jy(jy, i, j, nx, ny, pitch);
 }
 
 // Reads c, mu, jx, jy, writes c_next, reduces to mass, reduces to spread.
@@ -168,18 +158,14 @@ extern "C" __global__ void __launch_bounds__(128, 9)
 
         // Cells of c_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_mu(c_next, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_mu(c_next, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double mass_of_block = block_sum(mass_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         mass_partials[blockIdx.x + gridDim.x * blockIdx.y] = mass_of_block;
-    }
     const double spread_of_block = block_sum(spread_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         spread_partials[blockIdx.x + gridDim.x * blockIdx.y] = spread_of_block;
-    }
 }

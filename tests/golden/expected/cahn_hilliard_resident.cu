@@ -16,71 +16,53 @@ __device__ __forceinline__ void share2(float* to, const float* from) {
     *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
 }
 
-__device__ __forceinline__ int with_bit(int bits, int bit) {
-    return bits | 1 << bit;
-}
+// Blocks send each other messages, each in packets of 16 bytes or of 8: values and, in the last four bytes,
+// the epoch that they are of, the number of their step. A packet becomes visible to other blocks as a whole,
+// so that no fence and no flag is needed. Small packets of all messages come first, then large ones. The PTX
+// predicates the stores themselves: no branch surrounds them.
 
-__device__ __forceinline__ bool has_bit(int bits, int bit) {
-    return (bits >> bit & 1) != 0;
-}
-
-__device__ __forceinline__ unsigned long long join_words(unsigned low, unsigned high) {
-    return static_cast<unsigned long long>(high) << 32 | low;
-}
-
-// A packet of 16 bytes: values and, in its last four bytes, the epoch that they are of; visible as a whole,
-// too.
-__device__ __forceinline__ void store_packet2(long long* to, unsigned long long low, unsigned long long high,
-                                              bool is_needed) {
+__device__ __forceinline__ void send2_f32(long long* packets, int message, int messages, int epoch,
+                                          bool is_needed, float a, float b) {
     asm volatile(
-        "{ .reg .b128 packet; .reg .pred p; mov.b128 packet, {%1, %2}; setp.ne.s32 p, %3, 0;"
-        " @p st.relaxed.gpu.global.b128 [%0], packet; }" ::"l"(to),
-        "l"(low), "l"(high), "r"(static_cast<int>(is_needed))
+        "{ .reg .pred p; .reg .b64 low, high; .reg .b128 large; setp.ne.s32 p, %4, 0;"
+        " mov.b64 low, {%1, %2}; mov.b64 high, {0, %3}; mov.b128 large, {low, high};"
+        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
+        "f"(a), "f"(b), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
 
-__device__ __forceinline__ void send2_f32(long long* to, float a, float b, int epoch, bool is_needed) {
-    store_packet2(to, join_words(__float_as_uint(a), __float_as_uint(b)), join_words(0, epoch), is_needed);
+// Loads a message, two values in a packet. Returns 0 if all packets are of this epoch.
+template <int kValues>
+__device__ __forceinline__ int receive(const long long* packets, int message, int messages, int epoch,
+                                       float (&to)[kValues]) {
+    int differs = 0;
+#pragma unroll
+    for (int value = 0; value < kValues; value += 2) {
+        int none, its_epoch;
+        asm volatile(
+            "{ .reg .b64 low, high; .reg .b128 large; ld.relaxed.gpu.global.b128 large, [%4];"
+            " mov.b128 {low, high}, large; mov.b64 {%0, %1}, low; mov.b64 {%2, %3}, high; }"
+            : "=f"(to[value]), "=f"(to[value + 1]), "=r"(none), "=r"(its_epoch)
+            : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message + value / 2 * messages)
+            : "memory");
+        differs |= its_epoch ^ epoch;
+    }
+    return differs;
 }
 
-__device__ __forceinline__ void load_packet(long long* packet, const long long* from) {
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(packet[0]) : "l"(from) : "memory");
-}
-
-__device__ __forceinline__ void load_packet2(long long* packet, const long long* from) {
-    asm volatile("{ .reg .b128 both; ld.relaxed.gpu.global.b128 both, [%2]; mov.b128 {%0, %1}, both; }"
-                 : "=l"(packet[0]), "=l"(packet[1])
-                 : "l"(from)
-                 : "memory");
-}
-
-// Polls packets, first those of 16 bytes and then those of 8, until all are of this epoch. Each lies `source`
-// words from `from`; a negative source is no packet. All loads are issued before the first one is waited for.
-__device__ __forceinline__ void poll_packets(long long* packets, const int* source, int wide, int narrow,
-                                             const long long* from, int epoch) {
+// Polls messages until all are of this epoch; a negative number is no message. All loads are issued before
+// the first one is waited for.
+template <class Values, int kCount>
+__device__ __forceinline__ void poll(const long long* packets, int messages, int epoch,
+                                     const int (&message)[kCount], Values (&to)[kCount]) {
     int differs;
     do {
-#pragma unroll
-        for (int p = 0; p < wide; ++p)
-            load_packet2(&packets[2 * p], from + max(source[p], 0));
-#pragma unroll
-        for (int p = wide; p < wide + narrow; ++p)
-            load_packet(&packets[wide + p], from + max(source[p], 0));
         differs = 0;
 #pragma unroll
-        for (int p = 0; p < wide + narrow; ++p) {
-            const int its_epoch = static_cast<int>(packets[p < wide ? 2 * p + 1 : wide + p] >> 32);
-            differs |= (its_epoch ^ epoch) & ~(source[p] >> 31);
-        }
+        for (int m = 0; m < kCount; ++m)
+            differs |= receive(packets, max(message[m], 0), messages, epoch, to[m]) & ~(message[m] >> 31);
     } while (differs != 0);
-}
-
-__device__ __forceinline__ float low_f32(long long word) {
-    return __uint_as_float(static_cast<unsigned>(word));
-}
-
-__device__ __forceinline__ float high_f32(long long word) {
-    return __uint_as_float(static_cast<unsigned>(word >> 32));
 }
 
 // The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
@@ -111,11 +93,9 @@ __device__ inline double block_sum(double value) {
 __device__ inline void store_images_mu(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny) {
-        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx) {
+    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny)
+        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads c, writes mu, reduces to energy.
@@ -148,16 +128,13 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 
         // Cells of mu near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_mu(mu, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_mu(mu, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double energy_of_block = block_sum(energy_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         energy_partials[blockIdx.x + gridDim.x * blockIdx.y] = energy_of_block;
-    }
 }
 
 // Reads c, mu, writes c_next, reduces to mass.
@@ -182,16 +159,13 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 
         // Cells of c_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_mu(c_next, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_mu(c_next, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double mass_of_block = block_sum(mass_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         mass_partials[blockIdx.x + gridDim.x * blockIdx.y] = mass_of_block;
-    }
 }
 
 // All time steps of a launch, with the grid on the chip. Reads c, writes c_next.
@@ -209,11 +183,10 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     constexpr int kCellsY = 2;
     constexpr int kTileX = 64;
     constexpr int kTileY = 16;
-    constexpr int kNoPacket = -1073741824;  // negative whatever offset is added
-    constexpr int kRow = 68;                // of cells in shared memory, with those around
-    constexpr int kSlot = 1224;             // cells of one level in shared memory
-    constexpr int kMessages = 512;          // rows of threads that a block may send
-    constexpr int kSideMessages = 16;       // columns of threads
+    constexpr int kRow = 68;        // of cells in shared memory, with those around
+    constexpr int kSlot = 1224;     // cells of one level in shared memory
+    constexpr int kRows = 512;      // of threads, which a block may send
+    constexpr int kMessages = 528;  // those rows, and columns of threads
 
     // The block's box of the grid, and the thread's first cell in it.
     const int thread = threadIdx.y * kThreadsX + threadIdx.x;
@@ -228,18 +201,24 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     auto& mu_box = *reinterpret_cast<float(*)[kSlot]>(shared_memory + 1224);
     // Cells that are not in the grid are zero.
 #pragma unroll 1
-    for (int index = thread; index < 2 * kSlot; index += kThreads) {
+    for (int index = thread; index < 2 * kSlot; index += kThreads)
         c_box[index] = 0.0f;
-    }
 #pragma unroll 1
-    for (int index = thread; index < kSlot; index += kThreads) {
+    for (int index = thread; index < kSlot; index += kThreads)
         mu_box[index] = 0.0f;
-    }
     __syncthreads();
     const int blocks_j = (ny + kTileY - 1) / kTileY;
     const int blocks_i = (nx + kTileX - 1) / kTileX;
-    const int blocks = blocks_j * blocks_i;
-    const int block = blockIdx.y * blocks_i + blockIdx.x;
+    const int c_messages = blocks_j * blocks_i * kMessages;
+    const auto row_message = [&](int i, int j) {
+        return (j / kTileY * blocks_i + i / kTileX) * kMessages + j % kTileY * kThreadsX +
+            i % kTileX / kCellsX;
+    };
+    const auto column_message = [&](int i, int j) {
+        return (j / kTileY * blocks_i + i / kTileX) * kMessages + kRows +
+            (i % kTileX < 1 ? i % kTileX : i % kTileX - kTileX + 2) * kThreadsY + j % kTileY / kCellsY;
+    };
+    const int mu_messages = blocks_j * blocks_i * kMessages;
 
     const int first = static_cast<int>(static_cast<long long>(box_j + in_j) * pitch + box_i + in_i);
     const int c_place = (in_j + 1) * kRow + in_i + 2;
@@ -253,119 +232,104 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         share2(c_box + c_place + y * kRow, &c_cells[y + 1][1]);
     }
 
-    // Around the box of c: the ghost cells that each thread fills in, from the grid and then from packets of
-    // other blocks.
+    // The ghost cells around the box of c that this thread fills in: at first from the grid, later from
+    // messages.
     int c_around[2];
     int c_source[2];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
-        const int i = box_i + thread % kThreadsX * kCellsX + x;
-        const int layer = thread / kThreadsX;
-        const int j = box_j + (layer < 1 ? layer - 1 : kTileY + layer - 1);
-        const bool is_there = layer < 2;
-        const int place = (j - box_j + 1) * kRow + i - box_i + 2;
-        const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
-        const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
-        const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
-        if (x == 0) {
-            c_around[0] = place;
-            const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kMessages +
-                source_j % kTileY * kThreadsX + source_i % kTileX / kCellsX;
-            c_source[0] = is_there ? message * 2 : kNoPacket;
+    for (int pass = 0; pass < 2; ++pass) {
+        int i = box_i;
+        int j = box_j;
+        bool is_there = true;
+        if (pass < 1) {
+            const int layer = thread / kThreadsX;
+            i += thread % kThreadsX * kCellsX;
+            j += layer < 1 ? layer - 1 : kTileY + layer - 1;
+            is_there = layer < 2;
+        } else {
+            const int layer = thread % 2;
+            i += layer < 1 ? layer - 1 : kTileX + layer - 1;
+            j += thread / 2 * kCellsY;
+            is_there = thread / 2 < kThreadsY;
         }
-        if (is_there) c_box[place] = c[source];
-    }
 #pragma unroll
-    for (int x = 0; x < kCellsY; ++x) {
-        const int layer = thread % 2;
-        const int i = box_i + (layer < 1 ? layer - 1 : kTileX + layer - 1);
-        const int j = box_j + thread / 2 * kCellsY + x;
-        const bool is_there = thread / 2 < kThreadsY;
-        const int place = (j - box_j + 1) * kRow + i - box_i + 2;
-        const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
-        const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
-        const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
-        if (x == 0) {
-            c_around[1] = place;
-            const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kSideMessages +
-                (source_i % kTileX < 1 ? source_i % kTileX : source_i % kTileX - kTileX + 2) * kThreadsY +
-                source_j % kTileY / kCellsY;
-            c_source[1] = is_there ? message * 2 + blocks * kMessages * 2 : kNoPacket;
+        for (int cell = 0; cell < kCellsX; ++cell) {
+            const int place = (j - box_j + 1) * kRow + i - box_i + 2;
+            const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
+            const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
+            const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
+            if (cell == 0) {
+                c_around[pass] = place;
+                c_source[pass] = is_there ?
+                    (pass < 1 ? row_message(source_i, source_j) : column_message(source_i, source_j)) : -1;
+            }
+            if (is_there) c_box[place] = c[source];
+            if (pass < 1)
+                i += 1;
+            else
+                j += 1;
         }
-        if (is_there) c_box[place] = c[source];
     }
 
     // A bit for each row of the thread that other blocks need.
     int c_sends = 0;
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
-        if (in_j + y < 1 || in_j + y >= kTileY - 1) c_sends = with_bit(c_sends, y);
-    }
-    const int c_message = block * kMessages + in_j * kThreadsX + in_i / kCellsX;
+    for (int y = 0; y < kCellsY; ++y)
+        if (in_j + y < 1 || in_j + y >= kTileY - 1) c_sends |= 1 << y;
+    const int c_message = row_message(box_i + in_i, box_j + in_j);
     // The same for its columns, at the lower face and at the upper one.
     int c_side_sends = 0;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
-        if (in_i + x < 1) c_side_sends = with_bit(c_side_sends, x);
+        if (in_i + x < 1) c_side_sends |= 1 << x;
+        if (in_i + x >= kTileX - 1) c_side_sends |= 1 << (x + kCellsX);
     }
-    const int c_low_message = block * kSideMessages + in_i * kThreadsY + in_j / kCellsY;
-#pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
-        if (in_i + x >= kTileX - 1) c_side_sends = with_bit(c_side_sends, x + 2);
-    }
-    const int c_high_message = block * kSideMessages + (in_i - kTileX + 2) * kThreadsY + in_j / kCellsY;
+    const int c_low_message = column_message(box_i + in_i, box_j + in_j);
+    const int c_high_message = column_message(box_i + in_i + 1, box_j + in_j);
 
-    // Around the box of mu: the ghost cells that each thread fills in, from the grid and then from packets of
-    // other blocks.
+    // The ghost cells around the box of mu that this thread fills in: at first from the grid, later from
+    // messages.
     int mu_around[2];
     int mu_source[2];
-    {
-        const int i = box_i + thread % kThreadsX * kCellsX;
-        const int layer = thread / kThreadsX;
-        const int j = box_j + (layer < 1 ? layer - 1 : kTileY + layer - 1);
-        const bool is_there = layer < 2;
+#pragma unroll
+    for (int pass = 0; pass < 2; ++pass) {
+        int i = box_i;
+        int j = box_j;
+        bool is_there = true;
+        if (pass < 1) {
+            const int layer = thread / kThreadsX;
+            i += thread % kThreadsX * kCellsX;
+            j += layer < 1 ? layer - 1 : kTileY + layer - 1;
+            is_there = layer < 2;
+        } else {
+            const int layer = thread % 2;
+            i += layer < 1 ? layer - 1 : kTileX + layer - 1;
+            j += thread / 2 * kCellsY;
+            is_there = thread / 2 < kThreadsY;
+        }
         const int place = (j - box_j + 1) * kRow + i - box_i + 2;
         const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
         const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
-        mu_around[0] = place;
-        const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kMessages +
-            source_j % kTileY * kThreadsX + source_i % kTileX / kCellsX;
-        mu_source[0] = is_there ? message * 2 : kNoPacket;
-    }
-    {
-        const int layer = thread % 2;
-        const int i = box_i + (layer < 1 ? layer - 1 : kTileX + layer - 1);
-        const int j = box_j + thread / 2 * kCellsY;
-        const bool is_there = thread / 2 < kThreadsY;
-        const int place = (j - box_j + 1) * kRow + i - box_i + 2;
-        const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
-        const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
-        mu_around[1] = place;
-        const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kSideMessages +
-            (source_i % kTileX < 1 ? source_i % kTileX : source_i % kTileX - kTileX + 2) * kThreadsY +
-            source_j % kTileY / kCellsY;
-        mu_source[1] = is_there ? message * 2 + blocks * kMessages * 2 : kNoPacket;
+        mu_around[pass] = place;
+        mu_source[pass] = is_there ?
+            (pass < 1 ? row_message(source_i, source_j) : column_message(source_i, source_j)) : -1;
     }
 
     // A bit for each row of the thread that other blocks need.
     int mu_sends = 0;
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
-        if (in_j + y < 1 || in_j + y >= kTileY - 1) mu_sends = with_bit(mu_sends, y);
-    }
-    const int mu_message = block * kMessages + in_j * kThreadsX + in_i / kCellsX;
+    for (int y = 0; y < kCellsY; ++y)
+        if (in_j + y < 1 || in_j + y >= kTileY - 1) mu_sends |= 1 << y;
+    const int mu_message = row_message(box_i + in_i, box_j + in_j);
     // The same for its columns, at the lower face and at the upper one.
     int mu_side_sends = 0;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
-        if (in_i + x < 1) mu_side_sends = with_bit(mu_side_sends, x);
+        if (in_i + x < 1) mu_side_sends |= 1 << x;
+        if (in_i + x >= kTileX - 1) mu_side_sends |= 1 << (x + kCellsX);
     }
-    const int mu_low_message = block * kSideMessages + in_i * kThreadsY + in_j / kCellsY;
-#pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
-        if (in_i + x >= kTileX - 1) mu_side_sends = with_bit(mu_side_sends, x + 2);
-    }
-    const int mu_high_message = block * kSideMessages + (in_i - kTileX + 2) * kThreadsY + in_j / kCellsY;
+    const int mu_low_message = column_message(box_i + in_i, box_j + in_j);
+    const int mu_high_message = column_message(box_i + in_i + 1, box_j + in_j);
     __syncthreads();
 
 #pragma unroll 1
@@ -374,13 +338,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int c_at_next = (step + 1) % 2 * kSlot;
         const int epoch = steps_sent + step + 1;
         long long* c_packets = c_exchange + epoch % 2 * c_half;
-        long long* c_message_to = c_packets + c_message * 2;
-        long long* c_low_message_to = c_packets + c_low_message * 2 + blocks * kMessages * 2;
-        long long* c_high_message_to = c_packets + c_high_message * 2 + blocks * kMessages * 2;
         long long* mu_packets = mu_exchange + epoch % 2 * mu_half;
-        long long* mu_message_to = mu_packets + mu_message * 2;
-        long long* mu_low_message_to = mu_packets + mu_low_message * 2 + blocks * kMessages * 2;
-        long long* mu_high_message_to = mu_packets + mu_high_message * 2 + blocks * kMessages * 2;
         float c_next_cells[2][2];
         float mu_cells[4][4];
 
@@ -397,36 +355,31 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 mu_cells[y + 1][x + 1] = fmaf(minus_gamma,
                                               fmaf(-4.0f, c_cells[y + 1][x + 1],
                                                    c_cells[y + 1][x] + c_cells[y + 1][x + 2] +
                                                    c_cells[y][x + 1] + c_cells[y + 2][x + 1]),
                                               fmaf(c_cells[y + 1][x + 1] * c_cells[y + 1][x + 1],
                                                    c_cells[y + 1][x + 1], -c_cells[y + 1][x + 1]));
-            }
             share2(mu_box + mu_place + y * kRow, &mu_cells[y + 1][1]);
-            send2_f32(mu_message_to + y * kThreadsX * 2, mu_cells[y + 1][1], mu_cells[y + 1][2], epoch,
-                      has_bit(mu_sends, y));
+            send2_f32(mu_packets, mu_message + y * kThreadsX, mu_messages, epoch, (mu_sends & 1 << y) != 0,
+                      mu_cells[y + 1][1], mu_cells[y + 1][2]);
         }
         if (mu_side_sends != 0) {
-            send2_f32(mu_low_message_to, mu_cells[1][1], mu_cells[2][1], epoch, has_bit(mu_side_sends, 0));
-            send2_f32(mu_high_message_to + kThreadsY * 2, mu_cells[1][2], mu_cells[2][2], epoch,
-                      has_bit(mu_side_sends, 3));
+            send2_f32(mu_packets, mu_low_message, mu_messages, epoch, (mu_side_sends & 1) != 0,
+                      mu_cells[1][1], mu_cells[2][1]);
+            send2_f32(mu_packets, mu_high_message, mu_messages, epoch, (mu_side_sends & 1 << 3) != 0,
+                      mu_cells[1][2], mu_cells[2][2]);
         }
 
-        long long mu_received[4];
-        poll_packets(mu_received, mu_source, 2, 0, mu_packets, epoch);
-        if (mu_source[0] >= 0) {
-            float values[2];
-            values[0] = low_f32(mu_received[0]);
-            values[1] = high_f32(mu_received[0]);
-            share2(mu_box + mu_around[0], values);
-        }
-        if (mu_source[1] >= 0) {
-            mu_box[mu_around[1]] = low_f32(mu_received[2]);
-            mu_box[mu_around[1] + kRow] = high_f32(mu_received[2]);
-        }
+        float mu_received[2][2];
+        poll(mu_packets, mu_messages, epoch, mu_source, mu_received);
+        if (mu_source[0] >= 0) share2(mu_box + mu_around[0], mu_received[0]);
+        if (mu_source[1] >= 0)
+#pragma unroll
+            for (int y = 0; y < kCellsY; ++y)
+                mu_box[mu_around[1] + y * kRow] = mu_received[1][y];
         __syncthreads();
 
         // The next c.
@@ -442,51 +395,41 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 c_next_cells[y][x] = fmaf(dt_M,
                                           fmaf(-4.0f, mu_cells[y + 1][x + 1],
                                                mu_cells[y + 1][x] + mu_cells[y + 1][x + 2] +
                                                mu_cells[y][x + 1] + mu_cells[y + 2][x + 1]),
                                           c_cells[y + 1][x + 1]);
-            }
             share2(c_box + c_at_next + c_place + y * kRow, c_next_cells[y]);
-            send2_f32(c_message_to + y * kThreadsX * 2, c_next_cells[y][0], c_next_cells[y][1], epoch,
-                      has_bit(c_sends, y));
+            send2_f32(c_packets, c_message + y * kThreadsX, c_messages, epoch, (c_sends & 1 << y) != 0,
+                      c_next_cells[y][0], c_next_cells[y][1]);
         }
         if (c_side_sends != 0) {
-            send2_f32(c_low_message_to, c_next_cells[0][0], c_next_cells[1][0], epoch,
-                      has_bit(c_side_sends, 0));
-            send2_f32(c_high_message_to + kThreadsY * 2, c_next_cells[0][1], c_next_cells[1][1], epoch,
-                      has_bit(c_side_sends, 3));
+            send2_f32(c_packets, c_low_message, c_messages, epoch, (c_side_sends & 1) != 0,
+                      c_next_cells[0][0], c_next_cells[1][0]);
+            send2_f32(c_packets, c_high_message, c_messages, epoch, (c_side_sends & 1 << 3) != 0,
+                      c_next_cells[0][1], c_next_cells[1][1]);
         }
 
-        long long c_received[4];
-        poll_packets(c_received, c_source, 2, 0, c_packets, epoch);
-        if (c_source[0] >= 0) {
-            float values[2];
-            values[0] = low_f32(c_received[0]);
-            values[1] = high_f32(c_received[0]);
-            share2(c_box + c_at_next + c_around[0], values);
-        }
-        if (c_source[1] >= 0) {
-            c_box[c_at_next + c_around[1]] = low_f32(c_received[2]);
-            c_box[c_at_next + c_around[1] + kRow] = high_f32(c_received[2]);
-        }
+        float c_received[2][2];
+        poll(c_packets, c_messages, epoch, c_source, c_received);
+        if (c_source[0] >= 0) share2(c_box + c_at_next + c_around[0], c_received[0]);
+        if (c_source[1] >= 0)
+#pragma unroll
+            for (int y = 0; y < kCellsY; ++y)
+                c_box[c_at_next + c_around[1] + y * kRow] = c_received[1][y];
         __syncthreads();
 #pragma unroll
-        for (int y = 0; y < kCellsY; ++y) {
+        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 c_cells[y + 1][x + 1] = c_next_cells[y][x];
-            }
-        }
     }
 
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
+    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             c_next[first + y * pitch + x] = c_cells[y + 1][x + 1];
-        }
-    }
 }

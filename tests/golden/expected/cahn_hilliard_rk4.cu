@@ -46,11 +46,9 @@ __device__ inline double block_sum(double value) {
 __device__ inline void store_images_mu1(double* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
     const double value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny) {
-        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx) {
+    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny)
+        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads c, writes mu1, reduces to energy.
@@ -71,9 +69,8 @@ extern "C" __global__ void __launch_bounds__(64, 16)
         // Where the rows of this thread's window start.
         long long row[3];
 #pragma unroll
-        for (int y = 0; y < 3; ++y) {
+        for (int y = 0; y < 3; ++y)
             row[y] = static_cast<long long>(j + y - 1) * pitch;
-        }
 
         double c_cells[3][kCellsX + 2];
         load2(&c_cells[0][1], c + row[0] + i);
@@ -96,39 +93,30 @@ extern "C" __global__ void __launch_bounds__(64, 16)
             const double difference_2 = c_cells[1][x + 2] - c_cells[1][x + 1];
             const double difference_3 = c_cells[2][x + 1] - c_cells[1][x + 1];
             mu1_result[x] = mu1_value;
-            if (i + x < nx) {
+            if (i + x < nx)
                 energy_of_thread += fma(gamma, fma(difference_3, difference_3, difference_2 * difference_2),
                                         0.25 * (difference * difference));
-            }
         }
-        if (i + kCellsX <= nx) {
+        if (i + kCellsX <= nx)
             store2(mu1 + row[1] + i, mu1_result);
-        } else {
+        else
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) mu1[row[1] + i + x] = mu1_result[x];
-            }
-        }
 
         // Cells of mu1 near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i + 1 >= nx - 1) {
+        if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-            for (int x = 0; x < 2; ++x) {
-                if (near_face || i + x < 1 || i + x >= nx - 1) {
-                    if (i + x < nx) {
-                        store_images_mu1(mu1, i + x, j, nx, ny, pitch);
-                    }
-                }
-            }
-        }
+            for (int x = 0; x < 2; ++x)
+                if (near_face || i + x < 1 || i + x >= nx - 1)
+                    if (i + x < nx) store_images_mu1(mu1, i + x, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double energy_of_block = block_sum(energy_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         energy_partials[blockIdx.x + gridDim.x * blockIdx.y] = energy_of_block;
-    }
 }
 
 // Reads c, mu1, writes c2.
@@ -148,9 +136,8 @@ extern "C" __global__ void __launch_bounds__(64, 15)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
 
     double c_cells[kCellsX];
     load2(c_cells, c + row[1] + i);
@@ -164,34 +151,26 @@ extern "C" __global__ void __launch_bounds__(64, 15)
 
     double c2_result[kCellsX];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         c2_result[x] = fma(dt_M,
                            fma(-4.0, mu1_cells[1][x + 1],
                                mu1_cells[1][x] + mu1_cells[1][x + 2] + mu1_cells[0][x + 1] +
                                mu1_cells[2][x + 1]),
                            c_cells[x]);
-    }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store2(c2 + row[1] + i, c2_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) c2[row[1] + i + x] = c2_result[x];
-        }
-    }
 
     // Cells of c2 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 1) {
+    if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_mu1(c2, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
+                if (i + x < nx) store_images_mu1(c2, i + x, j, nx, ny, pitch);
 }
 
 // Reads c2, writes mu2.
@@ -211,9 +190,8 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
 
     double c2_cells[3][kCellsX + 2];
     load2(&c2_cells[0][1], c2 + row[0] + i);
@@ -225,35 +203,27 @@ extern "C" __global__ void __launch_bounds__(64, 16)
 
     double mu2_result[kCellsX];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         mu2_result[x] = fma(minus_gamma,
                             fma(-4.0, c2_cells[1][x + 1],
                                 c2_cells[1][x] + c2_cells[1][x + 2] + c2_cells[0][x + 1] +
                                 c2_cells[2][x + 1]),
                             fma(c2_cells[1][x + 1] * c2_cells[1][x + 1], c2_cells[1][x + 1],
                                 -c2_cells[1][x + 1]));
-    }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store2(mu2 + row[1] + i, mu2_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) mu2[row[1] + i + x] = mu2_result[x];
-        }
-    }
 
     // Cells of mu2 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 1) {
+    if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_mu1(mu2, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
+                if (i + x < nx) store_images_mu1(mu2, i + x, j, nx, ny, pitch);
 }
 
 // Reads c, mu2, writes c3.
@@ -273,9 +243,8 @@ extern "C" __global__ void __launch_bounds__(64, 15)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
 
     double c_cells[kCellsX];
     load2(c_cells, c + row[1] + i);
@@ -289,34 +258,26 @@ extern "C" __global__ void __launch_bounds__(64, 15)
 
     double c3_result[kCellsX];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         c3_result[x] = fma(dt_M,
                            fma(-4.0, mu2_cells[1][x + 1],
                                mu2_cells[1][x] + mu2_cells[1][x + 2] + mu2_cells[0][x + 1] +
                                mu2_cells[2][x + 1]),
                            c_cells[x]);
-    }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store2(c3 + row[1] + i, c3_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) c3[row[1] + i + x] = c3_result[x];
-        }
-    }
 
     // Cells of c3 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 1) {
+    if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_mu1(c3, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
+                if (i + x < nx) store_images_mu1(c3, i + x, j, nx, ny, pitch);
 }
 
 // Reads c3, writes mu3.
@@ -336,9 +297,8 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
 
     double c3_cells[3][kCellsX + 2];
     load2(&c3_cells[0][1], c3 + row[0] + i);
@@ -350,35 +310,27 @@ extern "C" __global__ void __launch_bounds__(64, 16)
 
     double mu3_result[kCellsX];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         mu3_result[x] = fma(minus_gamma,
                             fma(-4.0, c3_cells[1][x + 1],
                                 c3_cells[1][x] + c3_cells[1][x + 2] + c3_cells[0][x + 1] +
                                 c3_cells[2][x + 1]),
                             fma(c3_cells[1][x + 1] * c3_cells[1][x + 1], c3_cells[1][x + 1],
                                 -c3_cells[1][x + 1]));
-    }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store2(mu3 + row[1] + i, mu3_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) mu3[row[1] + i + x] = mu3_result[x];
-        }
-    }
 
     // Cells of mu3 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 1) {
+    if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_mu1(mu3, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
+                if (i + x < nx) store_images_mu1(mu3, i + x, j, nx, ny, pitch);
 }
 
 // Reads c, mu3, writes c4.
@@ -398,9 +350,8 @@ extern "C" __global__ void __launch_bounds__(64, 15)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
 
     double c_cells[kCellsX];
     load2(c_cells, c + row[1] + i);
@@ -414,34 +365,26 @@ extern "C" __global__ void __launch_bounds__(64, 15)
 
     double c4_result[kCellsX];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         c4_result[x] = fma(dt_M,
                            fma(-4.0, mu3_cells[1][x + 1],
                                mu3_cells[1][x] + mu3_cells[1][x + 2] + mu3_cells[0][x + 1] +
                                mu3_cells[2][x + 1]),
                            c_cells[x]);
-    }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store2(c4 + row[1] + i, c4_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) c4[row[1] + i + x] = c4_result[x];
-        }
-    }
 
     // Cells of c4 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 1) {
+    if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_mu1(c4, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
+                if (i + x < nx) store_images_mu1(c4, i + x, j, nx, ny, pitch);
 }
 
 // Reads c4, writes mu4.
@@ -461,9 +404,8 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
 
     double c4_cells[3][kCellsX + 2];
     load2(&c4_cells[0][1], c4 + row[0] + i);
@@ -475,35 +417,27 @@ extern "C" __global__ void __launch_bounds__(64, 16)
 
     double mu4_result[kCellsX];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         mu4_result[x] = fma(minus_gamma,
                             fma(-4.0, c4_cells[1][x + 1],
                                 c4_cells[1][x] + c4_cells[1][x + 2] + c4_cells[0][x + 1] +
                                 c4_cells[2][x + 1]),
                             fma(c4_cells[1][x + 1] * c4_cells[1][x + 1], c4_cells[1][x + 1],
                                 -c4_cells[1][x + 1]));
-    }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store2(mu4 + row[1] + i, mu4_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) mu4[row[1] + i + x] = mu4_result[x];
-        }
-    }
 
     // Cells of mu4 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 1) {
+    if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_mu1(mu4, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
+                if (i + x < nx) store_images_mu1(mu4, i + x, j, nx, ny, pitch);
 }
 
 // Reads c, mu1, mu2, mu3, mu4, writes c_next, reduces to mass.
@@ -526,9 +460,8 @@ extern "C" __global__ void __launch_bounds__(64, 8)
         // Where the rows of this thread's window start.
         long long row[3];
 #pragma unroll
-        for (int y = 0; y < 3; ++y) {
+        for (int y = 0; y < 3; ++y)
             row[y] = static_cast<long long>(j + y - 1) * pitch;
-        }
 
         double c_cells[kCellsX];
         load2(c_cells, c + row[1] + i);
@@ -579,32 +512,24 @@ extern "C" __global__ void __launch_bounds__(64, 8)
             c_next_result[x] = c_new;
             if (i + x < nx) mass_of_thread += c_new;
         }
-        if (i + kCellsX <= nx) {
+        if (i + kCellsX <= nx)
             store2(c_next + row[1] + i, c_next_result);
-        } else {
+        else
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) c_next[row[1] + i + x] = c_next_result[x];
-            }
-        }
 
         // Cells of c_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i + 1 >= nx - 1) {
+        if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-            for (int x = 0; x < 2; ++x) {
-                if (near_face || i + x < 1 || i + x >= nx - 1) {
-                    if (i + x < nx) {
-                        store_images_mu1(c_next, i + x, j, nx, ny, pitch);
-                    }
-                }
-            }
-        }
+            for (int x = 0; x < 2; ++x)
+                if (near_face || i + x < 1 || i + x >= nx - 1)
+                    if (i + x < nx) store_images_mu1(c_next, i + x, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double mass_of_block = block_sum(mass_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         mass_partials[blockIdx.x + gridDim.x * blockIdx.y] = mass_of_block;
-    }
 }

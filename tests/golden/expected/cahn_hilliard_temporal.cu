@@ -77,11 +77,9 @@ __device__ inline double block_sum(double value) {
 __device__ inline void store_images_mu(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny) {
-        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx) {
+    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny)
+        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads c, writes mu, reduces to energy.
@@ -114,16 +112,13 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 
         // Cells of mu near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_mu(mu, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_mu(mu, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double energy_of_block = block_sum(energy_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         energy_partials[blockIdx.x + gridDim.x * blockIdx.y] = energy_of_block;
-    }
 }
 
 // Reads c, mu, writes c_next, reduces to mass.
@@ -148,16 +143,13 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 
         // Cells of c_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_mu(c_next, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_mu(c_next, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double mass_of_block = block_sum(mass_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         mass_partials[blockIdx.x + gridDim.x * blockIdx.y] = mass_of_block;
-    }
 }
 
 // 4 time steps in one pass over memory. Reads c, writes c_next.
@@ -221,16 +213,14 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                                                             out_begin + plane - 9 >= ny ?
                                                             out_begin + plane - ny - 9 :
                                                             out_begin + plane - 9) * pitch;
-            if (!aligned) {
+            if (!aligned)
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     copy_async(c_ring, ((plane - 1) * 4 + warp) * kRingRow + into_line + lane * kCellsX + x,
                                c + source + (i + x < 0 ? i + x + nx : i + x >= nx ? i + x - nx : i + x));
-                }
-            } else {
+            else
                 copy4_async(c_ring, ((plane - 1) * 4 + warp) * kRingRow + into_line + lane * kCellsX,
                             c + source + from_i);
-            }
             commit_copies();
         }
         await_copies<3>();
@@ -253,21 +243,19 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                     const long long source = near_face ?
                         static_cast<long long>(k + 5 < 0 ? k + ny + 5 : k + 5 >= ny ? k - ny + 5 :
                                                k + 5) * pitch : at + 5 * static_cast<long long>(pitch);
-                    if (near_side && !aligned) {
+                    if (near_side && !aligned)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             copy_async(c_ring,
                                        ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 4 +
                                         warp) * kRingRow + into_line + lane * kCellsX + x,
                                        c + source +
                                        (i + x < 0 ? i + x + nx : i + x >= nx ? i + x - nx : i + x));
-                        }
-                    } else {
+                    else
                         copy4_async(c_ring,
                                     ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 4 +
                                      warp) * kRingRow + into_line + lane * kCellsX,
                                     c + source + from_i);
-                    }
                     commit_copies();
                 }
 #pragma unroll
@@ -277,85 +265,68 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                     const int mu_plane = k - s * 2;
                     float c_near[6];
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         c_near[x + 1] = c_planes[s][1][x];
-                    }
                     c_near[0] = __shfl_up_sync(0xffffffff, c_near[4], 1);
                     c_near[5] = __shfl_down_sync(0xffffffff, c_near[1], 1);
                     float mu_fresh[4];
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         mu_fresh[x] = fmaf(minus_gamma,
                                            fmaf(-4.0f, c_planes[s][1][x],
                                                 c_near[x] + c_near[x + 2] + c_planes[s][0][x] +
                                                 c_planes[s][2][x]),
                                            fmaf(c_planes[s][1][x] * c_planes[s][1][x], c_planes[s][1][x],
                                                 -c_planes[s][1][x]));
-                    }
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         mu_planes[s][2][x] = mu_fresh[x];
-                    }
                     // The next plane of c.
                     const int c_plane = k - s * 2 - 1;
                     float mu_near[6];
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         mu_near[x + 1] = mu_planes[s][1][x];
-                    }
                     mu_near[0] = __shfl_up_sync(0xffffffff, mu_near[4], 1);
                     mu_near[5] = __shfl_down_sync(0xffffffff, mu_near[1], 1);
                     float c_fresh[4];
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         c_fresh[x] = fmaf(dt_M,
                                           fmaf(-4.0f, mu_planes[s][1][x],
                                                mu_near[x] + mu_near[x + 2] + mu_planes[s][0][x] +
                                                mu_planes[s][2][x]),
                                           c_planes[s][0][x]);
-                    }
-                    if (s <= 2) {
+                    if (s <= 2)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             c_planes[s + 1][2][x] = c_fresh[x];
-                        }
-                    }
                     if (s == 3 && c_plane >= out_begin) {
                         if (near_side && !aligned) {
 #pragma unroll
-                            for (int x = 0; x < kCellsX; ++x) {
-                                if (i + x >= begin_i && i + x < end_i) {
+                            for (int x = 0; x < kCellsX; ++x)
+                                if (i + x >= begin_i && i + x < end_i)
                                     c_next[at - 7 * static_cast<long long>(pitch) + i + x] = c_fresh[x];
-                                }
-                            }
-                        } else {
-                            if (i >= begin_i && i < end_i) {
-                                store4(c_next + at - 7 * static_cast<long long>(pitch) + i, c_fresh);
-                            }
+                        } else if (i >= begin_i && i < end_i) {
+                            store4(c_next + at - 7 * static_cast<long long>(pitch) + i, c_fresh);
                         }
                     }
                 }
                 // Every plane moves down its queue.
 #pragma unroll
-                for (int level = 0; level < 4; ++level) {
+                for (int level = 0; level < 4; ++level)
 #pragma unroll
-                    for (int slot = 0; slot < 2; ++slot) {
+                    for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-                        for (int x = 0; x < 4; ++x) {
+                        for (int x = 0; x < 4; ++x)
                             c_planes[level][slot][x] = c_planes[level][slot + 1][x];
-                        }
-                    }
-                }
 #pragma unroll
-                for (int level = 0; level < 4; ++level) {
+                for (int level = 0; level < 4; ++level)
 #pragma unroll
-                    for (int slot = 0; slot < 2; ++slot) {
+                    for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-                        for (int x = 0; x < 4; ++x) {
+                        for (int x = 0; x < 4; ++x)
                             mu_planes[level][slot][x] = mu_planes[level][slot + 1][x];
-                        }
-                    }
-                }
                 at += static_cast<long long>(pitch);
                 oldest = oldest + 1 < kRing ? oldest + 1 : 0;
                 await_copies<3>();

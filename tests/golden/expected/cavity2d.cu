@@ -137,7 +137,6 @@ extern "C" __global__ void __launch_bounds__(128, 4)
 
     // One partial result a block; the host combines them in the blocks' order.
     const double fastest_of_block = block_max(fastest_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         fastest_partials[blockIdx.x + gridDim.x * blockIdx.y] = fastest_of_block;
-    }
 }

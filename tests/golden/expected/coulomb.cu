@@ -58,9 +58,8 @@ extern "C" __global__ void __launch_bounds__(128, 8)
         const int rows = min(kRowsOf_atoms, n_atoms - first);
         __syncthreads();
         for (int row = threadIdx.x + kThreadsX * threadIdx.y + kThreadsX * kThreadsY * threadIdx.z;
-             row < rows; row += kThreadsX * kThreadsY * kThreadsZ) {
+             row < rows; row += kThreadsX * kThreadsY * kThreadsZ)
             copy4(&atoms_chunk[row * 4], atoms + static_cast<long long>(first + row) * 4);
-        }
         __syncthreads();
         for (int row = 0; row < rows; ++row) {
             float atoms_row[4];
@@ -85,10 +84,9 @@ extern "C" __global__ void __launch_bounds__(128, 8)
     }
 
 #pragma unroll
-    for (int cell = 0; cell < kCellsX; ++cell) {
+    for (int cell = 0; cell < kCellsX; ++cell)
         if (i + cell * kThreadsX < nx && j < ny && k < nz) {
             const long long at = k * slice + static_cast<long long>(j) * pitch + i + cell * kThreadsX;
             potential[at] = sum_over_atoms[cell];
         }
-    }
 }

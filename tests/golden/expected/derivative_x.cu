@@ -49,12 +49,10 @@ extern "C" __global__ void __launch_bounds__(128, 9)
         sum = fmaf(-0.0035714286f, f_cells[x + 8] - f_cells[x], sum);
         df_result[x] = inv_dx * sum;
     }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store4(df + k * slice + static_cast<long long>(j) * pitch + i, df_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) df[k * slice + static_cast<long long>(j) * pitch + i + x] = df_result[x];
-        }
-    }
 }

@@ -39,15 +39,13 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     // Where the rows of this thread's window start.
     long long row[kCellsY + 8];
 #pragma unroll
-    for (int y = 0; y < kCellsY + 8; ++y) {
+    for (int y = 0; y < kCellsY + 8; ++y)
         row[y] = static_cast<long long>(min(j + y - 4, ny + 3)) * pitch;
-    }
 
     float f_cells[kCellsY + 8][kCellsX];
 #pragma unroll
-    for (int y = 0; y < 10; ++y) {
+    for (int y = 0; y < 10; ++y)
         load4(f_cells[y], f + k * slice + row[y] + i);
-    }
 
 #pragma unroll
     for (int y = 0; y < kCellsY; ++y) {
@@ -61,14 +59,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
             df_result[x] = inv_dy * sum;
         }
         if (j + y < ny) {
-            if (i + kCellsX <= nx) {
+            if (i + kCellsX <= nx)
                 store4(df + k * slice + row[y + 4] + i, df_result);
-            } else {
+            else
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) df[k * slice + row[y + 4] + i + x] = df_result[x];
-                }
-            }
         }
     }
 }

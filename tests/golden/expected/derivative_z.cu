@@ -39,15 +39,13 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     // Where the rows of this thread's window start.
     long long plane[kCellsZ + 8];
 #pragma unroll
-    for (int z = 0; z < kCellsZ + 8; ++z) {
+    for (int z = 0; z < kCellsZ + 8; ++z)
         plane[z] = min(k + z - 4, nz + 3) * slice;
-    }
 
     float f_cells[kCellsZ + 8][kCellsX];
 #pragma unroll
-    for (int z = 0; z < 12; ++z) {
+    for (int z = 0; z < 12; ++z)
         load2(f_cells[z], f + plane[z] + static_cast<long long>(j) * pitch + i);
-    }
 
 #pragma unroll
     for (int z = 0; z < kCellsZ; ++z) {
@@ -61,16 +59,13 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             df_result[x] = df_value;
         }
         if (k + z < nz) {
-            if (i + kCellsX <= nx) {
+            if (i + kCellsX <= nx)
                 store2(df + plane[z + 4] + static_cast<long long>(j) * pitch + i, df_result);
-            } else {
+            else
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
-                    if (i + x < nx) {
+                for (int x = 0; x < kCellsX; ++x)
+                    if (i + x < nx)
                         df[plane[z + 4] + static_cast<long long>(j) * pitch + i + x] = df_result[x];
-                    }
-                }
-            }
         }
     }
 }

@@ -33,9 +33,8 @@ __device__ inline void store_images_f_1(float* u, int i, int j, int k, int nx, i
                                         long long slice) {
     if (i < nx - 1) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int x = first_image(i, nx, 1); x < nx; x += nx) {
+    for (int x = first_image(i, nx, 1); x < nx; x += nx)
         u[k * slice + static_cast<long long>(j) * pitch + x] = value;
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic.
@@ -43,9 +42,8 @@ __device__ inline void store_images_f_2(float* u, int i, int j, int k, int nx, i
                                         long long slice) {
     if (i >= 1) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int x = first_image(i, nx, 0); x < nx + 1; x += nx) {
+    for (int x = first_image(i, nx, 0); x < nx + 1; x += nx)
         u[k * slice + static_cast<long long>(j) * pitch + x] = value;
-    }
 }
 
 // Reads solid, f_0, f_2, f_1, f_4, f_3, f_6, f_5, f_8, f_7, f_10, f_9, f_12, f_11, f_14, f_13, f_16, f_15,
@@ -306,59 +304,38 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         }
 
         // Cells of f_1_next near a face are shown by halo cells, too.
-        if (i >= nx - 1) {
-            store_images_f_1(f_1_next, i, j, k, nx, ny, nz, pitch, slice);
-        }
+        if (i >= nx - 1) store_images_f_1(f_1_next, i, j, k, nx, ny, nz, pitch, slice);
 
         // Cells of f_2_next near a face are shown by halo cells, too.
-        if (i < 1) {
-            store_images_f_2(f_2_next, i, j, k, nx, ny, nz, pitch, slice);
-        }
+        if (i < 1) store_images_f_2(f_2_next, i, j, k, nx, ny, nz, pitch, slice);
 
         // Cells of f_7_next near a face are shown by halo cells, too.
-        if (i >= nx - 1) {
-            store_images_f_1(f_7_next, i, j, k, nx, ny, nz, pitch, slice);
-        }
+        if (i >= nx - 1) store_images_f_1(f_7_next, i, j, k, nx, ny, nz, pitch, slice);
 
         // Cells of f_8_next near a face are shown by halo cells, too.
-        if (i < 1) {
-            store_images_f_2(f_8_next, i, j, k, nx, ny, nz, pitch, slice);
-        }
+        if (i < 1) store_images_f_2(f_8_next, i, j, k, nx, ny, nz, pitch, slice);
 
         // Cells of f_9_next near a face are shown by halo cells, too.
-        if (i >= nx - 1) {
-            store_images_f_1(f_9_next, i, j, k, nx, ny, nz, pitch, slice);
-        }
+        if (i >= nx - 1) store_images_f_1(f_9_next, i, j, k, nx, ny, nz, pitch, slice);
 
         // Cells of f_10_next near a face are shown by halo cells, too.
-        if (i < 1) {
-            store_images_f_2(f_10_next, i, j, k, nx, ny, nz, pitch, slice);
-        }
+        if (i < 1) store_images_f_2(f_10_next, i, j, k, nx, ny, nz, pitch, slice);
 
         // Cells of f_11_next near a face are shown by halo cells, too.
-        if (i >= nx - 1) {
-            store_images_f_1(f_11_next, i, j, k, nx, ny, nz, pitch, slice);
-        }
+        if (i >= nx - 1) store_images_f_1(f_11_next, i, j, k, nx, ny, nz, pitch, slice);
 
         // Cells of f_12_next near a face are shown by halo cells, too.
-        if (i < 1) {
-            store_images_f_2(f_12_next, i, j, k, nx, ny, nz, pitch, slice);
-        }
+        if (i < 1) store_images_f_2(f_12_next, i, j, k, nx, ny, nz, pitch, slice);
 
         // Cells of f_13_next near a face are shown by halo cells, too.
-        if (i >= nx - 1) {
-            store_images_f_1(f_13_next, i, j, k, nx, ny, nz, pitch, slice);
-        }
+        if (i >= nx - 1) store_images_f_1(f_13_next, i, j, k, nx, ny, nz, pitch, slice);
 
         // Cells of f_14_next near a face are shown by halo cells, too.
-        if (i < 1) {
-            store_images_f_2(f_14_next, i, j, k, nx, ny, nz, pitch, slice);
-        }
+        if (i < 1) store_images_f_2(f_14_next, i, j, k, nx, ny, nz, pitch, slice);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double flow_of_block = block_sum(flow_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         flow_partials[blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)] = flow_of_block;
-    }
 }

@@ -47,22 +47,18 @@ __device__ inline double block_sum(double value) {
 __device__ inline void store_images_vx(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 2 && j >= 2 && j < ny - 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 2; y += ny) {
-        for (int x = first_image(i, nx, 2); x < nx + 1; x += nx) {
+    for (int y = first_image(j, ny, 1); y < ny + 2; y += ny)
+        for (int x = first_image(i, nx, 2); x < nx + 1; x += nx)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic, y periodic.
 __device__ inline void store_images_vy(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 2 && i < nx - 1 && j >= 1 && j < ny - 2) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 2); y < ny + 1; y += ny) {
-        for (int x = first_image(i, nx, 1); x < nx + 2; x += nx) {
+    for (int y = first_image(j, ny, 2); y < ny + 1; y += ny)
+        for (int x = first_image(i, nx, 1); x < nx + 2; x += nx)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads vx, sxx, sxy, vy, syy, writes vx_next, vy_next, reduces to kinetic, reduces to kinetic_y.
@@ -87,9 +83,8 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         // Where the rows of this thread's window start.
         long long row[5];
 #pragma unroll
-        for (int y = 0; y < 5; ++y) {
+        for (int y = 0; y < 5; ++y)
             row[y] = static_cast<long long>(j + y - 2) * pitch;
-        }
 
         float vx_cells[kCellsX];
         load2(vx_cells, vx + row[2] + i);
@@ -100,9 +95,8 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         load2(&sxx_cells[3], sxx_row + 2);
         float sxy_cells[4][kCellsX + 3];
 #pragma unroll
-        for (int y = 0; y < 2; ++y) {
+        for (int y = 0; y < 2; ++y)
             load2(&sxy_cells[y][2], sxy + row[y] + i);
-        }
         const float* sxy_row = sxy + row[2] + i;
         load2(sxy_cells[2], sxy_row - 2);
         load2(&sxy_cells[2][2], sxy_row);
@@ -112,9 +106,8 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         load2(vy_cells, vy + row[2] + i);
         float syy_cells[4][kCellsX];
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load2(syy_cells[y], syy + row[y + 1] + i);
-        }
 
         float vx_next_result[kCellsX];
         float vy_next_result[kCellsX];
@@ -146,80 +139,62 @@ extern "C" __global__ void __launch_bounds__(256, 3)
             store2(vy_next + row[2] + i, vy_next_result);
         } else {
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) vx_next[row[2] + i + x] = vx_next_result[x];
-            }
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) vy_next[row[2] + i + x] = vy_next_result[x];
-            }
         }
 
         // Cells of vx_next near a face are shown by halo cells, too.
         const bool near_face = j < 2 || j >= ny - 1;
-        if (near_face || i < 1 || i + 1 >= nx - 2) {
+        if (near_face || i < 1 || i + 1 >= nx - 2)
 #pragma unroll 1
-            for (int x = 0; x < 2; ++x) {
-                if (near_face || i + x < 1 || i + x >= nx - 2) {
-                    if (i + x < nx) {
-                        store_images_vx(vx_next, i + x, j, nx, ny, pitch);
-                    }
-                }
-            }
-        }
+            for (int x = 0; x < 2; ++x)
+                if (near_face || i + x < 1 || i + x >= nx - 2)
+                    if (i + x < nx) store_images_vx(vx_next, i + x, j, nx, ny, pitch);
 
         // Cells of vy_next near a face are shown by halo cells, too.
         const bool near_face_2 = j < 1 || j >= ny - 2;
-        if (near_face_2 || i < 2 || i + 1 >= nx - 1) {
+        if (near_face_2 || i < 2 || i + 1 >= nx - 1)
 #pragma unroll 1
-            for (int x = 0; x < 2; ++x) {
-                if (near_face_2 || i + x < 2 || i + x >= nx - 1) {
-                    if (i + x < nx) {
-                        store_images_vy(vy_next, i + x, j, nx, ny, pitch);
-                    }
-                }
-            }
-        }
+            for (int x = 0; x < 2; ++x)
+                if (near_face_2 || i + x < 2 || i + x >= nx - 1)
+                    if (i + x < nx) store_images_vy(vy_next, i + x, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double kinetic_of_block = block_sum(kinetic_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         kinetic_partials[blockIdx.x + gridDim.x * blockIdx.y] = kinetic_of_block;
-    }
     const double kinetic_y_of_block = block_sum(kinetic_y_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         kinetic_y_partials[blockIdx.x + gridDim.x * blockIdx.y] = kinetic_y_of_block;
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic.
 __device__ inline void store_images_sxx(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 2 && i < nx - 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int x = first_image(i, nx, 1); x < nx + 2; x += nx) {
+    for (int x = first_image(i, nx, 1); x < nx + 2; x += nx)
         u[static_cast<long long>(j) * pitch + x] = value;
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: y periodic.
 __device__ inline void store_images_syy(float* u, int i, int j, int nx, int ny, int pitch) {
     if (j >= 2 && j < ny - 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 2; y += ny) {
+    for (int y = first_image(j, ny, 1); y < ny + 2; y += ny)
         u[static_cast<long long>(y) * pitch + i] = value;
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic, y periodic.
 __device__ inline void store_images_sxy(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 2 && j >= 1 && j < ny - 2) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 2); y < ny + 1; y += ny) {
-        for (int x = first_image(i, nx, 2); x < nx + 1; x += nx) {
+    for (int y = first_image(j, ny, 2); y < ny + 1; y += ny)
+        for (int x = first_image(i, nx, 2); x < nx + 1; x += nx)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads sxx, sxy, syy, vx_next, vy_next, writes sxx_next, syy_next, sxy_next, reduces to stretch, reduces to
@@ -246,9 +221,8 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         // Where the rows of this thread's window start.
         long long row[5];
 #pragma unroll
-        for (int y = 0; y < 5; ++y) {
+        for (int y = 0; y < 5; ++y)
             row[y] = static_cast<long long>(j + y - 2) * pitch;
-        }
 
         float sxx_cells[kCellsX];
         load2(sxx_cells, sxx + row[2] + i);
@@ -263,14 +237,12 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         load2(&vx_next_cells[1][2], vx_next_row);
         vx_next_cells[1][4] = vx_next_row[2];
 #pragma unroll
-        for (int y = 2; y < 4; ++y) {
+        for (int y = 2; y < 4; ++y)
             load2(&vx_next_cells[y][2], vx_next + row[y + 1] + i);
-        }
         float vy_next_cells[4][kCellsX + 3];
 #pragma unroll
-        for (int y = 0; y < 2; ++y) {
+        for (int y = 0; y < 2; ++y)
             load2(&vy_next_cells[y][1], vy_next + row[y] + i);
-        }
         const float* vy_next_row = vy_next + row[2] + i;
         vy_next_cells[2][0] = vy_next_row[-1];
         load2(&vy_next_cells[2][1], vy_next_row);
@@ -314,62 +286,43 @@ extern "C" __global__ void __launch_bounds__(256, 3)
             store2(sxy_next + row[2] + i, sxy_next_result);
         } else {
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) sxx_next[row[2] + i + x] = sxx_next_result[x];
-            }
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) syy_next[row[2] + i + x] = syy_next_result[x];
-            }
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) sxy_next[row[2] + i + x] = sxy_next_result[x];
-            }
         }
 
         // Cells of sxx_next near a face are shown by halo cells, too.
-        if (i < 2 || i + 1 >= nx - 1) {
+        if (i < 2 || i + 1 >= nx - 1)
 #pragma unroll 1
-            for (int x = 0; x < 2; ++x) {
-                if (i + x < 2 || i + x >= nx - 1) {
-                    if (i + x < nx) {
-                        store_images_sxx(sxx_next, i + x, j, nx, ny, pitch);
-                    }
-                }
-            }
-        }
+            for (int x = 0; x < 2; ++x)
+                if (i + x < 2 || i + x >= nx - 1)
+                    if (i + x < nx) store_images_sxx(sxx_next, i + x, j, nx, ny, pitch);
 
         // Cells of syy_next near a face are shown by halo cells, too.
-        if (j < 2 || j >= ny - 1) {
+        if (j < 2 || j >= ny - 1)
 #pragma unroll 1
-            for (int x = 0; x < 2; ++x) {
-                if (i + x < nx) {
-                    store_images_syy(syy_next, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
+            for (int x = 0; x < 2; ++x)
+                if (i + x < nx) store_images_syy(syy_next, i + x, j, nx, ny, pitch);
 
         // Cells of sxy_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 2;
-        if (near_face || i < 1 || i + 1 >= nx - 2) {
+        if (near_face || i < 1 || i + 1 >= nx - 2)
 #pragma unroll 1
-            for (int x = 0; x < 2; ++x) {
-                if (near_face || i + x < 1 || i + x >= nx - 2) {
-                    if (i + x < nx) {
-                        store_images_sxy(sxy_next, i + x, j, nx, ny, pitch);
-                    }
-                }
-            }
-        }
+            for (int x = 0; x < 2; ++x)
+                if (near_face || i + x < 1 || i + x >= nx - 2)
+                    if (i + x < nx) store_images_sxy(sxy_next, i + x, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double stretch_of_block = block_sum(stretch_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         stretch_partials[blockIdx.x + gridDim.x * blockIdx.y] = stretch_of_block;
-    }
     const double shear_of_block = block_sum(shear_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         shear_partials[blockIdx.x + gridDim.x * blockIdx.y] = shear_of_block;
-    }
 }

@@ -63,36 +63,30 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         // Where the rows of this thread's window start.
         long long row[9];
 #pragma unroll
-        for (int y = 0; y < 9; ++y) {
+        for (int y = 0; y < 9; ++y)
             row[y] = static_cast<long long>(j + y - 4) * pitch;
-        }
         long long plane[9];
 #pragma unroll
-        for (int z = 0; z < 9; ++z) {
+        for (int z = 0; z < 9; ++z)
             plane[z] = (k + z - 4) * slice;
-        }
 
         float f_cells[9][9][kCellsX + 8];
 #pragma unroll
-        for (int z = 0; z < 4; ++z) {
+        for (int z = 0; z < 4; ++z)
             load4(&f_cells[z][4][4], f + plane[z] + row[4] + i);
-        }
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(&f_cells[4][y][4], f + plane[4] + row[y] + i);
-        }
         const float* f_row = f + plane[4] + row[4] + i;
         load4(f_cells[4][4], f_row - 4);
         load4(&f_cells[4][4][4], f_row);
         load4(&f_cells[4][4][8], f_row + 4);
 #pragma unroll
-        for (int y = 5; y < 9; ++y) {
+        for (int y = 5; y < 9; ++y)
             load4(&f_cells[4][y][4], f + plane[4] + row[y] + i);
-        }
 #pragma unroll
-        for (int z = 5; z < 9; ++z) {
+        for (int z = 5; z < 9; ++z)
             load4(&f_cells[z][4][4], f + plane[z] + row[4] + i);
-        }
 
         float fx_result[kCellsX];
         float fy_result[kCellsX];
@@ -114,12 +108,11 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             fx_result[x] = fx_value;
             fy_result[x] = fy_value;
             fz_result[x] = fz_value;
-            if (i + x < nx) {
+            if (i + x < nx)
                 steepest_of_thread = keep_max(steepest_of_thread,
                                               static_cast<double>(fmaf(fz_value, fz_value,
                                                                        fmaf(fy_value, fy_value,
                                                                             fx_value * fx_value))));
-            }
         }
         if (i + kCellsX <= nx) {
             store4(fx + plane[4] + row[4] + i, fx_result);
@@ -127,23 +120,19 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             store4(fz + plane[4] + row[4] + i, fz_result);
         } else {
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) fx[plane[4] + row[4] + i + x] = fx_result[x];
-            }
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) fy[plane[4] + row[4] + i + x] = fy_result[x];
-            }
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) fz[plane[4] + row[4] + i + x] = fz_result[x];
-            }
         }
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double steepest_of_block = block_max(steepest_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         steepest_partials[blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)] = steepest_of_block;
-    }
 }

@@ -91,11 +91,9 @@ __device__ inline double block_max(double value) {
 __device__ inline void store_images_u(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny) {
-        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx) {
+    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny)
+        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads u, v, writes u_next, v_next, reduces to total, reduces to gain, reduces to lowest, reduces to
@@ -123,9 +121,8 @@ extern "C" __global__ void __launch_bounds__(256, 4)
         // Where the rows of this thread's window start.
         long long row[3];
 #pragma unroll
-        for (int y = 0; y < 3; ++y) {
+        for (int y = 0; y < 3; ++y)
             row[y] = static_cast<long long>(j + y - 1) * pitch;
-        }
 
         float u_cells[3][kCellsX + 2];
         load2(&u_cells[0][1], u + row[0] + i);
@@ -179,57 +176,41 @@ extern "C" __global__ void __launch_bounds__(256, 4)
             store2(v_next + row[1] + i, v_next_result);
         } else {
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) u_next[row[1] + i + x] = u_next_result[x];
-            }
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) v_next[row[1] + i + x] = v_next_result[x];
-            }
         }
 
         // Cells of u_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i + 1 >= nx - 1) {
+        if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-            for (int x = 0; x < 2; ++x) {
-                if (near_face || i + x < 1 || i + x >= nx - 1) {
-                    if (i + x < nx) {
-                        store_images_u(u_next, i + x, j, nx, ny, pitch);
-                    }
-                }
-            }
-        }
+            for (int x = 0; x < 2; ++x)
+                if (near_face || i + x < 1 || i + x >= nx - 1)
+                    if (i + x < nx) store_images_u(u_next, i + x, j, nx, ny, pitch);
 
         // Cells of v_next near a face are shown by halo cells, too.
         const bool near_face_2 = j < 1 || j >= ny - 1;
-        if (near_face_2 || i < 1 || i + 1 >= nx - 1) {
+        if (near_face_2 || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-            for (int x = 0; x < 2; ++x) {
-                if (near_face_2 || i + x < 1 || i + x >= nx - 1) {
-                    if (i + x < nx) {
-                        store_images_u(v_next, i + x, j, nx, ny, pitch);
-                    }
-                }
-            }
-        }
+            for (int x = 0; x < 2; ++x)
+                if (near_face_2 || i + x < 1 || i + x >= nx - 1)
+                    if (i + x < nx) store_images_u(v_next, i + x, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double total_of_block = block_sum(total_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         total_partials[blockIdx.x + gridDim.x * blockIdx.y] = total_of_block;
-    }
     const double gain_of_block = block_sum(gain_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         gain_partials[blockIdx.x + gridDim.x * blockIdx.y] = gain_of_block;
-    }
     const double lowest_of_block = block_min(lowest_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         lowest_partials[blockIdx.x + gridDim.x * blockIdx.y] = lowest_of_block;
-    }
     const double highest_of_block = block_max(highest_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         highest_partials[blockIdx.x + gridDim.x * blockIdx.y] = highest_of_block;
-    }
 }

@@ -41,26 +41,22 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     // Where the rows of this thread's window start.
     long long row[kCellsY + 2];
 #pragma unroll
-    for (int y = 0; y < kCellsY + 2; ++y) {
+    for (int y = 0; y < kCellsY + 2; ++y)
         row[y] = static_cast<long long>(min(j + y - 1, ny)) * pitch;
-    }
     long long plane[kCellsZ + 2];
 #pragma unroll
-    for (int z = 0; z < kCellsZ + 2; ++z) {
+    for (int z = 0; z < kCellsZ + 2; ++z)
         plane[z] = min(k + z - 1, nz) * slice;
-    }
 
     float u_cells[kCellsZ + 2][kCellsY + 2][kCellsX + 2];
 #pragma unroll
-    for (int y = 1; y < 3; ++y) {
+    for (int y = 1; y < 3; ++y)
         load4(&u_cells[0][y][1], u + plane[0] + row[y] + i);
-    }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 5; ++z)
         load4(&u_cells[z][0][1], u + plane[z] + row[0] + i);
-    }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 5; ++z)
 #pragma unroll
         for (int y = 1; y < 3; ++y) {
             const float* u_row = u + plane[z] + row[y] + i;
@@ -68,40 +64,33 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             load4(&u_cells[z][y][1], u_row);
             u_cells[z][y][5] = u_row[4];
         }
-    }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 5; ++z)
         load4(&u_cells[z][3][1], u + plane[z] + row[3] + i);
-    }
 #pragma unroll
-    for (int y = 1; y < 3; ++y) {
+    for (int y = 1; y < 3; ++y)
         load4(&u_cells[5][y][1], u + plane[5] + row[y] + i);
-    }
 
 #pragma unroll
-    for (int z = 0; z < kCellsZ; ++z) {
+    for (int z = 0; z < kCellsZ; ++z)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
             float u_next_result[kCellsX];
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 u_next_result[x] = fmaf(lambda_dt,
                                         fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
                                              u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
                                              u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
                                              u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
                                         u_cells[z + 1][y + 1][x + 1]);
-            }
             if (j + y < ny && k + z < nz) {
-                if (i + kCellsX <= nx) {
+                if (i + kCellsX <= nx)
                     store4(u_next + plane[z + 1] + row[y + 1] + i, u_next_result);
-                } else {
+                else
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         if (i + x < nx) u_next[plane[z + 1] + row[y + 1] + i + x] = u_next_result[x];
-                    }
-                }
             }
         }
-    }
 }

@@ -41,21 +41,18 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
     long long plane[kCellsZ + 2];
 #pragma unroll
-    for (int z = 0; z < kCellsZ + 2; ++z) {
+    for (int z = 0; z < kCellsZ + 2; ++z)
         plane[z] = min(k + z - 1, nz) * slice;
-    }
 
     float Te_cells[kCellsZ + 2][3][kCellsX + 2];
     load4(&Te_cells[0][1][1], Te + plane[0] + row[1] + i);
 #pragma unroll
-    for (int z = 1; z < 3; ++z) {
+    for (int z = 1; z < 3; ++z)
         load4(&Te_cells[z][0][1], Te + plane[z] + row[0] + i);
-    }
 #pragma unroll
     for (int z = 1; z < 3; ++z) {
         const float* Te_row = Te + plane[z] + row[1] + i;
@@ -64,15 +61,13 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         Te_cells[z][1][5] = Te_row[4];
     }
 #pragma unroll
-    for (int z = 1; z < 3; ++z) {
+    for (int z = 1; z < 3; ++z)
         load4(&Te_cells[z][2][1], Te + plane[z] + row[2] + i);
-    }
     load4(&Te_cells[3][1][1], Te + plane[3] + row[1] + i);
     float Cp_cells[kCellsZ][kCellsX];
 #pragma unroll
-    for (int z = 0; z < 2; ++z) {
+    for (int z = 0; z < 2; ++z)
         load4(Cp_cells[z], Cp + plane[z + 1] + row[1] + i);
-    }
 
 #pragma unroll
     for (int z = 0; z < kCellsZ; ++z) {
@@ -90,14 +85,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
             Te_next_result[x] = inside ? Te_inside : Te_cells[z + 1][1][x + 1];
         }
         if (k + z < nz) {
-            if (i + kCellsX <= nx) {
+            if (i + kCellsX <= nx)
                 store4(Te_next + plane[z + 1] + row[1] + i, Te_next_result);
-            } else {
+            else
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) Te_next[plane[z + 1] + row[1] + i + x] = Te_next_result[x];
-                }
-            }
         }
     }
 }

@@ -82,11 +82,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
 
     // What is read of u behind the first plane that is on its way.
 #pragma unroll
-    for (int slot = 0; slot < 2; ++slot) {
+    for (int slot = 0; slot < 2; ++slot)
         load4(u_queue[slot],
               u + (first_plane + slot - 1) * slice + static_cast<long long>(min(j, ny)) * pitch +
               min(i, (nx - 1) / kCellsX * kCellsX));
-    }
 
     // The planes of the first turn, and those that are on their way then.
 #pragma unroll 1
@@ -96,14 +95,11 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         copy4_async(u_ring, u_into + u_copy_row * 160 + u_copy_column + 32,
                     u + u_plane + static_cast<long long>(min(tile_j + u_copy_row - 1, ny)) * pitch +
                     min(tile_i + u_copy_column, nx / 4 * 4));
-        if (u_copy_row < 2) {
+        if (u_copy_row < 2)
             copy4_async(u_ring, u_into + (u_copy_row + 16) * 160 + u_copy_column + 32,
                         u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 15, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
-        }
-        if (thread < 36) {
-            copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-        }
+        if (thread < 36) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
     }
     commit_copies();
 #pragma unroll 1
@@ -114,14 +110,11 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             copy4_async(u_ring, u_into + u_copy_row * 160 + u_copy_column + 32,
                         u + u_plane + static_cast<long long>(min(tile_j + u_copy_row - 1, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
-            if (u_copy_row < 2) {
+            if (u_copy_row < 2)
                 copy4_async(u_ring, u_into + (u_copy_row + 16) * 160 + u_copy_column + 32,
                             u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 15, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
-            }
-            if (thread < 36) {
-                copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-            }
+            if (thread < 36) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
         }
         commit_copies();
     }
@@ -137,14 +130,11 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             copy4_async(u_ring, u_into + u_copy_row * 160 + u_copy_column + 32,
                         u + u_plane + static_cast<long long>(min(tile_j + u_copy_row - 1, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
-            if (u_copy_row < 2) {
+            if (u_copy_row < 2)
                 copy4_async(u_ring, u_into + (u_copy_row + 16) * 160 + u_copy_column + 32,
                             u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 15, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
-            }
-            if (thread < 36) {
-                copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-            }
+            if (thread < 36) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
         }
         commit_copies();
 
@@ -157,40 +147,33 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         u_near[1][5] = u_ring[u_at_0 + 4];
         load4(&u_near[2][1], u_ring + u_at_0 + 160);
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             u_near[1][x + 1] = u_queue[1][x];
-        }
 
         float u_next_result[kCellsX];
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             u_next_result[x] = fmaf(lambda_dt,
                                     fmaf(-6.0f, u_queue[1][x],
                                          u_near[1][x] + u_near[1][x + 2] + u_near[0][x + 1] +
                                          u_near[2][x + 1] + u_queue[0][x] + u_queue[2][x]),
                                     u_queue[1][x]);
-        }
         if (j < ny) {
-            if (i + kCellsX <= nx) {
+            if (i + kCellsX <= nx)
                 store4(u_next + k * slice + static_cast<long long>(j) * pitch + i, u_next_result);
-            } else {
+            else
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
-                    if (i + x < nx) {
+                for (int x = 0; x < kCellsX; ++x)
+                    if (i + x < nx)
                         u_next[k * slice + static_cast<long long>(j) * pitch + i + x] = u_next_result[x];
-                    }
-                }
-            }
         }
 
         // Every plane moves up its queue.
 #pragma unroll
-        for (int slot = 0; slot < 2; ++slot) {
+        for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-            for (int x = 0; x < 4; ++x) {
+            for (int x = 0; x < 4; ++x)
                 u_queue[slot][x] = u_queue[slot + 1][x];
-            }
-        }
         u_slot = u_slot < 5 ? u_slot + 1 : u_slot - 5;
     }
 }

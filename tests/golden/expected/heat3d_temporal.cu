@@ -74,26 +74,22 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     // Where the rows of this thread's window start.
     long long row[kCellsY + 2];
 #pragma unroll
-    for (int y = 0; y < kCellsY + 2; ++y) {
+    for (int y = 0; y < kCellsY + 2; ++y)
         row[y] = static_cast<long long>(min(j + y - 1, ny)) * pitch;
-    }
     long long plane[kCellsZ + 2];
 #pragma unroll
-    for (int z = 0; z < kCellsZ + 2; ++z) {
+    for (int z = 0; z < kCellsZ + 2; ++z)
         plane[z] = min(k + z - 1, nz) * slice;
-    }
 
     float u_cells[kCellsZ + 2][kCellsY + 2][kCellsX + 2];
 #pragma unroll
-    for (int y = 1; y < 3; ++y) {
+    for (int y = 1; y < 3; ++y)
         load4(&u_cells[0][y][1], u + plane[0] + row[y] + i);
-    }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 5; ++z)
         load4(&u_cells[z][0][1], u + plane[z] + row[0] + i);
-    }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 5; ++z)
 #pragma unroll
         for (int y = 1; y < 3; ++y) {
             const float* u_row = u + plane[z] + row[y] + i;
@@ -101,42 +97,35 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             load4(&u_cells[z][y][1], u_row);
             u_cells[z][y][5] = u_row[4];
         }
-    }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 5; ++z)
         load4(&u_cells[z][3][1], u + plane[z] + row[3] + i);
-    }
 #pragma unroll
-    for (int y = 1; y < 3; ++y) {
+    for (int y = 1; y < 3; ++y)
         load4(&u_cells[5][y][1], u + plane[5] + row[y] + i);
-    }
 
 #pragma unroll
-    for (int z = 0; z < kCellsZ; ++z) {
+    for (int z = 0; z < kCellsZ; ++z)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
             float u_next_result[kCellsX];
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 u_next_result[x] = fmaf(lambda_dt,
                                         fmaf(-6.0f, u_cells[z + 1][y + 1][x + 1],
                                              u_cells[z + 1][y + 1][x] + u_cells[z + 1][y + 1][x + 2] +
                                              u_cells[z + 1][y][x + 1] + u_cells[z + 1][y + 2][x + 1] +
                                              u_cells[z][y + 1][x + 1] + u_cells[z + 2][y + 1][x + 1]),
                                         u_cells[z + 1][y + 1][x + 1]);
-            }
             if (j + y < ny && k + z < nz) {
-                if (i + kCellsX <= nx) {
+                if (i + kCellsX <= nx)
                     store4(u_next + plane[z + 1] + row[y + 1] + i, u_next_result);
-                } else {
+                else
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         if (i + x < nx) u_next[plane[z + 1] + row[y + 1] + i + x] = u_next_result[x];
-                    }
-                }
             }
         }
-    }
 }
 
 // 4 time steps in one pass over memory. Reads u, writes u_next.
@@ -178,9 +167,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     float u_planes[4][3][4][4] = {};
     auto& u_rows = *reinterpret_cast<float(*)[16384]>(shared_memory);
 #pragma unroll 1
-    for (int index = warp * 32 + lane; index < 16384; index += 256) {
+    for (int index = warp * 32 + lane; index < 16384; index += 256)
         u_rows[index] = 0.0f;
-    }
 
 #pragma unroll 1
     for (int tile = first_tile; tile < end_tile; ++tile) {
@@ -214,20 +202,17 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         for (int plane = 1; plane < 5; ++plane) {
             const long long source = min(max(out_begin + plane - 5, 0), nz - 1) * slice;
 #pragma unroll
-            for (int y = 0; y < kCellsY; ++y) {
-                if (!aligned) {
+            for (int y = 0; y < kCellsY; ++y)
+                if (!aligned)
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         copy_async(u_ring,
                                    ((plane - 1) * 32 + warp * kCellsY + y) * kRingRow + into_line +
                                    lane * kCellsX + x, u + source + first_row + y * pitch + i + x);
-                    }
-                } else {
+                else
                     copy4_async(u_ring,
                                 ((plane - 1) * 32 + warp * kCellsY + y) * kRingRow + into_line +
                                 lane * kCellsX, u + source + first_row + y * pitch + i);
-                }
-            }
             commit_copies();
         }
         await_copies<3>();
@@ -248,31 +233,27 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 const int now = turn % 2;
                 const int earlier = 1 - now;
 #pragma unroll
-                for (int y = 0; y < kCellsY; ++y) {
+                for (int y = 0; y < kCellsY; ++y)
                     load4(u_planes[0][2][y],
                           u_ring + (oldest * 32 + warp * kCellsY + y) * kRingRow + into_line +
                           lane * kCellsX);
-                }
                 __syncthreads();
                 {
                     const long long source = near_face ? min(max(k + 5, 0), nz - 1) * slice : at + 5 * slice;
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y) {
-                        if (near_side && !aligned) {
+                    for (int y = 0; y < kCellsY; ++y)
+                        if (near_side && !aligned)
 #pragma unroll
-                            for (int x = 0; x < kCellsX; ++x) {
+                            for (int x = 0; x < kCellsX; ++x)
                                 copy_async(u_ring,
                                            ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 32 +
                                             warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX + x,
                                            u + source + first_row + y * pitch + i + x);
-                            }
-                        } else {
+                        else
                             copy4_async(u_ring,
                                         ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 32 +
                                          warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX,
                                         u + source + first_row + y * pitch + i);
-                        }
-                    }
                     commit_copies();
                 }
 #pragma unroll
@@ -282,106 +263,78 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     const int u_plane = k - s;
                     float u_near[6][6];
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y) {
+                    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_near[y + 1][x + 1] = u_planes[s][1][y][x];
-                        }
-                    }
                     load4(&u_near[0][1],
                           u_rows + s * 4096 + earlier * 2048 + max(warp - 1, 0) * 256 + lane * kCellsX + 128);
                     load4(&u_near[5][1],
                           u_rows + s * 4096 + earlier * 2048 + min(warp + 1, 7) * 256 + lane * kCellsX);
-                    if (near_side && at_first_row) {
+                    if (near_side && at_first_row)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_near[0][x + 1] = 10.0f;
-                        }
-                    }
-                    if (near_side && at_last_row) {
+                    if (near_side && at_last_row)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_near[5][x + 1] = 10.0f;
-                        }
-                    }
 #pragma unroll
                     for (int y = 0; y < 4; ++y) {
                         u_near[y + 1][0] = __shfl_up_sync(0xffffffff, u_near[y + 1][4], 1);
                         u_near[y + 1][5] = __shfl_down_sync(0xffffffff, u_near[y + 1][1], 1);
                     }
-                    if (near_side && at_first_column) {
+                    if (near_side && at_first_column)
 #pragma unroll
-                        for (int y = 0; y < 6; ++y) {
+                        for (int y = 0; y < 6; ++y)
                             u_near[y][0] = 10.0f;
-                        }
-                    }
-                    if (near_side && at_last_column) {
+                    if (near_side && at_last_column)
 #pragma unroll
-                        for (int y = 0; y < 6; ++y) {
+                        for (int y = 0; y < 6; ++y)
                             u_near[y][5] = 10.0f;
-                        }
-                    }
-                    if (near_face && u_plane == 0) {
+                    if (near_face && u_plane == 0)
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y) {
+                        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                            for (int x = 0; x < kCellsX; ++x) {
+                            for (int x = 0; x < kCellsX; ++x)
                                 u_planes[s][0][y][x] = 10.0f;
-                            }
-                        }
-                    }
-                    if (near_face && u_plane == nz - 1) {
+                    if (near_face && u_plane == nz - 1)
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y) {
+                        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                            for (int x = 0; x < kCellsX; ++x) {
+                            for (int x = 0; x < kCellsX; ++x)
                                 u_planes[s][2][y][x] = 10.0f;
-                            }
-                        }
-                    }
                     float u_fresh[4][4];
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y) {
+                    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_fresh[y][x] = fmaf(lambda_dt,
                                                  fmaf(-6.0f, u_planes[s][1][y][x],
                                                       u_near[y + 1][x] + u_near[y + 1][x + 2] +
                                                       u_near[y][x + 1] + u_near[y + 2][x + 1] +
                                                       u_planes[s][0][y][x] + u_planes[s][2][y][x]),
                                                  u_planes[s][1][y][x]);
-                        }
-                    }
-                    if (s <= 2) {
+                    if (s <= 2)
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y) {
+                        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                            for (int x = 0; x < kCellsX; ++x) {
+                            for (int x = 0; x < kCellsX; ++x)
                                 u_planes[s + 1][2][y][x] = u_fresh[y][x];
-                            }
-                        }
-                    }
-                    if (s == 3 && u_plane >= out_begin) {
+                    if (s == 3 && u_plane >= out_begin)
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y) {
+                        for (int y = 0; y < kCellsY; ++y)
                             if (j + y >= begin_j && j + y < end_j) {
                                 if (near_side && !aligned) {
 #pragma unroll
-                                    for (int x = 0; x < kCellsX; ++x) {
-                                        if (i + x >= begin_i && i + x < end_i) {
+                                    for (int x = 0; x < kCellsX; ++x)
+                                        if (i + x >= begin_i && i + x < end_i)
                                             u_next[at - 3 * slice + first_row + y * pitch + i + x] =
                                                 u_fresh[y][x];
-                                        }
-                                    }
-                                } else {
-                                    if (i >= begin_i && i < end_i) {
-                                        store4(u_next + at - 3 * slice + first_row + y * pitch + i,
-                                               u_fresh[y]);
-                                    }
+                                } else if (i >= begin_i && i < end_i) {
+                                    store4(u_next + at - 3 * slice + first_row + y * pitch + i, u_fresh[y]);
                                 }
                             }
-                        }
-                    }
                 }
                 // The outer rows, for the warps beside.
 #pragma unroll
@@ -392,18 +345,14 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 }
                 // Every plane moves down its queue.
 #pragma unroll
-                for (int level = 0; level < 4; ++level) {
+                for (int level = 0; level < 4; ++level)
 #pragma unroll
-                    for (int slot = 0; slot < 2; ++slot) {
+                    for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-                        for (int y = 0; y < 4; ++y) {
+                        for (int y = 0; y < 4; ++y)
 #pragma unroll
-                            for (int x = 0; x < 4; ++x) {
+                            for (int x = 0; x < 4; ++x)
                                 u_planes[level][slot][y][x] = u_planes[level][slot + 1][y][x];
-                            }
-                        }
-                    }
-                }
                 at += slice;
                 oldest = oldest + 1 < kRing ? oldest + 1 : 0;
                 await_copies<3>();

@@ -29,19 +29,16 @@ extern "C" __global__ void __launch_bounds__(128, 8)
     const int tile_k = blockIdx.z * kTileZ;
 
     // Load the tile of u and its halo.
-    for (int z = 0; z < min(kTileZ + 2, nz - tile_k + 2); ++z) {
-        for (int y = threadIdx.y; y < min(kTileY + 2, ny - tile_j + 2); y += kThreadsY) {
-            for (int x = threadIdx.x * 4; x < min(kTileX + 8, nx - tile_i + 5); x += kThreadsX * 4) {
+    for (int z = 0; z < min(kTileZ + 2, nz - tile_k + 2); ++z)
+        for (int y = threadIdx.y; y < min(kTileY + 2, ny - tile_j + 2); y += kThreadsY)
+            for (int x = threadIdx.x * 4; x < min(kTileX + 8, nx - tile_i + 5); x += kThreadsX * 4)
                 copy4(&u_tile[z][y][x],
                       u + (tile_k + z - 1) * slice + static_cast<long long>(tile_j + y - 1) * pitch + tile_i +
                       x - 4);
-            }
-        }
-    }
     __syncthreads();
 
 #pragma unroll
-    for (int z = 0; z < kTileZ; ++z) {
+    for (int z = 0; z < kTileZ; ++z)
 #pragma unroll
         for (int y = threadIdx.y; y < kTileY; y += kThreadsY) {
             const int i = tile_i + threadIdx.x;
@@ -60,5 +57,4 @@ extern "C" __global__ void __launch_bounds__(128, 8)
                                   u_tile[z + 1][y + 1][threadIdx.x + 4]);
             }
         }
-    }
 }

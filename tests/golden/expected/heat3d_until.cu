@@ -62,14 +62,12 @@ extern "C" __global__ void __launch_bounds__(256, 4)
         // Where the rows of this thread's window start.
         long long row[3];
 #pragma unroll
-        for (int y = 0; y < 3; ++y) {
+        for (int y = 0; y < 3; ++y)
             row[y] = static_cast<long long>(j + y - 1) * pitch;
-        }
         long long plane[3];
 #pragma unroll
-        for (int z = 0; z < 3; ++z) {
+        for (int z = 0; z < 3; ++z)
             plane[z] = (k + z - 1) * slice;
-        }
 
         float u_cells[3][3][kCellsX + 2];
         load4(&u_cells[0][1][1], u + plane[0] + row[1] + i);
@@ -90,24 +88,20 @@ extern "C" __global__ void __launch_bounds__(256, 4)
                                           u_cells[1][2][x + 1] + u_cells[0][1][x + 1] + u_cells[2][1][x + 1]),
                                      u_cells[1][1][x + 1]);
             u_next_result[x] = u_new;
-            if (i + x < nx) {
+            if (i + x < nx)
                 change_of_thread =
                     keep_max(change_of_thread, static_cast<double>(fabsf(u_new - u_cells[1][1][x + 1])));
-            }
         }
-        if (i + kCellsX <= nx) {
+        if (i + kCellsX <= nx)
             store4(u_next + plane[1] + row[1] + i, u_next_result);
-        } else {
+        else
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) u_next[plane[1] + row[1] + i + x] = u_next_result[x];
-            }
-        }
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double change_of_block = block_max(change_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         change_partials[blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)] = change_of_block;
-    }
 }

@@ -106,14 +106,12 @@ extern "C" __global__ void __launch_bounds__(256, 4)
         // Where the rows of this thread's window start.
         long long row[3];
 #pragma unroll
-        for (int y = 0; y < 3; ++y) {
+        for (int y = 0; y < 3; ++y)
             row[y] = static_cast<long long>(j + y - 1) * pitch;
-        }
         long long plane[3];
 #pragma unroll
-        for (int z = 0; z < 3; ++z) {
+        for (int z = 0; z < 3; ++z)
             plane[z] = (k + z - 1) * slice;
-        }
 
         float u_cells[3][3][kCellsX + 2];
         load4(&u_cells[0][1][1], u + plane[0] + row[1] + i);
@@ -134,26 +132,22 @@ extern "C" __global__ void __launch_bounds__(256, 4)
                                           u_cells[1][2][x + 1] + u_cells[0][1][x + 1] + u_cells[2][1][x + 1]),
                                      u_cells[1][1][x + 1]);
             u_next_result[x] = u_new;
-            if (i + x < nx) {
+            if (i + x < nx)
                 change_of_thread =
                     keep_max(change_of_thread, static_cast<double>(fabsf(u_new - u_cells[1][1][x + 1])));
-            }
         }
-        if (i + kCellsX <= nx) {
+        if (i + kCellsX <= nx)
             store4(u_next + plane[1] + row[1] + i, u_next_result);
-        } else {
+        else
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) u_next[plane[1] + row[1] + i + x] = u_next_result[x];
-            }
-        }
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double change_of_block = block_max(change_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         change_partials[blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z)] = change_of_block;
-    }
 }
 
 // 3 time steps in one pass over memory. Reads u, writes u_next, reduces to change.
@@ -195,15 +189,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     float u_planes[3][3][2][4] = {};
     auto& u_rows = *reinterpret_cast<float(*)[12288]>(shared_memory);
 #pragma unroll 1
-    for (int index = warp * 32 + lane; index < 12288; index += 256) {
+    for (int index = warp * 32 + lane; index < 12288; index += 256)
         u_rows[index] = 0.0f;
-    }
     // What a thread's cells come to, by step.
     float change_of_thread[3];
 #pragma unroll
-    for (int s = 0; s < kSteps; ++s) {
+    for (int s = 0; s < kSteps; ++s)
         change_of_thread[s] = -__int_as_float(0x7f800000);
-    }
 
 #pragma unroll 1
     for (int tile = first_tile; tile < end_tile; ++tile) {
@@ -238,20 +230,17 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         for (int plane = 1; plane < 5; ++plane) {
             const long long source = min(max(out_begin + plane - 4, 0), nz - 1) * slice;
 #pragma unroll
-            for (int y = 0; y < kCellsY; ++y) {
-                if (!aligned) {
+            for (int y = 0; y < kCellsY; ++y)
+                if (!aligned)
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         copy_async(u_ring,
                                    ((plane - 1) * 16 + warp * kCellsY + y) * kRingRow + into_line +
                                    lane * kCellsX + x, u + source + first_row + y * pitch + i + x);
-                    }
-                } else {
+                else
                     copy4_async(u_ring,
                                 ((plane - 1) * 16 + warp * kCellsY + y) * kRingRow + into_line +
                                 lane * kCellsX, u + source + first_row + y * pitch + i);
-                }
-            }
             commit_copies();
         }
         await_copies<3>();
@@ -272,31 +261,27 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 const int now = turn % 2;
                 const int earlier = 1 - now;
 #pragma unroll
-                for (int y = 0; y < kCellsY; ++y) {
+                for (int y = 0; y < kCellsY; ++y)
                     load4(u_planes[0][2][y],
                           u_ring + (oldest * 16 + warp * kCellsY + y) * kRingRow + into_line +
                           lane * kCellsX);
-                }
                 __syncthreads();
                 {
                     const long long source = near_face ? min(max(k + 5, 0), nz - 1) * slice : at + 5 * slice;
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y) {
-                        if (near_side && !aligned) {
+                    for (int y = 0; y < kCellsY; ++y)
+                        if (near_side && !aligned)
 #pragma unroll
-                            for (int x = 0; x < kCellsX; ++x) {
+                            for (int x = 0; x < kCellsX; ++x)
                                 copy_async(u_ring,
                                            ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 16 +
                                             warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX + x,
                                            u + source + first_row + y * pitch + i + x);
-                            }
-                        } else {
+                        else
                             copy4_async(u_ring,
                                         ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 16 +
                                          warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX,
                                         u + source + first_row + y * pitch + i);
-                        }
-                    }
                     commit_copies();
                 }
 #pragma unroll
@@ -306,63 +291,47 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     const int u_plane = k - s;
                     float u_near[4][6];
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y) {
+                    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_near[y + 1][x + 1] = u_planes[s][1][y][x];
-                        }
-                    }
                     load4(&u_near[0][1],
                           u_rows + s * 4096 + earlier * 2048 + max(warp - 1, 0) * 256 + lane * kCellsX + 128);
                     load4(&u_near[3][1],
                           u_rows + s * 4096 + earlier * 2048 + min(warp + 1, 7) * 256 + lane * kCellsX);
-                    if (near_side && at_first_row) {
+                    if (near_side && at_first_row)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_near[0][x + 1] = 10.0f;
-                        }
-                    }
-                    if (near_side && at_last_row) {
+                    if (near_side && at_last_row)
 #pragma unroll
-                        for (int x = 0; x < kCellsX; ++x) {
+                        for (int x = 0; x < kCellsX; ++x)
                             u_near[3][x + 1] = 10.0f;
-                        }
-                    }
 #pragma unroll
                     for (int y = 0; y < 2; ++y) {
                         u_near[y + 1][0] = __shfl_up_sync(0xffffffff, u_near[y + 1][4], 1);
                         u_near[y + 1][5] = __shfl_down_sync(0xffffffff, u_near[y + 1][1], 1);
                     }
-                    if (near_side && at_first_column) {
+                    if (near_side && at_first_column)
 #pragma unroll
-                        for (int y = 0; y < 4; ++y) {
+                        for (int y = 0; y < 4; ++y)
                             u_near[y][0] = 20.0f;
-                        }
-                    }
-                    if (near_side && at_last_column) {
+                    if (near_side && at_last_column)
 #pragma unroll
-                        for (int y = 0; y < 4; ++y) {
+                        for (int y = 0; y < 4; ++y)
                             u_near[y][5] = 10.0f;
-                        }
-                    }
-                    if (near_face && u_plane == 0) {
+                    if (near_face && u_plane == 0)
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y) {
+                        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                            for (int x = 0; x < kCellsX; ++x) {
+                            for (int x = 0; x < kCellsX; ++x)
                                 u_planes[s][0][y][x] = 10.0f;
-                            }
-                        }
-                    }
-                    if (near_face && u_plane == nz - 1) {
+                    if (near_face && u_plane == nz - 1)
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y) {
+                        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                            for (int x = 0; x < kCellsX; ++x) {
+                            for (int x = 0; x < kCellsX; ++x)
                                 u_planes[s][2][y][x] = 10.0f;
-                            }
-                        }
-                    }
                     float u_fresh[2][4];
                     const bool u_counts = u_plane >= out_begin && u_plane < out_end;
 #pragma unroll
@@ -385,36 +354,26 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                         change_of_thread[s] = u_counts && (near_side || own_columns) && j + y >= begin_j &&
                             j + y < end_j ? change_of_row : change_of_thread[s];
                     }
-                    if (s <= 1) {
+                    if (s <= 1)
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y) {
+                        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-                            for (int x = 0; x < kCellsX; ++x) {
+                            for (int x = 0; x < kCellsX; ++x)
                                 u_planes[s + 1][2][y][x] = u_fresh[y][x];
-                            }
-                        }
-                    }
-                    if (s == 2 && u_plane >= out_begin) {
+                    if (s == 2 && u_plane >= out_begin)
 #pragma unroll
-                        for (int y = 0; y < kCellsY; ++y) {
+                        for (int y = 0; y < kCellsY; ++y)
                             if (j + y >= begin_j && j + y < end_j) {
                                 if (near_side && !aligned) {
 #pragma unroll
-                                    for (int x = 0; x < kCellsX; ++x) {
-                                        if (i + x >= begin_i && i + x < end_i) {
+                                    for (int x = 0; x < kCellsX; ++x)
+                                        if (i + x >= begin_i && i + x < end_i)
                                             u_next[at - 2 * slice + first_row + y * pitch + i + x] =
                                                 u_fresh[y][x];
-                                        }
-                                    }
-                                } else {
-                                    if (i >= begin_i && i < end_i) {
-                                        store4(u_next + at - 2 * slice + first_row + y * pitch + i,
-                                               u_fresh[y]);
-                                    }
+                                } else if (i >= begin_i && i < end_i) {
+                                    store4(u_next + at - 2 * slice + first_row + y * pitch + i, u_fresh[y]);
                                 }
                             }
-                        }
-                    }
                 }
                 // The outer rows, for the warps beside.
 #pragma unroll
@@ -425,18 +384,14 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 }
                 // Every plane moves down its queue.
 #pragma unroll
-                for (int level = 0; level < 3; ++level) {
+                for (int level = 0; level < 3; ++level)
 #pragma unroll
-                    for (int slot = 0; slot < 2; ++slot) {
+                    for (int slot = 0; slot < 2; ++slot)
 #pragma unroll
-                        for (int y = 0; y < 2; ++y) {
+                        for (int y = 0; y < 2; ++y)
 #pragma unroll
-                            for (int x = 0; x < 4; ++x) {
+                            for (int x = 0; x < 4; ++x)
                                 u_planes[level][slot][y][x] = u_planes[level][slot + 1][y][x];
-                            }
-                        }
-                    }
-                }
                 at += slice;
                 oldest = oldest + 1 < kRing ? oldest + 1 : 0;
                 await_copies<3>();

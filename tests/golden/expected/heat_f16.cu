@@ -76,7 +76,6 @@ extern "C" __global__ void __launch_bounds__(128, 9)
 
     // One partial result a block; the host combines them in the blocks' order.
     const double apart_of_block = block_max(apart_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         apart_partials[blockIdx.x + gridDim.x * blockIdx.y] = apart_of_block;
-    }
 }

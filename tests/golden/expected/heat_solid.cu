@@ -59,9 +59,8 @@ extern "C" __global__ void __launch_bounds__(64, 17)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
 
     float T_cells[3][kCellsX + 2];
     load4(&T_cells[0][1], T + row[0] + i);
@@ -85,14 +84,12 @@ extern "C" __global__ void __launch_bounds__(64, 17)
         const bool T_has_value = solid_cells[x] == 0.0f;
         T_next_result[x] = T_has_value ? T_inside : T_cells[1][x + 1];
     }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store4(T_next + row[1] + i, T_next_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) T_next[row[1] + i + x] = T_next_result[x];
-        }
-    }
 }
 
 // Fills what lies past the faces of T along y.
@@ -162,16 +159,13 @@ extern "C" __global__ void __launch_bounds__(64, 21)
         load4(T_next_cells, T_next + static_cast<long long>(j) * pitch + i);
 
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
-            if (i + x < nx && solid_cells[x] == 0.0f) {
+        for (int x = 0; x < kCellsX; ++x)
+            if (i + x < nx && solid_cells[x] == 0.0f)
                 warmest_of_thread = keep_max(warmest_of_thread, static_cast<double>(T_next_cells[x]));
-            }
-        }
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double warmest_of_block = block_max(warmest_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         warmest_partials[blockIdx.x + gridDim.x * blockIdx.y] = warmest_of_block;
-    }
 }

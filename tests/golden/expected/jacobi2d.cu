@@ -44,7 +44,6 @@ extern "C" __global__ void __launch_bounds__(64, 19)
 
     // One partial result a block; the host combines them in the blocks' order.
     const double change_of_block = block_sum(change_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         change_partials[blockIdx.x + gridDim.x * blockIdx.y] = change_of_block;
-    }
 }

@@ -46,18 +46,16 @@ __device__ inline double block_max(double value) {
 __device__ inline void store_images_hx(float* u, int i, int j, int nx, int ny, int pitch) {
     if (j >= 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = j == 0 ? -1 : j; y < j + 1; ++y) {
+    for (int y = j == 0 ? -1 : j; y < j + 1; ++y)
         u[static_cast<long long>(y) * pitch + i] = value;
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x clamp.
 __device__ inline void store_images_hy(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int x = i == 0 ? -1 : i; x < i + 1; ++x) {
+    for (int x = i == 0 ? -1 : i; x < i + 1; ++x)
         u[static_cast<long long>(j) * pitch + x] = value;
-    }
 }
 
 // Reads hx, ez, hy, writes hx_next, hy_next.
@@ -78,9 +76,8 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     // Where the rows of this thread's window start.
     long long row[2];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         row[y] = static_cast<long long>(j + y) * pitch;
-    }
 
     float hx_cells[kCellsX];
     load4(hx_cells, hx + row[0] + i);
@@ -106,36 +103,25 @@ extern "C" __global__ void __launch_bounds__(64, 16)
         store4(hy_next + row[0] + i, hy_next_result);
     } else {
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) hx_next[row[0] + i + x] = hx_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) hy_next[row[0] + i + x] = hy_next_result[x];
-        }
     }
 
     // Cells of hx_next near a face are shown by halo cells, too.
-    if (j < 1) {
+    if (j < 1)
 #pragma unroll 1
-        for (int x = 0; x < 4; ++x) {
-            if (i + x < nx) {
-                store_images_hx(hx_next, i + x, j, nx, ny, pitch);
-            }
-        }
-    }
+        for (int x = 0; x < 4; ++x)
+            if (i + x < nx) store_images_hx(hx_next, i + x, j, nx, ny, pitch);
 
     // Cells of hy_next near a face are shown by halo cells, too.
-    if (i < 1) {
+    if (i < 1)
 #pragma unroll 1
-        for (int x = 0; x < 4; ++x) {
-            if (i + x < 1) {
-                if (i + x < nx) {
-                    store_images_hy(hy_next, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 4; ++x)
+            if (i + x < 1)
+                if (i + x < nx) store_images_hy(hy_next, i + x, j, nx, ny, pitch);
 }
 
 // Reads ez, hy_next, hx_next, writes ez_next, reduces to brightest.
@@ -157,9 +143,8 @@ extern "C" __global__ void __launch_bounds__(64, 16)
         // Where the rows of this thread's window start.
         long long row[2];
 #pragma unroll
-        for (int y = 0; y < 2; ++y) {
+        for (int y = 0; y < 2; ++y)
             row[y] = static_cast<long long>(j + y - 1) * pitch;
-        }
 
         float ez_cells[kCellsX];
         load4(ez_cells, ez + row[1] + i);
@@ -169,9 +154,8 @@ extern "C" __global__ void __launch_bounds__(64, 16)
         load4(&hy_next_cells[1], hy_next_row);
         float hx_next_cells[2][kCellsX];
 #pragma unroll
-        for (int y = 0; y < 2; ++y) {
+        for (int y = 0; y < 2; ++y)
             load4(hx_next_cells[y], hx_next + row[y] + i);
-        }
 
         float ez_next_result[kCellsX];
 #pragma unroll
@@ -181,23 +165,19 @@ extern "C" __global__ void __launch_bounds__(64, 16)
                                            scale * (hy_next_cells[x + 1] - hy_next_cells[x])),
                                       ez_cells[x]);
             ez_next_result[x] = ez_new;
-            if (i + x < nx) {
+            if (i + x < nx)
                 brightest_of_thread = keep_max(brightest_of_thread, static_cast<double>(fabsf(ez_new)));
-            }
         }
-        if (i + kCellsX <= nx) {
+        if (i + kCellsX <= nx)
             store4(ez_next + row[1] + i, ez_next_result);
-        } else {
+        else
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) ez_next[row[1] + i + x] = ez_next_result[x];
-            }
-        }
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double brightest_of_block = block_max(brightest_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         brightest_partials[blockIdx.x + gridDim.x * blockIdx.y] = brightest_of_block;
-    }
 }

@@ -69,11 +69,9 @@ __device__ inline double block_max(double value) {
 __device__ inline void store_images_u(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny) {
-        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx) {
+    for (int y = first_image(j, ny, 1); y < ny + 1; y += ny)
+        for (int x = first_image(i, nx, 1); x < nx + 1; x += nx)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads u, writes u_next, reduces to total, reduces to hottest.
@@ -95,9 +93,8 @@ extern "C" __global__ void __launch_bounds__(256, 5)
         // Where the rows of this thread's window start.
         long long row[3];
 #pragma unroll
-        for (int y = 0; y < 3; ++y) {
+        for (int y = 0; y < 3; ++y)
             row[y] = static_cast<long long>(j + y - 1) * pitch;
-        }
 
         float u_cells[3][kCellsX + 2];
         load2(&u_cells[0][1], u + row[0] + i);
@@ -121,36 +118,27 @@ extern "C" __global__ void __launch_bounds__(256, 5)
                 hottest_of_thread = keep_max(hottest_of_thread, static_cast<double>(u_new));
             }
         }
-        if (i + kCellsX <= nx) {
+        if (i + kCellsX <= nx)
             store2(u_next + row[1] + i, u_next_result);
-        } else {
+        else
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 if (i + x < nx) u_next[row[1] + i + x] = u_next_result[x];
-            }
-        }
 
         // Cells of u_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i + 1 >= nx - 1) {
+        if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-            for (int x = 0; x < 2; ++x) {
-                if (near_face || i + x < 1 || i + x >= nx - 1) {
-                    if (i + x < nx) {
-                        store_images_u(u_next, i + x, j, nx, ny, pitch);
-                    }
-                }
-            }
-        }
+            for (int x = 0; x < 2; ++x)
+                if (near_face || i + x < 1 || i + x >= nx - 1)
+                    if (i + x < nx) store_images_u(u_next, i + x, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double total_of_block = block_sum(total_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         total_partials[blockIdx.x + gridDim.x * blockIdx.y] = total_of_block;
-    }
     const double hottest_of_block = block_max(hottest_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         hottest_partials[blockIdx.x + gridDim.x * blockIdx.y] = hottest_of_block;
-    }
 }

@@ -37,18 +37,16 @@ __device__ inline double block_max(double value) {
 __device__ inline void store_images_f_1(double* u, int i, int j, int nx, int ny, int pitch) {
     if (i < nx - 1) return;
     const double value = u[static_cast<long long>(j) * pitch + i];
-    for (int x = first_image(i, nx, 1); x < nx; x += nx) {
+    for (int x = first_image(i, nx, 1); x < nx; x += nx)
         u[static_cast<long long>(j) * pitch + x] = value;
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic.
 __device__ inline void store_images_f_3(double* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1) return;
     const double value = u[static_cast<long long>(j) * pitch + i];
-    for (int x = first_image(i, nx, 0); x < nx + 1; x += nx) {
+    for (int x = first_image(i, nx, 0); x < nx + 1; x += nx)
         u[static_cast<long long>(j) * pitch + x] = value;
-    }
 }
 
 // Reads solid, f_0, f_3, f_1, f_4, f_2, f_7, f_5, f_8, f_6, writes f_0_next, f_1_next, f_2_next, f_3_next,
@@ -174,39 +172,26 @@ extern "C" __global__ void __launch_bounds__(64, 1)
         }
 
         // Cells of f_1_next near a face are shown by halo cells, too.
-        if (i >= nx - 1) {
-            store_images_f_1(f_1_next, i, j, nx, ny, pitch);
-        }
+        if (i >= nx - 1) store_images_f_1(f_1_next, i, j, nx, ny, pitch);
 
         // Cells of f_3_next near a face are shown by halo cells, too.
-        if (i < 1) {
-            store_images_f_3(f_3_next, i, j, nx, ny, pitch);
-        }
+        if (i < 1) store_images_f_3(f_3_next, i, j, nx, ny, pitch);
 
         // Cells of f_5_next near a face are shown by halo cells, too.
-        if (i >= nx - 1) {
-            store_images_f_1(f_5_next, i, j, nx, ny, pitch);
-        }
+        if (i >= nx - 1) store_images_f_1(f_5_next, i, j, nx, ny, pitch);
 
         // Cells of f_6_next near a face are shown by halo cells, too.
-        if (i < 1) {
-            store_images_f_3(f_6_next, i, j, nx, ny, pitch);
-        }
+        if (i < 1) store_images_f_3(f_6_next, i, j, nx, ny, pitch);
 
         // Cells of f_7_next near a face are shown by halo cells, too.
-        if (i < 1) {
-            store_images_f_3(f_7_next, i, j, nx, ny, pitch);
-        }
+        if (i < 1) store_images_f_3(f_7_next, i, j, nx, ny, pitch);
 
         // Cells of f_8_next near a face are shown by halo cells, too.
-        if (i >= nx - 1) {
-            store_images_f_1(f_8_next, i, j, nx, ny, pitch);
-        }
+        if (i >= nx - 1) store_images_f_1(f_8_next, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double speed_of_block = block_max(speed_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         speed_partials[blockIdx.x + gridDim.x * blockIdx.y] = speed_of_block;
-    }
 }

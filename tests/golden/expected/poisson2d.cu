@@ -73,11 +73,10 @@ extern "C" __global__ void __launch_bounds__(64, 17)
     if (i >= nx || j >= ny) return;
 
     const long long at = static_cast<long long>(j) * pitch + i;
-    if (floor_mod(wrap_add(i, j), 2) == 1) {
+    if (floor_mod(wrap_add(i, j), 2) == 1)
         u_next[at] = fma(omega,
                          u_next[at - 1] + u_next[at + 1] + u_next[at - pitch] + u_next[at + pitch] +
                          0.000244140625 * f[at], scale * u_next[at]);
-    }
 }
 
 // Reads u, u_next, reduces to change.
@@ -100,7 +99,6 @@ extern "C" __global__ void __launch_bounds__(64, 21)
 
     // One partial result a block; the host combines them in the blocks' order.
     const double change_of_block = block_max(change_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         change_partials[blockIdx.x + gridDim.x * blockIdx.y] = change_of_block;
-    }
 }

@@ -63,11 +63,9 @@ __device__ inline double block_sum(double value) {
 __device__ inline void store_images_k1_re(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 4 && i < nx - 4 && j >= 4 && j < ny - 4) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 4); y < ny + 4; y += ny) {
-        for (int x = first_image(i, nx, 4); x < nx + 4; x += nx) {
+    for (int y = first_image(j, ny, 4); y < ny + 4; y += ny)
+        for (int x = first_image(i, nx, 4); x < nx + 4; x += nx)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads psi_re, psi_im, potential, writes k1_re, k1_im.
@@ -88,36 +86,31 @@ extern "C" __global__ void __launch_bounds__(64, 8)
     // Where the rows of this thread's window start.
     long long row[9];
 #pragma unroll
-    for (int y = 0; y < 9; ++y) {
+    for (int y = 0; y < 9; ++y)
         row[y] = static_cast<long long>(j + y - 4) * pitch;
-    }
 
     float psi_re_cells[9][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load4(&psi_re_cells[y][4], psi_re + row[y] + i);
-    }
     const float* psi_re_row = psi_re + row[4] + i;
     load4(psi_re_cells[4], psi_re_row - 4);
     load4(&psi_re_cells[4][4], psi_re_row);
     load4(&psi_re_cells[4][8], psi_re_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load4(&psi_re_cells[y][4], psi_re + row[y] + i);
-    }
     float psi_im_cells[9][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load4(&psi_im_cells[y][4], psi_im + row[y] + i);
-    }
     const float* psi_im_row = psi_im + row[4] + i;
     load4(psi_im_cells[4], psi_im_row - 4);
     load4(&psi_im_cells[4][4], psi_im_row);
     load4(&psi_im_cells[4][8], psi_im_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load4(&psi_im_cells[y][4], psi_im + row[y] + i);
-    }
     float potential_cells[kCellsX];
     load4(potential_cells, potential + row[4] + i);
 
@@ -160,40 +153,28 @@ extern "C" __global__ void __launch_bounds__(64, 8)
         store4(k1_im + row[4] + i, k1_im_result);
     } else {
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) k1_re[row[4] + i + x] = k1_re_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) k1_im[row[4] + i + x] = k1_im_result[x];
-        }
     }
 
     // Cells of k1_re near a face are shown by halo cells, too.
     const bool near_face = j < 4 || j >= ny - 4;
-    if (near_face || i < 4 || i + 3 >= nx - 4) {
+    if (near_face || i < 4 || i + 3 >= nx - 4)
 #pragma unroll 1
-        for (int x = 0; x < 4; ++x) {
-            if (near_face || i + x < 4 || i + x >= nx - 4) {
-                if (i + x < nx) {
-                    store_images_k1_re(k1_re, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 4; ++x)
+            if (near_face || i + x < 4 || i + x >= nx - 4)
+                if (i + x < nx) store_images_k1_re(k1_re, i + x, j, nx, ny, pitch);
 
     // Cells of k1_im near a face are shown by halo cells, too.
     const bool near_face_2 = j < 4 || j >= ny - 4;
-    if (near_face_2 || i < 4 || i + 3 >= nx - 4) {
+    if (near_face_2 || i < 4 || i + 3 >= nx - 4)
 #pragma unroll 1
-        for (int x = 0; x < 4; ++x) {
-            if (near_face_2 || i + x < 4 || i + x >= nx - 4) {
-                if (i + x < nx) {
-                    store_images_k1_re(k1_im, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 4; ++x)
+            if (near_face_2 || i + x < 4 || i + x >= nx - 4)
+                if (i + x < nx) store_images_k1_re(k1_im, i + x, j, nx, ny, pitch);
 }
 
 // Reads psi_re, psi_im, potential, k1_re, k1_im, writes k2_re, k2_im.
@@ -215,15 +196,13 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     // Where the rows of this thread's window start.
     long long row[9];
 #pragma unroll
-    for (int y = 0; y < 9; ++y) {
+    for (int y = 0; y < 9; ++y)
         row[y] = static_cast<long long>(j + y - 4) * pitch;
-    }
 
     float psi_re_cells[9][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load2(&psi_re_cells[y][4], psi_re + row[y] + i);
-    }
     const float* psi_re_row = psi_re + row[4] + i;
     load2(&psi_re_cells[4][2], psi_re_row - 2);
     load2(psi_re_cells[4], psi_re_row - 4);
@@ -231,14 +210,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     load2(&psi_re_cells[4][6], psi_re_row + 2);
     load2(&psi_re_cells[4][8], psi_re_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load2(&psi_re_cells[y][4], psi_re + row[y] + i);
-    }
     float psi_im_cells[9][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load2(&psi_im_cells[y][4], psi_im + row[y] + i);
-    }
     const float* psi_im_row = psi_im + row[4] + i;
     load2(&psi_im_cells[4][2], psi_im_row - 2);
     load2(psi_im_cells[4], psi_im_row - 4);
@@ -246,16 +223,14 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     load2(&psi_im_cells[4][6], psi_im_row + 2);
     load2(&psi_im_cells[4][8], psi_im_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load2(&psi_im_cells[y][4], psi_im + row[y] + i);
-    }
     float potential_cells[kCellsX];
     load2(potential_cells, potential + row[4] + i);
     float k1_re_cells[9][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load2(&k1_re_cells[y][4], k1_re + row[y] + i);
-    }
     const float* k1_re_row = k1_re + row[4] + i;
     load2(&k1_re_cells[4][2], k1_re_row - 2);
     load2(k1_re_cells[4], k1_re_row - 4);
@@ -263,14 +238,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     load2(&k1_re_cells[4][6], k1_re_row + 2);
     load2(&k1_re_cells[4][8], k1_re_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load2(&k1_re_cells[y][4], k1_re + row[y] + i);
-    }
     float k1_im_cells[9][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load2(&k1_im_cells[y][4], k1_im + row[y] + i);
-    }
     const float* k1_im_row = k1_im + row[4] + i;
     load2(&k1_im_cells[4][2], k1_im_row - 2);
     load2(k1_im_cells[4], k1_im_row - 4);
@@ -278,9 +251,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     load2(&k1_im_cells[4][6], k1_im_row + 2);
     load2(&k1_im_cells[4][8], k1_im_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load2(&k1_im_cells[y][4], k1_im + row[y] + i);
-    }
 
     float k2_re_result[kCellsX];
     float k2_im_result[kCellsX];
@@ -353,40 +325,28 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         store2(k2_im + row[4] + i, k2_im_result);
     } else {
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) k2_re[row[4] + i + x] = k2_re_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) k2_im[row[4] + i + x] = k2_im_result[x];
-        }
     }
 
     // Cells of k2_re near a face are shown by halo cells, too.
     const bool near_face = j < 4 || j >= ny - 4;
-    if (near_face || i < 4 || i + 1 >= nx - 4) {
+    if (near_face || i < 4 || i + 1 >= nx - 4)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 4 || i + x >= nx - 4) {
-                if (i + x < nx) {
-                    store_images_k1_re(k2_re, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 4 || i + x >= nx - 4)
+                if (i + x < nx) store_images_k1_re(k2_re, i + x, j, nx, ny, pitch);
 
     // Cells of k2_im near a face are shown by halo cells, too.
     const bool near_face_2 = j < 4 || j >= ny - 4;
-    if (near_face_2 || i < 4 || i + 1 >= nx - 4) {
+    if (near_face_2 || i < 4 || i + 1 >= nx - 4)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face_2 || i + x < 4 || i + x >= nx - 4) {
-                if (i + x < nx) {
-                    store_images_k1_re(k2_im, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face_2 || i + x < 4 || i + x >= nx - 4)
+                if (i + x < nx) store_images_k1_re(k2_im, i + x, j, nx, ny, pitch);
 }
 
 // Reads psi_re, psi_im, potential, k2_re, k2_im, writes k3_re, k3_im.
@@ -408,15 +368,13 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     // Where the rows of this thread's window start.
     long long row[9];
 #pragma unroll
-    for (int y = 0; y < 9; ++y) {
+    for (int y = 0; y < 9; ++y)
         row[y] = static_cast<long long>(j + y - 4) * pitch;
-    }
 
     float psi_re_cells[9][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load2(&psi_re_cells[y][4], psi_re + row[y] + i);
-    }
     const float* psi_re_row = psi_re + row[4] + i;
     load2(&psi_re_cells[4][2], psi_re_row - 2);
     load2(psi_re_cells[4], psi_re_row - 4);
@@ -424,14 +382,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     load2(&psi_re_cells[4][6], psi_re_row + 2);
     load2(&psi_re_cells[4][8], psi_re_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load2(&psi_re_cells[y][4], psi_re + row[y] + i);
-    }
     float psi_im_cells[9][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load2(&psi_im_cells[y][4], psi_im + row[y] + i);
-    }
     const float* psi_im_row = psi_im + row[4] + i;
     load2(&psi_im_cells[4][2], psi_im_row - 2);
     load2(psi_im_cells[4], psi_im_row - 4);
@@ -439,16 +395,14 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     load2(&psi_im_cells[4][6], psi_im_row + 2);
     load2(&psi_im_cells[4][8], psi_im_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load2(&psi_im_cells[y][4], psi_im + row[y] + i);
-    }
     float potential_cells[kCellsX];
     load2(potential_cells, potential + row[4] + i);
     float k2_re_cells[9][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load2(&k2_re_cells[y][4], k2_re + row[y] + i);
-    }
     const float* k2_re_row = k2_re + row[4] + i;
     load2(&k2_re_cells[4][2], k2_re_row - 2);
     load2(k2_re_cells[4], k2_re_row - 4);
@@ -456,14 +410,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     load2(&k2_re_cells[4][6], k2_re_row + 2);
     load2(&k2_re_cells[4][8], k2_re_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load2(&k2_re_cells[y][4], k2_re + row[y] + i);
-    }
     float k2_im_cells[9][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load2(&k2_im_cells[y][4], k2_im + row[y] + i);
-    }
     const float* k2_im_row = k2_im + row[4] + i;
     load2(&k2_im_cells[4][2], k2_im_row - 2);
     load2(k2_im_cells[4], k2_im_row - 4);
@@ -471,9 +423,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     load2(&k2_im_cells[4][6], k2_im_row + 2);
     load2(&k2_im_cells[4][8], k2_im_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load2(&k2_im_cells[y][4], k2_im + row[y] + i);
-    }
 
     float k3_re_result[kCellsX];
     float k3_im_result[kCellsX];
@@ -546,40 +497,28 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         store2(k3_im + row[4] + i, k3_im_result);
     } else {
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) k3_re[row[4] + i + x] = k3_re_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) k3_im[row[4] + i + x] = k3_im_result[x];
-        }
     }
 
     // Cells of k3_re near a face are shown by halo cells, too.
     const bool near_face = j < 4 || j >= ny - 4;
-    if (near_face || i < 4 || i + 1 >= nx - 4) {
+    if (near_face || i < 4 || i + 1 >= nx - 4)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 4 || i + x >= nx - 4) {
-                if (i + x < nx) {
-                    store_images_k1_re(k3_re, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 4 || i + x >= nx - 4)
+                if (i + x < nx) store_images_k1_re(k3_re, i + x, j, nx, ny, pitch);
 
     // Cells of k3_im near a face are shown by halo cells, too.
     const bool near_face_2 = j < 4 || j >= ny - 4;
-    if (near_face_2 || i < 4 || i + 1 >= nx - 4) {
+    if (near_face_2 || i < 4 || i + 1 >= nx - 4)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face_2 || i + x < 4 || i + x >= nx - 4) {
-                if (i + x < nx) {
-                    store_images_k1_re(k3_im, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face_2 || i + x < 4 || i + x >= nx - 4)
+                if (i + x < nx) store_images_k1_re(k3_im, i + x, j, nx, ny, pitch);
 }
 
 // Reads psi_re, psi_im, potential, k1_re, k1_im, k2_re, k2_im, k3_re, k3_im, writes psi_re_next, psi_im_next,
@@ -654,20 +593,15 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 
         // Cells of psi_re_next near a face are shown by halo cells, too.
         const bool near_face = j < 4 || j >= ny - 4;
-        if (near_face || i < 4 || i >= nx - 4) {
-            store_images_k1_re(psi_re_next, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 4 || i >= nx - 4) store_images_k1_re(psi_re_next, i, j, nx, ny, pitch);
 
         // Cells of psi_im_next near a face are shown by halo cells, too.
         const bool near_face_2 = j < 4 || j >= ny - 4;
-        if (near_face_2 || i < 4 || i >= nx - 4) {
-            store_images_k1_re(psi_im_next, i, j, nx, ny, pitch);
-        }
+        if (near_face_2 || i < 4 || i >= nx - 4) store_images_k1_re(psi_im_next, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double probability_of_block = block_sum(probability_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         probability_partials[blockIdx.x + gridDim.x * blockIdx.y] = probability_of_block;
-    }
 }

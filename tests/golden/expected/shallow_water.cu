@@ -61,18 +61,16 @@ __device__ inline double block_max(double value) {
 __device__ inline void store_images_u(double* u, int i, int j, int nx, int ny, int pitch) {
     if (j >= 1 && j < ny - 1) return;
     const double value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = j == 0 ? -1 : j; y < (j == ny - 1 ? ny + 1 : j + 1); ++y) {
+    for (int y = j == 0 ? -1 : j; y < (j == ny - 1 ? ny + 1 : j + 1); ++y)
         u[static_cast<long long>(y) * pitch + i] = value;
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x clamp.
 __device__ inline void store_images_v(double* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1) return;
     const double value = u[static_cast<long long>(j) * pitch + i];
-    for (int x = i == 0 ? -1 : i; x < (i == nx - 1 ? nx + 1 : i + 1); ++x) {
+    for (int x = i == 0 ? -1 : i; x < (i == nx - 1 ? nx + 1 : i + 1); ++x)
         u[static_cast<long long>(j) * pitch + x] = value;
-    }
 }
 
 // Reads v, u, eta, writes u_next, v_next.
@@ -95,9 +93,8 @@ extern "C" __global__ void __launch_bounds__(64, 8)
     // Where the rows of this thread's window start.
     long long row[kCellsY + 2];
 #pragma unroll
-    for (int y = 0; y < kCellsY + 2; ++y) {
+    for (int y = 0; y < kCellsY + 2; ++y)
         row[y] = static_cast<long long>(min(j + y - 1, ny)) * pitch;
-    }
 
     double v_cells[kCellsY + 2][kCellsX + 2];
     const double* v_row = v + row[0] + i;
@@ -175,55 +172,40 @@ extern "C" __global__ void __launch_bounds__(64, 8)
                 store2(v_next + row[y + 1] + i, v_next_result);
             } else {
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) u_next[row[y + 1] + i + x] = u_next_result[x];
-                }
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) v_next[row[y + 1] + i + x] = v_next_result[x];
-                }
             }
         }
     }
 
     // Cells of u_next near a face are shown by halo cells, too.
-    if (j < 1 || j + 1 >= ny - 1) {
+    if (j < 1 || j + 1 >= ny - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
+        for (int x = 0; x < 2; ++x)
 #pragma unroll 1
-            for (int y = 0; y < 2; ++y) {
-                if (i + x < nx && j + y < ny) {
-                    store_images_u(u_next, i + x, j + y, nx, ny, pitch);
-                }
-            }
-        }
-    }
+            for (int y = 0; y < 2; ++y)
+                if (i + x < nx && j + y < ny) store_images_u(u_next, i + x, j + y, nx, ny, pitch);
 
     // Cells of v_next near a face are shown by halo cells, too.
-    if (i < 1 || i + 1 >= nx - 1) {
+    if (i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (i + x < 1 || i + x >= nx - 1) {
+        for (int x = 0; x < 2; ++x)
+            if (i + x < 1 || i + x >= nx - 1)
 #pragma unroll 1
-                for (int y = 0; y < 2; ++y) {
-                    if (i + x < nx && j + y < ny) {
-                        store_images_v(v_next, i + x, j + y, nx, ny, pitch);
-                    }
-                }
-            }
-        }
-    }
+                for (int y = 0; y < 2; ++y)
+                    if (i + x < nx && j + y < ny) store_images_v(v_next, i + x, j + y, nx, ny, pitch);
 }
 
 // Stores a cell once more wherever the halo shows it: x clamp, y clamp.
 __device__ inline void store_images_eta(double* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
     const double value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = j == 0 ? -1 : j; y < (j == ny - 1 ? ny + 1 : j + 1); ++y) {
-        for (int x = i == 0 ? -1 : i; x < (i == nx - 1 ? nx + 1 : i + 1); ++x) {
+    for (int y = j == 0 ? -1 : j; y < (j == ny - 1 ? ny + 1 : j + 1); ++y)
+        for (int x = i == 0 ? -1 : i; x < (i == nx - 1 ? nx + 1 : i + 1); ++x)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads eta, u_next, v_next, writes eta_next, reduces to volume, reduces to highest.
@@ -256,18 +238,14 @@ extern "C" __global__ void __launch_bounds__(256, 3)
 
         // Cells of eta_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_eta(eta_next, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_eta(eta_next, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double volume_of_block = block_sum(volume_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         volume_partials[blockIdx.x + gridDim.x * blockIdx.y] = volume_of_block;
-    }
     const double highest_of_block = block_max(highest_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         highest_partials[blockIdx.x + gridDim.x * blockIdx.y] = highest_of_block;
-    }
 }

@@ -40,36 +40,30 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     // Where the rows of this thread's window start.
     long long row[9];
 #pragma unroll
-    for (int y = 0; y < 9; ++y) {
+    for (int y = 0; y < 9; ++y)
         row[y] = static_cast<long long>(j + y - 4) * pitch;
-    }
     long long plane[9];
 #pragma unroll
-    for (int z = 0; z < 9; ++z) {
+    for (int z = 0; z < 9; ++z)
         plane[z] = (k + z - 4) * slice;
-    }
 
     float p_cells[9][9][kCellsX + 8];
 #pragma unroll
-    for (int z = 0; z < 4; ++z) {
+    for (int z = 0; z < 4; ++z)
         load4(&p_cells[z][4][4], p + plane[z] + row[4] + i);
-    }
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load4(&p_cells[4][y][4], p + plane[4] + row[y] + i);
-    }
     const float* p_row = p + plane[4] + row[4] + i;
     load4(p_cells[4][4], p_row - 4);
     load4(&p_cells[4][4][4], p_row);
     load4(&p_cells[4][4][8], p_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load4(&p_cells[4][y][4], p + plane[4] + row[y] + i);
-    }
 #pragma unroll
-    for (int z = 5; z < 9; ++z) {
+    for (int z = 5; z < 9; ++z)
         load4(&p_cells[z][4][4], p + plane[z] + row[4] + i);
-    }
     float p_prev_cells[kCellsX];
     load4(p_prev_cells, p_prev + plane[4] + row[4] + i);
     float v_cells[kCellsX];
@@ -93,14 +87,12 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         p_next_result[x] = fmaf(dt_squared * (v_cells[x] * v_cells[x]), sum,
                                 fmaf(2.0f, p_cells[4][4][x + 4], -p_prev_cells[x]));
     }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store4(p_next + plane[4] + row[4] + i, p_next_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) p_next[plane[4] + row[4] + i + x] = p_next_result[x];
-        }
-    }
 }
 
 // Adds what is injected at shots to p: a thread for each cell that they touch.

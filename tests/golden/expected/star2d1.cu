@@ -37,9 +37,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     // Where the rows of this thread's window start.
     long long row[kCellsY + 2];
 #pragma unroll
-    for (int y = 0; y < kCellsY + 2; ++y) {
+    for (int y = 0; y < kCellsY + 2; ++y)
         row[y] = static_cast<long long>(min(j + y - 1, ny)) * pitch;
-    }
 
     float u_cells[kCellsY + 2][kCellsX + 2];
     load4(&u_cells[0][1], u + row[0] + i);
@@ -64,14 +63,12 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             u_next_result[x] = u_new;
         }
         if (j + y < ny) {
-            if (i + kCellsX <= nx) {
+            if (i + kCellsX <= nx)
                 store4(u_next + row[y + 1] + i, u_next_result);
-            } else {
+            else
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) u_next[row[y + 1] + i + x] = u_next_result[x];
-                }
-            }
         }
     }
 }

@@ -37,15 +37,13 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     // Where the rows of this thread's window start.
     long long row[kCellsY + 4];
 #pragma unroll
-    for (int y = 0; y < kCellsY + 4; ++y) {
+    for (int y = 0; y < kCellsY + 4; ++y)
         row[y] = static_cast<long long>(min(j + y - 2, ny + 1)) * pitch;
-    }
 
     float u_cells[kCellsY + 4][kCellsX + 4];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load4(&u_cells[y][2], u + row[y] + i);
-    }
 #pragma unroll
     for (int y = 2; y < 6; ++y) {
         const float* u_row = u + row[y] + i;
@@ -56,9 +54,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         u_cells[y][7] = u_row[5];
     }
 #pragma unroll
-    for (int y = 6; y < 8; ++y) {
+    for (int y = 6; y < 8; ++y)
         load4(&u_cells[y][2], u + row[y] + i);
-    }
 
 #pragma unroll
     for (int y = 0; y < kCellsY; ++y) {
@@ -76,14 +73,12 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             u_next_result[x] = u_new;
         }
         if (j + y < ny) {
-            if (i + kCellsX <= nx) {
+            if (i + kCellsX <= nx)
                 store4(u_next + row[y + 2] + i, u_next_result);
-            } else {
+            else
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) u_next[row[y + 2] + i + x] = u_next_result[x];
-                }
-            }
         }
     }
 }

@@ -37,15 +37,13 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     // Where the rows of this thread's window start.
     long long row[kCellsY + 8];
 #pragma unroll
-    for (int y = 0; y < kCellsY + 8; ++y) {
+    for (int y = 0; y < kCellsY + 8; ++y)
         row[y] = static_cast<long long>(min(j + y - 4, ny + 3)) * pitch;
-    }
 
     float u_cells[kCellsY + 8][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load4(&u_cells[y][4], u + row[y] + i);
-    }
 #pragma unroll
     for (int y = 4; y < 8; ++y) {
         const float* u_row = u + row[y] + i;
@@ -54,9 +52,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         load4(&u_cells[y][8], u_row + 4);
     }
 #pragma unroll
-    for (int y = 8; y < 12; ++y) {
+    for (int y = 8; y < 12; ++y)
         load4(&u_cells[y][4], u + row[y] + i);
-    }
 
 #pragma unroll
     for (int y = 0; y < kCellsY; ++y) {
@@ -82,14 +79,12 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             u_next_result[x] = u_new;
         }
         if (j + y < ny) {
-            if (i + kCellsX <= nx) {
+            if (i + kCellsX <= nx)
                 store4(u_next + row[y + 4] + i, u_next_result);
-            } else {
+            else
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) u_next[row[y + 4] + i + x] = u_next_result[x];
-                }
-            }
         }
     }
 }

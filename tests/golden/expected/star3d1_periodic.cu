@@ -32,13 +32,10 @@ __device__ inline void store_images_u(float* u, int i, int j, int k, int nx, int
                                       long long slice) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int z = first_image(k, nz, 1); z < nz + 1; z += nz) {
-        for (int y = first_image(j, ny, 1); y < ny + 1; y += ny) {
-            for (int x = first_image(i, nx, 1); x < nx + 1; x += nx) {
+    for (int z = first_image(k, nz, 1); z < nz + 1; z += nz)
+        for (int y = first_image(j, ny, 1); y < ny + 1; y += ny)
+            for (int x = first_image(i, nx, 1); x < nx + 1; x += nx)
                 u[z * slice + static_cast<long long>(y) * pitch + x] = value;
-            }
-        }
-    }
 }
 
 // Reads u, writes u_next.
@@ -61,26 +58,22 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     // Where the rows of this thread's window start.
     long long row[kCellsY + 2];
 #pragma unroll
-    for (int y = 0; y < kCellsY + 2; ++y) {
+    for (int y = 0; y < kCellsY + 2; ++y)
         row[y] = static_cast<long long>(min(j + y - 1, ny)) * pitch;
-    }
     long long plane[kCellsZ + 2];
 #pragma unroll
-    for (int z = 0; z < kCellsZ + 2; ++z) {
+    for (int z = 0; z < kCellsZ + 2; ++z)
         plane[z] = min(k + z - 1, nz) * slice;
-    }
 
     float u_cells[kCellsZ + 2][kCellsY + 2][kCellsX + 2];
 #pragma unroll
-    for (int y = 1; y < 3; ++y) {
+    for (int y = 1; y < 3; ++y)
         load4(&u_cells[0][y][1], u + plane[0] + row[y] + i);
-    }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 5; ++z)
         load4(&u_cells[z][0][1], u + plane[z] + row[0] + i);
-    }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 5; ++z)
 #pragma unroll
         for (int y = 1; y < 3; ++y) {
             const float* u_row = u + plane[z] + row[y] + i;
@@ -88,18 +81,15 @@ extern "C" __global__ void __launch_bounds__(128, 4)
             load4(&u_cells[z][y][1], u_row);
             u_cells[z][y][5] = u_row[4];
         }
-    }
 #pragma unroll
-    for (int z = 1; z < 5; ++z) {
+    for (int z = 1; z < 5; ++z)
         load4(&u_cells[z][3][1], u + plane[z] + row[3] + i);
-    }
 #pragma unroll
-    for (int y = 1; y < 3; ++y) {
+    for (int y = 1; y < 3; ++y)
         load4(&u_cells[5][y][1], u + plane[5] + row[y] + i);
-    }
 
 #pragma unroll
-    for (int z = 0; z < kCellsZ; ++z) {
+    for (int z = 0; z < kCellsZ; ++z)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
             float u_next_result[kCellsX];
@@ -114,34 +104,25 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                 u_next_result[x] = u_new;
             }
             if (j + y < ny && k + z < nz) {
-                if (i + kCellsX <= nx) {
+                if (i + kCellsX <= nx)
                     store4(u_next + plane[z + 1] + row[y + 1] + i, u_next_result);
-                } else {
+                else
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
+                    for (int x = 0; x < kCellsX; ++x)
                         if (i + x < nx) u_next[plane[z + 1] + row[y + 1] + i + x] = u_next_result[x];
-                    }
-                }
             }
         }
-    }
 
     // Cells of u_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j + 1 >= ny - 1 || k < 1 || k + 3 >= nz - 1;
-    if (near_face || i < 1 || i + 3 >= nx - 1) {
+    if (near_face || i < 1 || i + 3 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 4; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 1) {
+        for (int x = 0; x < 4; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
 #pragma unroll 1
-                for (int z = 0; z < 4; ++z) {
+                for (int z = 0; z < 4; ++z)
 #pragma unroll 1
-                    for (int y = 0; y < 2; ++y) {
-                        if (i + x < nx && j + y < ny && k + z < nz) {
+                    for (int y = 0; y < 2; ++y)
+                        if (i + x < nx && j + y < ny && k + z < nz)
                             store_images_u(u_next, i + x, j + y, k + z, nx, ny, nz, pitch, slice);
-                        }
-                    }
-                }
-            }
-        }
-    }
 }

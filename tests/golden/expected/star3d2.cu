@@ -90,14 +90,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 
     // What is read of u behind the first plane that is on its way.
 #pragma unroll
-    for (int slot = 0; slot < 4; ++slot) {
+    for (int slot = 0; slot < 4; ++slot)
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(u_queue[slot][y],
                   u + (first_plane + slot - 2) * slice + static_cast<long long>(min(j + y, ny + 1)) * pitch +
                   min(i, (nx - 1) / kCellsX * kCellsX));
-        }
-    }
 
     // The planes of the first turn, and those that are on their way then.
 #pragma unroll 1
@@ -105,40 +103,32 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const long long u_plane = (first_plane + slot) * slice;
         const int u_into = slot * 5792;
 #pragma unroll
-        for (int n = 0; n < 4; ++n) {
+        for (int n = 0; n < 4; ++n)
             copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                         u + u_plane +
                         static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 2, ny + 1)) * pitch +
                         min(tile_i + u_copy_column, (nx + 1) / 4 * 4));
-        }
-        if (u_copy_row < 4) {
+        if (u_copy_row < 4)
             copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                         u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 30, ny + 1)) * pitch +
                         min(tile_i + u_copy_column, (nx + 1) / 4 * 4));
-        }
-        if (thread < 72) {
-            copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-        }
+        if (thread < 72) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
     }
     commit_copies();
     if (first_plane + 3 < end_plane + 2) {
         const long long u_plane = (first_plane + 3) * slice;
         const int u_into = 17376;
 #pragma unroll
-        for (int n = 0; n < 4; ++n) {
+        for (int n = 0; n < 4; ++n)
             copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                         u + u_plane +
                         static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 2, ny + 1)) * pitch +
                         min(tile_i + u_copy_column, (nx + 1) / 4 * 4));
-        }
-        if (u_copy_row < 4) {
+        if (u_copy_row < 4)
             copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                         u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 30, ny + 1)) * pitch +
                         min(tile_i + u_copy_column, (nx + 1) / 4 * 4));
-        }
-        if (thread < 72) {
-            copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-        }
+        if (thread < 72) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
     }
     commit_copies();
 
@@ -151,54 +141,43 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             const long long u_plane = (k + 4) * slice;
             const int u_into = (u_slot < 1 ? u_slot + 4 : u_slot - 1) * 5792;
 #pragma unroll
-            for (int n = 0; n < 4; ++n) {
+            for (int n = 0; n < 4; ++n)
                 copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                             u + u_plane +
                             static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 2, ny + 1)) * pitch +
                             min(tile_i + u_copy_column, (nx + 1) / 4 * 4));
-            }
-            if (u_copy_row < 4) {
+            if (u_copy_row < 4)
                 copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                             u + u_plane +
                             static_cast<long long>(min(tile_j + u_copy_row + 30, ny + 1)) * pitch +
                             min(tile_i + u_copy_column, (nx + 1) / 4 * 4));
-            }
-            if (thread < 72) {
-                copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-            }
+            if (thread < 72) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
         }
         commit_copies();
 
         float u_near[8][8];
         const int u_at_2 = (u_slot < 3 ? u_slot + 2 : u_slot - 3) * 5792 + u_here;
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(u_queue[4][y], u_ring + u_at_2 + y * 160);
-        }
         const int u_at_0 = u_slot * 5792 + u_here;
 #pragma unroll
-        for (int y = 0; y < 2; ++y) {
+        for (int y = 0; y < 2; ++y)
             load4(&u_near[y][2], u_ring + u_at_0 + (y - 2) * 160);
-        }
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load2(u_near[y + 2], u_ring + u_at_0 + y * 160 - 2);
-        }
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load2(&u_near[y + 2][6], u_ring + u_at_0 + y * 160 + 4);
-        }
 #pragma unroll
-        for (int y = 0; y < 2; ++y) {
+        for (int y = 0; y < 2; ++y)
             load4(&u_near[y + 6][2], u_ring + u_at_0 + (y + 4) * 160);
-        }
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 u_near[y + 2][x + 2] = u_queue[2][y][x];
-            }
-        }
 
 #pragma unroll
         for (int y = 0; y < 4; ++y) {
@@ -220,31 +199,25 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 u_next_result[x] = u_new;
             }
             if (j + y < ny) {
-                if (i + kCellsX <= nx) {
+                if (i + kCellsX <= nx)
                     store4(u_next + k * slice + static_cast<long long>(j + y) * pitch + i, u_next_result);
-                } else {
+                else
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
-                        if (i + x < nx) {
+                    for (int x = 0; x < kCellsX; ++x)
+                        if (i + x < nx)
                             u_next[k * slice + static_cast<long long>(j + y) * pitch + i + x] =
                                 u_next_result[x];
-                        }
-                    }
-                }
             }
         }
 
         // Every plane moves up its queue.
 #pragma unroll
-        for (int slot = 0; slot < 4; ++slot) {
+        for (int slot = 0; slot < 4; ++slot)
 #pragma unroll
-            for (int y = 0; y < 4; ++y) {
+            for (int y = 0; y < 4; ++y)
 #pragma unroll
-                for (int x = 0; x < 4; ++x) {
+                for (int x = 0; x < 4; ++x)
                     u_queue[slot][y][x] = u_queue[slot + 1][y][x];
-                }
-            }
-        }
         u_slot = u_slot < 4 ? u_slot + 1 : u_slot - 4;
     }
 }

@@ -83,14 +83,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 
     // What is read of u behind the first plane that is on its way.
 #pragma unroll
-    for (int slot = 0; slot < 8; ++slot) {
+    for (int slot = 0; slot < 8; ++slot)
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(u_queue[slot][y],
                   u + (first_plane + slot - 4) * slice + static_cast<long long>(min(j + y, ny + 3)) * pitch +
                   min(i, (nx - 1) / kCellsX * kCellsX));
-        }
-    }
 
     // The planes of the first turn, and those that are on their way then.
 #pragma unroll 1
@@ -98,15 +96,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const long long u_plane = (first_plane + slot) * slice;
         const int u_into = slot * 6432;
 #pragma unroll
-        for (int n = 0; n < 5; ++n) {
+        for (int n = 0; n < 5; ++n)
             copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                         u + u_plane +
                         static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 4, ny + 3)) * pitch +
                         min(tile_i + u_copy_column, (nx + 3) / 4 * 4));
-        }
-        if (thread < 80) {
-            copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-        }
+        if (thread < 80) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
     }
     commit_copies();
 #pragma unroll 1
@@ -115,15 +110,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             const long long u_plane = (first_plane + early + 4) * slice;
             const int u_into = (early + 4) * 6432;
 #pragma unroll
-            for (int n = 0; n < 5; ++n) {
+            for (int n = 0; n < 5; ++n)
                 copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                             u + u_plane +
                             static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 4, ny + 3)) * pitch +
                             min(tile_i + u_copy_column, (nx + 3) / 4 * 4));
-            }
-            if (thread < 80) {
-                copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-            }
+            if (thread < 80) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
         }
         commit_copies();
     }
@@ -137,48 +129,38 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             const long long u_plane = (k + 7) * slice;
             const int u_into = (u_slot < 1 ? u_slot + 7 : u_slot - 1) * 6432;
 #pragma unroll
-            for (int n = 0; n < 5; ++n) {
+            for (int n = 0; n < 5; ++n)
                 copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                             u + u_plane +
                             static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 4, ny + 3)) * pitch +
                             min(tile_i + u_copy_column, (nx + 3) / 4 * 4));
-            }
-            if (thread < 80) {
-                copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
-            }
+            if (thread < 80) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
         }
         commit_copies();
 
         float u_near[12][12];
         const int u_at_4 = (u_slot < 4 ? u_slot + 4 : u_slot - 4) * 6432 + u_here;
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(u_queue[8][y], u_ring + u_at_4 + y * 160);
-        }
         const int u_at_0 = u_slot * 6432 + u_here;
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(&u_near[y][4], u_ring + u_at_0 + (y - 4) * 160);
-        }
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(u_near[y + 4], u_ring + u_at_0 + y * 160 - 4);
-        }
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(&u_near[y + 4][8], u_ring + u_at_0 + y * 160 + 4);
-        }
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
             load4(&u_near[y + 8][4], u_ring + u_at_0 + (y + 4) * 160);
-        }
 #pragma unroll
-        for (int y = 0; y < 4; ++y) {
+        for (int y = 0; y < 4; ++y)
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 u_near[y + 4][x + 4] = u_queue[4][y][x];
-            }
-        }
 
 #pragma unroll
         for (int y = 0; y < 4; ++y) {
@@ -212,31 +194,25 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 u_next_result[x] = u_new;
             }
             if (j + y < ny) {
-                if (i + kCellsX <= nx) {
+                if (i + kCellsX <= nx)
                     store4(u_next + k * slice + static_cast<long long>(j + y) * pitch + i, u_next_result);
-                } else {
+                else
 #pragma unroll
-                    for (int x = 0; x < kCellsX; ++x) {
-                        if (i + x < nx) {
+                    for (int x = 0; x < kCellsX; ++x)
+                        if (i + x < nx)
                             u_next[k * slice + static_cast<long long>(j + y) * pitch + i + x] =
                                 u_next_result[x];
-                        }
-                    }
-                }
             }
         }
 
         // Every plane moves up its queue.
 #pragma unroll
-        for (int slot = 0; slot < 8; ++slot) {
+        for (int slot = 0; slot < 8; ++slot)
 #pragma unroll
-            for (int y = 0; y < 4; ++y) {
+            for (int y = 0; y < 4; ++y)
 #pragma unroll
-                for (int x = 0; x < 4; ++x) {
+                for (int x = 0; x < 4; ++x)
                     u_queue[slot][y][x] = u_queue[slot + 1][y][x];
-                }
-            }
-        }
         u_slot = u_slot < 7 ? u_slot + 1 : u_slot - 7;
     }
 }

@@ -34,90 +34,86 @@ __device__ __forceinline__ void share4(float* to, const float* from) {
     *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
 }
 
-__device__ __forceinline__ int with_bit(int bits, int bit) {
-    return bits | 1 << bit;
-}
+// Blocks send each other messages, each in packets of 16 bytes or of 8: values and, in the last four bytes,
+// the epoch that they are of, the number of their step. A packet becomes visible to other blocks as a whole,
+// so that no fence and no flag is needed. Small packets of all messages come first, then large ones. The PTX
+// predicates the stores themselves: no branch surrounds them.
 
-__device__ __forceinline__ bool has_bit(int bits, int bit) {
-    return (bits >> bit & 1) != 0;
-}
-
-__device__ __forceinline__ unsigned long long join_words(unsigned low, unsigned high) {
-    return static_cast<unsigned long long>(high) << 32 | low;
-}
-
-// A packet holds values and, in its last four bytes, the epoch that they are of. It becomes visible to other
-// blocks as a whole, so that no fence and no flag is needed. The PTX predicates the store itself: no branch
-// surrounds it.
-__device__ __forceinline__ void store_packet(long long* to, unsigned long long word, bool is_needed) {
-    asm volatile("{ .reg .pred p; setp.ne.s32 p, %2, 0; @p st.relaxed.gpu.global.u64 [%0], %1; }" ::"l"(to),
-                 "l"(word), "r"(static_cast<int>(is_needed))
-                 : "memory");
-}
-
-// A packet of 16 bytes: values and, in its last four bytes, the epoch that they are of; visible as a whole,
-// too.
-__device__ __forceinline__ void store_packet2(long long* to, unsigned long long low, unsigned long long high,
-                                              bool is_needed) {
+__device__ __forceinline__ void send2_f32(long long* packets, int message, int messages, int epoch,
+                                          bool is_needed, float a, float b) {
     asm volatile(
-        "{ .reg .b128 packet; .reg .pred p; mov.b128 packet, {%1, %2}; setp.ne.s32 p, %3, 0;"
-        " @p st.relaxed.gpu.global.b128 [%0], packet; }" ::"l"(to),
-        "l"(low), "l"(high), "r"(static_cast<int>(is_needed))
+        "{ .reg .pred p; .reg .b64 low, high; .reg .b128 large; setp.ne.s32 p, %4, 0;"
+        " mov.b64 low, {%1, %2}; mov.b64 high, {0, %3}; mov.b128 large, {low, high};"
+        " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
+        "f"(a), "f"(b), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
 
-__device__ __forceinline__ void send_f32(long long* to, float value, int epoch, bool is_needed) {
-    store_packet(to, join_words(__float_as_uint(value), epoch), is_needed);
+__device__ __forceinline__ void send4_f32(long long* packets, int message, int messages, int epoch,
+                                          bool is_needed, float a, float b, float c, float d) {
+    asm volatile(
+        "{ .reg .pred p; .reg .b64 low, high, small; .reg .b128 large; setp.ne.s32 p, %7, 0;"
+        " mov.b64 low, {%2, %3}; mov.b64 high, {%4, %6}; mov.b128 large, {low, high};"
+        " mov.b64 small, {%5, %6}; @p st.relaxed.gpu.global.b128 [%0], large;"
+        " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(
+            reinterpret_cast<longlong2*>(packets + messages) + message),
+        "l"(packets + message), "f"(a), "f"(b), "f"(c), "f"(d), "r"(epoch), "r"(static_cast<int>(is_needed))
+        : "memory");
 }
 
-__device__ __forceinline__ void send2_f32(long long* to, float a, float b, int epoch, bool is_needed) {
-    store_packet2(to, join_words(__float_as_uint(a), __float_as_uint(b)), join_words(0, epoch), is_needed);
-}
-
-__device__ __forceinline__ void send3_f32(long long* to, float a, float b, float c, int epoch,
-                                          bool is_needed) {
-    store_packet2(to, join_words(__float_as_uint(a), __float_as_uint(b)),
-                  join_words(__float_as_uint(c), epoch), is_needed);
-}
-
-__device__ __forceinline__ void load_packet(long long* packet, const long long* from) {
-    asm volatile("ld.relaxed.gpu.global.u64 %0, [%1];" : "=l"(packet[0]) : "l"(from) : "memory");
-}
-
-__device__ __forceinline__ void load_packet2(long long* packet, const long long* from) {
-    asm volatile("{ .reg .b128 both; ld.relaxed.gpu.global.b128 both, [%2]; mov.b128 {%0, %1}, both; }"
-                 : "=l"(packet[0]), "=l"(packet[1])
-                 : "l"(from)
-                 : "memory");
-}
-
-// Polls packets, first those of 16 bytes and then those of 8, until all are of this epoch. Each lies `source`
-// words from `from`; a negative source is no packet. All loads are issued before the first one is waited for.
-__device__ __forceinline__ void poll_packets(long long* packets, const int* source, int wide, int narrow,
-                                             const long long* from, int epoch) {
-    int differs;
-    do {
+// Loads a message, two values in a packet. Returns 0 if all packets are of this epoch.
+template <int kValues>
+__device__ __forceinline__ int receive(const long long* packets, int message, int messages, int epoch,
+                                       float (&to)[kValues]) {
+    int differs = 0;
 #pragma unroll
-        for (int p = 0; p < wide; ++p)
-            load_packet2(&packets[2 * p], from + max(source[p], 0));
-#pragma unroll
-        for (int p = wide; p < wide + narrow; ++p)
-            load_packet(&packets[wide + p], from + max(source[p], 0));
-        differs = 0;
-#pragma unroll
-        for (int p = 0; p < wide + narrow; ++p) {
-            const int its_epoch = static_cast<int>(packets[p < wide ? 2 * p + 1 : wide + p] >> 32);
-            differs |= (its_epoch ^ epoch) & ~(source[p] >> 31);
-        }
-    } while (differs != 0);
+    for (int value = 0; value < kValues; value += 2) {
+        int none, its_epoch;
+        asm volatile(
+            "{ .reg .b64 low, high; .reg .b128 large; ld.relaxed.gpu.global.b128 large, [%4];"
+            " mov.b128 {low, high}, large; mov.b64 {%0, %1}, low; mov.b64 {%2, %3}, high; }"
+            : "=f"(to[value]), "=f"(to[value + 1]), "=r"(none), "=r"(its_epoch)
+            : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message + value / 2 * messages)
+            : "memory");
+        differs |= its_epoch ^ epoch;
+    }
+    return differs;
 }
 
-__device__ __forceinline__ float low_f32(long long word) {
-    return __uint_as_float(static_cast<unsigned>(word));
+// Loads a message. Returns 0 if both of its packets are of this epoch.
+__device__ __forceinline__ int receive(const long long* packets, int message, int messages, int epoch,
+                                       float (&to)[4]) {
+    int epochs[2];
+    asm volatile(
+        "{ .reg .b64 low, high, small; .reg .b128 large; ld.relaxed.gpu.global.b128 large, [%6];"
+        " ld.relaxed.gpu.global.b64 small, [%7]; mov.b128 {low, high}, large; mov.b64 {%0, %1}, low;"
+        " mov.b64 {%2, %4}, high; mov.b64 {%3, %5}, small; }"
+        : "=f"(to[0]), "=f"(to[1]), "=f"(to[2]), "=f"(to[3]), "=r"(epochs[0]), "=r"(epochs[1])
+        : "l"(reinterpret_cast<const longlong2*>(packets + messages) + message), "l"(packets + message)
+        : "memory");
+    return (epochs[0] ^ epoch) | (epochs[1] ^ epoch);
 }
 
-__device__ __forceinline__ float high_f32(long long word) {
-    return __uint_as_float(static_cast<unsigned>(word >> 32));
+// Polls messages of several sizes until all are of this epoch; a negative number is no message. All loads are
+// issued before the first one is waited for.
+template <class Values, int kCount, class... More>
+__device__ __forceinline__ int receive_all(const long long* packets, int messages, int epoch,
+                                           const int* message, Values (&to)[kCount], More&... more) {
+    int differs = 0;
+#pragma unroll
+    for (int m = 0; m < kCount; ++m)
+        differs |= receive(packets, max(message[m], 0), messages, epoch, to[m]) & ~(message[m] >> 31);
+    if constexpr (sizeof...(more) > 0)
+        differs |= receive_all(packets, messages, epoch, message + kCount, more...);
+    return differs;
+}
+
+template <class... Values>
+__device__ __forceinline__ void poll_all(const long long* packets, int messages, int epoch,
+                                         const int* message, Values&... to) {
+    while (receive_all(packets, messages, epoch, message, to...) != 0) {
+    }
 }
 
 // The greater of two; NaN where either is.
@@ -146,11 +142,9 @@ __device__ inline double block_max(double value) {
 __device__ inline void store_images_u(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
     const float value = u[static_cast<long long>(j) * pitch + i];
-    for (int y = j == 0 ? -2 : j; y < (j == ny - 1 ? ny + 2 : j + 1); ++y) {
-        for (int x = i == 0 ? -2 : i; x < (i == nx - 1 ? nx + 2 : i + 1); ++x) {
+    for (int y = j == 0 ? -2 : j; y < (j == ny - 1 ? ny + 2 : j + 1); ++y)
+        for (int x = i == 0 ? -2 : i; x < (i == nx - 1 ? nx + 2 : i + 1); ++x)
             u[static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads u, u_prev, writes u_next, reduces to height.
@@ -177,16 +171,13 @@ extern "C" __global__ void __launch_bounds__(128, 10)
 
         // Cells of u_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_u(u_next, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_u(u_next, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double height_of_block = block_max(height_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         height_partials[blockIdx.x + gridDim.x * blockIdx.y] = height_of_block;
-    }
 }
 
 // All time steps of a launch, with the grid on the chip. Reads u, u_prev, writes u_next, u_next_2.
@@ -204,11 +195,10 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     constexpr int kCellsY = 2;
     constexpr int kTileX = 128;
     constexpr int kTileY = 8;
-    constexpr int kNoPacket = -1073741824;  // negative whatever offset is added
-    constexpr int kRow = 136;               // of cells in shared memory, with those around
-    constexpr int kSlot = 1632;             // cells of one level in shared memory
-    constexpr int kMessages = 256;          // rows of threads that a block may send
-    constexpr int kSideMessages = 16;       // columns of threads
+    constexpr int kRow = 136;       // of cells in shared memory, with those around
+    constexpr int kSlot = 1632;     // cells of one level in shared memory
+    constexpr int kRows = 256;      // of threads, which a block may send
+    constexpr int kMessages = 272;  // those rows, and columns of threads
 
     // The block's box of the grid, and the thread's first cell in it.
     const int thread = threadIdx.y * kThreadsX + threadIdx.x;
@@ -226,14 +216,21 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     auto& u_box = *reinterpret_cast<float(*)[2 * kSlot]>(shared_memory);
     // Cells that are not in the grid are zero.
 #pragma unroll 1
-    for (int index = thread; index < 2 * kSlot; index += kThreads) {
+    for (int index = thread; index < 2 * kSlot; index += kThreads)
         u_box[index] = 0.0f;
-    }
     __syncthreads();
     const int blocks_j = (ny + kTileY - 1) / kTileY;
     const int blocks_i = (nx + kTileX - 1) / kTileX;
-    const int blocks = blocks_j * blocks_i;
-    const int block = blockIdx.y * blocks_i + blockIdx.x;
+    const int u_messages = blocks_j * blocks_i * kMessages;
+    const auto row_message = [&](int i, int j) {
+        return (j / kTileY * blocks_i + i / kTileX) * kMessages + j % kTileY * kThreadsX +
+            i % kTileX / kCellsX;
+    };
+    const auto column_message = [&](int i, int j) {
+        return (j / kTileY * blocks_i + i / kTileX) * kMessages + kRows +
+            (i % kTileX < 2 ? i % kTileX : i % kTileX - min(nx - (i - i % kTileX), kTileX) + 4) * kThreadsY +
+            j % kTileY / kCellsY;
+    };
 
     const int first = static_cast<int>(static_cast<long long>(box_j + in_j) * pitch + box_i + in_i);
     const int u_place = (in_j + 2) * kRow + in_i + 4;
@@ -242,81 +239,70 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     float u_cells[6][8] = {};
     float u_before_cells[2][4] = {};
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
+    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (in_i + x < size_i && in_j + y < size_j) {
                 u_cells[y + 2][x + 2] = u[first + y * pitch + x];
                 u_box[u_place + y * kRow + x] = u_cells[y + 2][x + 2];
                 u_before_cells[y][x] = u_prev[first + y * pitch + x];
             }
-        }
-    }
 
-    // Around the box of u: the ghost cells that each thread fills in, from the grid and then from packets of
-    // other blocks.
+    // The ghost cells around the box of u that this thread fills in: at first from the grid, later from
+    // messages.
     int u_around[2];
     int u_source[2];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
-        const int i = box_i + thread % kThreadsX * kCellsX + x;
-        const int layer = thread / kThreadsX;
-        const int j = box_j + (layer < 2 ? layer - 2 : size_j + layer - 2);
-        const bool is_there = thread % kThreadsX * kCellsX + x < size_i;
-        const int place = (j - box_j + 2) * kRow + i - box_i + 4;
-        const int source_i = i >= nx ? nx - 1 : i < 0 ? 0 : i;
-        const int source_j = j >= ny ? ny - 1 : j < 0 ? 0 : j;
-        const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
-        if (x == 0) {
-            u_around[0] = place;
-            const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kMessages +
-                source_j % kTileY * kThreadsX + source_i % kTileX / kCellsX;
-            u_source[0] = is_there ? message : kNoPacket;
+    for (int pass = 0; pass < 2; ++pass) {
+        int i = box_i;
+        int j = box_j;
+        bool is_there = true;
+        if (pass < 1) {
+            const int layer = thread / kThreadsX;
+            i += thread % kThreadsX * kCellsX;
+            j += layer < 2 ? layer - 2 : size_j + layer - 2;
+        } else {
+            const int layer = thread % 4;
+            i += layer < 2 ? layer - 2 : size_i + layer - 2;
+            j += thread / 4 * kCellsY;
+            is_there = thread / 4 < kThreadsY;
         }
-        if (is_there) u_box[place] = u[source];
-    }
 #pragma unroll
-    for (int x = 0; x < kCellsY; ++x) {
-        const int layer = thread % 4;
-        const int i = box_i + (layer < 2 ? layer - 2 : size_i + layer - 2);
-        const int j = box_j + thread / 4 * kCellsY + x;
-        const bool is_there = thread / 4 < kThreadsY && thread / 4 * kCellsY + x < size_j;
-        const int place = (j - box_j + 2) * kRow + i - box_i + 4;
-        const int source_i = i >= nx ? nx - 1 : i < 0 ? 0 : i;
-        const int source_j = j >= ny ? ny - 1 : j < 0 ? 0 : j;
-        const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
-        if (x == 0) {
-            u_around[1] = place;
-            const int message = (source_j / kTileY * blocks_i + source_i / kTileX) * kSideMessages +
-                (source_i % kTileX < 2 ? source_i % kTileX :
-                 source_i % kTileX - min(nx - (source_i - source_i % kTileX), kTileX) + 4) * kThreadsY +
-                source_j % kTileY / kCellsY;
-            u_source[1] = is_there ? message * 2 + blocks * kMessages * 3 : kNoPacket;
+        for (int cell = 0; cell < (pass < 1 ? kCellsX : kCellsY); ++cell) {
+            const bool is_in = is_there && (pass >= 1 || i < box_i + size_i) &&
+                (pass < 1 || j < box_j + size_j);
+            const int place = (j - box_j + 2) * kRow + i - box_i + 4;
+            const int source_i = i >= nx ? nx - 1 : i < 0 ? 0 : i;
+            const int source_j = j >= ny ? ny - 1 : j < 0 ? 0 : j;
+            const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
+            if (cell == 0) {
+                u_around[pass] = place;
+                u_source[pass] = is_in ?
+                    (pass < 1 ? row_message(source_i, source_j) : column_message(source_i, source_j)) : -1;
+            }
+            if (is_in) u_box[place] = u[source];
+            if (pass < 1)
+                i += 1;
+            else
+                j += 1;
         }
-        if (is_there) u_box[place] = u[source];
     }
 
     // A bit for each row of the thread that other blocks need.
     int u_sends = 0;
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
-        if (in_i < size_i && in_j + y < size_j && (in_j + y < 2 || in_j + y >= size_j - 2)) {
-            u_sends = with_bit(u_sends, y);
-        }
-    }
-    const int u_message = block * kMessages + in_j * kThreadsX + in_i / kCellsX;
+    for (int y = 0; y < kCellsY; ++y)
+        if (in_i < size_i && in_j + y < size_j && (in_j + y < 2 || in_j + y >= size_j - 2)) u_sends |= 1 << y;
+    const int u_message = row_message(box_i + in_i, box_j + in_j);
     // The same for its columns, at the lower face and at the upper one.
     int u_side_sends = 0;
 #pragma unroll
     for (int x = 0; x < kCellsX; ++x) {
-        if (in_i + x < size_i && in_i + x < 2) u_side_sends = with_bit(u_side_sends, x);
+        if (in_i + x < size_i && in_i + x < 2) u_side_sends |= 1 << x;
+        if (in_i + x < size_i && in_i + x >= size_i - 2) u_side_sends |= 1 << (x + kCellsX);
     }
-    const int u_low_message = block * kSideMessages + in_i * kThreadsY + in_j / kCellsY;
-#pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
-        if (in_i + x < size_i && in_i + x >= size_i - 2) u_side_sends = with_bit(u_side_sends, x + 4);
-    }
-    const int u_high_message = block * kSideMessages + (in_i - size_i + 4) * kThreadsY + in_j / kCellsY;
+    const int u_low_message = column_message(box_i + in_i, box_j + in_j);
+    const int u_high_message = column_message(box_i + in_i + 3, box_j + in_j);
     __syncthreads();
 
 #pragma unroll 1
@@ -325,29 +311,19 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         const int u_at_next = (step + 1) % 2 * kSlot;
         const int epoch = steps_sent + step + 1;
         long long* u_packets = u_exchange + epoch % 2 * u_half;
-        long long* u_message_to = u_packets + u_message * 2;
-        long long* u_message_to2 = u_packets + u_message + blocks * kMessages * 2;
-        long long* u_low_message_to = u_packets + u_low_message * 2 + blocks * kMessages * 3;
-        long long* u_high_message_to = u_packets + u_high_message * 2 + blocks * kMessages * 3;
         float u_next_cells[2][4];
 
         // The next u.
-        if (is_cut) {
+        if (is_cut)
 #pragma unroll
-            for (int y = 0; y < kCellsY; ++y) {
-                if (in_j + y >= size_j) {
-                    load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
-                }
-            }
-        }
+            for (int y = 0; y < kCellsY; ++y)
+                if (in_j + y >= size_j) load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
 #pragma unroll
-        for (int y = -2; y < 0; ++y) {
+        for (int y = -2; y < 0; ++y)
             load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
-        }
 #pragma unroll
-        for (int y = 2; y < 4; ++y) {
+        for (int y = 2; y < 4; ++y)
             load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
-        }
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
             u_cells[y + 2][1] = __shfl_up_sync(0xffffffff, u_cells[y + 2][5], 1);
@@ -366,7 +342,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
 #pragma unroll
-            for (int x = 0; x < kCellsX; ++x) {
+            for (int x = 0; x < kCellsX; ++x)
                 u_next_cells[y][x] = fmaf(c_squared_dt_dt,
                                           fmaf(-0.083333336f,
                                                u_cells[y + 2][x] + u_cells[y + 2][x + 4] + u_cells[y][x + 2] +
@@ -377,64 +353,48 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                                                   u_cells[y + 1][x + 2] +
                                                                   u_cells[y + 3][x + 2]))),
                                           fmaf(2.0f, u_cells[y + 2][x + 2], -u_before_cells[y][x]));
-            }
-            if (in_i < size_i && in_j + y < size_j) {
+            if (in_i < size_i && in_j + y < size_j)
                 share4(u_box + u_at_next + u_place + y * kRow, u_next_cells[y]);
-            }
-            send3_f32(u_message_to + y * kThreadsX * 2, u_next_cells[y][0], u_next_cells[y][1],
-                      u_next_cells[y][2], epoch, has_bit(u_sends, y));
-            send_f32(u_message_to2 + y * kThreadsX, u_next_cells[y][3], epoch, has_bit(u_sends, y));
+            send4_f32(u_packets, u_message + y * kThreadsX, u_messages, epoch, (u_sends & 1 << y) != 0,
+                      u_next_cells[y][0], u_next_cells[y][1], u_next_cells[y][2], u_next_cells[y][3]);
         }
         if (u_side_sends != 0) {
-            send2_f32(u_low_message_to, u_next_cells[0][0], u_next_cells[1][0], epoch,
-                      has_bit(u_side_sends, 0));
-            send2_f32(u_low_message_to + kThreadsY * 2, u_next_cells[0][1], u_next_cells[1][1], epoch,
-                      has_bit(u_side_sends, 1));
-            send2_f32(u_high_message_to + 2 * kThreadsY * 2, u_next_cells[0][2], u_next_cells[1][2], epoch,
-                      has_bit(u_side_sends, 6));
-            send2_f32(u_high_message_to + 3 * kThreadsY * 2, u_next_cells[0][3], u_next_cells[1][3], epoch,
-                      has_bit(u_side_sends, 7));
+            send2_f32(u_packets, u_low_message, u_messages, epoch, (u_side_sends & 1) != 0,
+                      u_next_cells[0][0], u_next_cells[1][0]);
+            send2_f32(u_packets, u_low_message + kThreadsY, u_messages, epoch, (u_side_sends & 1 << 1) != 0,
+                      u_next_cells[0][1], u_next_cells[1][1]);
+            send2_f32(u_packets, u_high_message + -1 * kThreadsY, u_messages, epoch,
+                      (u_side_sends & 1 << 6) != 0, u_next_cells[0][2], u_next_cells[1][2]);
+            send2_f32(u_packets, u_high_message, u_messages, epoch, (u_side_sends & 1 << 7) != 0,
+                      u_next_cells[0][3], u_next_cells[1][3]);
         }
 
-        int u_offsets[3];
-        u_offsets[0] = u_source[0] * 2;
-        u_offsets[2] = u_source[0] + blocks * kMessages * 2;
-        u_offsets[1] = u_source[1];
-        long long u_received[5];
-        poll_packets(u_received, u_offsets, 2, 1, u_packets, epoch);
-        if (u_source[0] >= 0) {
-            float values[4];
-            values[0] = low_f32(u_received[0]);
-            values[1] = high_f32(u_received[0]);
-            values[2] = low_f32(u_received[1]);
-            values[3] = low_f32(u_received[4]);
-            share4(u_box + u_at_next + u_around[0], values);
-        }
-        if (u_source[1] >= 0) {
-            u_box[u_at_next + u_around[1]] = low_f32(u_received[2]);
-            u_box[u_at_next + u_around[1] + kRow] = high_f32(u_received[2]);
-        }
+        float u_received[1][4];
+        float u_received2[1][2];
+        poll_all(u_packets, u_messages, epoch, u_source, u_received, u_received2);
+        if (u_source[0] >= 0) share4(u_box + u_at_next + u_around[0], u_received[0]);
+        if (u_source[1] >= 0)
+#pragma unroll
+            for (int y = 0; y < kCellsY; ++y)
+                u_box[u_at_next + u_around[1] + y * kRow] = u_received2[0][y];
         __syncthreads();
 #pragma unroll
-        for (int y = 0; y < kCellsY; ++y) {
+        for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x) {
                 u_before_cells[y][x] = u_cells[y + 2][x + 2];
                 u_cells[y + 2][x + 2] = u_next_cells[y][x];
             }
-        }
     }
 
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
+    for (int y = 0; y < kCellsY; ++y)
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (in_i + x < size_i && in_j + y < size_j) {
                 u_next[first + y * pitch + x] = u_cells[y + 2][x + 2];
                 u_next_2[first + y * pitch + x] = u_before_cells[y][x];
             }
-        }
-    }
 }
 
 // ---- the launcher: see wave2d_launcher.h ----
@@ -616,7 +576,7 @@ wave2d_status launch_wave2d_resident(const wave2d_solver& solver, int steps) {
     const cudaError_t error = launch_together(solver, blocks, threads, 13056, wave2d_resident,
                                               solver.u_now + solver.origin, solver.u_before + solver.origin,
                                               solver.u_next2 + solver.origin, solver.u_next + solver.origin,
-                                              solver.nx, solver.ny, 800LL * block_count(blocks),
+                                              solver.nx, solver.ny, 816LL * block_count(blocks),
                                               solver.pitch, solver.steps_sent, steps, c_squared_dt_dt,
                                               solver.u_exchange);
     return check(error, "launching wave2d_resident");
@@ -743,8 +703,8 @@ wave2d_status make_resident(wave2d_solver& solver) {
     if (const wave2d_status status = check(error, "asking how many blocks run at once")) return status;
     const long long blocks = block_count(blocks_of_wave2d_resident(solver));
     if (blocks > 1LL * multiprocessors * of_each) return WAVE2D_OK;
-    if (blocks * 800 > 1073741824) return WAVE2D_OK;
-    if (const wave2d_status status = allocate(solver.u_exchange, 2 * blocks * 800)) return status;
+    if (blocks * 816 > 1073741824) return WAVE2D_OK;
+    if (const wave2d_status status = allocate(solver.u_exchange, 2 * blocks * 816)) return status;
     solver.is_resident = true;
     return WAVE2D_OK;
 }
@@ -752,7 +712,7 @@ wave2d_status make_resident(wave2d_solver& solver) {
 // Before steps are counted from 0 again: what blocks sent has the number of its step.
 wave2d_status clear_exchanges(wave2d_solver& solver) {
     const long long blocks = block_count(blocks_of_wave2d_resident(solver));
-    cudaError_t error = cudaMemsetAsync(solver.u_exchange, 0, 2 * blocks * 800 * sizeof(long long),
+    cudaError_t error = cudaMemsetAsync(solver.u_exchange, 0, 2 * blocks * 816 * sizeof(long long),
                                         solver.stream);
     if (const wave2d_status status = check(error, "clearing device memory")) return status;
     solver.steps_sent = 0;
