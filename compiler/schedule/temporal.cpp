@@ -81,6 +81,12 @@ int operations_of(const ir::Program& core, const Pipeline& pipeline) {
     return count;
 }
 
+// Whether a step's new plane of f32 waits in registers beside its queue until the iteration ends; sums that
+// are carried from plane to plane take its place.
+bool keeps_new_planes(const Pipeline& pipeline, const Pipeline::Queue& queue, int words) {
+    return pipeline.rank == 2 && words == 1 && queue.role != ir::Role::input && !queue.fold;
+}
+
 // Registers that hold the planes of a queue: those of all levels at once.
 int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
                     const TemporalSchedule& schedule) {
@@ -101,14 +107,18 @@ int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pip
     if (queue.fold) registers += pipeline.steps * queue.fold->values() * cells * words;
     if (queue.fold && pipeline.rank == 2 && words == 1)
         registers += model::kFoldStepRegisters * pipeline.steps - model::kFoldSpareRegisters;
+    if (keeps_new_planes(pipeline, queue, words))
+        registers += pipeline.steps * cells * model::kNewPlaneEighths / 8;
     // Of a wide window only a part is in registers at a time.
     const int at_once = std::min(window, (2 * cells + model::kMostOfWindow) * words);
-    return registers + model::kFieldRegisters + (queue.has_window ? at_once : cells * words);
+    return registers + (queue.has_window ? at_once : cells * words);
 }
 
 int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
     const bool has_rows = pipeline.rank == 3;
-    int registers = model::kPlaceRegisters + (has_rows ? model::kRowRegisters : 0);
+    int registers =
+        model::kPlaceRegisters + (has_rows ? model::kRowRegisters : 0) +
+        model::kFieldRegisters * std::min(static_cast<int>(pipeline.queues.size()), model::kMostFieldsHeld);
     int widest = 1;  // words of a value
     int most_slots = 1;
     bool has_boxes = false, is_rotated = true;  // every queue, by the unrolled iterations

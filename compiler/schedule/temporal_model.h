@@ -9,8 +9,11 @@ namespace halo::schedule::temporal_model {
 
 // ---- registers of a thread
 
-// Addresses and counters; in three dimensions those of rows besides; and addresses of each field.
-inline constexpr int kPlaceRegisters = 26, kRowRegisters = 12, kFieldRegisters = 8;
+// Addresses and counters; in three dimensions those of rows besides; and addresses of each field, of so many
+// at most, as those of more are not held at a time.
+inline constexpr int kPlaceRegisters = 26, kRowRegisters = 12, kFieldRegisters = 8, kMostFieldsHeld = 5;
+// In two dimensions, of f32: eighths of a cell's new value that are held beside its queue, for each step.
+inline constexpr int kNewPlaneEighths = 6;
 // Cells of a window that are in registers at a time, besides two for each of the thread's own, at most.
 inline constexpr int kMostOfWindow = 26;
 // In two dimensions, for the sums of f32 that are carried from plane to plane: for each step, and of all.
