@@ -2,9 +2,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "compiler/driver/command/commands.h"
+#include "compiler/driver/command/explain_text.h"
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/planning/compile.h"
@@ -13,6 +15,7 @@
 #include "compiler/driver/running/engine.h"
 #include "compiler/driver/running/request.h"
 #include "compiler/driver/spec/spec.h"
+#include "compiler/ir/unread_steps.h"
 #include "compiler/schedule/cost.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/shared_layout.h"
@@ -23,47 +26,6 @@
 namespace halo::driver {
 
 namespace {
-
-constexpr int kIndent = 14;
-
-// One entry of a stage: a title, and text that is wrapped in a column to its right.
-std::string entry(std::string_view title, std::string_view text, int width) {
-    std::string result = fmt::format("  {:<{}}", title, kIndent - 2);
-    int column = kIndent;
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        std::size_t end = rest.find_first_of(" \n");
-        std::string_view word = rest.substr(0, end);
-        if (column > kIndent && column + 1 + static_cast<int>(word.size()) > width) {
-            result += '\n' + std::string(kIndent, ' ');
-            column = kIndent;
-        } else if (column > kIndent) {
-            result += ' ';
-            ++column;
-        }
-        result += word;
-        column += static_cast<int>(word.size());
-        if (end == std::string_view::npos) break;
-        if (rest[end] == '\n') {
-            result += '\n' + std::string(kIndent, ' ');
-            column = kIndent;
-        }
-        rest.remove_prefix(end + 1);
-    }
-    return result + '\n';
-}
-
-// Text of several lines in that column, without wrapping.
-std::string picture(std::string_view title, const std::string& text) {
-    std::string result = fmt::format("  {:<{}}", title, kIndent - 2);
-    for (char c : text) {
-        result += c;
-        if (c == '\n') result += std::string(kIndent, ' ');
-    }
-    while (!result.empty() && (result.back() == ' ' || result.back() == '\n'))
-        result.pop_back();
-    return result + '\n';
-}
 
 std::string level_name(const ir::Program& program, ir::FieldId field, int time) {
     const std::string& name = program[field].name;
@@ -338,14 +300,17 @@ std::string explain_reductions(const Explanation& all, const schedule::TemporalS
 
 std::string explain_single_steps(const Explanation& all, int width) {
     const schedule::StepCost& cost = all.choice.single;
-    std::string text =
-        fmt::format("{} a step: {} for the cells, {} for {} launch{}", format_step_time(cost.total()),
-                    format_step_time(cost.cells), format_step_time(cost.launches), all.choice.stages.size(),
-                    all.choice.stages.size() == 1 ? "" : "es");
+    const std::int64_t launches = std::llround(cost.launches / all.options.target.graph_launch_seconds);
+    std::string text = fmt::format("{} a step: {} for the cells, {} for {} launch{}",
+                                   format_step_time(cost.total()), format_step_time(cost.cells),
+                                   format_step_time(cost.launches), launches, launches == 1 ? "" : "es");
     if (cost.looks > 0)
         text += fmt::format(", {} until the run has seen `{}`", format_step_time(cost.looks),
                             all.options.watched.front());
-    return "single steps\n" + entry("predicted", text, width);
+    text = "single steps\n" + entry("predicted", text, width);
+    const std::vector<std::string> left_out = ir::left_out_of_unread_steps(all.program);
+    if (left_out.empty()) return text;
+    return text + entry("left out", "of steps whose results nobody reads: " + join(left_out, ", "), width);
 }
 
 std::string explain_grouping(const Explanation& all, const GroupingVerdict& verdict, int width) {
