@@ -350,7 +350,8 @@ std::vector<std::string> roles_of(const StageView& stage) {
     return roles;
 }
 
-void add_stage(const StageKernel& use, const ProgramLayout& layout, Names& kernel_names, Lowered& lowered) {
+void add_stage_loops(const StageKernel& use, const ProgramLayout& layout, Names& kernel_names,
+                     Lowered& lowered) {
     const StageView& stage = *use.stage;
     Context context(stage, layout, roles_of(stage));
     StrategyResult result = is_at_points(stage) ? lower_points_cpu(context) : CpuLoops(context).lower();
@@ -386,7 +387,7 @@ Lowered lower_cpu(const ir::Program& program) {
     const std::vector<StageView> unread = view_unread_stages(views);
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
         for (const StageKernel& use : kernels_of(views.stages[s], unread[s]))
-            add_stage(use, layout, kernel_names, lowered);
+            add_stage_loops(use, layout, kernel_names, lowered);
         for (const Write& write : views.stages[s].writes)
             halo_kernels.append(write.level, steps_writing(unread[s], write.level), lowered.plan);
     }
