@@ -31,8 +31,10 @@ public:
     std::string print() {
         out_.line("// To launch them, in this order for each time step:");
         out_.line("//");
-        for (const rt::KernelPlan& kernel : plan_.kernels)
-            write_launch(kernel);
+        for (std::size_t index = 0; index < plan_.kernels.size(); ++index) {
+            write_launch(plan_.kernels[index]);
+            explain_steps(index);
+        }
         if (plan_.time_block) write_block(*plan_.time_block);
         out_.line("//");
         for (const std::string& line : legend_)
@@ -147,6 +149,17 @@ private:
         if (kernel.dynamic_shared_bytes > kWithoutAsking)
             explain(fmt::format("{}: set cudaFuncAttributeMaxDynamicSharedMemorySize to {} once before.",
                                 kernel.name, kernel.dynamic_shared_bytes));
+    }
+
+    void explain_steps(std::size_t index) {
+        const rt::KernelPlan& kernel = plan_.kernels[index];
+        if (kernel.steps == rt::Steps::without_results)
+            explain(fmt::format("{}: in place of {} in steps whose results are not read.", kernel.name,
+                                plan_.kernels[index - 1].name));
+        const bool has_other =
+            index + 1 < plan_.kernels.size() && plan_.kernels[index + 1].steps == rt::Steps::without_results;
+        if (kernel.steps == rt::Steps::with_results && !has_other)
+            explain(kernel.name + ": in steps whose results are read alone.");
     }
 
     void write_block(const rt::TimeBlock& block) {

@@ -7,6 +7,7 @@
 
 #include "compiler/emit/launcher_writer.h"
 #include "compiler/support/error.h"
+#include "runtime/core/plan_check.h"
 
 namespace halo::emit {
 
@@ -378,8 +379,6 @@ private:
     // A statement reads a reduction's value of the sweep before it, which costs a wait for the device.
     void write_kernel_of_step(int index) {
         const rt::KernelPlan& kernel = plan_.kernels[index];
-        if (kernel.domain.kind == rt::Domain::Kind::rows) return;  // of no step
-        if (!model_.runs_in_step(kernel)) return;
         for (int reduction = 0; reduction < count(plan_.reductions); ++reduction) {
             if (!LauncherModel::reads_reduction(kernel, reduction)) continue;
             out_.line("if (solver->{}) {{", model_.due_member(reduction));
@@ -391,11 +390,39 @@ private:
         }
         return_unless_ok(fmt::format("launcher::{}({})", launch_function(kernel), launch_arguments(kernel)));
         for (int reduction = 0; reduction < count(plan_.reductions); ++reduction) {
-            if (plan_.reductions[reduction].kernel != index) continue;
+            if (!LauncherModel::finds_reduction(kernel, reduction)) continue;
             if (model_.is_read(reduction)) out_.line("solver->{} = true;", model_.due_member(reduction));
             if (model_.is_given_by_steps(reduction))
                 out_.line("solver->{} = false;", model_.in_steps_member(reduction));
         }
+    }
+
+    // Of each run of kernels for the same steps; those without results are in place of the ones before them.
+    void write_kernels_of_step() {
+        rt::Steps before = rt::Steps::all;
+        for (int index = 0; index < count(plan_.kernels); ++index) {
+            const rt::KernelPlan& kernel = plan_.kernels[index];
+            if (kernel.domain.kind == rt::Domain::Kind::rows || !model_.runs_in_step(kernel)) continue;
+            if (kernel.steps != before) write_choice(before, kernel.steps);
+            before = kernel.steps;
+            if (kernel.steps == rt::Steps::all) {
+                write_kernel_of_step(index);
+            } else {
+                const auto body = out_.indent();
+                write_kernel_of_step(index);
+            }
+        }
+        if (before != rt::Steps::all) out_.line("}}");
+    }
+
+    void write_choice(rt::Steps before, rt::Steps next) {
+        if (before == rt::Steps::with_results && next == rt::Steps::without_results) {
+            out_.line("}} else {{");
+            return;
+        }
+        if (before != rt::Steps::all) out_.line("}}");
+        if (next == rt::Steps::with_results) out_.line("if (is_last) {{");
+        if (next == rt::Steps::without_results) out_.line("if (!is_last) {{");
     }
 
     void write_advance() {
@@ -410,10 +437,11 @@ private:
             out_.line("for (long long step = 0; step < steps; ++step) {{");
             {
                 const auto loop = out_.indent();
+                if (rt::has_unread_steps(plan_))
+                    out_.line("const bool is_last = step + 1 == steps;  // what others find nobody can read");
                 write_points_rows_of_step(model_, out_);
                 write_output_rotations();
-                for (int index = 0; index < count(plan_.kernels); ++index)
-                    write_kernel_of_step(index);
+                write_kernels_of_step();
                 if (any_state()) out_.line("// t+1 is now t.");
                 write_state_rotations();
                 if (counts_steps()) out_.line("++solver->steps;");

@@ -208,6 +208,12 @@ bool LauncherModel::reads_reduction(const rt::KernelPlan& kernel, int index) {
     });
 }
 
+bool LauncherModel::finds_reduction(const rt::KernelPlan& kernel, int index) {
+    return std::ranges::any_of(kernel.arguments, [&](const rt::Argument& argument) {
+        return argument.kind == rt::Argument::Kind::partials && argument.index == index;
+    });
+}
+
 bool LauncherModel::is_read(int reduction) const {
     return std::ranges::any_of(
         plan.kernels, [&](const rt::KernelPlan& kernel) { return reads_reduction(kernel, reduction); });

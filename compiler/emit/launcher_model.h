@@ -94,6 +94,7 @@ public:
     std::string of_steps_member(int index) const { return plan.reductions[index].name + "_of_steps"; }
     std::string in_steps_member(int index) const { return plan.reductions[index].name + "_in_steps"; }
     static bool reads_reduction(const rt::KernelPlan& kernel, int index);
+    static bool finds_reduction(const rt::KernelPlan& kernel, int index);
     bool is_read(int reduction) const;  // by a statement
     std::string code(const std::string& word) const {
         return upper + "_" + word;

@@ -350,6 +350,28 @@ std::vector<std::string> roles_of(const StageView& stage) {
     return roles;
 }
 
+void add_stage_loops(const StageKernel& use, const ProgramLayout& layout, Names& kernel_names,
+                     Lowered& lowered) {
+    const StageView& stage = *use.stage;
+    Context context(stage, layout, roles_of(stage));
+    StrategyResult result = is_at_points(stage) ? lower_points_cpu(context) : CpuLoops(context).lower();
+    result.function.name = kernel_names.take(stage.name);
+    result.function.parameters = context.parameters();
+    rt::KernelPlan kernel;
+    kernel.name = result.function.name;
+    kernel.steps = use.steps;
+    kernel.tile = result.tile;
+    kernel.domain = is_at_points(stage) ? point_domain(stage) : launch_domain(stage);
+    kernel.arguments = context.arguments(plan_reductions(stage, lowered.plan));
+    describe_uses(stage, layout, kernel.arguments);
+    for (const Write& write : stage.writes) {
+        if (!Images::needed(context, write)) continue;
+        kernel.refresh_halos.push_back({layout.plan_field[write.level.field.index], write.level.time});
+    }
+    add_stage_kernel(stage, std::move(kernel), lowered.plan);
+    lowered.kernels.functions.push_back(std::move(result.function));
+}
+
 }  // namespace
 
 Lowered lower_cpu(const ir::Program& program) {
@@ -362,27 +384,12 @@ Lowered lower_cpu(const ir::Program& program) {
     HaloKernels halo_kernels(program, layout, Machine::cpu, lowered.kernels, kernel_names);
     halo_kernels.append_inputs(lowered.plan);
     add_column_loops(program, layout, kernel_names, lowered);
-    for (const StageView& stage : views.stages) {
-        Context context(stage, layout, roles_of(stage));
-        StrategyResult result = is_at_points(stage) ? lower_points_cpu(context) : CpuLoops(context).lower();
-        result.function.name = kernel_names.take(stage.name);
-        result.function.parameters = context.parameters();
-        const std::vector<int> reductions =
-            add_reductions(stage, static_cast<int>(lowered.plan.kernels.size()), lowered.plan);
-        rt::KernelPlan kernel;
-        kernel.name = result.function.name;
-        kernel.tile = result.tile;
-        kernel.domain = is_at_points(stage) ? point_domain(stage) : launch_domain(stage);
-        kernel.arguments = context.arguments(reductions);
-        describe_uses(stage, layout, kernel.arguments);
-        for (const Write& write : stage.writes) {
-            if (!Images::needed(context, write)) continue;
-            kernel.refresh_halos.push_back({layout.plan_field[write.level.field.index], write.level.time});
-        }
-        lowered.plan.kernels.push_back(std::move(kernel));
-        lowered.kernels.functions.push_back(std::move(result.function));
-        for (const Write& write : stage.writes)
-            halo_kernels.append(write.level, lowered.plan);
+    const std::vector<StageView> unread = view_unread_stages(views);
+    for (std::size_t s = 0; s < views.stages.size(); ++s) {
+        for (const StageKernel& use : kernels_of(views.stages[s], unread[s]))
+            add_stage_loops(use, layout, kernel_names, lowered);
+        for (const Write& write : views.stages[s].writes)
+            halo_kernels.append(write.level, steps_writing(unread[s], write.level), lowered.plan);
     }
 #ifdef HALO_VERIFY
     kernel::require_valid(lowered.kernels);

@@ -109,8 +109,9 @@ void add_column_kernels(const ir::Program& program, const ProgramLayout& layout,
     }
 }
 
-void add_point_kernel(const StageView& stage, const ProgramLayout& layout, Images& images,
+void add_point_kernel(const StageKernel& use, const ProgramLayout& layout, Images& images,
                       Names& kernel_names, Lowered& lowered) {
+    const StageView& stage = *use.stage;
     Context context(stage, layout, point_roles());
     StrategyResult result = lower_points_cuda(context, images);
     kernel::KernelFunction& function = result.function;
@@ -120,6 +121,7 @@ void add_point_kernel(const StageView& stage, const ProgramLayout& layout, Image
     function.parameters = context.parameters();
     rt::KernelPlan kernel;
     kernel.name = function.name;
+    kernel.steps = use.steps;
     kernel.threads = {result.tile[0], 1, 1};
     kernel.tile = result.tile;
     kernel.domain = point_domain(stage);
@@ -163,6 +165,46 @@ schedule::Schedule fitted(schedule::Schedule schedule, const StageView& stage) {
     return schedule;
 }
 
+// full: the stage with all of its statements.
+void add_stage(const StageView& full, const StageKernel& use, const schedule::Schedule& planned,
+               const ProgramLayout& layout, Images& images, Names& kernel_names, Lowered& lowered) {
+    const StageView& stage = *use.stage;
+    if (is_at_points(stage)) return add_point_kernel(use, layout, images, kernel_names, lowered);
+    Context context(stage, layout, has_table_sums(stage) ? table_roles() : std::vector<std::string>());
+    schedule::Schedule schedule = fitted(planned, stage);
+    // Of a sum over a table these go through its rows together, which the rest has no use for.
+    if (has_table_sums(full) && !has_table_sums(stage)) schedule.cells = {1, 1, 1};
+    StrategyResult result = lower_stage(context, schedule, images);
+    kernel::KernelFunction& function = result.function;
+    function.name = kernel_names.take(stage.name);
+    function.comment = {
+        level_words(context), schedule_words(stage, schedule),
+        fmt::format("At least {} bytes move between memory and chip for a cell.", bytes_per_cell(stage))};
+    if (use.steps == rt::Steps::without_results)
+        function.comment.insert(
+            function.comment.begin(),
+            fmt::format("In place of {} in steps whose results nobody reads; leaves out {}.", full.name,
+                        left_out(full, stage)));
+    function.threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
+    function.min_blocks = schedule.min_blocks;
+    if (!stage.reductions.empty() && function.threads % 32 != 0) {
+        throw UnsupportedError(
+            fmt::format("a stage with a reduction needs whole warps: {} threads a block is no multiple of 32",
+                        function.threads));
+    }
+    function.parameters = context.parameters();
+    rt::KernelPlan kernel;
+    kernel.name = function.name;
+    kernel.steps = use.steps;
+    kernel.threads = schedule.threads;
+    kernel.tile = result.tile;
+    kernel.domain = launch_domain(stage);
+    kernel.dynamic_shared_bytes = result.dynamic_shared_bytes;
+    kernel.arguments = context.arguments(plan_reductions(stage, lowered.plan));
+    add_stage_kernel(stage, std::move(kernel), lowered.plan);
+    lowered.kernels.functions.push_back(std::move(function));
+}
+
 // The whole step as one stage: the levels that come from memory, and those that are left there.
 StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline, int levels) {
     StageView view;
@@ -178,16 +220,6 @@ StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline
     for (const ir::Statement& statement : core.statements)
         if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) view.reductions.push_back(reduce);
     return view;
-}
-
-// The reductions of a view, as the plan numbers them.
-std::vector<int> plan_reductions(const StageView& view, const rt::LaunchPlan& plan) {
-    std::vector<int> indices;
-    for (const ir::Reduce* reduce : view.reductions)
-        indices.push_back(
-            static_cast<int>(std::ranges::find(plan.reductions, reduce->name, &rt::ReductionPlan::name) -
-                             plan.reductions.begin()));
-    return indices;
 }
 
 std::string schedule_line(const std::string& words) {
@@ -362,43 +394,13 @@ Lowered lower_cuda(const ir::Program& program, const schedule::Plan& plan, const
     HaloKernels halo_kernels(program, layout, Machine::cuda, lowered.kernels, kernel_names);
     halo_kernels.append_inputs(lowered.plan);
     add_column_kernels(program, layout, kernel_names, lowered);
+    const std::vector<StageView> unread = view_unread_stages(views);
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
         const StageView& stage = views.stages[s];
-        if (is_at_points(stage)) {
-            add_point_kernel(stage, layout, images, kernel_names, lowered);
-            for (const Write& write : stage.writes)
-                halo_kernels.append(write.level, lowered.plan);
-            continue;
-        }
-        Context context(stage, layout, has_table_sums(stage) ? table_roles() : std::vector<std::string>());
-        const schedule::Schedule schedule = fitted(plan.stages[s], stage);
-        StrategyResult result = lower_stage(context, schedule, images);
-        kernel::KernelFunction& function = result.function;
-        function.name = kernel_names.take(stage.name);
-        function.comment = {
-            level_words(context), schedule_words(stage, schedule),
-            fmt::format("At least {} bytes move between memory and chip for a cell.", bytes_per_cell(stage))};
-        function.threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
-        function.min_blocks = schedule.min_blocks;
-        if (!stage.reductions.empty() && function.threads % 32 != 0) {
-            throw UnsupportedError(fmt::format(
-                "a stage with a reduction needs whole warps: {} threads a block is no multiple of 32",
-                function.threads));
-        }
-        const std::vector<int> reductions =
-            add_reductions(stage, static_cast<int>(lowered.plan.kernels.size()), lowered.plan);
-        function.parameters = context.parameters();
-        rt::KernelPlan kernel;
-        kernel.name = function.name;
-        kernel.threads = schedule.threads;
-        kernel.tile = result.tile;
-        kernel.domain = launch_domain(stage);
-        kernel.dynamic_shared_bytes = result.dynamic_shared_bytes;
-        kernel.arguments = context.arguments(reductions);
-        lowered.plan.kernels.push_back(std::move(kernel));
-        lowered.kernels.functions.push_back(std::move(function));
+        for (const StageKernel& use : kernels_of(stage, unread[s]))
+            add_stage(stage, use, plan.stages[s], layout, images, kernel_names, lowered);
         for (const Write& write : stage.writes)
-            halo_kernels.append(write.level, lowered.plan);
+            halo_kernels.append(write.level, steps_writing(unread[s], write.level), lowered.plan);
     }
     std::visit([&](const auto& grouping) { add_grouping(program, layout, grouping, kernel_names, lowered); },
                plan.grouping);

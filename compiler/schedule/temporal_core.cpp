@@ -1,34 +1,22 @@
 #include "compiler/schedule/temporal_core.h"
 
 #include <algorithm>
-#include <set>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/unread_steps.h"
 #include "compiler/schedule/pipeline.h"
 
 namespace halo::schedule {
 
 namespace {
 
-// kept: for each statement, whether it is a reduction of the core.
-ir::Program core_with(const ir::Program& program, const std::vector<bool>& kept) {
+// also: by statement, the reductions that it has besides.
+ir::Program core_with(const ir::Program& program, const std::vector<bool>& also) {
     ir::Program core = program;
-    std::set<std::uint32_t> needed;
-    for (std::size_t f = 0; f < program.fields.size(); ++f)
-        if (program.fields[f].role == ir::Role::state) needed.insert(static_cast<std::uint32_t>(f));
+    const std::vector<bool> needed = ir::needed_in_unread_steps(program, also);
     core.statements.clear();
-    for (std::size_t index = program.statements.size(); index-- > 0;) {
-        const ir::Statement& statement = program.statements[index];
-        const auto* assign = std::get_if<ir::Assign>(&statement);
-        const bool is_needed = std::holds_alternative<ir::Inject>(statement) || kept[index] ||
-                               (assign != nullptr && needed.contains(assign->target.index));
-        if (!is_needed) continue;
-        const std::vector<bool> reached = ir::reachable_exprs(program, ir::roots_of(statement));
-        for (std::size_t e = 0; e < reached.size(); ++e)
-            if (const auto* access = std::get_if<ir::Access>(&program.exprs[e].node); access && reached[e])
-                needed.insert(access->field.index);
-        core.statements.insert(core.statements.begin(), statement);
-    }
+    for (std::size_t index = 0; index < needed.size(); ++index)
+        if (needed[index]) core.statements.push_back(program.statements[index]);
     return core;
 }
 

@@ -8,7 +8,7 @@
 
 namespace halo::schedule {
 
-// The statements that states depend on, which every step has to execute.
+// The statements that every step has to execute (ir/unread_steps.h).
 ir::Program state_core(const ir::Program& program);
 
 struct TemporalCore {

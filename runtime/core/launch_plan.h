@@ -235,8 +235,14 @@ struct Domain {
     int index = 0;
 };
 
+// Of the steps that are asked for at once, the results of the last alone can be read: outputs, reductions
+// and the like. So kernels that give nothing else run in that step, in steps with results; others may have
+// one that does less in their place in all steps before it, those without.
+enum class Steps : std::uint8_t { all, with_results, without_results };
+
 struct KernelPlan {
     std::string name;                     // the symbol in the text
+    Steps steps = Steps::all;             // that it runs in
     std::array<int, 3> threads{1, 1, 1};  // a block's threads (1s on the CPU)
     std::array<int, 3> tile{1, 1, 1};     // a block's cells; blocks along an axis = ceil(extent / tile)
     Domain domain;                        // whose extents those are
@@ -252,6 +258,10 @@ struct KernelPlan {
     // A halo kernel: fills the halo of that field, whichever level its array argument is. Runs where the list
     // has it, for level `time`, and for every level after an upload; `step` is then that of the level.
     std::optional<Written> fills_halo;
+
+    bool runs(bool with_results) const {
+        return steps == Steps::all || (steps == Steps::with_results) == with_results;
+    }
 };
 
 // A kernel that does several time steps at once, in place of that many times the plan's list. It reads levels

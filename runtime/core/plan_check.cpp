@@ -167,6 +167,7 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
     require(block.steps >= 1 && block.levels >= 1, "its time block does {} steps and leaves {} levels",
             block.steps, block.levels);
     check_kernel(plan, block.kernel);
+    require(block.kernel.steps == Steps::all, "its time block runs in some steps alone");
     std::visit([&](const auto& kind) { check_kind(plan, block, kind); }, block.kind);
     for (const int reduction : block.reductions)
         require(in_range(reduction, plan.reductions), "its time block gives reduction {}", reduction);
@@ -193,6 +194,23 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
     for (const FieldPlan& field : plan.fields)
         require(field.role != Role::state || field.spare_levels >= block.levels - 1,
                 "'{}' has too few levels for its time block", field.name);
+}
+
+// A reduction has the value of the last step, and all kernels that find it find as many parts.
+void check_steps(const LaunchPlan& plan, const KernelPlan& kernel) {
+    require(kernel.steps == Steps::all || kernel.domain.kind != Domain::Kind::rows,
+            "kernel '{}' is of no step, and runs in some alone", kernel.name);
+    if (kernel.steps != Steps::without_results) return;
+    require(std::ranges::any_of(plan.kernels,
+                                [](const KernelPlan& each) { return each.steps == Steps::with_results; }),
+            "kernel '{}' runs in steps without results, and none in those with them", kernel.name);
+    for (const Argument& argument : kernel.arguments) {
+        if (argument.kind != Argument::Kind::partials) continue;
+        const KernelPlan& last = plan.kernels[plan.reductions[argument.index].kernel];
+        require(last.tile == kernel.tile && last.domain.kind == kernel.domain.kind &&
+                    last.domain.ranges == kernel.domain.ranges && last.blocks == kernel.blocks,
+                "kernels '{}' and '{}' reduce by other blocks", kernel.name, last.name);
+    }
 }
 
 void check_field(const LaunchPlan& plan, const FieldPlan& field) {
@@ -252,6 +270,11 @@ int level_count(const FieldPlan& field) {
     return latest_time(field) + 1 + field.history + field.spare_levels;
 }
 
+bool has_unread_steps(const LaunchPlan& plan) {
+    return std::ranges::any_of(plan.kernels,
+                               [](const KernelPlan& kernel) { return kernel.steps != Steps::all; });
+}
+
 bool is_whole_grid(const Domain& domain) {
     return domain.kind == Domain::Kind::grid &&
            std::ranges::all_of(domain.ranges, [](const Range& range) { return range == Range{}; });
@@ -296,9 +319,14 @@ void check_plan(const LaunchPlan& plan) {
         }
     }
     if (plan.time_block) check_time_block(plan, *plan.time_block);
-    for (const ReductionPlan& reduction : plan.reductions)
+    for (const ReductionPlan& reduction : plan.reductions) {
         require(in_range(reduction.kernel, plan.kernels), "reduction '{}' belongs to kernel {}",
                 reduction.name, reduction.kernel);
+        require(plan.kernels[reduction.kernel].runs(true),
+                "reduction '{}' is not found in steps with results", reduction.name);
+    }
+    for (const KernelPlan& kernel : plan.kernels)
+        check_steps(plan, kernel);
     for (const HostScalar& scalar : plan.spacing)
         check_scalar(plan, scalar);
     for (const HostScalar& scalar : plan.origin)

@@ -28,6 +28,7 @@ inline constexpr const char* kArguments[] = {
     "rows",  "points", "count",  "exchange", "steps", "sent",     "planes",        "neighbour"};
 inline constexpr const char* kInterpolations[] = {"linear", "sinc"};
 inline constexpr const char* kReductions[] = {"sum", "min", "max"};
+inline constexpr const char* kSteps[] = {"all", "with_results", "without_results"};
 inline constexpr const char* kDomains[] = {"grid", "shell", "rows", "cells", "samples"};
 inline constexpr const char* kOps[] = {
     "constant",   "param",    "extent",        "step",     "reduction", "negate",    "not",       "sqrt",

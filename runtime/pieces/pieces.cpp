@@ -157,7 +157,7 @@ void Pieces::step(std::int64_t count) {
 
 void Pieces::step_each(std::int64_t count, bool with_results) {
     in_step_ = false;
-    if (reads_reductions_ && sessions_.size() > 1) return step_together(count);
+    if (reads_reductions_ && sessions_.size() > 1) return step_together(count, with_results);
     if (reads_reductions_ && is_shared())
         sessions_.front()->combine_with([this](const std::string& name) {
             transport_->wait();
@@ -168,7 +168,7 @@ void Pieces::step_each(std::int64_t count, bool with_results) {
 }
 
 // Where a step reads a reduction, each piece has a thread that waits for the others' partial results.
-void Pieces::step_together(std::int64_t count) {
+void Pieces::step_together(std::int64_t count, bool with_results) {
     Rendezvous rendezvous(sessions_.size());
     std::vector<std::exception_ptr> troubles(sessions_.size());
     {
@@ -187,15 +187,16 @@ void Pieces::step_together(std::int64_t count) {
                     [this](const std::vector<PartialResults>& parts) { return combined(parts); });
             });
             try {
-                threads.emplace_back([&rendezvous, &start, &session, &trouble = troubles[i], count] {
-                    start.wait(awaited);
-                    if (start == given_up) return;
-                    try {
-                        rendezvous.work([&] { session.step(count); });
-                    } catch (...) {
-                        trouble = std::current_exception();
-                    }
-                });
+                threads.emplace_back(
+                    [&rendezvous, &start, &session, &trouble = troubles[i], count, with_results] {
+                        start.wait(awaited);
+                        if (start == given_up) return;
+                        try {
+                            rendezvous.work([&] { session.step(count, with_results); });
+                        } catch (...) {
+                            trouble = std::current_exception();
+                        }
+                    });
             } catch (...) {
                 begin(given_up);
                 throw;

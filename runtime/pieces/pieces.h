@@ -134,7 +134,7 @@ private:
     void join_main_stream();
     void join_streams();
     void step_each(std::int64_t count, bool with_results);
-    void step_together(std::int64_t count);
+    void step_together(std::int64_t count, bool with_results);
     double combined(const std::vector<PartialResults>& parts) const;   // of this process's pieces
     std::vector<std::size_t> owners(const std::string& points) const;  // by point: the piece that samples it
     std::vector<PieceArrays> arrays() const;

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "catch.h"
 #include "compiler/emit/emit.h"
@@ -11,6 +12,7 @@
 #include "load_cpp.h"
 #include "property.h"
 #include "random_schedule.h"
+#include "runtime/core/plan_check.h"
 #include "runtime/core/plan_json.h"
 #include "runtime/cpu/cpu_device.h"
 
@@ -39,7 +41,85 @@ void check_emulated(schedule::Strategy strategy, Seeds seeds) {
                  });
 }
 
+// All that can be read after a step.
+std::vector<std::vector<double>> results_of(rt::Session& session) {
+    std::vector<std::vector<double>> results;
+    for (const rt::ReductionPlan& reduction : session.plan().reductions)
+        results.push_back({session.reduction(reduction.name)});
+    for (const rt::FieldPlan& field : session.plan().fields)
+        for (int time = 0; field.role != rt::Role::intermediate && time >= -field.history; --time)
+            results.push_back(session.download(field.name, time));
+    return results;
+}
+
+bool have_same_bits(const std::vector<double>& first, const std::vector<double>& second) {
+    return std::ranges::equal(first, second, [](double a, double b) {
+        return std::bit_cast<std::int64_t>(a) == std::bit_cast<std::int64_t>(b);
+    });
+}
+
+// What differs where steps are asked for several at a time, in random parts, from asking for each.
+std::string parts_difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
+                             const Load& load, const rt::TimeTileOptions& tiles, Random random) {
+    rt::SessionOptions options;
+    options.poison = true;
+    options.time_tiles = tiles;
+    std::vector<std::vector<std::vector<double>>> expected;  // [step]
+    rt::Session single(lowered.plan, reference.extent, device, load(lowered, device), options);
+    std::string wrong = difference(
+        reference, single,
+        [&] {
+            for (int step = 0; step < reference.steps; ++step) {
+                single.step();
+                expected.push_back(results_of(single));
+            }
+        },
+        0);
+    if (!wrong.empty()) return "one by one: " + wrong;
+    rt::Session session(lowered.plan, reference.extent, device, load(lowered, device), options);
+    const auto in_parts = [&] {
+        for (int done = 0; done < reference.steps;) {
+            const int part = random.between(1, reference.steps - done);
+            session.step(part);
+            done += part;
+            const auto results = results_of(session);
+            if (!std::ranges::equal(results, expected[static_cast<std::size_t>(done - 1)], have_same_bits))
+                wrong = fmt::format("{} steps that end with step {} differ from single ones", part, done);
+        }
+    };
+    const std::string at_end = difference(reference, session, in_parts, 0);
+    return wrong.empty() ? at_end : wrong;
+}
+
 }  // namespace
+
+TEST_CASE("random programs whose steps are asked for in parts") {
+    const Seeds seeds = seeds_from_environment(12001, 60);
+    GeneratorOptions options = small_programs();
+    options.max_statements = 6;
+    const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
+    std::uint64_t with_unread = 0;
+    check_engine(
+        options, seeds,
+        [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
+            Random random(source.seed + 1);
+            const lower::Lowered on_cpu = lower::lower_cpu(program);
+            with_unread += rt::has_unread_steps(on_cpu.plan) ? 1 : 0;
+            const rt::TimeTileOptions tiles{random.pick<int>({1, 2, 3}), random.pick<int>({0, 1, 2})};
+            const std::string wrong =
+                parts_difference(reference, on_cpu, *device, load_cpp, tiles, Random(source.seed + 2));
+            if (!wrong.empty()) return "on the CPU: " + wrong;
+            const auto strategy =
+                random.pick<schedule::Strategy>({schedule::Direct{}, schedule::Tile{}, schedule::Stream{}});
+            const std::vector<schedule::Schedule> schedules = random_schedules(program, strategy, random);
+            if (schedules.empty()) return std::string();
+            emulator::EmulatedDevice emulated;
+            return parts_difference(reference, lower::lower_cuda(program, {schedules}), emulated, load_cuda,
+                                    {}, Random(source.seed + 3));
+        },
+        6);
+    CHECK(with_unread * 2 >= seeds.count);
+}
 
 TEST_CASE("random programs on the CPU") {
     const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);

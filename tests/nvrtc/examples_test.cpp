@@ -46,7 +46,12 @@ const schedule::Schedule& schedule_of(const rt::KernelUsage& usage, const lower:
     };
     static const schedule::Schedule others;  // kernels of halos and of a table's columns
     if (!is_of_stage(*kernel)) return others;
-    return schedules.at(static_cast<std::size_t>(std::count_if(kernels.begin(), kernel, is_of_stage)));
+    // A stage's second kernel, for steps without results, comes right after its first.
+    const auto begins_stage = [&](const rt::KernelPlan& each) {
+        return is_of_stage(each) && each.steps != rt::Steps::without_results;
+    };
+    return schedules.at(
+        static_cast<std::size_t>(std::count_if(kernels.begin(), kernel + 1, begins_stage) - 1));
 }
 
 // A block's threads get their registers, in the hardware's portions of eight, and the kernel needs no others.

@@ -100,3 +100,12 @@ TEST_CASE("what needs the step before keeps steps from being done together") {
           "temporal: a statement reads a reduction of the step before");
     CHECK(refusal(test::load_program(head + "    reduce most = max(u)\n    o = u - most\n}\n")) == "");
 }
+
+TEST_CASE("outputs that keep something of earlier steps need each of them") {
+    const std::string head =
+        "stencil rest(x, y) {\n    field u: f32 { boundary clamp }\n    field o: f32\n"
+        "    u[t+1] = u/2 + u[y+1]/4\n";
+    CHECK(refusal(test::load_program(head + "    where u > 1/2 { o = u }\n}\n")) ==
+          "temporal: a statement is for a part of the grid, or changes a level in place");
+    CHECK(refusal(test::load_program(head + "    where idx(x) > 1 { o = u }\n}\n")) == "");
+}

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "compiler/driver/command/commands.h"
@@ -14,6 +15,7 @@
 #include "compiler/driver/running/engine.h"
 #include "compiler/driver/running/request.h"
 #include "compiler/driver/spec/spec.h"
+#include "compiler/ir/unread_steps.h"
 #include "compiler/schedule/cost.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/shared_layout.h"
@@ -212,14 +214,17 @@ std::string explain_reductions(const Explanation& all, const schedule::TemporalS
 
 std::string explain_single_steps(const Explanation& all, int width) {
     const schedule::StepCost& cost = all.choice.single;
-    std::string text =
-        fmt::format("{} a step: {} for the cells, {} for {} launch{}", format_step_time(cost.total()),
-                    format_step_time(cost.cells), format_step_time(cost.launches), all.choice.stages.size(),
-                    all.choice.stages.size() == 1 ? "" : "es");
+    const std::int64_t launches = std::llround(cost.launches / all.options.target.graph_launch_seconds);
+    std::string text = fmt::format("{} a step: {} for the cells, {} for {} launch{}",
+                                   format_step_time(cost.total()), format_step_time(cost.cells),
+                                   format_step_time(cost.launches), launches, launches == 1 ? "" : "es");
     if (cost.checks > 0)
         text += fmt::format(", {} until the run has seen `{}`", format_step_time(cost.checks),
                             all.options.watched.front());
-    return "single steps\n" + explain_entry("predicted", text, width);
+    text = "single steps\n" + explain_entry("predicted", text, width);
+    const std::vector<std::string> left_out = ir::left_out_of_unread_steps(all.program);
+    if (left_out.empty()) return text;
+    return text + explain_entry("left out", "of steps whose results nobody reads: " + join(left_out, ", "), width);
 }
 
 std::string explain_grouping(const Explanation& all, const GroupingVerdict& verdict, int width) {

@@ -6,6 +6,7 @@
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/planning/compile.h"
 #include "compiler/driver/planning/pins.h"
+#include "compiler/ir/unread_steps.h"
 #include "compiler/schedule/cost.h"
 
 namespace halo::driver {
@@ -203,15 +204,24 @@ schedule::Plan PlanChoice::plan() const {
     return plan;
 }
 
-schedule::StepCost single_step_cost(const std::vector<StageChoice>& stages, const schedule::Target& target,
-                                    const schedule::Extent& extent) {
+schedule::StepCost single_step_cost(const ir::Program& program, const std::vector<StageChoice>& stages,
+                                    const CodeOptions& options, const schedule::Extent& extent) {
+    const bool is_watched = !options.watched.empty();
+    const std::vector<bool> done = ir::done_in_unread_steps(program);
+    schedule::Footprints footprints(program);
     schedule::StepCost cost;
     for (const StageChoice& stage : stages) {
+        ir::Stage unread = stage.stage;
+        std::erase_if(unread.statements, [&](int index) { return !done[static_cast<std::size_t>(index)]; });
+        if (unread.statements.empty() && !is_watched) continue;
+        const bool is_same = is_watched || unread.statements.size() == stage.stage.statements.size();
+        const schedule::Footprint footprint = is_same ? stage.footprint : footprints.of(unread);
         cost.cells +=
-            schedule::estimate_cost(stage.footprint, stage.schedule, target, extent).seconds_per_cell *
+            schedule::estimate_cost(footprint, stage.schedule, options.target, extent).seconds_per_cell *
             schedule::cells_of(extent);
-        cost.launches += target.graph_launch_seconds;
+        cost.launches += options.target.graph_launch_seconds;
     }
+    if (is_watched) cost.looks = options.target.look_seconds;
     return cost;
 }
 
@@ -219,8 +229,7 @@ PlanChoice choose_plan(const ir::Program& program, const CodeOptions& options) {
     const schedule::Extent extent = options.extent.value_or(schedule::typical_extent(program.rank()));
     PlanChoice plan;
     plan.stages = choose_schedules(program, options);
-    plan.single = single_step_cost(plan.stages, options.target, extent);
-    if (!options.watched.empty()) plan.single.checks = options.target.check_seconds;
+    plan.single = single_step_cost(program, plan.stages, options, extent);
     GroupingChooser(program, options, extent, plan).run();
     for (GroupingVerdict& each : plan.groupings)
         if (each.grouping) give_to_pieces(*each.grouping, program, options);

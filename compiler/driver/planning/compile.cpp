@@ -95,7 +95,7 @@ std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index) {
         const bool is_of_stage = kernel.domain.kind == rt::Domain::Kind::grid ||
                                  kernel.domain.kind == rt::Domain::Kind::cells ||
                                  kernel.domain.kind == rt::Domain::Kind::samples;
-        if (!is_of_stage || kernel.fills_halo) continue;
+        if (!is_of_stage || kernel.fills_halo || kernel.steps == rt::Steps::without_results) continue;
         if (stage++ == index) return kernel.name;
     }
     return "";

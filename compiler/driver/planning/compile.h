@@ -109,9 +109,9 @@ ir::Program optimize(ir::Program program, const CodeOptions& options);
 
 // Throws CommandError: usage for a --schedule that cannot be read or built, spec for one of the file.
 std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options);
-// Of a single step by these schedules, by the model.
-schedule::StepCost single_step_cost(const std::vector<StageChoice>& stages, const schedule::Target& target,
-                                    const schedule::Extent& extent);
+// Of a single step by these schedules, by the model: without results, unless the run looks at them.
+schedule::StepCost single_step_cost(const ir::Program& program, const std::vector<StageChoice>& stages,
+                                    const CodeOptions& options, const schedule::Extent& extent);
 // Throws CommandError (usage) where --schedule has such mistakes: for engines without schedules, which would
 // ignore them.
 void check_asked_schedules(const CodeOptions& options, int rank);

@@ -262,7 +262,7 @@ void HaloKernels::make(const Level& level, int axis, const std::vector<int>& fil
     kernels_.functions.push_back(std::move(function));
 }
 
-void HaloKernels::append(const Level& level, rt::LaunchPlan& plan) {
+void HaloKernels::append(const Level& level, rt::Steps steps, rt::LaunchPlan& plan) {
     const ir::Field& field = program_[level.field];
     if (!layout_.halo_kernels[level.field.index]) return;
     auto made = made_.find(level);
@@ -275,13 +275,16 @@ void HaloKernels::append(const Level& level, rt::LaunchPlan& plan) {
         }
         made = made_.emplace(level, std::move(plans)).first;
     }
-    plan.kernels.insert(plan.kernels.end(), made->second.begin(), made->second.end());
+    for (rt::KernelPlan kernel : made->second) {
+        kernel.steps = steps;
+        plan.kernels.push_back(std::move(kernel));
+    }
 }
 
 void HaloKernels::append_inputs(rt::LaunchPlan& plan) {
     for (std::uint32_t f = 0; f < program_.fields.size(); ++f) {
         if (program_.fields[f].role == ir::Role::input && layout_.plan_field[f] >= 0)
-            append({ir::FieldId{f}, 0}, plan);
+            append({ir::FieldId{f}, 0}, rt::Steps::all, plan);
     }
 }
 

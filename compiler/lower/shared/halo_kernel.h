@@ -27,8 +27,8 @@ public:
           kernels_(kernels),
           kernel_names_(kernel_names) {}
 
-    // Appends to the step the launches that fill the halo of `level`; none where no kernel does.
-    void append(const Level& level, rt::LaunchPlan& plan);
+    // Appends to such steps the launches that fill the halo of `level`; none where no kernel does.
+    void append(const Level& level, rt::Steps steps, rt::LaunchPlan& plan);
 
     // Launches for inputs, which no statement writes.
     void append_inputs(rt::LaunchPlan& plan);

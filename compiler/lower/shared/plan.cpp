@@ -138,16 +138,21 @@ rt::Domain launch_domain(const StageView& stage) {
     return domain;
 }
 
-std::vector<int> add_reductions(const StageView& stage, int kernel, rt::LaunchPlan& plan) {
+std::vector<int> plan_reductions(const StageView& stage, const rt::LaunchPlan& plan) {
     std::vector<int> indices;
-    for (const ir::Reduce* reduce : stage.reductions) {
-        const auto place =
-            std::find_if(plan.reductions.begin(), plan.reductions.end(),
-                         [&](const rt::ReductionPlan& reduction) { return reduction.name == reduce->name; });
-        place->kernel = kernel;
-        indices.push_back(static_cast<int>(place - plan.reductions.begin()));
-    }
+    for (const ir::Reduce* reduce : stage.reductions)
+        indices.push_back(
+            static_cast<int>(std::ranges::find(plan.reductions, reduce->name, &rt::ReductionPlan::name) -
+                             plan.reductions.begin()));
     return indices;
+}
+
+void add_stage_kernel(const StageView& stage, rt::KernelPlan kernel, rt::LaunchPlan& plan) {
+    if (kernel.runs(true))
+        for (const int reduction : plan_reductions(stage, plan))
+            plan.reductions[static_cast<std::size_t>(reduction)].kernel =
+                static_cast<int>(plan.kernels.size());
+    plan.kernels.push_back(std::move(kernel));
 }
 
 }  // namespace halo::lower

@@ -12,9 +12,11 @@ ProgramLayout make_layout(const ir::Program& program, const StageViews& views);
 // is their index.
 rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, const ProgramLayout& layout);
 
-// Records that the plan's kernel number `kernel` computes the stage's reductions; returns their indices in
-// the plan.
-std::vector<int> add_reductions(const StageView& stage, int kernel, rt::LaunchPlan& plan);
+// The stage's reductions, as the plan numbers them.
+std::vector<int> plan_reductions(const StageView& stage, const rt::LaunchPlan& plan);
+
+// Adds a kernel of the stage. The plan's reductions are those of steps with results.
+void add_stage_kernel(const StageView& stage, rt::KernelPlan kernel, rt::LaunchPlan& plan);
 
 // The cells that a stage's kernel is launched over: the whole grid, or the region of a statement that changes
 // a level in place.

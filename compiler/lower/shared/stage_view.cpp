@@ -4,6 +4,7 @@
 #include <set>
 
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/unread_steps.h"
 
 namespace halo::lower {
 namespace {
@@ -70,6 +71,25 @@ StageView view_stage(const ir::Program& program, const ir::Stage& stage, const s
     return view;
 }
 
+std::vector<StageView> views_of(const ir::Program& program, const std::vector<ir::Stage>& stages,
+                                const std::vector<bool>& stored) {
+    const std::vector<bool> in_place = ir::in_place_statements(program);
+    ir::ReachWalk walk(program);
+    std::vector<StageView> views;
+    for (const ir::Stage& stage : stages)
+        views.push_back(view_stage(program, stage, stored, in_place, walk));
+    return views;
+}
+
+// Of one of so many stages.
+std::string name_of(const StageView& view, std::size_t stages) {
+    if (view.inject != nullptr) return "inject_" + (*view.program)[view.inject->points].name;
+    if (view.sample != nullptr) return "sample_" + (*view.program)[view.sample->points].name;
+    if (stages == 1) return "step";
+    if (!view.writes.empty()) return view.field(view.writes.front().level).name;
+    return view.reductions.front()->name;
+}
+
 }  // namespace
 
 bool Read::at_offsets() const {
@@ -108,29 +128,54 @@ StageViews view_stages(const ir::Program& program) {
     StageViews views;
     const std::vector<ir::Stage> stages = ir::form_stages(program);
     views.stored = ir::stored_fields(program, stages);
-    const std::vector<bool> in_place = ir::in_place_statements(program);
-    ir::ReachWalk walk(program);
-    for (const ir::Stage& stage : stages) {
-        StageView view = view_stage(program, stage, views.stored, in_place, walk);
-        view.name = program.name + "_";
-        if (view.inject != nullptr) {
-            view.name += "inject_" + program[view.inject->points].name;
-        } else if (view.sample != nullptr) {
-            view.name += "sample_" + program[view.sample->points].name;
-        } else if (stages.size() == 1) {
-            view.name += "step";
-        } else if (!view.writes.empty()) {
-            view.name += view.field(view.writes.front().level).name;
-        } else {
-            view.name += view.reductions.front()->name;
-        }
+    views.stages = views_of(program, stages, views.stored);
+    for (StageView& view : views.stages) {
+        view.name = program.name + "_" + name_of(view, stages.size());
         for (int axis = 0; axis < program.rank(); ++axis) {
             views.halo[axis][0] = std::max(views.halo[axis][0], -view.low()[axis]);
             views.halo[axis][1] = std::max(views.halo[axis][1], view.high()[axis]);
         }
-        views.stages.push_back(std::move(view));
     }
     return views;
+}
+
+std::vector<StageView> view_unread_stages(const StageViews& views) {
+    if (views.stages.empty()) return {};
+    const ir::Program& program = *views.stages.front().program;
+    const std::vector<bool> done = ir::done_in_unread_steps(program);
+    std::vector<ir::Stage> stages;
+    for (const StageView& view : views.stages) {
+        stages.push_back(view.stage);
+        std::erase_if(stages.back().statements, [&](int statement) { return !done[statement]; });
+    }
+    std::vector<StageView> result = views_of(program, stages, ir::stored_fields(program, stages));
+    for (std::size_t s = 0; s < result.size(); ++s)
+        result[s].name = views.stages[s].name + "_states";
+    return result;
+}
+
+std::vector<StageKernel> kernels_of(const StageView& stage, const StageView& unread) {
+    if (unread.stage.statements.empty()) return {{&stage, rt::Steps::with_results}};
+    if (unread.stage.statements.size() == stage.stage.statements.size() &&
+        unread.writes.size() == stage.writes.size())
+        return {{&stage, rt::Steps::all}};
+    return {{&stage, rt::Steps::with_results}, {&unread, rt::Steps::without_results}};
+}
+
+std::string left_out(const StageView& stage, const StageView& unread) {
+    std::string names;
+    const auto add = [&](const std::string& name) { names += (names.empty() ? "" : ", ") + name; };
+    for (const Write& write : stage.writes)
+        if (steps_writing(unread, write.level) != rt::Steps::all) add(stage.field(write.level).name);
+    for (const ir::Reduce* reduce : stage.reductions)
+        if (std::ranges::find(unread.reductions, reduce) == unread.reductions.end()) add(reduce->name);
+    return names;
+}
+
+rt::Steps steps_writing(const StageView& unread, const Level& level) {
+    return std::ranges::find(unread.writes, level, &Write::level) != unread.writes.end()
+               ? rt::Steps::all
+               : rt::Steps::with_results;
 }
 
 std::vector<bool> fields_with_halo_kernels(const ir::Program& program) {

@@ -10,6 +10,7 @@
 #include "compiler/ir/program.h"
 #include "compiler/kernel/program.h"
 #include "compiler/lower/shared/storage.h"
+#include "runtime/core/launch_plan.h"
 
 namespace halo::lower {
 
@@ -63,6 +64,21 @@ struct StageViews {
         halo{};  // around all reads of all stages: the arrays' layout
 };
 StageViews view_stages(const ir::Program& program);
+
+// The same stages as they are in a step whose results nobody reads (ir/unread_steps.h): with fewer
+// statements, or none, or stores of fewer lets.
+std::vector<StageView> view_unread_stages(const StageViews& views);
+
+// The kernels of a stage, given that: one for all steps or those with results, and one for the others.
+struct StageKernel {
+    const StageView* stage = nullptr;
+    rt::Steps steps = rt::Steps::all;
+};
+std::vector<StageKernel> kernels_of(const StageView& stage, const StageView& unread);
+// What the second of two leaves out, for the comment above it.
+std::string left_out(const StageView& stage, const StageView& unread);
+// In which of these steps a level of the stage is written.
+rt::Steps steps_writing(const StageView& unread, const Level& level);
 
 // True for each field whose halo is filled by kernels of its own (halo_kernel.h): a formula says what lies
 // past a face, or a statement reads its target's neighbours while other threads write their images.

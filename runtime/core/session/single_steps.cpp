@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "runtime/core/plan_check.h"
+
 namespace halo::rt::session {
 
 namespace {
@@ -11,6 +13,11 @@ namespace {
 constexpr std::int64_t kRecordedLaunches = 64;
 // With fewer steps, launches cost the host no more than starting a recording.
 constexpr std::int64_t kLeastRecordedLaunches = 8;
+
+// Of most steps, which are without results.
+std::int64_t launches_of_step(const LaunchPlan& plan) {
+    return std::ranges::count_if(plan.kernels, [](const KernelPlan& kernel) { return kernel.runs(false); });
+}
 
 }  // namespace
 
@@ -39,29 +46,30 @@ bool SingleSteps::runs_in_step(const KernelPlan& kernel) const {
     });
 }
 
-void SingleSteps::launch(std::int64_t step, std::int64_t phase) {
+void SingleSteps::launch(std::int64_t step, std::int64_t phase, bool with_results) {
     const LaunchPlan& plan = parts_.setup.plan;
     Device& device = *parts_.setup.device;
     const bool changing = parts_.launches.change_with_step();
     move_outputs(phase);
     const std::vector<double> params = changing ? parts_.params.values() : std::vector<double>();
     for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
-        if (!runs_in_step(plan.kernels[k])) continue;
+        if (!plan.kernels[k].runs(with_results) || !runs_in_step(plan.kernels[k])) continue;
         const int kernel = static_cast<int>(k);
         PreparedLaunch& launch = parts_.launches.at(kernel, phase);
         if (!launch.changing.empty()) parts_.launches.update(launch, plan.kernels[k], step, params);
         if (parts_.kernels.block_count(kernel) > 0)  // a region may have no cell of this grid
             device.launch(parts_.kernels[kernel], parts_.kernels.blocks(kernel), launch.pointers.data());
-        for (std::size_t i = 0; changing && i < plan.reductions.size(); ++i)
-            if (plan.reductions[i].kernel == kernel) parts_.reductions.found_within_step(static_cast<int>(i));
+        for (const Argument& argument : plan.kernels[k].arguments)
+            if (changing && argument.kind == Argument::Kind::partials)
+                parts_.reductions.found_within_step(argument.index);
         for (const auto& refresh : launch.refresh)
             device.run_halo_passes(parts_.arrays.images(refresh.field),
                                    plan.fields[static_cast<std::size_t>(refresh.field)].type, refresh.array);
     }
 }
 
-std::int64_t SingleSteps::step(std::int64_t /*count*/, bool /*with_results*/) {
-    launch(parts_.clock.steps_done, parts_.clock.phase());
+std::int64_t SingleSteps::step(std::int64_t count, bool with_results) {
+    launch(parts_.clock.steps_done, parts_.clock.phase(), with_results && count == 1);
     parts_.clock.advance(1, 1);
     return 1;
 }
@@ -69,36 +77,44 @@ std::int64_t SingleSteps::step(std::int64_t /*count*/, bool /*with_results*/) {
 RecordedSteps::RecordedSteps(Parts& parts, SingleSteps& singles, Snapshot& snapshot)
     : parts_(parts), singles_(singles), snapshot_(snapshot) {
     const std::int64_t cycle = parts.clock.cycle;
-    const auto launches_per_cycle = static_cast<std::int64_t>(parts.setup.plan.kernels.size()) * cycle;
+    const std::int64_t launches_per_cycle = launches_of_step(parts.setup.plan) * cycle;
     length_ =
         cycle * std::max<std::int64_t>(1, kRecordedLaunches / std::max<std::int64_t>(launches_per_cycle, 1));
 }
 
 void RecordedSteps::prepare(const std::vector<double>& /*params*/) {
+    forget();
+}
+
+void RecordedSteps::forget() {
     recording_.reset();
+    last_.reset();
     watched_.reset();
 }
 
 void RecordedSteps::expect(std::int64_t at_a_time) {
     // Wherever in a cycle they begin, some may have to be done until the next phase 0.
     const std::int64_t cycle = parts_.clock.cycle, usable = at_a_time - (cycle - 1);
-    if (usable * static_cast<std::int64_t>(parts_.setup.plan.kernels.size()) < kLeastRecordedLaunches) return;
+    if (usable * launches_of_step(parts_.setup.plan) < kLeastRecordedLaunches) return;
     const std::int64_t recordings = (usable + length_ - 1) / length_;
     const std::int64_t steps = usable / recordings / cycle * cycle;
     if (steps == 0 || steps == length_) return;
     length_ = steps;
-    recording_.reset();
-    watched_.reset();
+    forget();
 }
 
-std::int64_t RecordedSteps::step(std::int64_t count, bool /*with_results*/) {
-    const bool can = parts_.setup.can_record() && !parts_.setup.plan.kernels.empty() &&
+std::int64_t RecordedSteps::step(std::int64_t count, bool with_results) {
+    const bool can = parts_.setup.can_record() && launches_of_step(parts_.setup.plan) > 0 &&
                      !parts_.launches.change_with_step();
     if (!can || count < length_ || !parts_.clock.at_cycle_start()) return 0;
     Device& device = *parts_.setup.device;
-    if (recording_ == nullptr)
-        recording_ = record(device, length_, [&](std::int64_t each) { singles_.launch(each, each); });
-    device.replay(*recording_);
+    const bool is_last = with_results && count == length_ && has_unread_steps(parts_.setup.plan);
+    std::unique_ptr<Recording>& recording = is_last ? last_ : recording_;
+    if (recording == nullptr)
+        recording = record(device, length_, [&](std::int64_t each) {
+            singles_.launch(each, each, is_last && each == length_ - 1);
+        });
+    device.replay(*recording);
     parts_.clock.advance(length_, length_);
     return length_;
 }
@@ -128,7 +144,7 @@ Watched RecordedSteps::watch(const Watch& watch, const StepAgain& again) {
     if (watched_ == nullptr) {
         finish(0);  // see Device::begin_recording(); the result is not used
         watched_ = record(device, length_, [&](std::int64_t each) {
-            singles_.launch(each, each);
+            singles_.launch(each, each, true);
             finish(each);
         });
     }

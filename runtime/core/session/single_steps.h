@@ -12,7 +12,7 @@ public:
     std::int64_t step(std::int64_t count, bool with_results) override;
     void prepare(const std::vector<double>& /*params*/) override {}  // what it launches, Launches prepares
     // `step` counts the steps done before, or a recording's own from its start, at phase 0.
-    void launch(std::int64_t step, std::int64_t phase);
+    void launch(std::int64_t step, std::int64_t phase, bool with_results);
 
 private:
     void move_outputs(std::int64_t phase);
@@ -36,12 +36,15 @@ public:
     Watched watch(const Watch& watch, const StepAgain& again);
 
 private:
+    void forget();
+
     Parts& parts_;
     SingleSteps& singles_;
     Snapshot& snapshot_;
     std::int64_t length_ = 0;
-    std::unique_ptr<Recording> recording_;
-    std::unique_ptr<Recording> watched_;  // one that also keeps each step's reductions
+    std::unique_ptr<Recording> recording_;  // of steps without results
+    std::unique_ptr<Recording> last_;       // one whose last step is with results
+    std::unique_ptr<Recording> watched_;  // one of steps with results that also keeps each step's reductions
     DeviceMemory results_;                // of `watched_`: [step][reduction]
 };
 

@@ -82,16 +82,16 @@ void Session::State::step(std::int64_t count, bool with_results) {
     }
     if (count == 0) return;
     fill_due_halos();
-    step_without_block(count);
+    step_without_block(count, with_results);
 }
 
-void Session::State::step_without_block(std::int64_t count) {
+void Session::State::step_without_block(std::int64_t count, bool with_results) {
     if (count > 0) parts.reductions.found_by_steps();
     session::Stepper* const in_order[] = {&recorded, &time_tiles, &singles};
     while (count > 0) {
         std::int64_t done = 0;
         for (session::Stepper* const stepper : in_order) {
-            done = stepper->step(count, true);
+            done = stepper->step(count, with_results);
             if (done > 0) break;
         }
         count -= done;

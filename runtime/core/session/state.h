@@ -30,7 +30,7 @@ struct Session::State {
     void prepare();  // what is due
     void fill_due_halos();
     void step(std::int64_t count, bool with_results = true);
-    void step_without_block(std::int64_t count);
+    void step_without_block(std::int64_t count, bool with_results = true);
     void take_async_block();  // after prepare(), where its code is there
     void continue_from(const StepsBefore& before);
     session::PieceSteps* pieces() const { return dynamic_cast<session::PieceSteps*>(block.get()); }

@@ -37,7 +37,8 @@ class Stepper {
 public:
     virtual ~Stepper() = default;
     // Does some of the next `count` steps, advances the clock, and returns how many; 0 where it can do none
-    // now. with_results: outputs, reductions and traces are to be those of the last step.
+    // now. with_results: outputs, reductions and traces are to be those of the last of them, which a stepper
+    // leaves to others where all its steps are without.
     virtual std::int64_t step(std::int64_t count, bool with_results) = 0;
     // The arguments of launches have changed; what was prepared with the former ones is void.
     virtual void prepare(const std::vector<double>& params) = 0;

@@ -38,6 +38,11 @@ bool is_known(const Argument& argument) {
     return true;
 }
 
+// Tiles do steps without results.
+bool is_in_steps(const KernelPlan& kernel) {
+    return kernel.runs(false) && kernel.domain.kind != Domain::Kind::rows;
+}
+
 // Its blocks are planes of the grid, or its rows.
 bool counts_planes_or_rows(const KernelPlan& kernel, const Geometry& geometry) {
     const int slowest = geometry.rank - 1;
@@ -52,8 +57,8 @@ bool counts_planes_or_rows(const KernelPlan& kernel, const Geometry& geometry) {
 
 bool TimeTileSteps::can_run() const {
     const LaunchPlan& plan = parts_.setup.plan;
-    if (plan.rank < 2 || plan.kernels.empty() || parts_.setup.options.time_tiles.steps == 1 ||
-        !parts_.setup.device->cache_share())
+    if (plan.rank < 2 || std::ranges::none_of(plan.kernels, is_in_steps) ||
+        parts_.setup.options.time_tiles.steps == 1 || !parts_.setup.device->cache_share())
         return false;
     // The past of an output moves on by copying, and what a reduction comes to is known after its step.
     const bool moves = std::any_of(plan.fields.begin(), plan.fields.end(), [](const FieldPlan& field) {
@@ -61,7 +66,7 @@ bool TimeTileSteps::can_run() const {
     });
     if (moves || (parts_.launches.change_with_step() && !plan.reductions.empty())) return false;
     return std::all_of(plan.kernels.begin(), plan.kernels.end(), [&](const KernelPlan& kernel) {
-        if (kernel.domain.kind == Domain::Kind::rows) return true;  // of no step
+        if (!is_in_steps(kernel)) return true;
         return !kernel.fills_halo && is_whole_grid(kernel.domain) &&
                counts_planes_or_rows(kernel, parts_.setup.geometry) &&
                std::all_of(kernel.arguments.begin(), kernel.arguments.end(), is_known);
@@ -126,7 +131,7 @@ std::vector<Sweep> TimeTileSteps::sweeps_of(std::int64_t count, std::vector<Prep
         const std::int64_t phase = step + clock.phase_shift;
         for (std::size_t k = 0; k < kernels.size(); ++k) {
             const int kernel = static_cast<int>(k);
-            if (kernels[k].domain.kind == Domain::Kind::rows) continue;
+            if (!is_in_steps(kernels[k])) continue;
             PreparedLaunch* launch = &parts_.launches.at(kernel, phase);
             if (!launch->changing.empty()) {
                 own.push_back(parts_.launches.prepare(kernels[k], modulo(phase, clock.cycle), params));
@@ -190,9 +195,10 @@ void TimeTileSteps::choose() {
     chosen_->lags = std::move(*lags);
 }
 
-std::int64_t TimeTileSteps::step(std::int64_t count, bool /*with_results*/) {
+std::int64_t TimeTileSteps::step(std::int64_t count, bool with_results) {
     if (!chosen_) choose();
-    const std::int64_t steps = std::min<std::int64_t>(count, chosen_->shape.steps);
+    const bool leaves_last = with_results && has_unread_steps(parts_.setup.plan);
+    const std::int64_t steps = std::min<std::int64_t>(count - (leaves_last ? 1 : 0), chosen_->shape.steps);
     if (steps < 2) return 0;
     std::vector<PreparedLaunch> own;
     TimeTiles tiles;

@@ -1,4 +1,5 @@
 // Stepping until a condition holds, by whichever stepper can keep what the condition reads (watch.h).
+#include "runtime/core/plan_check.h"
 #include "runtime/core/session/state.h"
 
 namespace halo::rt {
@@ -26,7 +27,10 @@ Watched Session::State::step_until(std::int64_t count, Watch watch) {
     prepare();
     take_async_block();
     const bool in_blocks = block != nullptr && block->can_watch(watch.until);
-    const bool in_recordings = !in_blocks && count >= recorded.length() && recorded.can_watch(watch.until);
+    // Between two checks that are far apart most steps are without results, which no watched step is.
+    const bool are_far = watch.check_every >= recorded.length() && has_unread_steps(parts.setup.plan);
+    const bool in_recordings =
+        !in_blocks && !are_far && count >= recorded.length() && recorded.can_watch(watch.until);
     Watched result;
     const auto add = [&](const Watched& some) {
         result.steps += some.steps;

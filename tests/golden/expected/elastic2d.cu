@@ -172,6 +172,118 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         kinetic_y_partials[blockIdx.x + gridDim.x * blockIdx.y] = kinetic_y_of_block;
 }
 
+// In place of elastic2d_vx in steps whose results nobody reads; leaves out kinetic, kinetic_y.
+// Reads vx, sxx, sxy, vy, syy, writes vx_next, vy_next.
+// Schedule: direct, blocks of 32x8 threads, 2x1 cells a thread.
+// At least 28 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(256, 3)
+    elastic2d_vx_states(const float* __restrict__ vx, const float* __restrict__ sxx,
+                        const float* __restrict__ sxy, const float* __restrict__ vy,
+                        const float* __restrict__ syy, float* __restrict__ vx_next,
+                        float* __restrict__ vy_next, int nx, int ny, int pitch, float dt_over_rho,
+                        float inv_h, float minus_inv_h) {
+    constexpr int kCellsX = 2;
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 8;
+
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+    if (i >= nx || j >= ny) return;
+
+    // Where the rows of this thread's window start.
+    long long row[5];
+#pragma unroll
+    for (int y = 0; y < 5; ++y) {
+        row[y] = static_cast<long long>(j + y - 2) * pitch;
+    }
+
+    float vx_cells[kCellsX];
+    load2(vx_cells, vx + row[2] + i);
+    float sxx_cells[kCellsX + 3];
+    const float* sxx_row = sxx + row[2] + i;
+    sxx_cells[0] = sxx_row[-1];
+    load2(&sxx_cells[1], sxx_row);
+    load2(&sxx_cells[3], sxx_row + 2);
+    float sxy_cells[4][kCellsX + 3];
+#pragma unroll
+    for (int y = 0; y < 2; ++y) {
+        load2(&sxy_cells[y][2], sxy + row[y] + i);
+    }
+    const float* sxy_row = sxy + row[2] + i;
+    load2(sxy_cells[2], sxy_row - 2);
+    load2(&sxy_cells[2][2], sxy_row);
+    sxy_cells[2][4] = sxy_row[2];
+    load2(&sxy_cells[3][2], sxy + row[3] + i);
+    float vy_cells[kCellsX];
+    load2(vy_cells, vy + row[2] + i);
+    float syy_cells[4][kCellsX];
+#pragma unroll
+    for (int y = 0; y < 4; ++y) {
+        load2(syy_cells[y], syy + row[y + 1] + i);
+    }
+
+    float vx_next_result[kCellsX];
+    float vy_next_result[kCellsX];
+#pragma unroll
+    for (int x = 0; x < kCellsX; ++x) {
+        const float vx_new = fmaf(dt_over_rho,
+                                  fmaf(minus_inv_h,
+                                       sxx_cells[x + 3] - sxx_cells[x] + sxy_cells[3][x + 2] -
+                                       sxy_cells[0][x + 2],
+                                       inv_h * (sxx_cells[x + 2] - sxx_cells[x + 1] + sxy_cells[2][x + 2] -
+                                                sxy_cells[1][x + 2])),
+                                  vx_cells[x]);
+        const float vy_new = fmaf(dt_over_rho,
+                                  fmaf(minus_inv_h,
+                                       sxy_cells[2][x + 3] - sxy_cells[2][x] + syy_cells[3][x] -
+                                       syy_cells[0][x],
+                                       inv_h * (sxy_cells[2][x + 2] - sxy_cells[2][x + 1] + syy_cells[2][x] -
+                                                syy_cells[1][x])),
+                                  vy_cells[x]);
+        vx_next_result[x] = vx_new;
+        vy_next_result[x] = vy_new;
+    }
+    if (i + kCellsX <= nx) {
+        store2(vx_next + row[2] + i, vx_next_result);
+        store2(vy_next + row[2] + i, vy_next_result);
+    } else {
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x) {
+            if (i + x < nx) vx_next[row[2] + i + x] = vx_next_result[x];
+        }
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x) {
+            if (i + x < nx) vy_next[row[2] + i + x] = vy_next_result[x];
+        }
+    }
+
+    // Cells of vx_next near a face are shown by halo cells, too.
+    const bool near_face = j < 2 || j >= ny - 1;
+    if (near_face || i < 1 || i + 1 >= nx - 2) {
+#pragma unroll 1
+        for (int x = 0; x < 2; ++x) {
+            if (near_face || i + x < 1 || i + x >= nx - 2) {
+                if (i + x < nx) {
+                    store_images_vx(vx_next, i + x, j, nx, ny, pitch);
+                }
+            }
+        }
+    }
+
+    // Cells of vy_next near a face are shown by halo cells, too.
+    const bool near_face_2 = j < 1 || j >= ny - 2;
+    if (near_face_2 || i < 2 || i + 1 >= nx - 1) {
+#pragma unroll 1
+        for (int x = 0; x < 2; ++x) {
+            if (near_face_2 || i + x < 2 || i + x >= nx - 1) {
+                if (i + x < nx) {
+                    store_images_vy(vy_next, i + x, j, nx, ny, pitch);
+                }
+            }
+        }
+    }
+}
+
 // Stores a cell once more wherever the halo shows it: x periodic.
 __device__ inline void store_images_sxx(float* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 2 && i < nx - 1) return;
@@ -325,4 +437,135 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     const double shear_of_block = block_sum(shear_of_thread);
     if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         shear_partials[blockIdx.x + gridDim.x * blockIdx.y] = shear_of_block;
+}
+
+// In place of elastic2d_sxx in steps whose results nobody reads; leaves out stretch, shear.
+// Reads sxx, sxy, syy, vx_next, vy_next, writes sxx_next, syy_next, sxy_next.
+// Schedule: direct, blocks of 32x8 threads, 2x1 cells a thread.
+// At least 32 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(256, 3)
+    elastic2d_sxx_states(const float* __restrict__ sxx, const float* __restrict__ sxy,
+                         const float* __restrict__ syy, const float* __restrict__ vx_next,
+                         const float* __restrict__ vy_next, float* __restrict__ sxx_next,
+                         float* __restrict__ syy_next, float* __restrict__ sxy_next, int nx, int ny,
+                         int pitch, float inv_h, float minus_inv_h, float dt, float lambda, float mu,
+                         float dt_mu) {
+    constexpr int kCellsX = 2;
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 8;
+
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+    if (i >= nx || j >= ny) return;
+
+    // Where the rows of this thread's window start.
+    long long row[5];
+#pragma unroll
+    for (int y = 0; y < 5; ++y) {
+        row[y] = static_cast<long long>(j + y - 2) * pitch;
+    }
+
+    float sxx_cells[kCellsX];
+    load2(sxx_cells, sxx + row[2] + i);
+    float sxy_cells[kCellsX];
+    load2(sxy_cells, sxy + row[2] + i);
+    float syy_cells[kCellsX];
+    load2(syy_cells, syy + row[2] + i);
+    float vx_next_cells[4][kCellsX + 3];
+    load2(&vx_next_cells[0][2], vx_next + row[1] + i);
+    const float* vx_next_row = vx_next + row[2] + i;
+    load2(vx_next_cells[1], vx_next_row - 2);
+    load2(&vx_next_cells[1][2], vx_next_row);
+    vx_next_cells[1][4] = vx_next_row[2];
+#pragma unroll
+    for (int y = 2; y < 4; ++y) {
+        load2(&vx_next_cells[y][2], vx_next + row[y + 1] + i);
+    }
+    float vy_next_cells[4][kCellsX + 3];
+#pragma unroll
+    for (int y = 0; y < 2; ++y) {
+        load2(&vy_next_cells[y][1], vy_next + row[y] + i);
+    }
+    const float* vy_next_row = vy_next + row[2] + i;
+    vy_next_cells[2][0] = vy_next_row[-1];
+    load2(&vy_next_cells[2][1], vy_next_row);
+    load2(&vy_next_cells[2][3], vy_next_row + 2);
+    load2(&vy_next_cells[3][1], vy_next + row[3] + i);
+
+    float sxx_next_result[kCellsX];
+    float syy_next_result[kCellsX];
+    float sxy_next_result[kCellsX];
+#pragma unroll
+    for (int x = 0; x < kCellsX; ++x) {
+        const float exx_value = fmaf(minus_inv_h, vx_next_cells[1][x + 3] - vx_next_cells[1][x],
+                                     inv_h * (vx_next_cells[1][x + 2] - vx_next_cells[1][x + 1]));
+        const float eyy_value = fmaf(minus_inv_h, vy_next_cells[3][x + 1] - vy_next_cells[0][x + 1],
+                                     inv_h * (vy_next_cells[2][x + 1] - vy_next_cells[1][x + 1]));
+        const float product = lambda * (exx_value + eyy_value);
+        const float sxx_new = fmaf(dt, fmaf(mu, exx_value, product), sxx_cells[x]);
+        const float syy_new = fmaf(dt, fmaf(mu, eyy_value, product), syy_cells[x]);
+        const float sxy_new = fmaf(dt_mu,
+                                   fmaf(minus_inv_h,
+                                        vx_next_cells[3][x + 2] - vx_next_cells[0][x + 2] +
+                                        vy_next_cells[2][x + 3] - vy_next_cells[2][x],
+                                        inv_h * (vx_next_cells[2][x + 2] - vx_next_cells[1][x + 2] +
+                                                 vy_next_cells[2][x + 2] - vy_next_cells[2][x + 1])),
+                                   sxy_cells[x]);
+        sxx_next_result[x] = sxx_new;
+        syy_next_result[x] = syy_new;
+        sxy_next_result[x] = sxy_new;
+    }
+    if (i + kCellsX <= nx) {
+        store2(sxx_next + row[2] + i, sxx_next_result);
+        store2(syy_next + row[2] + i, syy_next_result);
+        store2(sxy_next + row[2] + i, sxy_next_result);
+    } else {
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x) {
+            if (i + x < nx) sxx_next[row[2] + i + x] = sxx_next_result[x];
+        }
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x) {
+            if (i + x < nx) syy_next[row[2] + i + x] = syy_next_result[x];
+        }
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x) {
+            if (i + x < nx) sxy_next[row[2] + i + x] = sxy_next_result[x];
+        }
+    }
+
+    // Cells of sxx_next near a face are shown by halo cells, too.
+    if (i < 2 || i + 1 >= nx - 1) {
+#pragma unroll 1
+        for (int x = 0; x < 2; ++x) {
+            if (i + x < 2 || i + x >= nx - 1) {
+                if (i + x < nx) {
+                    store_images_sxx(sxx_next, i + x, j, nx, ny, pitch);
+                }
+            }
+        }
+    }
+
+    // Cells of syy_next near a face are shown by halo cells, too.
+    if (j < 2 || j >= ny - 1) {
+#pragma unroll 1
+        for (int x = 0; x < 2; ++x) {
+            if (i + x < nx) {
+                store_images_syy(syy_next, i + x, j, nx, ny, pitch);
+            }
+        }
+    }
+
+    // Cells of sxy_next near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 2;
+    if (near_face || i < 1 || i + 1 >= nx - 2) {
+#pragma unroll 1
+        for (int x = 0; x < 2; ++x) {
+            if (near_face || i + x < 1 || i + x >= nx - 2) {
+                if (i + x < nx) {
+                    store_images_sxy(sxy_next, i + x, j, nx, ny, pitch);
+                }
+            }
+        }
+    }
 }

@@ -180,6 +180,34 @@ extern "C" __global__ void __launch_bounds__(128, 10)
         height_partials[blockIdx.x + gridDim.x * blockIdx.y] = height_of_block;
 }
 
+// In place of wave2d_step in steps whose results nobody reads; leaves out height.
+// Reads u, u_prev, writes u_next.
+// Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
+// At least 12 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(128, 10)
+    wave2d_step_states(const float* __restrict__ u, const float* __restrict__ u_prev,
+                       float* __restrict__ u_next, int nx, int ny, int pitch, float c_squared_dt_dt) {
+    constexpr int kThreadsX = 32;
+    constexpr int kThreadsY = 4;
+
+    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+    if (i >= nx || j >= ny) return;
+
+    const long long at = static_cast<long long>(j) * pitch + i;
+    u_next[at] = fmaf(c_squared_dt_dt,
+                      fmaf(-0.083333336f, u[at - 2] + u[at + 2] + u[at - 2 * pitch] + u[at + 2 * pitch],
+                           fmaf(-5.0f, u[at],
+                                1.3333334f * (u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch]))),
+                      fmaf(2.0f, u[at], -u_prev[at]));
+
+    // Cells of u_next near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1;
+    if (near_face || i < 1 || i >= nx - 1) {
+        store_images_u(u_next, i, j, nx, ny, pitch);
+    }
+}
+
 // All time steps of a launch, with the grid on the chip. Reads u, u_prev, writes u_next, u_next_2.
 // Schedule: resident threads=32x4 cells=4x2.
 // Blocks wait for each other: launched so that all are there at once.
@@ -565,6 +593,21 @@ wave2d_status launch_wave2d_step(const wave2d_solver& solver) {
     return check(cudaGetLastError(), "launching wave2d_step");
 }
 
+dim3 blocks_of_wave2d_step_states(const wave2d_solver& solver) {
+    return dim3(ceil_div(solver.nx, 32), ceil_div(solver.ny, 4), 1);
+}
+
+wave2d_status launch_wave2d_step_states(const wave2d_solver& solver) {
+    const float c_squared_dt_dt = float(solver.c_value * solver.c_value * solver.dt_value * solver.dt_value);
+    const dim3 blocks = blocks_of_wave2d_step_states(solver);
+    const dim3 threads(32, 4, 1);
+    wave2d_step_states<<<blocks, threads, 0, solver.stream>>>(solver.u_now + solver.origin,
+                                                              solver.u_before + solver.origin,
+                                                              solver.u_next + solver.origin, solver.nx,
+                                                              solver.ny, solver.pitch, c_squared_dt_dt);
+    return check(cudaGetLastError(), "launching wave2d_step_states");
+}
+
 dim3 blocks_of_wave2d_resident(const wave2d_solver& solver) {
     return dim3(ceil_div(solver.nx, 128), ceil_div(solver.ny, 8), 1);
 }
@@ -893,7 +936,12 @@ wave2d_status wave2d_advance(wave2d_solver* solver, long long steps) {
         solver->halos_due = false;
     }
     for (long long step = 0; step < steps; ++step) {
-        if (const wave2d_status status = launcher::launch_wave2d_step(*solver)) return status;
+        const bool is_last = step + 1 == steps;  // what others find nobody can read
+        if (is_last) {
+            if (const wave2d_status status = launcher::launch_wave2d_step(*solver)) return status;
+        } else {
+            if (const wave2d_status status = launcher::launch_wave2d_step_states(*solver)) return status;
+        }
         // t+1 is now t.
         std::swap(solver->u_before, solver->u_now);
         std::swap(solver->u_now, solver->u_next);

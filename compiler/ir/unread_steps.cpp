@@ -1,0 +1,154 @@
+#include "compiler/ir/unread_steps.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/in_place.h"
+
+namespace halo::ir {
+
+namespace {
+
+std::optional<FieldId> target_of(const Statement& statement) {
+    if (const auto* assign = std::get_if<Assign>(&statement)) return assign->target;
+    if (const auto* inject = std::get_if<Inject>(&statement)) return inject->target;
+    return std::nullopt;
+}
+
+class UnreadStep {
+public:
+    UnreadStep(const Program& program, const std::vector<bool>& also)
+        : program_(program),
+          walk_(program),
+          kept_(also),
+          fields_(program.fields.size()),
+          reductions_(program.statements.size()) {
+        kept_.resize(program.statements.size());
+        for (std::size_t i = 0; i < program.statements.size(); ++i)
+            if (std::holds_alternative<Reduce>(program.statements[i])) statement_of_.push_back(i);
+    }
+
+    std::vector<bool> find() {
+        find_lasting_fields();
+        find_lasting_reductions();
+        // What a statement reads of its own step is written before it.
+        for (std::size_t i = kept_.size(); i-- > 0;) {
+            const std::optional<FieldId> target = target_of(program_.statements[i]);
+            kept_[i] = kept_[i] || reductions_[i] || (target && fields_[target->index]) ||
+                       std::holds_alternative<Sample>(program_.statements[i]);
+            if (kept_[i]) need_reads(i);
+        }
+        return kept_;
+    }
+
+private:
+    void need_reads(std::size_t statement) {
+        for (const std::uint32_t e : walk_.from(roots_of(program_.statements[statement]))) {
+            if (const auto* access = std::get_if<Access>(&program_.exprs[e].node))
+                fields_[access->field.index] = true;
+            if (const auto* read = std::get_if<ReductionRef>(&program_.exprs[e].node))
+                reductions_[statement_of_[read->reduction.index]] = true;
+        }
+    }
+
+    // Inputs and params stay as they are while steps follow each other, and so do the cells that such a
+    // condition chooses.
+    bool chooses_the_same_cells(const Assign& assign) {
+        if (!assign.condition) return true;
+        return std::ranges::none_of(walk_.from({*assign.condition}), [&](std::uint32_t e) {
+            const auto& node = program_.exprs[e].node;
+            const auto* access = std::get_if<Access>(&node);
+            const auto* coordinate = std::get_if<Coordinate>(&node);
+            return (access && program_[access->field].role != Role::input) ||
+                   (coordinate && coordinate->kind == CoordinateKind::step) ||
+                   std::holds_alternative<Noise>(node) || std::holds_alternative<ReductionRef>(node);
+        });
+    }
+
+    bool reads_its_target(const Assign& assign) {
+        return std::ranges::any_of(walk_.from(roots_of(Statement(assign))), [&](std::uint32_t e) {
+            const auto* access = std::get_if<Access>(&program_.exprs[e].node);
+            return access && access->field == assign.target;
+        });
+    }
+
+    // Whether cells of an output may show what an earlier step found.
+    bool lasts(FieldId output) {
+        if (program_[output].history > 0) return true;
+        const Assign* first = nullptr;
+        for (const Statement& statement : program_.statements) {
+            if (target_of(statement) != output) continue;
+            if (first != nullptr) {  // changes in place cells that the first has left alone, perhaps
+                if (is_partial(*first)) return true;
+                continue;
+            }
+            first = std::get_if<Assign>(&statement);
+            if (first == nullptr || !chooses_the_same_cells(*first) || reads_its_target(*first)) return true;
+        }
+        return false;
+    }
+
+    void find_lasting_fields() {
+        for (std::uint32_t f = 0; f < fields_.size(); ++f) {
+            const Role role = program_.fields[f].role;
+            fields_[f] = role == Role::state || (role == Role::output && lasts(FieldId{f}));
+        }
+    }
+
+    // A statement before a reduction reads its value of the step before, and so may what lies past a face.
+    void find_lasting_reductions() {
+        const auto last_of_step_before = [&](const std::vector<ExprId>& roots, std::size_t reader) {
+            for (const std::uint32_t e : walk_.from(roots)) {
+                const auto* read = std::get_if<ReductionRef>(&program_.exprs[e].node);
+                if (read == nullptr) continue;
+                const std::size_t statement = statement_of_[read->reduction.index];
+                if (statement >= reader) reductions_[statement] = true;
+            }
+        };
+        for (std::size_t i = 0; i < kept_.size(); ++i)
+            last_of_step_before(roots_of(program_.statements[i]), i);
+        for (const Field& field : program_.fields)
+            for (const auto& faces : field.boundary)
+                for (const Face& face : faces) {
+                    if (face.kind == BoundaryKind::fixed) last_of_step_before({face.value}, 0);
+                    last_of_step_before(face.ghosts, 0);
+                }
+    }
+
+    const Program& program_;
+    ReachWalk walk_;
+    std::vector<bool> kept_;                 // by statement
+    std::vector<bool> fields_;               // that are read
+    std::vector<bool> reductions_;           // that are read, by statement
+    std::vector<std::size_t> statement_of_;  // by ReductionId
+};
+
+}  // namespace
+
+std::vector<bool> needed_in_unread_steps(const Program& program, const std::vector<bool>& also) {
+    return UnreadStep(program, also).find();
+}
+
+std::vector<bool> done_in_unread_steps(const Program& program) {
+    std::vector<bool> done = needed_in_unread_steps(program);
+    if (std::ranges::find(done, true) == done.end()) done.assign(done.size(), true);
+    return done;
+}
+
+std::vector<std::string> left_out_of_unread_steps(const Program& program) {
+    const std::vector<bool> done = done_in_unread_steps(program);
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < done.size(); ++i) {
+        if (done[i]) continue;
+        const Statement& statement = program.statements[i];
+        const std::optional<FieldId> target = target_of(statement);
+        if (target && program[*target].role != Role::output) continue;
+        const std::string& name = target ? program[*target].name : std::get<Reduce>(statement).name;
+        if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+    }
+    return names;
+}
+
+}  // namespace halo::ir
