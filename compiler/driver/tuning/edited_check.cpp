@@ -53,14 +53,18 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
         if (trouble.code() == rt::ErrorCode::compile_failed) refuse_edited(trouble);
         throw;
     }
-    const TuneInputs inputs =
-        small_inputs(optimized, run_inputs(optimized, run, request, machine), grid, steps);
-    const std::unique_ptr<Engine> interpreter = make_interpreter_engine(optimized, grid);
-    const TuneResults expected = results_from(inputs, *interpreter, optimized, steps);
-    const std::string text = first_difference(expected, results_from(inputs, *edited, optimized, steps), grid,
-                                              tolerance_of(optimized), tolerance_ulps);
-    const std::string done = fmt::format("after {} steps on {} cells of random data", steps,
-                                         rt::extent_text(program.rank(), grid));
+    const Reference reference =
+        make_reference(optimized, inputs_beside_fields(optimized, run, request, machine), grid, steps);
+    if (reference.steps == 0)
+        throw CommandError(ExitCode::spec, fmt::format("{} could not be checked: {}", code.edited,
+                                                       nothing_to_compare(fewer_steps(steps)).text));
+    const std::string text = first_difference(
+        reference.expected, results_from(reference.inputs, *edited, optimized, reference.steps), grid,
+        tolerance_of(optimized), tolerance_ulps);
+    const std::string done = fmt::format(
+        "after {} step{} on {} cells {}", reference.steps, reference.steps == 1 ? "" : "s",
+        rt::extent_text(program.rank(), grid),
+        reference.inputs.start.init != nullptr ? "from initial data that were varied" : "of random data");
     if (text.empty())
         return fmt::format("{} computes what the spec says{}, {}", code.edited,
                            tolerance_ulps > 0 ? fmt::format(" within {} ulps", tolerance_ulps) : "", done);

@@ -83,7 +83,7 @@ public:
 
     void expect(const std::vector<std::size_t>& candidates) override { pool_.expect(candidates); }
     tune::Outcome measure(std::size_t candidate, double best) override;
-    std::string verify(std::size_t candidate) override;
+    std::optional<tune::Outcome> verify(std::size_t candidate) override;
     std::vector<double> compare(const std::vector<std::size_t>& candidates) override;
     bool time_is_up() override { return std::chrono::steady_clock::now() >= settings_.deadline; }
     bool interrupted() override;
