@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "compiler/driver/command/commands.h"
+#include "compiler/driver/command/entries.h"
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/planning/compile.h"
@@ -23,47 +24,6 @@
 namespace halo::driver {
 
 namespace {
-
-constexpr int kIndent = 14;
-
-// One entry of a stage: a title, and text that is wrapped in a column to its right.
-std::string entry(std::string_view title, std::string_view text, int width) {
-    std::string result = fmt::format("  {:<{}}", title, kIndent - 2);
-    int column = kIndent;
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        std::size_t end = rest.find_first_of(" \n");
-        std::string_view word = rest.substr(0, end);
-        if (column > kIndent && column + 1 + static_cast<int>(word.size()) > width) {
-            result += '\n' + std::string(kIndent, ' ');
-            column = kIndent;
-        } else if (column > kIndent) {
-            result += ' ';
-            ++column;
-        }
-        result += word;
-        column += static_cast<int>(word.size());
-        if (end == std::string_view::npos) break;
-        if (rest[end] == '\n') {
-            result += '\n' + std::string(kIndent, ' ');
-            column = kIndent;
-        }
-        rest.remove_prefix(end + 1);
-    }
-    return result + '\n';
-}
-
-// Text of several lines in that column, without wrapping.
-std::string picture(std::string_view title, const std::string& text) {
-    std::string result = fmt::format("  {:<{}}", title, kIndent - 2);
-    for (char c : text) {
-        result += c;
-        if (c == '\n') result += std::string(kIndent, ' ');
-    }
-    while (!result.empty() && (result.back() == ' ' || result.back() == '\n'))
-        result.pop_back();
-    return result + '\n';
-}
 
 std::string level_name(const ir::Program& program, ir::FieldId field, int time) {
     const std::string& name = program[field].name;
@@ -311,10 +271,13 @@ std::string explain_time_block(const Explanation& all, int width) {
     std::string text = entry("kernel", kernel, width);
     const rt::KernelUsage* usage = all.compiled ? find_usage(*all.compiled, kernel) : nullptr;
     if (usage != nullptr)
-        text += entry("compiled",
-                      fmt::format("{} registers, {} bytes spilled", usage->registers,
-                                  usage->spill_load_bytes + usage->spill_store_bytes),
-                      width);
+        text += entry(
+            "compiled",
+            fmt::format(
+                "{} registers, {} bytes spilled{}", usage->registers,
+                usage->spill_load_bytes + usage->spill_store_bytes,
+                all.compiled->block && all.compiled->block->from_cache ? "; it was in the disk cache" : ""),
+            width);
     return text;
 }
 
@@ -369,6 +332,7 @@ nlohmann::ordered_json grouping_json(const Explanation& all, const GroupingVerdi
     json["schedule"] = schedule::print(*verdict.grouping, all.program.rank());
     if (const auto* temporal = std::get_if<schedule::TemporalSchedule>(&*verdict.grouping))
         json["reductions"] = temporal->reductions;
+    if (all.compiled && all.compiled->block) json["from_cache"] = all.compiled->block->from_cache;
     json["predicted_seconds_per_step"] = verdict.seconds_per_step;
     json["predicted_gstencil_per_s"] = all.cells() / verdict.seconds_per_step / 1e9;
     return json;
@@ -458,6 +422,10 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     code_options.watched = watched_reductions(spec, stencil.program);
     // Like `run`, which waits for the kernel of a pinned schedule.
     code_options.wait_for_time_block = !code_options.schedules.empty() || !code_options.file_schedule.empty();
+    const rt::DiskCache cache = rt::DiskCache::in_user_folder();
+    if (const rt::Nvrtc* const nvrtc = rt::Nvrtc::find();
+        nvrtc != nullptr && !code_options.wait_for_time_block && !cache.folder().empty())
+        code_options.find_kernel = find_kernel_in(*nvrtc, code_options.target.name, cache);
     ir::Program program = optimize(stencil.program, code_options);
     const PlanChoice choice = choose_plan(program, code_options);
     const Code code = cuda_code(program, choice.plan());
