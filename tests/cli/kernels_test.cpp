@@ -38,7 +38,7 @@ class Cache {
 public:
     // set: besides what makes the fake driver's GPU this machine's.
     explicit Cache(const std::vector<std::string>& set = {})
-        : set_{std::string("HALOCLINE_LIBCUDA=") + HALO_FAKE_LIBCUDA} {
+        : set_{"HALOCLINE_BACKGROUND=on", std::string("HALOCLINE_LIBCUDA=") + HALO_FAKE_LIBCUDA} {
         set_.insert(set_.end(), set.begin(), set.end());
         folder_.write("heat.halo", kHeat);
         set_.emplace_back("HALO_FAKE_ALL_KERNELS=1");
@@ -84,14 +84,14 @@ private:
 
 TEST_CASE("a run that is too short for the kernel for several steps leaves it for the next one") {
     const Cache cache;
-    const Json first = cache.run();
+    const Json first = cache.run({"--set", "k=0.2", "--strict-fp"});
     CHECK(first["several_steps_kernel"] == "none");
     CHECK(first["schedules"].size() == 1);
     CHECK_FALSE(first.contains("late_kernel"));
     Json next;
     for (int i = 0; i < 600 && (next.is_null() || next["several_steps_kernel"] == "none"); ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(300));
-        next = cache.run({"--no-background"});
+        next = cache.run({"--set", "k=0.2", "--strict-fp", "--no-background"});
     }
     CHECK(next["several_steps_kernel"] == "from the cache");
     CHECK(next["compiled_from_cache"].get<bool>());
@@ -100,9 +100,9 @@ TEST_CASE("a run that is too short for the kernel for several steps leaves it fo
     CHECK(cache.is_quiet(60));
     const int entries = cache.count("", ".bin");
 
-    const Outcome timings = cache.haloc({"run", "heat.halo", "--device", "cuda", "--timings"});
+    const Outcome timings = cache.haloc({"run", "heat.halo", "--device", "cuda", "--timings", "--strict-fp"});
     CHECK(timings.out.find("the kernel for several steps came from the disk cache") != std::string::npos);
-    const Outcome why = cache.haloc({"explain", "heat.halo"});
+    const Outcome why = cache.haloc({"explain", "heat.halo", "--strict-fp"});
     CHECK(why.out.find("kernel is in the disk cache") != std::string::npos);
     CHECK(cache.is_quiet(60));
     CHECK(cache.count("", ".bin") == entries);  // nothing was left to compile

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
+#include <memory>
+#include <type_traits>
 
 #include "compiler/driver/running/initial_data.h"
 #include "compiler/driver/tuning/tune_random.h"

@@ -3,6 +3,7 @@
 // and what has become NaN proves nothing. Without an `init` they are random.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
