@@ -97,9 +97,8 @@ private:
 
     // Makes it the best where its results are right.
     bool accept(std::size_t i) {
-        const std::string wrong = measure_.verify(i);
-        if (!wrong.empty()) {
-            result_.outcomes[i] = Outcome{Outcome::Kind::wrong, 0, wrong};
+        if (std::optional<Outcome> trouble = measure_.verify(i)) {
+            result_.outcomes[i] = std::move(trouble);
             measure_.tried(i, *result_.outcomes[i], best_);
             return false;
         }
@@ -249,9 +248,8 @@ private:
         for (const std::size_t n : order) {
             const std::size_t i = finalists[n];
             if (i != *best_) {
-                const std::string wrong = measure_.verify(i);
-                if (!wrong.empty()) {
-                    result_.outcomes[i] = Outcome{Outcome::Kind::wrong, 0, wrong};
+                if (std::optional<Outcome> trouble = measure_.verify(i)) {
+                    result_.outcomes[i] = std::move(trouble);
                     measure_.tried(i, *result_.outcomes[i], best_);
                     continue;
                 }

@@ -25,14 +25,15 @@ namespace halo::tune {
 struct Outcome {
     enum class Kind : std::uint8_t {
         measured,
-        slower,   // given up while it was timed; `seconds` is what was seen
-        spilled,  // the compiler put registers into memory
-        refused,  // it could not be built or run
-        wrong     // its results differ
+        slower,     // given up while it was timed; `seconds` is what was seen
+        spilled,    // the compiler put registers into memory
+        refused,    // it could not be built or run
+        wrong,      // its results differ
+        unverified  // its results could not be compared with anything
     };
     Kind kind = Kind::measured;
     double seconds = 0;             // a time step of the whole program; of measured and slower
-    std::string why;                // of the last three
+    std::string why;                // of what is not timed
     int registers = 0;              // a thread of the stage's kernel, as it was compiled; 0: not known
     std::int64_t shared_bytes = 0;  // a block of it
     bool timed() const { return kind == Kind::measured || kind == Kind::slower; }
@@ -45,8 +46,8 @@ public:
     virtual void prepare(const std::vector<std::size_t>& candidates) = 0;
     // best: seconds of the best so far (infinite at first); may give up on what is clearly slower.
     virtual Outcome measure(std::size_t candidate, double best) = 0;
-    // Whether its results are right: empty, or what differs.
-    virtual std::string verify(std::size_t candidate) = 0;
+    // Nothing where its results are right, else what it is to be kept as.
+    virtual std::optional<Outcome> verify(std::size_t candidate) = 0;
     // Seconds of each, timed alternately; empty where that cannot be done.
     virtual std::vector<double> compare(const std::vector<std::size_t>& candidates) = 0;
     virtual bool budget_is_spent() = 0;  // the budget is spent

@@ -21,11 +21,13 @@ struct NotAStore {};
 
 constexpr const char* kFormat = "halocline tuned 1";
 
-constexpr std::array<std::pair<Outcome::Kind, const char*>, 5> kKinds{{{Outcome::Kind::measured, "measured"},
-                                                                       {Outcome::Kind::slower, "slower"},
-                                                                       {Outcome::Kind::spilled, "spilled"},
-                                                                       {Outcome::Kind::refused, "refused"},
-                                                                       {Outcome::Kind::wrong, "wrong"}}};
+constexpr std::array<std::pair<Outcome::Kind, const char*>, 6> kKinds{
+    {{Outcome::Kind::measured, "measured"},
+     {Outcome::Kind::slower, "slower"},
+     {Outcome::Kind::spilled, "spilled"},
+     {Outcome::Kind::refused, "refused"},
+     {Outcome::Kind::wrong, "wrong"},
+     {Outcome::Kind::unverified, "unverified"}}};
 
 const char* name_of(Outcome::Kind kind) {
     const auto found =

@@ -225,14 +225,14 @@ std::vector<std::string> Nvrtc::all_options(const NvrtcOptions& options) const {
     return list;
 }
 
-std::string Nvrtc::cache_key(const std::string& text, const NvrtcOptions& options) const {
+std::string Nvrtc::key_of(const std::string& text, const NvrtcOptions& options) const {
     return hash_key({"nvrtc", version(), library_->build,
                      fmt::format("{}", fmt::join(all_options(options), "\n")), text});
 }
 
 std::optional<CompiledCuda> Nvrtc::find_compiled(const std::string& text, const NvrtcOptions& options,
                                                  const DiskCache& cache) const {
-    const std::optional<std::string> bytes = cache.get(cache_key(text, options));
+    const std::optional<std::string> bytes = cache.get(key_of(text, options));
     return bytes ? unpack(*bytes) : std::nullopt;
 }
 
@@ -244,7 +244,7 @@ CompiledCuda Nvrtc::compile(const std::string& text, const std::string& name, co
             return std::move(*found);
     CompiledCuda compiled =
         compile_cubin(*library_, text, name, all_options(options), version(), options.text_of_user);
-    if (cache != nullptr) cache->put(cache_key(text, options), pack(compiled));
+    if (cache != nullptr) cache->put(key_of(text, options), pack(compiled));
     return compiled;
 }
 

@@ -62,6 +62,8 @@ public:
     // What compile() would find in the cache; nullopt where it would have to compile.
     std::optional<CompiledCuda> find_compiled(const std::string& text, const NvrtcOptions& options,
                                               const DiskCache& cache) const;
+    // By which the cache has what compile() makes of it.
+    std::string key_of(const std::string& text, const NvrtcOptions& options) const;
 
     ~Nvrtc();
 
@@ -70,7 +72,6 @@ private:
     explicit Nvrtc(std::unique_ptr<Library> library);
     std::string version() const;
     std::vector<std::string> all_options(const NvrtcOptions& options) const;
-    std::string cache_key(const std::string& text, const NvrtcOptions& options) const;
     std::unique_ptr<Library> library_;
 };
 

@@ -48,6 +48,8 @@ Pipe make_terminal() {
     ::setenv("TERM", "xterm", 1);
     ::setenv("LC_ALL", "C.UTF-8", 1);
     ::unsetenv("NO_COLOR");
+    // What outlives the test would write into folders that are gone.
+    ::setenv("HALOCLINE_BACKGROUND", "off", 1);
     for (const std::string& name : invocation.unset)
         ::unsetenv(name.c_str());
     for (const std::string& pair : invocation.set) {

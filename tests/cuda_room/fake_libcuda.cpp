@@ -1,5 +1,6 @@
 // A stand-in for libcuda.so.1 on host memory. "GPU code" is a word that names one of the modules below;
-// kernels are functions here. Work of a stream is done at once, except while it is captured.
+// kernels are functions here. With HALO_FAKE_ALL_KERNELS what a real compiler made has all kernels, which do
+// nothing. Work of a stream is done at once, except while it is captured.
 #include "fake_kernels.h"
 
 #include <algorithm>
@@ -54,11 +55,17 @@ int in_stream(Stream stream, std::function<void()> work) {
 struct FakeModule {
     std::map<std::string, Kernel> kernels;
     bool has_constants = false;
+    bool has_all = false;  // every kernel, and they do nothing
 };
 
 FakeModule* make_module(std::string_view code) {
     auto* module = new FakeModule;
-    if (code.find(".entry halo_layer") != std::string_view::npos) {
+    const bool is_compiled = code.starts_with(
+        "\x7f"
+        "ELF");
+    if (is_compiled && std::getenv("HALO_FAKE_ALL_KERNELS") != nullptr) {
+        module->has_all = true;
+    } else if (code.find(".entry halo_layer") != std::string_view::npos) {
         const bool wide = code.find(".param .b64 param_value") != std::string_view::npos;
         const std::size_t value = wide ? 8 : 4;
         module->kernels["halo_layer"] = {{8, 8, 8, value, 4, 8, 8, 8, 8, 8},
@@ -298,6 +305,8 @@ int cuModuleUnload(CudaModule module) {
 int cuModuleGetFunction(Function* function, CudaModule module, const char* name) {
     ENTER(cuModuleGetFunction);
     auto& kernels = reinterpret_cast<FakeModule*>(module)->kernels;
+    if (reinterpret_cast<FakeModule*>(module)->has_all)
+        kernels.try_emplace(name, Kernel{{}, [](void* const*) {}});
     const auto found = kernels.find(name);
     if (found == kernels.end()) return kNotFound;
     *function = reinterpret_cast<Function>(&found->second);

@@ -424,3 +424,68 @@ TEST_CASE(
         CHECK(choice.groupings.front().reason.find("single steps, ") == 0);
     }
 }
+
+// From random numbers these become NaN within the steps of a check.
+TEST_CASE("programs that random numbers break are verified from their own initial data") {
+    constexpr const char* kSixSteps = "temporal steps=6 warps=2 cells=1 ahead=1 blocks=3";
+    for (const auto& [name, pinned] : std::vector<std::pair<std::string, std::string>>{
+             {"gray_scott", kSixSteps},
+             {"maxwell2d", kSixSteps},
+             {"shallow_water", ""}}) {  // which has no kernel for several
+        std::ifstream file(HALO_SOURCE_DIR "/dsl_examples/" + name + ".halo");
+        REQUIRE(file);
+        const std::string text(std::istreambuf_iterator<char>(file), {});
+        INFO(name);
+        EmulatedMachine machine;
+        const StoreFolder folder;
+        driver::TunerSettings settings = quick();
+        settings.awkward = driver::Extent{19, 7, 1};
+        Tuning tuning(machine, text, "70,61", pinned);
+        const driver::TuneReport reports = tuning.tune_all(folder, settings);
+        REQUIRE(reports.steps);
+        std::vector<StageReport> all = reports.stages;
+        if (all.empty()) all.push_back(*reports.steps);
+        for (const StageReport& report : all) {
+            for (const std::string& each : report.dropped)
+                UNSCOPED_INFO(each);
+            CHECK(report.kind == StageReport::Kind::tuned);
+            CHECK(report.trials >= 1);
+            CHECK(report.wrong + report.unverified + report.refused == 0);
+        }
+    }
+}
+
+TEST_CASE("what leaves no numbers is not called wrong, and calmer values are tried") {
+    EmulatedMachine machine;
+    const StoreFolder folder;
+    driver::TunerSettings settings = quick();
+    settings.awkward = driver::Extent{19, 7, 1};
+    const auto report_of = [&](const std::string& init) {
+        return Tuning(
+                   machine,
+                   "stencil root(x, y) {\n field u: f32 { boundary clamp }\n u[t+1] = sqrt(u - 2) + 0.0001 * "
+                   "(u[x+1] - u)\n}\nrun root {\n grid 40, 12\n steps 9\n init u = " +
+                       init + "\n}\n",
+                   "", "direct threads=32x4 cells=1x1")
+            .tune(folder, settings)
+            .front();
+    };
+    SECTION("and are enough") {
+        const StageReport report = report_of("if idx(x) < len(x) / 2 then 0 else 16");
+        CHECK(report.kind == StageReport::Kind::tuned);
+        CHECK(report.wrong + report.unverified == 0);
+    }
+    SECTION("and still show what is wrong") {
+        machine.break_start = [](const driver::Code& code, const driver::Extent&) {
+            return is_candidate(code);
+        };
+        CHECK(report_of("if idx(x) < len(x) / 2 then 0 else 16").wrong >= 1);
+    }
+    SECTION("and are not enough") {
+        const StageReport report = report_of("1");
+        CHECK(report.kind == StageReport::Kind::failed);
+        CHECK(report.wrong == 0);
+        CHECK(report.unverified >= 1);
+        CHECK(report.dropped.front().find("nothing to compare") != std::string::npos);
+    }
+}

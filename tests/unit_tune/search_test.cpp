@@ -81,9 +81,10 @@ public:
             return {Kind::slower, outcome.seconds, ""};
         return outcome;
     }
-    std::string verify(std::size_t candidate) override {
+    std::optional<Outcome> verify(std::size_t candidate) override {
         verified.insert(candidate);
-        return is_wrong(seen(candidates_[candidate])) ? "cell 3 is 1 instead of 2" : "";
+        if (!is_wrong(seen(candidates_[candidate]))) return std::nullopt;
+        return Outcome{trouble, 0, "cell 3 is 1 instead of 2"};
     }
     std::vector<double> compare(const std::vector<std::size_t>& candidates) override {
         compared = candidates;
@@ -104,6 +105,7 @@ public:
     };
     std::function<bool(const Schedule&)> is_wrong = [](const Schedule&) { return false; };
     std::function<double(const Schedule&)> in_comparison = valley;
+    Kind trouble = Kind::wrong;
     int budget = 1000, interrupt_after = 1000;
     std::set<std::size_t> asked, verified;
     std::vector<std::size_t> expected, compared;
@@ -175,6 +177,22 @@ TEST_CASE("what spills, fails or is wrong does not win, however fast") {
         CHECK(outcome.why == "cell 3 is 1 instead of 2");
     }
     CHECK(wrong >= 1);
+}
+
+TEST_CASE("what cannot be verified never wins, and is not kept as wrong") {
+    const std::vector<Candidate> candidates = space();
+    FakeDevice device(candidates);
+    device.is_wrong = [](const Schedule& s) { return is_floor(s); };
+    device.trouble = Kind::unverified;
+    const tune::SearchResult result = tune::search(candidates, 2, device);
+    REQUIRE(result.winner);
+    CHECK_FALSE(is_floor(candidates[*result.winner].schedule()));
+    const auto is_kept_as = [&](Kind kind) {
+        return std::ranges::count_if(result.outcomes,
+                                     [&](const auto& outcome) { return outcome && outcome->kind == kind; });
+    };
+    CHECK(is_kept_as(Kind::unverified) >= 1);
+    CHECK(is_kept_as(Kind::wrong) == 0);
 }
 
 TEST_CASE("where nothing can be run there is no winner") {

@@ -40,7 +40,8 @@ StoredStage stage() {
     stage.trials = {
         {"direct threads=32x4x1 cells=4x2x4", {Outcome::Kind::measured, 2.5e-4, ""}, 2e-4},
         {"direct threads=8x8x1 cells=1x1x1", {Outcome::Kind::slower, 9e-4, ""}, std::nullopt},
-        {"tile threads=32x8x1 cells=1x1x1", {Outcome::Kind::wrong, 0, "cell 3 is 1 instead of 2"}, 3e-4}};
+        {"tile threads=32x8x1 cells=1x1x1", {Outcome::Kind::wrong, 0, "cell 3 is 1 instead of 2"}, 3e-4},
+        {"tile threads=32x4x1 cells=1x1x1", {Outcome::Kind::unverified, 0, "no numbers"}, 3e-4}};
     stage.trials[0].outcome.registers = 96;
     stage.trials[0].outcome.shared_bytes = 4096;
     return stage;
@@ -68,11 +69,13 @@ TEST_CASE("what was kept is found as it was, and other entries stay") {
     CHECK(found->finished);
     CHECK(found->predicted == 2e-4);
     CHECK_FALSE(found->model_seconds);
-    REQUIRE(found->trials.size() == 3);
+    REQUIRE(found->trials.size() == 4);
     CHECK(found->trials[0].outcome.seconds == 2.5e-4);
     CHECK(found->trials[0].outcome.registers == 96);
     CHECK(found->trials[0].outcome.shared_bytes == 4096);
     CHECK(found->trials[1].outcome.kind == Outcome::Kind::slower);
+    CHECK(found->trials[3].outcome.kind == Outcome::Kind::unverified);
+    CHECK(found->trials[3].outcome.why == "no numbers");
     CHECK_FALSE(found->trials[1].predicted);
     CHECK(found->trials[2].outcome.why == "cell 3 is 1 instead of 2");
     CHECK(store.find("bb")->model_seconds == 3e-4);

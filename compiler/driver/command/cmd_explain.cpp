@@ -187,10 +187,13 @@ std::string explain_time_block(const Explanation& all, int width) {
     std::string text = explain_entry("kernel", kernel, width);
     const rt::KernelUsage* usage = all.compiled ? find_usage(*all.compiled, kernel) : nullptr;
     if (usage != nullptr)
-        text += explain_entry("compiled",
-                              fmt::format("{} registers, {} bytes spilled", usage->registers,
-                                          usage->spill_load_bytes + usage->spill_store_bytes),
-                              width);
+        text += explain_entry(
+            "compiled",
+            fmt::format(
+                "{} registers, {} bytes spilled{}", usage->registers,
+                usage->spill_load_bytes + usage->spill_store_bytes,
+                all.compiled->block && all.compiled->block->from_cache ? "; it was in the disk cache" : ""),
+            width);
     return text;
 }
 
@@ -248,6 +251,7 @@ nlohmann::ordered_json grouping_json(const Explanation& all, const GroupingVerdi
     json["schedule"] = schedule::print(*verdict.grouping, all.program.rank());
     if (const auto* temporal = std::get_if<schedule::TemporalSchedule>(&*verdict.grouping))
         json["reductions"] = temporal->reductions;
+    if (all.compiled && all.compiled->block) json["from_cache"] = all.compiled->block->from_cache;
     json["predicted_seconds_per_step"] = verdict.seconds_per_step;
     json["predicted_gstencil_per_s"] = all.cells() / verdict.seconds_per_step / 1e9;
     return json;
@@ -337,6 +341,10 @@ ExitCode explain(const ExplainOptions& options, const Console& console) {
     code_options.watched = watched_reductions(spec, stencil.program);
     // Like `run`, which waits for the kernel of a pinned schedule.
     code_options.wait_for_time_block = !code_options.schedules.empty() || !code_options.file_schedule.empty();
+    const rt::DiskCache cache = rt::DiskCache::in_user_folder();
+    if (const rt::Nvrtc* const nvrtc = rt::Nvrtc::find();
+        nvrtc != nullptr && !code_options.wait_for_time_block && !cache.folder().empty())
+        code_options.find_kernel = find_kernel_in(*nvrtc, code_options.target.name, cache);
     ir::Program program = optimize(stencil.program, code_options);
     const PlanChoice choice = choose_plan(program, code_options);
     const Code code = cuda_code(program, choice.plan());

@@ -13,6 +13,7 @@
 #include "compiler/driver/console/stopwatch.h"
 #include "compiler/driver/ranks/agreement.h"
 #include "compiler/driver/running/checkpoint.h"
+#include "compiler/driver/running/child.h"
 #include "compiler/driver/running/filled_fields.h"
 #include "compiler/driver/running/gpu_machine.h"
 #include "compiler/driver/running/initial_data.h"
@@ -134,6 +135,28 @@ std::string beside_text(const rt::AsyncBlock& block) {
     return "";
 }
 
+// Where the kernel for several steps that the run began with is from.
+std::string several_text(LoadTimings::Several several) {
+    using Several = LoadTimings::Several;
+    if (several == Several::cached) return "  the kernel for several steps came from the disk cache\n";
+    if (several == Several::compiled) return "  the kernel for several steps was compiled first\n";
+    return "";
+}
+
+const char* several_word(LoadTimings::Several several) {
+    switch (several) {
+        case LoadTimings::Several::none:
+            break;
+        case LoadTimings::Several::cached:
+            return "from the cache";
+        case LoadTimings::Several::compiled:
+            return "compiled";
+        case LoadTimings::Several::beside:
+            return "beside the steps";
+    }
+    return "none";
+}
+
 std::string timings_text(const Report& report) {
     const std::string cached = report.timings.load.from_cache ? " (from the disk cache)" : "";
     std::string text;
@@ -152,7 +175,7 @@ std::string timings_text(const Report& report) {
     return text + fmt::format("  {:<10}{:>10}\n", "all", format_seconds(all)) +
            fmt::format("  from the spec to kernels that can run: {}, without device and context\n",
                        format_seconds(to_kernels)) +
-           beside_text(report.async_block);
+           several_text(t.load.several) + beside_text(report.async_block);
 }
 
 std::string report_text(const Report& report, bool with_timings) {
@@ -213,6 +236,7 @@ std::string as_json(const Report& report) {
     for (const auto& [name, seconds] : parts(report))
         json["seconds"][name] = seconds;
     json["compiled_from_cache"] = report.timings.load.from_cache;
+    json["several_steps_kernel"] = several_word(report.timings.load.several);
     json["schedules"] = report.timings.load.schedules;
     const rt::AsyncBlock& block = report.async_block;
     if (block.state != rt::AsyncBlock::State::none) {
@@ -402,6 +426,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     const std::optional<ir::Program>& init = run_spec != nullptr ? run_spec->init : no_init;
     prepare_initial_data(init, request, *machine);
     std::unique_ptr<Engine> engine = machine->load(stencil.program, request.extent, options, timings.load);
+    if (ranks.count() == 1) leave_kernel(arguments, machine->kind(), timings.load.lacking);
     if (arguments.verbose) {
         for (std::size_t i = 0; i < timings.load.schedules.size(); ++i)
             console.message(fmt::format("stage {}: {}", i + 1, timings.load.schedules[i]));
@@ -444,6 +469,8 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     if (report.async_block.state == rt::AsyncBlock::State::failed)
         console.warning("all steps were done singly, as the kernel for several of them cannot be used: " +
                         report.async_block.trouble);
+    if (ranks.count() == 1 && report.async_block.state == rt::AsyncBlock::State::pending)
+        leave_kernel(arguments, machine->kind(), timings.load.late);
     if (loop.steps > 0) {
         for (const std::string& name : request.reductions)
             report.reductions.emplace_back(name, engine->reduction(name));

@@ -98,10 +98,11 @@ std::string stage_text(const StageReport& report, const std::string& name, doubl
     text += fmt::format("  tried     {} schedules{}, {}\n", report.trials,
                         report.known_trials > 0 ? fmt::format(" and {} before", report.known_trials) : "",
                         how_it_ended(report));
-    if (report.spilled + report.refused + report.wrong > 0) {
+    if (report.spilled + report.refused + report.wrong + report.unverified > 0) {
         text += fmt::format(
-            "  left out  {} that spilled registers, {} that could not be run, {} with wrong results\n",
-            report.spilled, report.refused, report.wrong);
+            "  left out  {} that spilled registers, {} that could not be run, {} with wrong results{}\n",
+            report.spilled, report.refused, report.wrong,
+            report.unverified > 0 ? fmt::format(", {} not verified", report.unverified) : "");
     }
     return text;
 }
@@ -120,6 +121,7 @@ nlohmann::ordered_json report_json(const StageReport& report) {
     json["spilled"] = report.spilled;
     json["refused"] = report.refused;
     json["wrong"] = report.wrong;
+    json["unverified"] = report.unverified;
     json["left_out"] = report.dropped;
     json["stopped"] = search_stop_word(report.stop);
     return json;

@@ -12,67 +12,13 @@
 
 #include "compiler/driver/command/bench_options.h"
 #include "compiler/driver/command/commands.h"
+#include "compiler/driver/command/help_texts.h"
 #include "compiler/driver/command/manual.h"
 #include "compiler/driver/command/validators.h"
 #include "compiler/driver/console/arguments.h"
 
 namespace halo::driver {
 namespace {
-
-constexpr const char* kDescription =
-    "haloc compiles stencil programs written as formulas (.halo files) to CUDA and C++, and runs them.";
-
-constexpr const char* kFooter = R"(Start with:
-  haloc check heat3d.halo              is the spec right?
-  haloc run heat3d.halo                run it on the best device of this machine
-  haloc run heat3d.halo --grid 64,64,64 --steps 100 --set dt=0.1
-  haloc emit heat3d.halo -o heat3d.cu  write the CUDA, with a C launcher heat3d.h
-  haloc doctor                         what is found on this machine, and what is missing
-
-`haloc COMMAND --help` tells more about a command.
-
-Exit codes: 0 done; 1 a mistake in the spec or in edited kernels; 2 the command was used wrongly; 3 device or run-time trouble (no device,
-not enough memory, numbers no longer finite); 4 a file cannot be read or written; 5 a mistake in haloc itself;
-130 interrupted (what was asked for has been saved).)";
-
-constexpr const char* kRunFooter =
-    R"(What the file's run block says is the default, and each part of it can be given here instead.
-  haloc run heat3d.halo --steps 100 --set dt=0.1 --set lambda=1/2
-  haloc run heat3d.halo --save u=final.npy --plot u=final.png
-  haloc run heat3d.halo --save u=final.h5               # HDF5, and final.xdmf for ParaView
-  haloc run heat3d.halo --plot u@z=10=low.png --device cpu --timings
-  haloc run heat3d.halo --checkpoint heat.ck --checkpoint-every 10min   # and to go on: --restart heat.ck
-Files are read and written relative to the current directory. Arrays in .npy and HDF5 files list the axes from slowest
-to fastest: (z, y, x) for a stencil over (x, y, z). A --save or --plot of a field replaces those of the run block for
-that field. Ctrl-C finishes the step, saves what was asked for at the end, and exits with 130; a second Ctrl-C stops at
-once.)";
-
-constexpr const char* kTuneFooter =
-    R"(  haloc tune heat3d.halo --grid 512,512,512 --budget 120
-What is measured is kept after each schedule: after Ctrl-C, or when the budget is spent, the same command goes on. Each
-schedule that wins has been checked, bit for bit. `haloc explain` shows what was found. See docs/tuning.md.)";
-
-constexpr const char* kBundleFooter =
-    R"(  haloc bundle heat3d.halo --arch sm_90 --arch sm_80 --grid 256,256,256 -o heat3d.halobundle
-  haloc bundle heat3d.halo -o heat3d.cpp
-See docs/embedding.md; in CMake, halo_add_stencil() calls it.)";
-
-constexpr const char* kLiftFooter =
-    R"(  haloc lift solver.c --function step --no-alias -o step.halo
-  haloc lift solver.c --function step --verify -- -Iinclude -DN=512
-  haloc lift heat.cu --function heat_kernel --verify
-  haloc lift solver.c --function main -o main.halo --replace solver_halo.c
-What is no stencil, or what cannot be proved to be one, is refused with the place and the reason: exit code 1. So is a
-lift whose --verify finds a difference. See docs/lift.md.)";
-
-constexpr const char* kScheduleHelp =
-    "how stages run, such as 'stream threads=32x4 cells=4x2'; one for all stages, or given once for each "
-    "stage in order";
-constexpr const char* kExchangeHelp =
-    "with several devices: steps from one exchange of ghost cells to the next; chosen, where it is not given";
-constexpr const char* kSchemeHelp =
-    "with several devices: synchronous (ghost cells are copied between steps), asynchronous (they "
-    "are copied while the interior is computed) or direct (kernels store them at the neighbour)";
 
 class CommandLine {
 public:
@@ -86,6 +32,7 @@ public:
         add_emit();
         add_bundle();
         add_run();
+        add_compile();
         add_explain();
         add_bench();
         add_tune();
@@ -248,11 +195,34 @@ private:
         sub->add_flag("--strict-fp", run_.strict_fp, "keep the order of arithmetic as written");
         sub->add_flag("--no-watch", run_.no_watch, "go on where numbers are no longer finite");
         sub->add_flag("--timings", run_.timings, "say where the time went");
+        sub->add_flag("--no-background", run_.no_background,
+                      "leave no process behind that compiles what the run was too short to wait for");
         sub->add_flag("-v,--verbose", run_.verbose,
                       "say by which schedule each stage runs on a GPU, and why");
         tuned(sub, run_.no_tuned, run_.store);
         sub->add_flag("--json", run_.json, "the result as JSON on standard output");
         sub->callback([this] { chosen_ = [this] { return run(run_, ranks_, console_); }; });
+    }
+    void add_compile() {
+        CLI::App* sub =
+            command("compile", "Compile ahead what a run of a spec would use, into the disk cache");
+        sub->footer(kCompileFooter);
+        RunArguments& run = compile_.run;
+        sub->add_option("FILE", run.file, "spec, or - for standard input")->required();
+        modules(sub, run.include);
+        sub->add_option("RUN", run.run_name, "which run block (or stencil), where the file has several");
+        auto* device = sub->add_option(
+            "--device", run.device, "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu");
+        sub->add_option("--arch", compile_.arch, "a GPU that is not here, such as sm_90; needs NVRTC")
+            ->excludes(device);
+        sub->add_option("--grid", run.grid, "cells along each axis; the run block's, where it is not given");
+        repeatable(sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
+        repeatable(sub, "--load", run.load, "FIELD=FILE or NAME=FILE: what the run will load");
+        repeatable(sub, "--schedule", run.schedule, kScheduleHelp);
+        sub->add_flag("--strict-fp", run.strict_fp, "keep the order of arithmetic as written");
+        tuned(sub, run.no_tuned, run.store);
+        sub->add_flag("--background", compile_.background)->group("");  // what a run leaves behind
+        sub->callback([this] { chosen_ = [this] { return compile(compile_, console_); }; });
     }
     void add_explain() {
         CLI::App* sub = command("explain", "Say how a spec would run on a GPU, and why");
@@ -423,6 +393,7 @@ private:
     EmitOptions emit_;
     BundleOptions bundle_;
     RunArguments run_;
+    CompileOptions compile_;
     ExplainOptions explain_;
     BenchArguments bench_;
     TuneArguments tune_;

@@ -49,6 +49,13 @@ ExitCode emit(const EmitOptions& options, const Console& console);
 // ranks: the processes that share the run. Only the first says something.
 ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& console);
 
+struct CompileOptions {
+    RunArguments run;         // the file, and what decides the program, its grid and its device
+    std::string arch;         // of a GPU that is not here, instead of the device
+    bool background = false;  // as a run leaves it behind: slowly, and not what another is at
+};
+ExitCode compile(const CompileOptions& options, const Console& console);
+
 struct ExplainOptions {
     std::string file;
     std::vector<std::string> include;

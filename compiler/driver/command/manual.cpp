@@ -34,6 +34,7 @@ std::string value_of(const CLI::Option& option) {
 CommandText manual_text(const CLI::App& command) {
     CommandText text{command.get_name(), command.get_description(), command.get_footer(), {}, false, {}};
     for (const CLI::Option* option : command.get_options()) {
+        if (option->get_group().empty()) continue;  // not for people
         if (option->get_positional()) {
             const std::string name = option->get_name(true);
             const std::string many = option->get_items_expected_max() > 1 ? " …" : "";
@@ -95,6 +96,9 @@ constexpr const char* kEnvironment = R"(.SH ENVIRONMENT
 .TP
 \fBHALOCLINE_CACHE\fR
 Folder for compiled kernels and measured schedules, or \fBoff\fR. Without it ~/.cache/halocline.
+.TP
+\fBHALOCLINE_BACKGROUND\fR
+\fBoff\fR: runs leave no process behind that compiles for the next one.
 .TP
 \fBHALO_PATH\fR
 Folders to look for modules in, with colons between them.

@@ -13,6 +13,9 @@ namespace halo::driver {
 
 namespace {
 
+// Of a kernel that is compiled already; about.
+constexpr double kLoadSeconds = 0.003;
+
 class GroupingChooser {
 public:
     GroupingChooser(const ir::Program& program, const CodeOptions& options, const schedule::Extent& extent,
@@ -110,12 +113,14 @@ private:
         return kind->choose(request(text));
     }
 
+    double seconds_of_singles() const {
+        return static_cast<double>(options_.steps.value_or(0)) * plan_.single.total();
+    }
     // Single steps are done until the kernel is there, so it is of use where those alone would go on for
     // longer. Empty where they do.
     std::string too_short(const schedule::GroupingKind& kind) const {
-        if (!options_.steps) return "";
-        const double seconds = static_cast<double>(*options_.steps) * plan_.single.total();
-        if (seconds >= kind.compile_seconds) return "";
+        const double seconds = seconds_of_singles();
+        if (!options_.steps || seconds >= kind.compile_seconds) return "";
         return fmt::format(
             "the run is too short: single steps take about {}, and such a kernel {} to compile",
             format_seconds(seconds), format_seconds(kind.compile_seconds));
@@ -127,19 +132,32 @@ private:
                static_cast<double>(*options_.steps) * saved >= kind.compile_seconds;
     }
 
+    // Whether the cache may be asked for a kernel that the run is too short to wait for.
+    bool may_be_compiled() const { return options_.find_kernel && seconds_of_singles() >= kLoadSeconds; }
+    KnownKernel find_kernel(const schedule::Grouping& grouping) const {
+        schedule::Plan plan = plan_.plan();
+        plan.grouping = grouping;
+        return options_.find_kernel(program_, plan);
+    }
+
     void take_fastest() {
         struct Found {
             const schedule::GroupingKind* kind;
             schedule::GroupingChoice choice;
+            std::string too_short;
         };
         std::vector<Found> all;
         for (GroupingVerdict& verdict : plan_.groupings) {
             verdict.reason = verdict.kind->why_not_watched(program_, options_.watched);
-            if (verdict.reason.empty()) verdict.reason = too_short(*verdict.kind);
             if (!verdict.reason.empty()) continue;
+            std::string is_short = too_short(*verdict.kind);
+            if (!is_short.empty() && !may_be_compiled()) {
+                verdict.reason = std::move(is_short);
+                continue;
+            }
             schedule::GroupingChoice choice = verdict.kind->choose(request(std::nullopt));
             verdict.reason = choice.reason;
-            if (choice.grouping) all.push_back({verdict.kind, std::move(choice)});
+            if (choice.grouping) all.push_back({verdict.kind, std::move(choice), std::move(is_short)});
         }
         std::ranges::sort(all, {}, [](const Found& each) { return each.choice.seconds_per_step; });
         std::string best = "single steps";
@@ -150,20 +168,32 @@ private:
             const std::string times =
                 fmt::format("about {} a step, and {} take {}", format_step_time(seconds), best,
                             format_step_time(best_seconds));
-            std::string& reason = verdict_of(*each.kind).reason;
+            GroupingVerdict& verdict = verdict_of(*each.kind);
             if (has_taken || seconds >= best_seconds) {
-                reason = "it would take " + times;
-            } else if (!is_worth_waiting(*each.kind, seconds)) {
-                reason =
-                    fmt::format("it would take {}; the run wins less than the {} that it takes to compile",
-                                times, format_seconds(each.kind->compile_seconds));
+                verdict.reason = "it would take " + times;
+                continue;
+            }
+            const bool is_worth_compiling = each.too_short.empty() && is_worth_waiting(*each.kind, seconds);
+            const KnownKernel known =
+                is_worth_compiling || !may_be_compiled() ? KnownKernel() : find_kernel(*each.choice.grouping);
+            if (!is_worth_compiling && !known.is_compiled) {
+                if (lacking_.empty()) lacking_ = known.key;
+                verdict.reason =
+                    !each.too_short.empty()
+                        ? each.too_short + ", and is not in the cache"
+                        : fmt::format(
+                              "it would take {}; the run wins less than the {} that it takes to compile",
+                              times, format_seconds(each.kind->compile_seconds));
             } else {
                 has_taken = true;
                 best = each.kind->title;
                 best_seconds = seconds;
-                take(*each.kind, std::move(each.choice), reason + ": " + times);
+                take(*each.kind, std::move(each.choice),
+                     verdict.reason + ": " + times +
+                         (known.is_compiled ? "; its kernel is in the disk cache" : ""));
             }
         }
+        plan_.lacking = std::move(lacking_);
     }
 
     const ir::Program& program_;
@@ -172,6 +202,7 @@ private:
     PlanChoice& plan_;
     std::string note_;  // of what was tuned and is not used
     const schedule::GroupingKind* noted_ = nullptr;
+    std::string lacking_;
 };
 
 // Kernels for several steps that take part in the exchange between pieces of a grid.
@@ -221,7 +252,7 @@ schedule::StepCost single_step_cost(const ir::Program& program, const std::vecto
             schedule::cells_of(extent);
         cost.launches += options.target.graph_launch_seconds;
     }
-    if (is_watched) cost.looks = options.target.look_seconds;
+    if (is_watched) cost.checks = options.target.check_seconds;
     return cost;
 }
 

@@ -45,6 +45,17 @@ CodeParts parts_of(const Code& code) {
     return {std::move(parts.others), std::move(parts.kernel)};
 }
 
+FindKernel find_kernel_in(const rt::Nvrtc& nvrtc, const std::string& arch, const rt::DiskCache& cache) {
+    return [&nvrtc, &cache, arch](const ir::Program& program, const schedule::Plan& plan) -> KnownKernel {
+        const CodeParts parts = parts_of(cuda_code(program, plan));
+        if (parts.block.empty()) return {};
+        rt::NvrtcOptions options;
+        options.arch = arch;
+        return {nvrtc.find_compiled(parts.block, options, cache).has_value(),
+                nvrtc.key_of(parts.block, options)};
+    };
+}
+
 CompiledCode compile_parts(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
                            const rt::DiskCache& cache) {
     rt::NvrtcOptions options;
@@ -68,6 +79,7 @@ SplitCode compile_without_waiting(rt::Nvrtc& nvrtc, const Code& code, const std:
     if (parts.block.empty()) return split;
     split.compiled.block = nvrtc.find_compiled(parts.block, options, cache);
     if (split.compiled.block) return split;
+    split.async_key = nvrtc.key_of(parts.block, options);
     split.async_block =
         rt::run_in_background([nvrtc = &nvrtc, cache, text = std::move(parts.block), name, options] {
             Stopwatch watch;

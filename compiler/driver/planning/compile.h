@@ -7,6 +7,7 @@
 //   Code code = cpu_code(program);
 #pragma once
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <optional>
@@ -32,6 +33,13 @@ using schedule::Extent;
 
 struct EditedCuda;  // edited_cuda.h
 
+// The kernel for several steps of a plan, as whoever has a cache of compiled kernels knows it.
+struct KnownKernel {
+    bool is_compiled = false;
+    std::string key;  // of the cache's entry
+};
+using FindKernel = std::function<KnownKernel(const ir::Program&, const schedule::Plan&)>;
+
 struct CodeOptions {
     // As of --schedule: none, one for all stages, or one a stage; and one for how steps are grouped.
     std::vector<std::string> schedules;
@@ -48,6 +56,7 @@ struct CodeOptions {
     // Kernels for several steps take seconds to compile. A run that waits for them is reproducible, as
     // measurements and pinned schedules need; one that does not wait does single steps meanwhile.
     bool wait_for_time_block = true;
+    FindKernel find_kernel;     // none: all have yet to be compiled
     bool single_steps = false;  // steps are grouped where that is pinned alone
     // Stages with reductions run by blocks of one plane of the last axis each, where nothing else is pinned:
     // what pieces of a grid add up is then what the whole grid does, in the same order.
@@ -87,6 +96,9 @@ struct CodeParts {
 };
 CodeParts parts_of(const Code& code);
 
+// As CodeOptions::find_kernel wants it. Both must outlive what it gives.
+FindKernel find_kernel_in(const rt::Nvrtc& nvrtc, const std::string& arch, const rt::DiskCache& cache);
+
 // What the compiler made of them.
 struct CompiledCode {
     rt::CompiledCuda steps;
@@ -101,6 +113,7 @@ CompiledCode compile_parts(rt::Nvrtc& nvrtc, const Code& code, const std::string
 struct SplitCode {
     CompiledCode compiled;
     std::shared_future<rt::AsyncCode> async_block;  // not valid where there is none
+    std::string async_key;                          // of the cache's entry for it
 };
 SplitCode compile_without_waiting(rt::Nvrtc& nvrtc, const Code& code, const std::string& arch,
                                   const rt::DiskCache& cache);
@@ -134,8 +147,11 @@ struct PlanChoice {
     std::vector<StageChoice> stages;
     schedule::StepCost single;               // of single steps by these
     std::vector<GroupingVerdict> groupings;  // one of each kind; at most one is taken
-    const GroupingVerdict* taken() const;    // null: single steps
-    double seconds_per_step() const;         // of what is taken
+    // What a longer run would take and this one does not, as it would be over before the kernel is compiled:
+    // the key of that in the cache. Empty: nothing, or the cache was not asked.
+    std::string lacking;
+    const GroupingVerdict* taken() const;  // null: single steps
+    double seconds_per_step() const;       // of what is taken
     schedule::Plan plan() const;
 };
 // What is pinned comes before what was measured, and that before what the model says: the fastest of single

@@ -118,10 +118,14 @@ private:
         CodeOptions on_device = options;
         on_device.target = target_;
         on_device.extent = extent;
+        // Pieces of one grid have to choose alike, whatever each finds in its cache: they wait.
+        if (!options.wait_for_time_block && !cache_.folder().empty())
+            on_device.find_kernel = find_kernel_in(*nvrtc_, info_.arch(), cache_);
         const ir::Program optimized = optimize(program, on_device);
         timings.optimise = watch.lap();
         const PlanChoice choice = choose_plan(optimized, on_device);
         timings.choose = watch.lap();
+        timings.lacking = choice.lacking;
         for (const StageChoice& stage : choice.stages)
             timings.schedules.push_back(schedule::print(stage.schedule, optimized.rank()) + "; " +
                                         stage.origin());
@@ -139,9 +143,15 @@ private:
             SplitCode split = compile_without_waiting(*nvrtc_, made.code, info_.arch(), cache_);
             made.compiled = std::move(split.compiled);
             made.async_block = std::move(split.async_block);
+            timings.late = std::move(split.async_key);
         }
         timings.compile = watch.lap();
         const CompiledCode& compiled = made.compiled;
+        using Several = LoadTimings::Several;
+        timings.several = made.async_block.valid()      ? Several::beside
+                          : !compiled.block            ? Several::none
+                          : compiled.block->from_cache ? Several::cached
+                                                       : Several::compiled;
         timings.from_cache = compiled.steps.from_cache && (!compiled.block || compiled.block->from_cache);
         return made;
     }

@@ -6,6 +6,7 @@
 //   auto           the first of these that is there
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -23,6 +24,13 @@ struct LoadTimings {      // seconds
     double print = 0;
     double compile = 0;  // text to machine code
     bool from_cache = false;
+    // The kernel for several steps: there is none; it came from the disk cache, was compiled before the first
+    // step, or is being compiled beside the steps.
+    enum class Several : std::uint8_t { none, cached, compiled, beside };
+    Several several = Several::none;
+    // Of the fastest kernel for several steps, its key in the cache, where the run could not wait for it; or
+    // may be over before it is there, where it is compiled beside the steps. Empty where neither is so.
+    std::string lacking, late;
     double context = 0;                  // waiting for the device's context, which another thread creates
     double load = 0;                     // onto the device, with its arrays
     std::vector<std::string> schedules;  // how each stage runs, and why; empty where there is no choice

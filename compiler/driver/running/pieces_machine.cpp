@@ -256,6 +256,7 @@ private:
         if (all.schedules.size() == 1) {  // the first piece's stand for all
             all.schedules.insert(all.schedules.end(), own.schedules.begin(), own.schedules.end());
             all.from_cache = own.from_cache;
+            all.several = own.several;
         }
         all.optimise += own.optimise;
         all.choose += own.choose;

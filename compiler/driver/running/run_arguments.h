@@ -31,6 +31,7 @@ struct RunArguments {
     bool strict_fp = false;
     bool timings = false;
     bool json = false;
+    bool no_background = false;    // leave no process behind that compiles for the next run
     bool verbose = false;          // say how each stage runs
     bool no_tuned = false;         // leave measured schedules alone
     std::string store;             // of tuned schedules; empty: the usual one

@@ -55,14 +55,18 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
             if (trouble.code() == rt::ErrorCode::compile_failed) refuse_edited(trouble);
             throw;
         }
-        const TuneInputs inputs =
-            small_inputs(optimized, run_inputs(optimized, run, request, machine), grid, steps);
-        const std::unique_ptr<Engine> interpreter = make_interpreter_engine(optimized, grid);
-        const TuneResults expected = results_from(inputs, *interpreter, optimized, steps);
-        text = first_difference(expected, results_from(inputs, *edited, optimized, steps), grid,
+        const Reference reference =
+            make_reference(optimized, inputs_without_fields(optimized, run, request, machine), grid, steps);
+        if (reference.steps == 0)
+            throw CommandError(ExitCode::spec, fmt::format("{} could not be checked: {}", code.edited,
+                                                           nothing_to_compare(fewer_steps(steps)).text));
+        text = first_difference(reference.expected,
+                                results_from(reference.inputs, *edited, optimized, reference.steps), grid,
                                 tolerance_of(optimized), tolerance_ulps);
-        done = fmt::format("after {} steps on {} cells of random data", steps,
-                           rt::extent_text(program.rank(), grid));
+        done = fmt::format(
+            "after {} step{} on {} cells {}", reference.steps, reference.steps == 1 ? "" : "s",
+            rt::extent_text(program.rank(), grid),
+            reference.inputs.start.init != nullptr ? "from initial data that were varied" : "of random data");
     };
     constexpr int kSingleSteps = 3;  // of which the last alone is with results
     std::optional<rt::TimeBlock>& block = code.lowered.plan.time_block;

@@ -31,29 +31,61 @@ Extent grid_of_checks(const Code& code, Extent extent) {
     return extent;
 }
 
-std::string TuneCheck::difference(const Code& code, const CompiledCode& compiled, int steps) {
-    const Extent small = grid_of_checks(code, smallest_);
-    std::string text = against_interpreter(code, compiled, steps, small);
-    if (!text.empty())
-        return fmt::format("on {} x {} x {} cells, against the interpreter: {}", small[0], small[1], small[2],
-                           text);
-    text = grid_.difference(code, compiled, steps);
-    return text.empty() ? text : "on the run's grid, against one cell a thread: " + text;
+Reference make_reference(const ir::Program& program, const TuneInputs& of_run, const Extent& grid,
+                         int steps) {
+    const auto after = [&](int count, bool calm) {
+        Reference reference{small_inputs(program, of_run, grid, count, calm), {}, count};
+        const std::unique_ptr<Engine> interpreter = make_interpreter_engine(program, grid);
+        reference.expected = results_from(reference.inputs, *interpreter, program, count);
+        return reference;
+    };
+    Reference reference = after(steps, false);
+    if (has_numbers(reference.expected)) return reference;
+    reference = after(fewer_steps(steps), true);
+    if (!has_numbers(reference.expected)) reference.steps = 0;
+    return reference;
 }
 
-std::string TuneCheck::against_interpreter(const Code& code, const CompiledCode& compiled, int steps,
+CheckResult TuneCheck::difference(const Code& code, const CompiledCode& compiled, int steps) {
+    const Extent small = grid_of_checks(code, smallest_);
+    CheckResult result = against_interpreter(code, compiled, steps, small);
+    if (result.kind != CheckResult::Kind::agrees) {
+        result.text = fmt::format("on {} x {} x {} cells, against the interpreter: {}", small[0], small[1],
+                                  small[2], result.text);
+        return result;
+    }
+    result = grid_.difference(code, compiled, steps);
+    if (result.kind != CheckResult::Kind::agrees)
+        result.text = "on the run's grid, against one cell a thread: " + result.text;
+    return result;
+}
+
+CheckResult TuneCheck::against_interpreter(const Code& code, const CompiledCode& compiled, int steps,
                                            const Extent& extent) {
     auto entry = small_.find({steps, extent});
-    if (entry == small_.end()) {
-        Small small{small_inputs(program_, inputs_, extent, steps), {}};
-        const std::unique_ptr<Engine> interpreter = make_interpreter_engine(program_, extent);
-        small.expected = results_from(small.inputs, *interpreter, program_, steps);
-        entry = small_.emplace(std::pair(steps, extent), std::move(small)).first;
-    }
+    if (entry == small_.end())
+        entry =
+            small_.emplace(std::pair(steps, extent), make_reference(program_, inputs_, extent, steps)).first;
+    const Reference& reference = entry->second;
+    if (reference.steps == 0) return nothing_to_compare(fewer_steps(steps));
     const std::unique_ptr<Engine> engine = machine_.start(code, extent, compiled);
-    return first_difference(entry->second.expected,
-                            results_from(entry->second.inputs, *engine, program_, steps), extent,
-                            tolerance_of(program_));
+    std::string text = first_difference(reference.expected,
+                                        results_from(reference.inputs, *engine, program_, reference.steps),
+                                        extent, tolerance_of(program_));
+    if (text.empty()) return {};
+    return {CheckResult::Kind::differs, std::move(text)};
+}
+
+std::string TuneCheck::take_remark() {
+    const bool is_calm = grid_.is_calm() || std::ranges::any_of(small_, [](const auto& entry) {
+                             return entry.second.inputs.start.calm;
+                         });
+    if (has_remarked_ || !is_calm) return "";
+    has_remarked_ = true;
+    return fmt::format(
+        "after a few steps from {} values no cell is a number: checks do fewer, from values closer to their "
+        "mean",
+        inputs_.start.init != nullptr ? "the run's initial" : "random");
 }
 
 }  // namespace halo::driver

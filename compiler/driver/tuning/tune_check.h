@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/driver/running/gpu_machine.h"
+#include "compiler/driver/tuning/tune_compare.h"
 #include "compiler/driver/tuning/tune_grid.h"
 #include "compiler/driver/tuning/tune_inputs.h"
 
@@ -17,6 +18,16 @@ Extent odd_grid(int rank);
 // It, or one as large as tiles of several steps need: another would be done by single steps.
 Extent grid_of_checks(const Code& code, Extent smallest);
 
+// What the interpreter has come to on a small grid.
+struct Reference {
+    TuneInputs inputs;
+    TuneResults expected;
+    int steps = 0;  // that it did; 0: no numbers are left by then
+};
+// After so many steps, or fewer of them from calmer values. of_run: of the run's grid; its fields are not
+// used.
+Reference make_reference(const ir::Program& program, const TuneInputs& of_run, const Extent& grid, int steps);
+
 class TuneCheck {
 public:
     // All must outlive it. smallest: the small grid, enlarged where tiles of several steps need that.
@@ -24,13 +35,15 @@ public:
               const Extent& smallest)
         : machine_(machine), program_(program), inputs_(inputs), grid_(grid), smallest_(smallest) {}
 
-    // After so many steps, each from the start: empty where all agrees, else a sentence with the first
-    // difference. Fields agree bit for bit, but where functions are the device's own or a sum that depends on
-    // the order is read (docs/tuning.md).
-    std::string difference(const Code& code, const CompiledCode& compiled, int steps);
+    // After so many steps, each from the start. Fields agree bit for bit, but where functions are the
+    // device's own or a sum that depends on the order is read (docs/tuning.md).
+    CheckResult difference(const Code& code, const CompiledCode& compiled, int steps);
+
+    // That calmer values had to be taken; empty where it is not so or was said before.
+    std::string take_remark();
 
 private:
-    std::string against_interpreter(const Code& code, const CompiledCode& compiled, int steps,
+    CheckResult against_interpreter(const Code& code, const CompiledCode& compiled, int steps,
                                     const Extent& extent);
 
     GpuMachine& machine_;
@@ -38,11 +51,8 @@ private:
     const TuneInputs& inputs_;
     TuneGrid& grid_;
     Extent smallest_;
-    struct Small {
-        TuneInputs inputs;
-        TuneResults expected;
-    };
-    std::map<std::pair<int, Extent>, Small> small_;  // by steps and grid
+    std::map<std::pair<int, Extent>, Reference> small_;  // by steps and grid
+    bool has_remarked_ = false;
 };
 
 }  // namespace halo::driver

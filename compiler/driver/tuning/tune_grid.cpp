@@ -8,6 +8,7 @@
 #include "compiler/driver/tuning/tune_compare.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/schedule/space.h"
+#include "runtime/core/element.h"
 
 namespace halo::driver {
 
@@ -28,7 +29,7 @@ const Engine* TuneGrid::source() {
     const Code code = plain_code(program_, machine_.target());
     try {
         source_ = machine_.start(code, extent_, machine_.compile(code));
-        inputs_.upload_to(*source_);
+        inputs_->upload_to(*source_);
     } catch (const rt::Error& trouble) {
         if (trouble.code() != rt::ErrorCode::out_of_memory) throw;
         leave_device();
@@ -54,19 +55,16 @@ std::unique_ptr<Engine> TuneGrid::start(const Code& code, const CompiledCode& co
         leave_device();
         return start(code, compiled);
     }
-    inputs_.upload_to(*engine, from);
+    inputs_->upload_to(*engine, from);
     return engine;
 }
 
-void TuneGrid::do_plain_steps(int steps) {
-    if (plain_steps_ == steps) return;
+void TuneGrid::run_plain(int steps) {
     plain_.reset();
     plain_results_ = {};
-    plain_steps_ = 0;
     const Code code = plain_code(program_, machine_.target());
     std::unique_ptr<Engine> engine = start(code, machine_.compile(code));
     engine->run(steps, std::nullopt);
-    plain_steps_ = steps;
     if (stays_on_device_) {
         plain_ = std::move(engine);
     } else {
@@ -74,14 +72,55 @@ void TuneGrid::do_plain_steps(int steps) {
     }
 }
 
-std::string TuneGrid::difference(const Code& code, const CompiledCode& compiled, int steps) {
+bool TuneGrid::plain_has_numbers() {
+    if (plain_ == nullptr) return has_numbers(plain_results_);
+    const auto levels = kept_levels(program_);
+    return levels.empty() || std::ranges::any_of(levels, [&](const auto& level) {
+               const auto& [name, time] = level;
+               const std::optional<rt::CellComparison> cells = plain_->compare_level(name, time, *plain_);
+               if (cells && rt::is_real(plain_->type_of(name))) return cells->numbers > 0;
+               TuneResults one;
+               one.fields.push_back({name, time, plain_->download(name, time)});
+               return has_numbers(one);
+           });
+}
+
+void TuneGrid::calm_down() {
+    if (is_calm()) return;
+    calm_ = *inputs_;
+    calm_->start.calm = true;
+    plain_.reset();
+    source_.reset();
+    calm_->fields = start_fields(program_, calm_->start, extent_, &machine_);
+    inputs_ = &*calm_;
+}
+
+void TuneGrid::do_plain_steps(int steps) {
+    if (plain_wanted_ == steps) return;
+    plain_wanted_ = 0;
+    plain_steps_ = steps;
+    run_plain(steps);
+    if (!plain_has_numbers()) {
+        calm_down();
+        plain_steps_ = fewer_steps(steps);
+        run_plain(plain_steps_);
+        if (!plain_has_numbers()) plain_steps_ = 0;
+    }
+    plain_wanted_ = steps;
+}
+
+CheckResult TuneGrid::difference(const Code& code, const CompiledCode& compiled, int steps) {
     do_plain_steps(steps);
+    if (plain_steps_ == 0) return nothing_to_compare(fewer_steps(steps));
     const std::unique_ptr<Engine> engine = start(code, compiled);
-    engine->run(steps, std::nullopt);
+    engine->run(plain_steps_, std::nullopt);
     // The same functions on the same device: only sums that are read can differ.
     const double tolerance = reads_reductions(program_) ? kLibraryTolerance : 0;
-    if (plain_ != nullptr) return difference_of(*plain_, *engine, program_, extent_, tolerance);
-    return first_difference(plain_results_, results_of(*engine, program_), extent_, tolerance);
+    std::string text = plain_ != nullptr ? difference_of(*plain_, *engine, program_, extent_, tolerance)
+                                         : first_difference(plain_results_, results_of(*engine, program_),
+                                                            extent_, tolerance);
+    if (text.empty()) return {};
+    return {CheckResult::Kind::differs, std::move(text)};
 }
 
 }  // namespace halo::driver

@@ -1,84 +1,20 @@
 #include "compiler/driver/tuning/tune_inputs.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "compiler/driver/running/initial_data.h"
 #include "compiler/driver/running/point_data.h"
 #include "compiler/driver/running/table_data.h"
+#include "compiler/driver/tuning/tune_random.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/lower/shared/host_scalar.h"
-#include "compiler/lower/shared/storage.h"
 #include "compiler/support/error.h"
-#include "runtime/core/element.h"
 
 namespace halo::driver {
 
 namespace {
 
 constexpr std::size_t kSmallRows = 37;  // of a table, for a small grid
-
-// splitmix64: a stateless mix of a counter.
-class Random {
-public:
-    explicit Random(std::uint64_t seed) : state_(seed * 0x9e3779b97f4a7c15ULL) {}
-    std::uint64_t next() {
-        std::uint64_t z = state_ += 0x9e3779b97f4a7c15ULL;
-        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-        return z ^ (z >> 31);
-    }
-    double unit() { return static_cast<double>(next() >> 11) * 0x1p-53; }
-
-private:
-    std::uint64_t state_;
-};
-
-// A value that formulas are likely to be defined for: real numbers around 1, never 0.
-double draw(rt::ElementType type, Random& random) {
-    switch (type) {
-        case rt::ElementType::boolean:
-            return random.unit() > 0.5 ? 1 : 0;
-        case rt::ElementType::u8:
-            return std::floor(256 * random.unit());
-        case rt::ElementType::i32:
-        case rt::ElementType::i64:
-            return std::floor(40 * random.unit());
-        default:
-            return 0.5 + random.unit();
-    }
-}
-
-// A period of values, over and over; it is prime, so that neighbouring rows and planes differ.
-FieldValues random_values(rt::ElementType type, std::int64_t cells, std::uint64_t seed) {
-    constexpr std::int64_t kPeriod = 1048583;
-    Random random(seed);
-    std::vector<double> drawn(static_cast<std::size_t>(std::min(cells, kPeriod)));
-    for (double& value : drawn)
-        value = draw(type, random);
-    const FieldValues period = FieldValues::rounded(type, drawn);
-    const auto bytes = static_cast<std::size_t>(cells * rt::size_of(type));
-    FieldValues values{type, {}};
-    values.elements.reserve(bytes);  // gigabytes, to be written once
-    while (values.elements.size() < bytes) {
-        const std::size_t next = std::min(period.elements.size(), bytes - values.elements.size());
-        values.elements.insert(values.elements.end(), period.elements.begin(),
-                               period.elements.begin() + static_cast<std::ptrdiff_t>(next));
-    }
-    return values;
-}
-
-std::vector<FieldLevel> random_fields(const ir::Program& program, const Extent& extent) {
-    std::vector<FieldLevel> levels;
-    std::uint64_t seed = 1;
-    for (const ir::Field& field : program.fields) {
-        if (field.role == ir::Role::intermediate) continue;
-        for (int time = 0; time >= -field.history; --time)
-            levels.push_back({field.name, time,
-                              random_values(lower::element_type(field.storage), cell_count(extent), seed++)});
-    }
-    return levels;
-}
 
 // Records what it is given.
 class Recorder final : public Engine {
@@ -169,8 +105,15 @@ void TuneInputs::upload_to(Engine& engine, const Engine* source) const {
 
 TuneInputs run_inputs(const ir::Program& program, const sema::RunSpec* run, const RunRequest& request,
                       Machine& machine) {
+    TuneInputs inputs = inputs_without_fields(program, run, request, machine);
+    inputs.fields = start_fields(program, inputs.start, request.extent, &machine);
+    return inputs;
+}
+
+TuneInputs inputs_without_fields(const ir::Program& program, const sema::RunSpec* run,
+                                const RunRequest& request, Machine& machine) {
     TuneInputs inputs;
-    inputs.fields = random_fields(program, request.extent);
+    if (run != nullptr && run->init) inputs.start = {&*run->init, &request, false};
     inputs.params = request.params;
     inputs.coefs = request.coefs;
     Recorder recorder(inputs);
@@ -179,11 +122,13 @@ TuneInputs run_inputs(const ir::Program& program, const sema::RunSpec* run, cons
     return inputs;
 }
 
-TuneInputs small_inputs(const ir::Program& program, const TuneInputs& of_run, const Extent& extent,
-                        int steps) {
+TuneInputs small_inputs(const ir::Program& program, const TuneInputs& of_run, const Extent& extent, int steps,
+                        bool calm) {
     constexpr int kPoints = 9;
     TuneInputs inputs;
-    inputs.fields = random_fields(program, extent);
+    inputs.start = of_run.start;
+    inputs.start.calm = calm;
+    inputs.fields = start_fields(program, inputs.start, extent, nullptr);
     inputs.params = of_run.params;
     inputs.coefs = of_run.coefs;
     for (const auto& [name, rows] : of_run.tables) {

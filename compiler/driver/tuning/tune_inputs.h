@@ -1,5 +1,5 @@
-// The inputs of engines that are timed and compared: random fields, and the tables, points and numbers of the
-// run.
+// The inputs of engines that are timed and compared: the fields of tune_start.h, and the tables, points and
+// numbers of the run.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,9 @@
 #include "compiler/driver/running/engine.h"
 #include "compiler/driver/running/machine.h"
 #include "compiler/driver/running/request.h"
+#include "compiler/driver/tuning/tune_start.h"
 
 namespace halo::driver {
-
-struct FieldLevel {
-    std::string field;
-    int time = 0;
-    FieldValues values;
-};
 
 struct TuneInputs {
     std::vector<FieldLevel> fields;  // all levels of all that has some before a step
@@ -28,6 +23,7 @@ struct TuneInputs {
         std::vector<double> values;
     };
     std::vector<PointValues> point_values;
+    TuneStart start;  // where the fields are from
 
     // Levels are copied from those of `source`, which has them, where it is given and the device can.
     void upload_to(Engine& engine, const Engine* source = nullptr) const;
@@ -37,10 +33,13 @@ struct TuneInputs {
 TuneInputs run_inputs(const ir::Program& program, const sema::RunSpec* run, const RunRequest& request,
                       Machine& machine);
 
+TuneInputs inputs_without_fields(const ir::Program& program, const sema::RunSpec* run,
+                                const RunRequest& request, Machine& machine);
+
 // For another grid: the first rows of the run's tables, and points at random places of that grid, with what
 // is injected in `steps` steps.
-TuneInputs small_inputs(const ir::Program& program, const TuneInputs& of_run, const Extent& extent,
-                        int steps);
+TuneInputs small_inputs(const ir::Program& program, const TuneInputs& of_run, const Extent& extent, int steps,
+                        bool calm);
 
 // The results of an engine.
 struct TuneResults {

@@ -236,12 +236,15 @@ void StageMeasure::time_candidate(const BuiltCode& built, double best, tune::Out
     outcome.seconds = median(std::move(samples));
 }
 
-std::string StageMeasure::verify(std::size_t candidate) {
+std::optional<tune::Outcome> StageMeasure::verify(std::size_t candidate) {
     const std::shared_ptr<const BuiltCode> built = pool_.get(candidate);
-    if (!built->refused.empty()) return built->refused;
+    if (!built->refused.empty()) return tune::Outcome{Kind::refused, 0, built->refused};
     // Whole kernels of several steps, and a rest.
     const int steps = 2 * schedule::steps_of(candidates_[candidate]) + 1;
-    return context_.check.difference(built->code, built->compiled, steps);
+    const CheckResult result = context_.check.difference(built->code, built->compiled, steps);
+    if (result.kind == CheckResult::Kind::agrees) return std::nullopt;
+    const bool is_wrong = result.kind == CheckResult::Kind::differs;
+    return tune::Outcome{is_wrong ? Kind::wrong : Kind::unverified, 0, result.text};
 }
 
 std::vector<double> StageMeasure::compare(const std::vector<std::size_t>& candidates) {

@@ -82,7 +82,7 @@ public:
 
     void prepare(const std::vector<std::size_t>& candidates) override { pool_.prepare(candidates); }
     tune::Outcome measure(std::size_t candidate, double best) override;
-    std::string verify(std::size_t candidate) override;
+    std::optional<tune::Outcome> verify(std::size_t candidate) override;
     std::vector<double> compare(const std::vector<std::size_t>& candidates) override;
     bool budget_is_spent() override { return std::chrono::steady_clock::now() >= settings_.deadline; }
     bool interrupted() override;

@@ -200,6 +200,14 @@ private:
         } else if (outcome.kind == Kind::wrong) {
             status_.clear();
             console_.warning(fmt::format("`{}` gives wrong results and is left out: {}", text, outcome.why));
+        } else if (outcome.kind == Kind::unverified) {
+            status_.clear();
+            console_.warning(
+                fmt::format("`{}` could not be verified and is left out: {}", text, outcome.why));
+        }
+        if (const std::string remark = context_.check.take_remark(); !remark.empty()) {
+            status_.clear();
+            console_.message("note: " + remark);
         }
         store_.put(subject_.key, entry_);
         const double left = std::max(0.0, std::chrono::duration<double>(deadline_ - Clock::now()).count());
@@ -246,9 +254,10 @@ private:
         for (std::size_t i = 0; i < candidates_.size(); ++i) {
             const std::optional<tune::Outcome>& outcome = result.outcomes[i];
             if (!outcome || outcome->timed()) continue;
-            int& count = outcome->kind == Kind::spilled   ? report.spilled
-                         : outcome->kind == Kind::refused ? report.refused
-                                                          : report.wrong;
+            int& count = outcome->kind == Kind::spilled      ? report.spilled
+                         : outcome->kind == Kind::refused    ? report.refused
+                         : outcome->kind == Kind::unverified ? report.unverified
+                                                             : report.wrong;
             if (count++ == 0 || outcome->kind == Kind::wrong)
                 report.dropped.push_back(fmt::format("{}: {}", texts_[i], outcome->why));
         }

@@ -34,7 +34,7 @@ struct StageReport {
     std::optional<double> model_seconds;   // likewise; of several steps: that of single ones
     std::optional<double> predicted;       // a step of the stage, by the model
     int trials = 0, known_trials = 0;      // of this run, of earlier ones
-    int spilled = 0, refused = 0, wrong = 0;
+    int spilled = 0, refused = 0, wrong = 0, unverified = 0;
     std::string why;                   // of no_choice, where it is known
     std::vector<std::string> dropped;  // sentences, of those that are wrong, and of the first of the others
     tune::SearchResult::Stop stop = tune::SearchResult::Stop::exhausted;
