@@ -227,7 +227,8 @@ std::string explain_single_steps(const Explanation& all, int width) {
     text = "single steps\n" + explain_entry("predicted", text, width);
     const std::vector<std::string> left_out = ir::left_out_of_unread_steps(all.program);
     if (left_out.empty()) return text;
-    return text + explain_entry("left out", "of steps whose results nobody reads: " + join(left_out, ", "), width);
+    return text +
+           explain_entry("left out", "of steps whose results nobody reads: " + join(left_out, ", "), width);
 }
 
 std::string explain_grouping(const Explanation& all, const GroupingVerdict& verdict, int width) {

@@ -111,7 +111,7 @@ TuneInputs run_inputs(const ir::Program& program, const sema::RunSpec* run, cons
 }
 
 TuneInputs inputs_without_fields(const ir::Program& program, const sema::RunSpec* run,
-                                const RunRequest& request, Machine& machine) {
+                                 const RunRequest& request, Machine& machine) {
     TuneInputs inputs;
     if (run != nullptr && run->init) inputs.start = {&*run->init, &request, false};
     inputs.params = request.params;
