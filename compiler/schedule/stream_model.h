@@ -3,6 +3,8 @@
 // explain`.
 #pragma once
 
+#include <cstddef>
+
 namespace halo::schedule::stream_model {
 
 // Bytes in flight to an SM that saturate memory: of a stage with little arithmetic; and of one with kMuchWork
@@ -36,6 +38,9 @@ inline constexpr double kTraversalFactor = 1.1;
 inline constexpr double kOneWaveFactor = 1.03;
 // Planes' time that a traversal waits for its first planes.
 inline constexpr double kPlanesToStart = 3;
+// Levels that a stage reads, at most, where the strategy is considered: the planes of more are copied by so
+// many instructions that direct is faster. Measured by `haloc tune` of maxwell3d and elastic3d.
+inline constexpr std::size_t kMostLevels = 3;
 // Exponent of the norm that combines the times of the memories where several levels arrive. Measured by
 // `haloc tune` of acoustic3d and heat3d_capacity on 512 cells cubed.
 inline constexpr double kBlendOfLevels = 8;

@@ -116,7 +116,8 @@ bool is_shared(const LevelRead& read) {
 }
 
 bool is_likely(const Footprint& footprint, const Pins& pins) {
-    return footprint.rank == 3 && std::ranges::all_of(footprint.reads, is_shared) && footprint.reach(2) > 0 &&
+    return footprint.rank == 3 && footprint.reads.size() <= stream_model::kMostLevels &&
+           std::ranges::all_of(footprint.reads, is_shared) && footprint.reach(2) > 0 &&
            footprint.reach(0) + footprint.reach(1) > 0 && !pins.cells && !pins.threads && !pins.tile;
 }
 

@@ -87,6 +87,17 @@ bool keeps_new_planes(const Pipeline& pipeline, const Pipeline::Queue& queue, in
     return pipeline.rank == 2 && words == 1 && queue.role != ir::Role::input && !queue.fold;
 }
 
+// Divisions and roots of a cell and step.
+int divisions_of(const ir::Program& core, const Pipeline& pipeline) {
+    Footprints footprints(core);
+    int count = 0;
+    for (const Pipeline::Stage& stage : pipeline.stages) {
+        const Operations operations = footprints.of(stage.stage).operations;
+        count += operations.divisions + operations.roots;
+    }
+    return count;
+}
+
 // Registers that hold the planes of a queue: those of all levels at once.
 int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
                     const TemporalSchedule& schedule) {
@@ -121,11 +132,13 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
         model::kFieldRegisters * std::min(static_cast<int>(pipeline.queues.size()), model::kMostFieldsHeld);
     int widest = 1;  // words of a value
     int most_slots = 1;
+    int computed = 0;                           // queues
     bool has_boxes = false, is_rotated = true;  // every queue, by the unrolled iterations
     for (const Pipeline::Queue& queue : pipeline.queues) {
         registers += queue_registers(core, pipeline, queue, schedule);
         widest = std::max(widest, bytes_of(core, queue.field) / 4);
         most_slots = std::max(most_slots, queue.slots);
+        if (queue.role != ir::Role::input) ++computed;
         has_boxes = has_boxes || (queue.fold && queue.has_corners);
         is_rotated = is_rotated && schedule.unroll % std::max(queue.slots, 1) == 0;
     }
@@ -136,6 +149,7 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
         registers += (is_rotated ? model::kRotatedInFlight : model::kMovedInFlight) * widest;
     if (schedule.unroll > 1 && !has_rows && widest > 1)
         registers += std::max(0, model::kWideInFlight - model::kWideInFlightOfSlot * most_slots);
+    if (has_rows && computed > model::kFewQueues) registers += model::kQueuesInFlight;
     if (widest > 1) registers += model::kWideRegisters;
     if (has_boxes && has_rows)
         registers += std::min(model::kMostOfBox, operations_of(core, pipeline) / model::kBoxOperations);
@@ -319,7 +333,7 @@ namespace {
 // What a cell moves between the device's memory and the chip, in all steps of a launch.
 struct Traffic {
     double bytes_read = 0, bytes_written = 0;
-    double widest = 1;          // words of a value
+    double words = 0;           // of a cell of all levels that a step computes
     bool synchronizes = false;  // a block's warps exchange rows in every iteration
 };
 
@@ -327,7 +341,7 @@ Traffic traffic_of(const ir::Program& core, const Pipeline& pipeline) {
     Traffic traffic;
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const double bytes = bytes_of(core, queue.field);
-        traffic.widest = std::max(traffic.widest, bytes / 4.0);
+        if (queue.role != ir::Role::input) traffic.words += bytes / 4.0;
         traffic.synchronizes = traffic.synchronizes || queue.lines() > 0;
         if (queue.role == ir::Role::intermediate) continue;
         traffic.bytes_read += bytes * queue.arriving;
@@ -404,8 +418,10 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
         missed_share(division, traffic.bytes_read * all / division.planes, target) * (redundancy - 1);
     const double memory = (traffic.bytes_read * (1 + read_again) + traffic.bytes_written) /
                           target.dram_bandwidth / pipeline.steps;
-    const double issue = redundancy * instructions_per_cell(core, pipeline, schedule) /
-                         (model::kLanesPerSm * model::kClock * target.sms);
+    const double warps = static_cast<double>(schedule.warps) * schedule.min_blocks;  // of an SM
+    const double slots = instructions_per_cell(core, pipeline, schedule) +
+                         divisions_of(core, pipeline) * model::kDivisionStall / warps;
+    const double issue = redundancy * slots / (model::kLanesPerSm * model::kClock * target.sms);
     // On a small grid a worker's iterations take their latency one after the other.
     const double iterations =
         division.tiles * division.planes / division.workers + pipeline.lead() + pipeline.tail();
@@ -414,9 +430,8 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
         model::kInstructionSeconds * instructions_per_iteration(core, pipeline, schedule);
     const double latency = (model::kLaunchSeconds + iterations * iteration) / (all * pipeline.steps);
     const double imbalance = imbalance_of(pipeline, shape, schedule, target, extent);
-    const double warps = static_cast<double>(schedule.warps) * schedule.min_blocks;  // of an SM
     if (traffic.synchronizes) {
-        const double words = warps * schedule.cells[0] * schedule.cells[1] * traffic.widest;
+        const double words = warps * schedule.cells[0] * schedule.cells[1] * traffic.words;
         const double hidden = std::min(1.0, words / model::kWordsToHideIssue);
         return std::max(latency, imbalance * (memory + model::kExposedIssue * issue / hidden));
     }

@@ -14,8 +14,10 @@ namespace {
 
 namespace model = temporal_model;
 
-// As many iterations as a queue has slots rotate its registers without moves. In three dimensions the
-// unrolled loop may exceed the instruction cache.
+constexpr int kUsualWarpsOfRows = 4;  // of a block, in two dimensions
+
+// As many iterations as a queue has slots rotate its registers without moves. The unrolled loop may exceed
+// the instruction cache.
 int usual_unroll(const ir::Program& core, const Pipeline& pipeline, TemporalSchedule schedule) {
     schedule.unroll = 2;
     int slots = 1;
@@ -24,9 +26,12 @@ int usual_unroll(const ir::Program& core, const Pipeline& pipeline, TemporalSche
         if (queue.role != ir::Role::input) slots = std::max({slots, queue.slots, queue.windows});
         widest = std::max(widest, size_of(core[queue.field].type) / 4.0);
     }
-    if (core.rank() == 2) return std::min(slots, model::kMostUnroll);
     if (slots == 1) return 1;
     const double iteration = instructions_per_iteration(core, pipeline, schedule) / widest;
+    if (core.rank() == 2) {
+        const int rotated = std::min(slots, model::kMostUnroll);
+        return rotated * iteration <= model::kCachedInRows ? rotated : 1;
+    }
     if (slots == 3 && 3 * iteration <= model::kCachedInstructions) return 3;
     return 2 * iteration <= model::kCachedInstructions ? 2 : 1;
 }
@@ -209,7 +214,7 @@ private:
         bool any = false;
         for (const int columns : {4, 2, 1}) {
             for (const int rows : has_rows ? std::vector<int>{4, 2} : std::vector<int>{1}) {
-                for (const int warps : has_rows ? std::vector<int>{8, 12, 16} : std::vector<int>{4})
+                for (const int warps : has_rows ? std::vector<int>{8, 12, 16} : std::vector<int>{4, 2})
                     any = try_shape(pipeline, {columns, rows}, warps) || any;
             }
         }
@@ -223,6 +228,9 @@ private:
             if (why_not_.empty()) why_not_ = why;
             return false;
         }
+        // Smaller blocks are for programs of which an SM holds no two larger ones.
+        const bool is_small = pipeline.rank == 2 && warps < kUsualWarpsOfRows && !pins_.warps;
+        if (is_small && best_.schedule && best_.schedule->min_blocks > 1) return true;
         if (best_.schedule && settled->seconds >= best_.seconds_per_cell) return true;
         best_.schedule = settled->schedule;
         best_.seconds_per_cell = settled->seconds;

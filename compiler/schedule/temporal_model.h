@@ -23,8 +23,10 @@ inline constexpr int kReductionRegisters = 4;
 // Where iterations are unrolled, words in flight for each word of a value, in three dimensions: where the
 // unrolled iterations rotate every queue through its registers, and where values are moved.
 inline constexpr int kRotatedInFlight = 8, kMovedInFlight = 20;
-// The same in two dimensions, of f64: the longest queue's slots hold back so many each.
+// In two dimensions, of f64: the longest queue's slots hold back so many each.
 inline constexpr int kWideInFlight = 44, kWideInFlightOfSlot = 3;
+// In three dimensions, where more queues than so many are computed: words of their neighbours in flight.
+inline constexpr int kFewQueues = 2, kQueuesInFlight = 40;
 // Pairs of registers, where values are of f64.
 inline constexpr int kWideRegisters = 12;
 // Operations for each register that the sum of a box has in flight in three dimensions, and the most of
@@ -54,8 +56,14 @@ inline constexpr double kWideArithmetic = 2;
 inline constexpr double kSelectInstructions = 3;
 inline constexpr double kConvertInstructions = 6, kWideAddInstructions = 2;
 inline constexpr double kWideSelectInstructions = 3;
+// Issue slots that a division or a root leaves empty, over the warps of an SM: it branches, so those of a
+// thread's cells follow each other. Measured by `haloc tune` of heat3d_capacity on 512 cells cubed.
+inline constexpr double kDivisionStall = 160;
 // Instructions that the instruction cache holds of an unrolled loop in three dimensions.
 inline constexpr double kCachedInstructions = 1400;
+// The same in two dimensions, where warps run apart. Measured by `haloc tune` of cavity2d on 4096 cells
+// squared, unrolled and not.
+inline constexpr double kCachedInRows = 2500;
 // Lanes of an SM that issue in a cycle, and cycles a second.
 inline constexpr double kLanesPerSm = 128, kClock = 1.9e9;
 

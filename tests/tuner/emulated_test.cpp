@@ -439,7 +439,7 @@ TEST_CASE("programs that random numbers break are verified from their own initia
         EmulatedMachine machine;
         const StoreFolder folder;
         driver::TunerSettings settings = quick();
-        settings.awkward = driver::Extent{19, 7, 1};
+        settings.odd_grid = driver::Extent{19, 7, 1};
         Tuning tuning(machine, text, "70,61", pinned);
         const driver::TuneReport reports = tuning.tune_all(folder, settings);
         REQUIRE(reports.steps);
@@ -459,7 +459,7 @@ TEST_CASE("what leaves no numbers is not called wrong, and calmer values are tri
     EmulatedMachine machine;
     const StoreFolder folder;
     driver::TunerSettings settings = quick();
-    settings.awkward = driver::Extent{19, 7, 1};
+    settings.odd_grid = driver::Extent{19, 7, 1};
     const auto report_of = [&](const std::string& init) {
         return Tuning(
                    machine,
