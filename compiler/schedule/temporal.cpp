@@ -147,7 +147,8 @@ int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const 
     });
     if (schedule.unroll > 1 && has_rows)
         registers += (is_rotated ? model::kRotatedInFlight : model::kMovedInFlight) * widest;
-    if (schedule.unroll > 1 && !has_rows && widest > 1)
+    const bool are_few = std::ssize(pipeline.queues) <= model::kMostFieldsHeld;
+    if (schedule.unroll > 1 && !has_rows && widest > 1 && are_few)
         registers += std::max(0, model::kWideInFlight - model::kWideInFlightOfSlot * most_slots);
     if (has_rows && computed > model::kFewQueues) registers += model::kQueuesInFlight;
     if (widest > 1) registers += model::kWideRegisters;

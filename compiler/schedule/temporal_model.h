@@ -23,7 +23,8 @@ inline constexpr int kReductionRegisters = 4;
 // Where iterations are unrolled, words in flight for each word of a value, in three dimensions: where the
 // unrolled iterations rotate every queue through its registers, and where values are moved.
 inline constexpr int kRotatedInFlight = 8, kMovedInFlight = 20;
-// In two dimensions, of f64: the longest queue's slots hold back so many each.
+// In two dimensions, of f64, where no more fields are computed than their addresses are held: the longest
+// queue's slots hold back so many each.
 inline constexpr int kWideInFlight = 44, kWideInFlightOfSlot = 3;
 // In three dimensions, where more queues than so many are computed: words of their neighbours in flight.
 inline constexpr int kFewQueues = 2, kQueuesInFlight = 40;
