@@ -84,27 +84,36 @@ struct Overload : Visitors... {
 template <class... Visitors>
 Overload(Visitors...) -> Overload<Visitors...>;
 
+// The statement of a body that has one, beside comments; else null.
+const Statement* only_statement(const Block& body) {
+    const auto is_comment = [](const Statement& each) { return std::holds_alternative<Comment>(each.kind); };
+    const auto first = std::ranges::find_if_not(body, is_comment);
+    if (first == body.end() || !std::all_of(first + 1, body.end(), is_comment)) return nullptr;
+    return &*first;
+}
+
 // A body that needs no braces.
 bool is_single(const Block& body) {
-    if (body.size() != 1) return false;
+    const Statement* const only = only_statement(body);
+    if (only == nullptr) return false;
     return std::visit(Overload{
                           [](const Declare&) { return false; },
                           [](const DeclarePointer&) { return false; },
                           [](const DeclareArray&) { return false; },
                           [](const DeclareLambda&) { return false; },
                           [](const Scope&) { return false; },
-                          [](const Comment&) { return false; },
                           [](const BlankLine&) { return false; },
                           [](const auto&) { return true; },
                       },
-                      body.front().kind);
+                      only->kind);
 }
 
 // The guard that an else behind the body would belong to, if the body had no braces.
 const If* last_guard(const Block& body) {
     if (!is_single(body)) return nullptr;
-    if (const auto* loop = std::get_if<For>(&body.front().kind)) return last_guard(loop->body);
-    return std::get_if<If>(&body.front().kind);
+    const Statement& only = *only_statement(body);
+    if (const auto* loop = std::get_if<For>(&only.kind)) return last_guard(loop->body);
+    return std::get_if<If>(&only.kind);
 }
 
 }  // namespace
@@ -370,7 +379,7 @@ void Printer::loop(const For& loop, int depth) {
 void Printer::guard(const If& guard, int depth, const std::string& before) {
     const std::string head = before + "if (" + expression(guard.condition) + ")";
     const bool has_else = !guard.otherwise.empty();
-    if (before.empty() && !has_else && is_single(guard.then)) {
+    if (before.empty() && !has_else && guard.then.size() == 1 && is_single(guard.then)) {
         const std::string text = head + " " + simple_statement(guard.then.front());
         if (text.back() == ';' && fits(text, depth * 4)) return line(depth, text);
     }

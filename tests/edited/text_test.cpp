@@ -70,15 +70,17 @@ TEST_CASE("options are found in the comments, wherever they are") {
 TEST_CASE("a kernel that has another name, or stands in a comment alone, is missed") {
     const Edited heat(kHeat2d);
     CHECK(refusal(heat, replaced(heat.source, "heat_step(", "heat_fast(")) ==
-          "edited.cu has no kernel `heat_step`, which a step of `heat` launches; it has `heat_fast`");
+          "edited.cu has no kernel `heat_step`, which a step of `heat` launches; it has `heat_fast`, "
+          "`heat_step_states`");
     CHECK(refusal(heat, "// heat_step\n/* heat_step */ const char* a = \"heat_step\";\n") ==
           "edited.cu has no kernel `heat_step`, which a step of `heat` launches; it has none");
     CHECK(contains(
               refusal(heat, replaced(heat.source, "__constant__ float heat_w[2]", "__constant__ float w[2]")),
               "has no array `heat_w` in constant memory") == false);  // kernels still name it
-    CHECK(
-        contains(refusal(heat, "extern \"C\" __global__ void __launch_bounds__(256, 2) heat_step(float) {}"),
-                 "edited.cu has no array `heat_w` in constant memory"));
+    CHECK(contains(refusal(heat,
+                           "extern \"C\" __global__ void __launch_bounds__(256, 2) heat_step(float) {}\n"
+                           "extern \"C\" __global__ void heat_step_states(float) {}\n"),
+                   "edited.cu has no array `heat_w` in constant memory"));
 }
 
 TEST_CASE("by its comments each example is emitted anew as it was") {
