@@ -124,8 +124,10 @@ void ResidentBlock::declare_messages(const ResidentBox& box) {
     const int deep = depth(box, 0);
     const Expr row = variable(Context::kIndexNames[0]) - cell[0];  // where the block's rows begin
     const Expr width = is_whole(0) ? tile(0) : kernel::min(context_.extent(0) - row, tile(0));
-    const Expr column = deep == 1 ? kernel::select(cell[0] < 1, 0, 1)
-                                  : kernel::select(cell[0] < deep, cell[0], cell[0] - width + 2 * deep);
+    // A row's last thread may have cells past its end: it counts back from the last of these.
+    const Expr column = deep == 1 && has_columns_of_threads(box)
+                            ? kernel::select(cell[0] < 1, 0, 1)
+                            : kernel::select(cell[0] < deep, cell[0], cell[0] - width + 2 * deep);
     names.column_message =
         lambda("column_message", box,
                first + names.rows_in_block + (cell[2] * (2 * deep) + column) * messages_of(1, sides) +
