@@ -1,8 +1,7 @@
 // [packets]
-// Blocks send each other messages, each in packets of 16 bytes or of 8: values and, in the last four bytes,
-// the epoch that they are of, the number of their step. A packet becomes visible to other blocks as a whole,
-// so that no fence and no flag is needed. Small packets of all messages come first, then large ones. The PTX
-// predicates the stores themselves: no branch surrounds them.
+// Blocks send each other messages in packets of 16 bytes or of 8: values and, in the last four bytes, their
+// epoch, the number of their step. A packet becomes visible as a whole: no fence and no flag is needed. Small
+// packets of all messages come first, then large ones. The stores are predicated in PTX.
 
 // [send_f32]
 __device__ __forceinline__ void send_f32(long long* packets, int message, int, int epoch, bool is_needed,
@@ -15,25 +14,26 @@ __device__ __forceinline__ void send_f32(long long* packets, int message, int, i
 }
 // [send2_f32]
 __device__ __forceinline__ void send2_f32(long long* packets, int message, int messages, int epoch,
-                                          bool is_needed, float a, float b) {
+                                          bool is_needed, const float* from, int stride) {
     asm volatile(
         "{ .reg .pred p; .reg .b64 low, high; .reg .b128 large; setp.ne.s32 p, %4, 0;"
         " mov.b64 low, {%1, %2}; mov.b64 high, {0, %3}; mov.b128 large, {low, high};"
         " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(
             reinterpret_cast<longlong2*>(packets + messages) + message),
-        "f"(a), "f"(b), "r"(epoch), "r"(static_cast<int>(is_needed))
+        "f"(from[0]), "f"(from[stride]), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
 // [send4_f32]
 __device__ __forceinline__ void send4_f32(long long* packets, int message, int messages, int epoch,
-                                          bool is_needed, float a, float b, float c, float d) {
+                                          bool is_needed, const float* from, int stride) {
     asm volatile(
         "{ .reg .pred p; .reg .b64 low, high, small; .reg .b128 large; setp.ne.s32 p, %7, 0;"
         " mov.b64 low, {%2, %3}; mov.b64 high, {%4, %6}; mov.b128 large, {low, high};"
         " mov.b64 small, {%5, %6}; @p st.relaxed.gpu.global.b128 [%0], large;"
         " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(
             reinterpret_cast<longlong2*>(packets + messages) + message),
-        "l"(packets + message), "f"(a), "f"(b), "f"(c), "f"(d), "r"(epoch), "r"(static_cast<int>(is_needed))
+        "l"(packets + message), "f"(from[0]), "f"(from[stride]), "f"(from[2 * stride]), "f"(from[3 * stride]),
+        "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
 // [send_f64]
@@ -111,8 +111,7 @@ __device__ __forceinline__ int receive(const long long* packets, int message, in
     return differs;
 }
 // [poll]
-// Polls messages until all are of this epoch; a negative number is no message. All loads are issued before
-// the first one is waited for.
+// Polls messages until all are of this epoch, with all loads at once; a negative number is no message.
 template <class Values, int kCount>
 __device__ __forceinline__ void poll(const long long* packets, int messages, int epoch,
                                      const int (&message)[kCount], Values (&to)[kCount]) {

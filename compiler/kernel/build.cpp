@@ -117,8 +117,8 @@ Expr block_index(int axis) {
 Expr element(std::string array, std::vector<Expr> indices, Type type) {
     return make(type, Element{std::move(array), std::move(indices)});
 }
-Expr address_of(std::string array, Expr index, Type type) {
-    return make(type, AddressOf{std::move(array), std::move(index)});
+Expr address_of(std::string array, Expr index, Type type, std::vector<Expr> rows) {
+    return make(type, AddressOf{std::move(array), std::move(index), std::move(rows)});
 }
 Expr convert(Expr operand, Type type) {
     if (operand.type() == type) return operand;

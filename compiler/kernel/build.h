@@ -17,7 +17,7 @@ Expr builtin(Builtin builtin);
 Expr thread_index(int axis);  // threadIdx.x, .y, .z
 Expr block_index(int axis);
 Expr element(std::string array, std::vector<Expr> indices, Type type);
-Expr address_of(std::string array, Expr index, Type type);
+Expr address_of(std::string array, Expr index, Type type, std::vector<Expr> rows = {});
 Expr convert(Expr operand, Type type);  // the operand itself where it has the type
 Expr select(Expr condition, Expr then, Expr otherwise);
 Expr call(Function function, std::vector<Expr> arguments, bool fast = false);

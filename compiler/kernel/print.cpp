@@ -230,6 +230,12 @@ std::string Printer::special_literal(double value, Type) const {
     return fmt::format("{}{}", value < 0 ? "-" : "", std::isnan(value) ? "NAN" : "INFINITY");
 }
 
+std::string Printer::subscripted(std::string text, const std::vector<Expr>& indices) const {
+    for (const Expr& index : indices)
+        text += "[" + expression(index) + "]";
+    return text;
+}
+
 std::string Printer::arguments(const std::vector<Expr>& arguments) const {
     std::string text;
     for (const Expr& argument : arguments)
@@ -257,17 +263,15 @@ std::string Printer::expression(const Expr& expr, int outer) const {
             [&](const Variable& name) -> std::string { return name.name; },
             [&](const BuiltinIndex& index) -> std::string { return builtin_name(index.builtin); },
             [&](const Element& element) -> std::string {
-                std::string text = element.array;
-                for (const Expr& index : element.indices)
-                    text += "[" + expression(index) + "]";
-                return text;
+                return subscripted(element.array, element.indices);
             },
             [&](const AddressOf& address) -> std::string {
+                const std::string row = subscripted(address.array, address.rows);
                 const auto literal = int_value(address.index);
-                if (literal == 0) return address.array;
+                if (literal == 0) return row;
                 if (literal && *literal < 0)
-                    return parenthesise(fmt::format("{} - {}", address.array, -*literal), kSum, outer);
-                return parenthesise(address.array + " + " + expression(address.index, kSum), kSum, outer);
+                    return parenthesise(fmt::format("{} - {}", row, -*literal), kSum, outer);
+                return parenthesise(row + " + " + expression(address.index, kSum), kSum, outer);
             },
             [&](const Negate& negate) -> std::string {
                 std::string operand = expression(negate.operand, kPrefix);
@@ -324,10 +328,7 @@ std::string Printer::expression(const Expr& expr, int outer) const {
 std::string Printer::pointer_to(const Expr& element) const {
     const auto& place = std::get<Element>(element->kind);
     if (int_value(place.indices.back()) != 0) return "&" + expression(element);
-    std::string text = place.array;
-    for (std::size_t index = 0; index + 1 < place.indices.size(); ++index)
-        text += "[" + expression(place.indices[index]) + "]";
-    return text;
+    return subscripted(place.array, {place.indices.begin(), place.indices.end() - 1});
 }
 
 // A sum that a variable is the start of is added to it.
@@ -481,17 +482,39 @@ void Printer::statement(const Statement& statement, int depth) {
         statement.kind);
 }
 
-// Their comments one below the other.
+namespace {
+
+// Of kCellsX, kCellsY and kCellsZ it is kCells.
+std::string stem_of(const std::string& name) {
+    const bool is_of_axis = name.size() > 1 && name.back() >= 'X' && name.back() <= 'Z';
+    return is_of_axis ? name.substr(0, name.size() - 1) : name;
+}
+
+}  // namespace
+
+// Those of several axes on a line; comments one below the other.
 void Printer::constants(const std::vector<NamedConstant>& constants, int depth) {
     std::vector<std::string> texts;
     std::size_t longest = 0;
+    std::vector<std::string> comments;
+    const NamedConstant* before = nullptr;
     for (const NamedConstant& constant : constants) {
-        texts.push_back(
-            fmt::format("constexpr {} {} = {};", type_name(constant.type), constant.name, constant.value));
+        const std::string text = fmt::format("{} = {};", constant.name, constant.value);
+        const bool is_beside = before != nullptr && before->type == constant.type &&
+                               stem_of(before->name) == stem_of(constant.name) && comments.back().empty();
+        before = &constant;
+        if (is_beside) {
+            texts.back().back() = ',';
+            texts.back() += " " + text;
+            comments.back() = constant.comment;
+        } else {
+            texts.push_back(fmt::format("constexpr {} {}", type_name(constant.type), text));
+            comments.push_back(constant.comment);
+        }
         if (!constant.comment.empty()) longest = std::max(longest, texts.back().size());
     }
     for (std::size_t i = 0; i < texts.size(); ++i) {
-        const std::string& comment = constants[i].comment;
+        const std::string& comment = comments[i];
         line(depth, comment.empty() ? texts[i] : fmt::format("{:<{}}  // {}", texts[i], longest, comment));
     }
 }

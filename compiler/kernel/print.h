@@ -51,6 +51,7 @@ private:
     std::string simple_statement(const Statement& statement) const;
     std::string assignment(const Assign& assign) const;
     std::string pointer_to(const Expr& element) const;
+    std::string subscripted(std::string text, const std::vector<Expr>& indices) const;
     std::string array_dims(const DeclareArray& array) const;
     std::string arguments(const std::vector<Expr>& arguments) const;
     std::string real_literal(double value, Type type) const;

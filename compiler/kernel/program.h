@@ -185,9 +185,11 @@ struct Element {  // array[index]…: a parameter pointer (one index), a local, 
     std::string array;
     std::vector<Expr> indices;
 };
-struct AddressOf {  // array + index: a pointer into a parameter; the type is that of its elements
+struct AddressOf {  // array[row]… + index: a pointer into a parameter or array; the type is that of its
+                    // elements
     std::string array;
     Expr index;
+    std::vector<Expr> rows{};  // of an array of several dimensions, all but the last
 };
 struct Negate {
     Expr operand;

@@ -20,12 +20,16 @@ Kind changed(Kind node, const Change& change) {
     constexpr bool has_operand = requires { node.operand; };
     constexpr bool has_index = requires { node.index; };
     constexpr bool has_indices = requires { node.indices; };
+    constexpr bool has_rows = requires { node.rows; };
     constexpr bool has_arguments = requires { node.arguments; };
     if constexpr (has_operand) node.operand = change(node.operand);
     if constexpr (has_index) node.index = change(node.index);
     if constexpr (has_indices)
         for (Expr& index : node.indices)
             index = change(index);
+    if constexpr (has_rows)
+        for (Expr& row : node.rows)
+            row = change(row);
     if constexpr (has_arguments)
         for (Expr& argument : node.arguments)
             argument = change(argument);
@@ -116,7 +120,8 @@ bool same_kind(const Kind& a, const Kind& b) {
     if constexpr (std::is_same_v<Kind, Variable>) return a.name == b.name;
     if constexpr (std::is_same_v<Kind, BuiltinIndex>) return a.builtin == b.builtin;
     if constexpr (std::is_same_v<Kind, Element>) return a.array == b.array && same_all(a.indices, b.indices);
-    if constexpr (std::is_same_v<Kind, AddressOf>) return a.array == b.array && same(a.index, b.index);
+    if constexpr (std::is_same_v<Kind, AddressOf>)
+        return a.array == b.array && same_all(a.rows, b.rows) && same(a.index, b.index);
     if constexpr (std::is_same_v<Kind, Negate> || std::is_same_v<Kind, Not> || std::is_same_v<Kind, Convert>)
         return same(a.operand, b.operand);
     if constexpr (std::is_same_v<Kind, Binary>)

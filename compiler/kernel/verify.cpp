@@ -325,10 +325,12 @@ private:
         if (expr.type() != type) fault("an address is of {}, not {}", word(expr.type()), word(type));
         const Entity* entity = need(address->array);
         if (!entity) return;
+        for (const Expr& row : address->rows)
+            expect_integer(row, "an index of `" + address->array + "`");
         // All of a thread's own array may be handed over, whatever its dimensions.
-        const bool is_all = local && literal_of(address->index) == 0;
+        const bool is_all = local && address->rows.empty() && literal_of(address->index) == 0;
         const bool is_row = entity->kind == Entity::Kind::array && (entity->shared || local) &&
-                            (entity->indices == 1 || is_all);
+                            (entity->indices == address->rows.size() + 1 || is_all);
         if (entity->kind != Entity::Kind::pointer && !is_row)
             return fault("`{}` is no parameter's", address->array);
         if (entity->type != type)

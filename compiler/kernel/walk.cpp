@@ -14,6 +14,8 @@ void operands(const Element& node, const Visit& visit) {
         visit(index);
 }
 void operands(const AddressOf& node, const Visit& visit) {
+    for (const Expr& row : node.rows)
+        visit(row);
     visit(node.index);
 }
 void operands(const Negate& node, const Visit& visit) {

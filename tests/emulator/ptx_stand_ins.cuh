@@ -102,20 +102,20 @@ __device__ __forceinline__ void send_f32(long long* packets, int message, int, i
 }
 
 __device__ __forceinline__ void send2_f32(long long* packets, int message, int messages, int epoch,
-                                          bool is_needed, float a, float b) {
+                                          bool is_needed, const float* from, int stride) {
     if (!is_needed) return;
     long long* large = packets + messages + 2 * message;
-    halo_store_packet(large, halo_words(__float_as_uint(a), __float_as_uint(b)));
+    halo_store_packet(large, halo_words(__float_as_uint(from[0]), __float_as_uint(from[stride])));
     halo_store_packet(large + 1, halo_words(0, epoch));
 }
 
 __device__ __forceinline__ void send4_f32(long long* packets, int message, int messages, int epoch,
-                                          bool is_needed, float a, float b, float c, float d) {
+                                          bool is_needed, const float* from, int stride) {
     if (!is_needed) return;
     long long* large = packets + messages + 2 * message;
-    halo_store_packet(large, halo_words(__float_as_uint(a), __float_as_uint(b)));
-    halo_store_packet(large + 1, halo_words(__float_as_uint(c), epoch));
-    halo_store_packet(packets + message, halo_words(__float_as_uint(d), epoch));
+    halo_store_packet(large, halo_words(__float_as_uint(from[0]), __float_as_uint(from[stride])));
+    halo_store_packet(large + 1, halo_words(__float_as_uint(from[2 * stride]), epoch));
+    halo_store_packet(packets + message, halo_words(__float_as_uint(from[3 * stride]), epoch));
 }
 
 __device__ __forceinline__ void send_f64(long long* packets, int message, int messages, int epoch,

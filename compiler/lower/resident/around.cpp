@@ -90,7 +90,7 @@ void ResidentBlock::declare_around(const ResidentBox& box) {
     BoxNames& names = names_[box.field];
     const Slabs list = slabs(box);
     body().push_back(kernel::BlankLine{});
-    body().push_back(kernel::Comment{"The ghost cells around the box of " + word(box.field) +
+    body().push_back(kernel::Comment{"The ghost cells of " + word(box.field) +
                                      " that this thread fills in: at first from the grid, later from "
                                      "messages."});
     if (box.is_exchanged) {
@@ -103,24 +103,34 @@ void ResidentBlock::declare_around(const ResidentBox& box) {
     Block filling;
     Expr there;
     if (is_only) {
-        filling = first_cell(list.all[0], true);
+        filling = first_cell(list.all[0], true, false);
     } else {
         for (int axis = 0; axis < rank(); ++axis)
             filling.push_back(kernel::Declare{Type::i32, Context::kIndexNames[axis], origin(axis), true});
     }
-    for (const Slab& slab : list.all)
-        if (there_is(slab).has_value()) there = truth("is_there");
-    if (there.has_value() && !is_only)
+    // Where it takes nothing that the passes of a slab declare, one expression says whether a cell is there.
+    Expr all_there;
+    bool is_plain = !is_only;
+    for (const Slab& slab : list.all) {
+        const Expr of_slab = there_is(slab);
+        if (!of_slab.has_value()) continue;
+        there = truth("is_there");
+        is_plain = is_plain && slab.passes == 1 && !asks_layer(slab);
+        const auto is_other = [&](const Slab& other) { return other.first != slab.first; };
+        all_there = all_there && (is_pass_of(list, is_other) || of_slab);
+    }
+    if (there.has_value() && !is_only && !is_plain)
         filling.push_back(
             kernel::Declare{Type::boolean, "is_there", kernel::int_literal(1, Type::boolean), true});
     Block choice;
     for (auto slab = list.all.rbegin(); slab != list.all.rend() && !is_only; ++slab) {
-        Block cell = first_cell(*slab, false);
+        Block cell = first_cell(*slab, false, is_plain);
         const bool is_last = slab == list.all.rbegin();
         const Expr is_it = is_last ? Expr() : variable("pass") < slab->end();
         choice = is_last ? std::move(cell) : Block{kernel::If{is_it, std::move(cell), std::move(choice)}};
     }
     append(filling, std::move(choice));
+    if (is_plain && there.has_value()) declare(filling, "is_there", all_there, Type::boolean);
     append(filling, fill(box, list, there));
     if (list.passes == 1) filling = {kernel::Scope{std::move(filling)}};
     append(body(), loop_over("pass", list.passes, std::move(filling)));
@@ -160,15 +170,14 @@ ResidentBlock::Expr ResidentBlock::there_is(const Slab& slab) const {
             there = there && message_in(slab, axis) < size(axis) + past;
     }
     if (has_rest(slab)) {
-        const bool is_layer = slab.axis == rank() - 1;
-        const Expr last = is_layer ? variable("layer") : message_in(slab, rank() - 1);
+        const Expr last = asks_layer(slab) ? variable("layer") : message_in(slab, rank() - 1);
         there = last < extent_in(slab, rank() - 1) && there;
     }
     return there;
 }
 
 // The first cell of the message that the thread has of a slab in this pass.
-ResidentBlock::Block ResidentBlock::first_cell(const Slab& slab, bool is_only) {
+ResidentBlock::Block ResidentBlock::first_cell(const Slab& slab, bool is_only, bool is_there_later) {
     Block filling;
     if (slab.passes > 1)
         declare(filling, "index", variable("thread") + (variable("pass") - slab.first) * constants_.threads);
@@ -179,11 +188,12 @@ ResidentBlock::Block ResidentBlock::first_cell(const Slab& slab, bool is_only) {
         if (axis == slab.along) local = local * cells_of_message(axis, slab.message_cells);
         const int reach = axis == slab.axis || (axis == 0 && slab.is_beside) ? slab.extent[index] / 2 : 0;
         if (reach > 0) {
-            if (axis == slab.axis) {
+            if (axis == slab.axis && reach > 1) {
                 declare(filling, "layer", local);
                 local = variable("layer");
             }
-            local = kernel::select(local < reach, local - reach, size(axis) + (local - reach));
+            local = reach == 1 ? kernel::select(local < 1, -1, size(axis))
+                               : kernel::select(local < reach, local - reach, size(axis) + (local - reach));
         } else if (slab.is_wide[index]) {
             local = local - (slab.extent[index] - schedule_.tile(axis)) / 2;
         }
@@ -195,7 +205,7 @@ ResidentBlock::Block ResidentBlock::first_cell(const Slab& slab, bool is_only) {
             cell.push_back(kernel::Assign{name, kernel::operation(kernel::Operator::add, name, local)});
     }
     append(filling, std::move(cell));
-    if (const Expr there = there_is(slab)) {
+    if (const Expr there = is_there_later ? Expr() : there_is(slab)) {
         if (is_only)
             declare(filling, "is_there", there, Type::boolean);
         else
@@ -221,7 +231,7 @@ ResidentBlock::Block ResidentBlock::fill(const ResidentBox& box, const Slabs& li
     for (int axis = 0; axis < rank(); ++axis) {
         const auto index = static_cast<std::size_t>(axis);
         cell[index] = variable(Context::kIndexNames[axis]);
-        place[index] = cell[index] - origin(axis) + (axis == 0 ? box.left : box.reach[index]);
+        place[index] = cell[index] - origin(axis) + before(box, axis);
         if (axis == 0 && rest() > 0)
             place[0] = place[0] + kernel::select(cell[0] < origin(0) + size(0), 0, row_size() - size(0));
         // The grid may end within a message.
@@ -239,7 +249,7 @@ ResidentBlock::Block ResidentBlock::fill(const ResidentBox& box, const Slabs& li
         declare(filling, "is_in", is_in, Type::boolean);
         is_in = truth("is_in");
     }
-    declare(filling, "place", place_from(box, 0, place));
+    declare(filling, "place", place_in(box, place));
     for (int axis = 0; axis < rank(); ++axis) {
         const auto index = static_cast<std::size_t>(axis);
         for (int side = 0; side < 2; ++side)
@@ -267,15 +277,17 @@ ResidentBlock::Block ResidentBlock::fill(const ResidentBox& box, const Slabs& li
     }
     set_first_values(box, cell, is_in, shows, filling);
     if (!has_loop) return filling;
-    Block on_row{kernel::Assign{cell[0], kernel::operation(kernel::Operator::add, cell[0], 1)}};
-    Block on_column{kernel::Assign{cell[1], kernel::operation(kernel::Operator::add, cell[1], 1)}};
     const bool has_rows = std::ranges::any_of(list.all, is_row);
     const bool has_columns = std::ranges::any_of(list.all, is_column);
-    if (has_rows && has_columns)
-        filling.push_back(
-            kernel::If{is_pass_of(list, std::not_fn(is_column)), std::move(on_row), std::move(on_column)});
-    else
-        append(filling, has_rows ? std::move(on_row) : std::move(on_column));
+    const Expr is_of_row = is_pass_of(list, std::not_fn(is_column));
+    const auto go_along = [&](const Expr& index, int of_row, int of_column) {
+        const Expr further = has_rows && has_columns ? kernel::select(is_of_row, of_row, of_column)
+                                                     : Expr(has_rows ? of_row : of_column);
+        if (kernel::int_value(further) == 0) return;
+        filling.push_back(kernel::Assign{index, kernel::operation(kernel::Operator::add, index, further)});
+    };
+    go_along(cell[0], 1, 0);
+    go_along(cell[1], 0, 1);
     Expr count = most;
     for (auto slab = list.all.rbegin(); slab != list.all.rend(); ++slab) {
         const Expr own = slab->is_beside ? Expr(1) : cells_of_message(slab->along, slab->message_cells);
@@ -390,7 +402,7 @@ bool ResidentBlock::is_one_value(const ResidentBox& box, const std::vector<Fixed
 void ResidentBlock::set_first_values(const ResidentBox& box, const Place& cell, const Expr& there,
                                      const Expr& shows, Block& pass) {
     const auto in_slot = [&](int slot) {
-        return element(box, further(0, slot, names_.at(box.field).slot), variable("place"));
+        return element_at(box, first_slot(box, slot - box.back), variable("place"));
     };
     const std::vector<Fixed> faces = fixed_faces(box, cell);
     const bool is_one = is_one_value(box, faces);

@@ -31,7 +31,8 @@ protected:
     using Place = std::array<Expr, 3>;
 
     struct BoxNames {  // of variables and constants that belong to one box
-        std::string box, place;
+        std::string box;
+        std::string flat;    // the same cells, of each slot one after the other
         std::string around;  // where ghost cells lie in the box
         std::string source;  // the messages that they come in
         std::string exchange;
@@ -39,11 +40,13 @@ protected:
         std::string messages;                     // how many there are, of all blocks
         std::string row_message, column_message;  // lambdas: the message that has a cell of the grid
         std::string sends, message;               // which rows are sent; the message of the first one
-        std::string side_sends;
+        std::string side_sends;                   // the same for columns, of both faces
         std::array<std::string, 2> side_messages;
+        std::map<int, Expr> slots;  // that of each level in a step
         Expr half;
-        int number = -1;        // of its exchange buffer
-        Expr row, plane, slot;  // strides in shared memory
+        int number = -1;                    // of its exchange buffer
+        std::array<Expr, 3> size{1, 1, 1};  // of the box in shared memory
+        Expr slot;                          // its cells
         Expr messages_in_block, rows_in_block;
     };
 
@@ -98,22 +101,24 @@ protected:
     // ---- places
     // ------------------------------------------------------------------------------------------------------
 
-    // `at` and count × stride more.
-    static Expr further(const Expr& at, const Expr& count, const Expr& stride) {
-        if (const auto literal = kernel::int_value(count))
-            return shifted(at, static_cast<int>(*literal), stride);
-        return at + count * stride;
-    }
-
-    // The index of the cell so far from the one at `start`, within a slot of the box.
-    Expr place_from(const ResidentBox& box, const Expr& start, const Place& cell) const {
+    // The index of a cell of the box among those of a slot.
+    Expr place_in(const ResidentBox& box, const Place& cell) const {
         const BoxNames& names = names_.at(box.field);
-        return further(further(start, cell[2], names.plane), cell[1], names.row) + cell[0];
+        return (cell[2] * names.size[1] + cell[1]) * names.size[0] + cell[0];
     }
 
-    // The index of a cell counted from the first one of the thread, within a slot of the box.
-    Expr place_near(const ResidentBox& box, const Place& cell) const {
-        return place_from(box, variable(names_.at(box.field).place), cell);
+    // Where a slot starts to hold cells of the grid.
+    static int before(const ResidentBox& box, int axis) {
+        return axis == 0 ? box.left : box.reach[static_cast<std::size_t>(axis)];
+    }
+
+    // The indices of a cell in the box, which is counted from the first one of the thread.
+    std::vector<Expr> indices_near(const ResidentBox& box, const Expr& slot, const Place& cell) const {
+        std::vector<Expr> indices;
+        if (slot.has_value()) indices.push_back(slot);
+        for (int axis = rank() - 1; axis >= 0; --axis)
+            indices.push_back(inner(axis) + cell[static_cast<std::size_t>(axis)] + before(box, axis));
+        return indices;
     }
 
     Expr grid_place(const Place& cell) {
@@ -140,12 +145,24 @@ protected:
         return if_so(is_in_grid(0) && is_row_in_grid(), std::move(inner_body));
     }
 
-    // `place` in a slot that starts at `slot`.
-    Expr element(const ResidentBox& box, const Expr& slot, const Expr& place) const {
-        return kernel::element(names_.at(box.field).box, {slot + place}, type_of(box.field));
+    // A cell in a slot, counted from the thread's first one.
+    Expr element_near(const ResidentBox& box, const Expr& slot, const Place& cell) const {
+        return kernel::element(names_.at(box.field).box, indices_near(box, slot, cell), type_of(box.field));
     }
-    Expr address(const ResidentBox& box, const Expr& slot, const Expr& place) const {
-        return kernel::address_of(names_.at(box.field).box, slot + place, type_of(box.field));
+    Expr address_near(const ResidentBox& box, const Expr& slot, const Place& cell) const {
+        return address_of(element_near(box, slot, cell));
+    }
+    // The cell of a slot that is at a place among all.
+    Expr element_at(const ResidentBox& box, const Expr& slot, const Expr& place) const {
+        std::vector<Expr> indices;
+        if (slot.has_value()) indices.push_back(slot);
+        indices.push_back(place);
+        return kernel::element(names_.at(box.field).flat, std::move(indices), type_of(box.field));
+    }
+    static Expr address_of(const Expr& element) {
+        const auto& at = std::get<kernel::Element>(element->kind);
+        return kernel::address_of(at.array, at.indices.back(), element.type(),
+                                  {at.indices.begin(), at.indices.end() - 1});
     }
 
     Block over_cells(int axis, Block inner_body) const {
@@ -162,26 +179,24 @@ protected:
         return box.role == ir::Role::state ? context_.program()[box.field].history : 0;
     }
 
-    std::string slot_name(const ResidentBox& box, int time) const {
-        return context_.local(word(box.field) + "_at" + time_word(time));
-    }
     static std::string time_word(int time) {
         return time == 1   ? "_next"
                : time == 0 ? "_now"
                            : "_before" + (time < -1 ? std::to_string(-time) : "");
     }
 
+    // The slot that a level lies in; empty where there is one alone.
     Expr slot(const ResidentBox& box, int time) const {
-        return box.slots > 1 ? variable(slot_name(box, time)) : Expr(0);
+        return box.slots > 1 ? names_.at(box.field).slots.at(time) : Expr();
     }
 
     int written_time(const ResidentBox& box) const { return box.role == ir::Role::state ? 1 : 0; }
 
     Level written_level(const ResidentBox& box) const { return {box.field, written_time(box)}; }
 
-    // The slot that a level lies in before the first step.
-    Expr first_slot(const ResidentBox& box, int time) const {
-        return further(0, time + box.back, names_.at(box.field).slot);
+    // The same before the first step.
+    static Expr first_slot(const ResidentBox& box, int time) {
+        return box.slots > 1 ? Expr(time + box.back) : Expr();
     }
 
     // ---- what a thread has in registers (window.cpp)
@@ -229,6 +244,7 @@ protected:
     void declare_box_constants(const ResidentBox& box);
     // Drops those that the kernel does not use, and the truths about lanes.
     void remove_unused();
+    bool needs_zeros(const ResidentBox& box) const;
     void declare_blocks();
     void declare_exchange(const ResidentBox& box);
     // Where the message of a cell lies, for those that send and those that receive.
@@ -315,8 +331,10 @@ private:
     Expr row_in_thread() const;
     std::string lambda(const std::string& name, const ResidentBox& box, const Expr& value);
     static Expr bit(const Expr& number);
+    bool has_columns_of_threads(const ResidentBox& box) const;
     static Expr has_bit(const std::string& bits, const Expr& number);
     Expr is_read(const ResidentBox& box, int axis, int side);
+    Expr blocks_along(int axis);
     Block send_message(const ResidentBox& box, const MessageLayout& layout, const Expr& message,
                        const Expr& is_needed, const std::function<Expr(int)>& cell);
 
@@ -325,7 +343,11 @@ private:
     bool has_rest(const Slab& slab) const { return slab.count % schedule_.all_threads() != 0; }
     Expr there_is(const Slab& slab) const;
     static Expr pass_of(const Slabs& list);
-    Block first_cell(const Slab& slab, bool is_only);
+    // Where a slab ends along the last axis its layers say whether a cell is there; one alone has no name.
+    bool asks_layer(const Slab& slab) const {
+        return slab.axis == rank() - 1 && slab.extent[static_cast<std::size_t>(slab.axis)] > 2;
+    }
+    Block first_cell(const Slab& slab, bool is_only, bool is_there_later);
     Block fill(const ResidentBox& box, const Slabs& list, const Expr& there);
     // The passes of some slabs; empty for all, false for none.
     Expr is_pass_of(const Slabs& list, const std::function<bool(const Slab&)>& which) const;

@@ -38,10 +38,13 @@ void ResidentBlock::declare_constants() {
 
 void ResidentBlock::declare_box_constants(const ResidentBox& box) {
     BoxNames& names = names_[box.field];
-    const std::int64_t row = box.padded[0], plane = row * box.padded[1];
-    names.row = constant("kRow", row, &box, "of cells in shared memory, with those around");
-    names.plane = rank() == 3 ? constant("kPlane", plane, &box) : Expr(0);
-    names.slot = constant("kSlot", box.cells, &box, "cells of one level in shared memory");
+    static constexpr const char* kBoxNames[] = {"kBoxX", "kBoxY", "kBoxZ"};
+    for (int axis = 0; axis < rank(); ++axis) {
+        const auto index = static_cast<std::size_t>(axis);
+        const char* comment = axis + 1 == rank() ? "in shared memory, with cells around" : "";
+        names.size[index] = constant(kBoxNames[axis], box.padded[index], &box, comment);
+    }
+    names.slot = names.size[2] * names.size[1] * names.size[0];
     if (!box.is_exchanged) return;
     const int rows = message_layout(box, false).in_block, columns = message_layout(box, true).in_block;
     names.rows_in_block = 0;

@@ -76,9 +76,13 @@ void ResidentBlock::declare_exchange(const ResidentBox& box) {
     names.half = context_.exchange_half(names.number, word(box.field) + "_half");
 }
 
+ResidentBlock::Expr ResidentBlock::blocks_along(int axis) {
+    return (context_.extent(axis) + tile(axis) - 1) / tile(axis);
+}
+
 void ResidentBlock::declare_blocks() {
-    for (int axis = rank() - 1; axis >= 0; --axis)
-        declare(body(), kBlocks[axis], (context_.extent(axis) + tile(axis) - 1) / tile(axis));
+    for (int axis = rank() - 2; axis >= 0; --axis)
+        declare(body(), kBlocks[axis], blocks_along(axis));
 }
 
 // A lambda of a cell's indices. Boxes for which it is the same share it.
@@ -104,8 +108,9 @@ void ResidentBlock::declare_messages(const ResidentBox& box) {
     Place cell{0, 0, 0};
     for (int axis = rank() - 1; axis >= 0; --axis) {
         const Expr index = variable(Context::kIndexNames[axis]);
-        blocks = blocks * variable(kBlocks[axis]);
-        block = block * variable(kBlocks[axis]) + index / tile(axis);
+        const bool is_last = axis == rank() - 1;
+        blocks = is_last ? blocks_along(axis) : blocks * variable(kBlocks[axis]);
+        block = is_last ? index / tile(axis) : block * variable(kBlocks[axis]) + index / tile(axis);
         cell[static_cast<std::size_t>(axis)] = index % tile(axis);
     }
     names.messages = context_.local(word(box.field) + "_messages");
@@ -119,7 +124,10 @@ void ResidentBlock::declare_messages(const ResidentBox& box) {
     const int deep = depth(box, 0);
     const Expr row = variable(Context::kIndexNames[0]) - cell[0];  // where the block's rows begin
     const Expr width = is_whole(0) ? tile(0) : kernel::min(context_.extent(0) - row, tile(0));
-    const Expr column = kernel::select(cell[0] < deep, cell[0], cell[0] - width + 2 * deep);
+    // A row's last thread may have cells past its end: it counts back from the last of these.
+    const Expr column = deep == 1 && has_columns_of_threads(box)
+                            ? kernel::select(cell[0] < 1, 0, 1)
+                            : kernel::select(cell[0] < deep, cell[0], cell[0] - width + 2 * deep);
     names.column_message =
         lambda("column_message", box,
                first + names.rows_in_block + (cell[2] * (2 * deep) + column) * messages_of(1, sides) +
@@ -132,6 +140,25 @@ void ResidentBlock::declare_messages(const ResidentBox& box) {
 ResidentBlock::Expr ResidentBlock::is_read(const ResidentBox& box, int axis, int side) {
     if (image(box, axis, side).shows_cell()) return {};
     return side == 0 ? origin(axis) > 0 : origin(axis) + size(axis) < context_.extent(axis);
+}
+
+// The columns that are sent at a face are all of one thread: one condition does for them.
+bool ResidentBlock::has_columns_of_threads(const ResidentBox& box) const {
+    const int deep = depth(box, 0);
+    return is_whole(0) && rest() == 0 && schedule_.tile(0) >= 2 * deep && cells(0) >= deep;
+}
+
+// Whether cells may be read that are none of the grid and show none: those past its end in a box, and past
+// free faces.
+bool ResidentBlock::needs_zeros(const ResidentBox& box) const {
+    if (box.slots == 0) return false;
+    bool needs = box.has_corners || rest() > 0;
+    for (int axis = 0; axis < rank(); ++axis) {
+        needs = needs || !is_whole(axis);
+        for (int side = 0; side < 2 && box.reach[static_cast<std::size_t>(axis)] > 0; ++side)
+            needs = needs || image(box, axis, side).shows_nothing();
+    }
+    return needs;
 }
 
 void ResidentBlock::declare_sends(const ResidentBox& box) {
@@ -169,18 +196,26 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
         declare(body(), names.message, kernel::call_lambda(names.row_message, own_cell(0)));
     }
     if (sides.in_block > 0) {
-        names.side_sends = context_.local(word(box.field) + "_side_sends");
         body().push_back(
             kernel::Comment{"The same for its columns, at the lower face and at the upper one."});
-        body().push_back(kernel::Declare{Type::i32, names.side_sends, 0, true});
-        // In a narrow block a cell is at both faces: receivers then poll the message of the lower one.
-        Expr is_low = of_face(0, 0);
-        const bool is_broad = is_whole(0) && schedule_.tile(0) >= 2 * depth(box, 0);
-        if (!is_broad && is_read(box, 0, 0).has_value())
-            is_low = is_low || (in_box(0) < depth(box, 0) && of_face(0, 1));
-        append(body(), over_cells(0, {add_bit_if(is_in_grid(0) && is_low, names.side_sends, loop(0)),
-                                      add_bit_if(is_in_grid(0) && of_face(0, 1), names.side_sends,
-                                                 loop(0) + constants_.cells[0])}));
+        names.side_sends = context_.local(word(box.field) + "_side_sends");
+        if (has_columns_of_threads(box)) {
+            const Expr low = is_read(box, 0, 0) && inner(0) == 0;
+            const Expr high = is_read(box, 0, 1) && inner(0) == tile(0) - constants_.cells[0];
+            declare(body(), names.side_sends,
+                    kernel::operation(kernel::Operator::bit_or, kernel::select(low, 1, 0),
+                                      kernel::select(high, 2, 0)));
+        } else {
+            body().push_back(kernel::Declare{Type::i32, names.side_sends, 0, true});
+            // In a narrow block a cell is at both faces: receivers then poll the message of the lower one.
+            Expr is_low = of_face(0, 0);
+            const bool is_broad = is_whole(0) && schedule_.tile(0) >= 2 * depth(box, 0);
+            if (!is_broad && is_read(box, 0, 0).has_value())
+                is_low = is_low || (in_box(0) < depth(box, 0) && of_face(0, 1));
+            append(body(), over_cells(0, {add_bit_if(is_in_grid(0) && is_low, names.side_sends, loop(0)),
+                                          add_bit_if(is_in_grid(0) && of_face(0, 1), names.side_sends,
+                                                     loop(0) + constants_.cells[0])}));
+        }
         for (int side = 0; side < 2; ++side) {
             names.side_messages[side] =
                 context_.local(word(box.field) + (side == 0 ? "_low_message" : "_high_message"));
@@ -213,8 +248,12 @@ ResidentBlock::Block ResidentBlock::send_message(const ResidentBox& box, const M
         std::vector<Expr> arguments{kernel::address_of(names.packets, 0, Type::i64),
                                     message + first / layout.sent * variable(names.messages),
                                     variable(names.messages), variable("epoch"), is_needed};
-        for (int each = 0; each < layout.sent; ++each)
-            arguments.push_back(cell(first + each));
+        if (layout.sent == 1) {
+            arguments.push_back(cell(first));
+        } else {
+            arguments.push_back(address_of(cell(first)));
+            arguments.emplace_back(layout.of_sides ? windows_.at(written_level(box)).array.dim(2) : 1);
+        }
         send.push_back(kernel::RunHelper{helper, std::move(arguments)});
     }
     return send;
@@ -243,7 +282,8 @@ void ResidentBlock::send_sides(const ResidentBox& box, Block& plane) {
     if (names.side_messages[0].empty()) return;
     const MessageLayout layout = message_layout(box, true);
     const auto send_column = [&](int side, int x, Block& column) {
-        const Expr is_needed = has_bit(names.side_sends, x + side * cells(0));
+        const Expr is_needed =
+            has_bit(names.side_sends, has_columns_of_threads(box) ? side : x + side * cells(0));
         const int from = side == 0 ? x : x - (cells(0) - 1);  // the column that the message is of
         for (int y = 0; y < cells(1); y += layout.cells) {
             const Expr message = variable(names.side_messages[side]) +

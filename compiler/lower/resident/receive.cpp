@@ -68,14 +68,15 @@ ResidentBlock::Block ResidentBlock::unpack(const ResidentBox& box, const Slab& s
     if (slab.is_beside && slab.received == 2) {
         const Expr target = kernel::select(place >= 0, place, Expr(-1) - place);
         stores.push_back(
-            kernel::Assign{element(box, at, target), kernel::select(place >= 0, value(0), value(1))});
+            kernel::Assign{element_at(box, at, target), kernel::select(place >= 0, value(0), value(1))});
     } else if (slab.message_cells == 1) {
-        stores.push_back(kernel::Assign{element(box, at, place), value(0)});
+        stores.push_back(kernel::Assign{element_at(box, at, place), value(0)});
     } else if (slab.along == 0) {
-        stores.push_back(kernel::StoreVector{address(box, at, place), value(0), slab.message_cells, true});
+        stores.push_back(
+            kernel::StoreVector{address_of(element_at(box, at, place)), value(0), slab.message_cells, true});
     } else {
         const Expr y = variable("y");
-        Block store{kernel::Assign{element(box, at, place + y * names.row), value(y)}};
+        Block store{kernel::Assign{element_at(box, at, place + y * names.size[0]), value(y)}};
         // A message may reach past the end of the grid, where ghost cells beside a corner lie: those stay.
         if (!is_whole(1) && box.has_corners) {
             if (slab.passes > 1)

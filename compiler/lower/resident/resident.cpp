@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "compiler/kernel/rewrite.h"
 #include "compiler/lower/resident/block.h"
 
 #include "compiler/support/error.h"
@@ -63,51 +64,48 @@ private:
     }
 
     void declare_boxes() {
-        body().push_back(kernel::BlankLine{});
         for (const ResidentBox& box : shape_.boxes) {
             BoxNames& names = names_[box.field];
             if (box.slots == 0) continue;
             names.box = context_.local(word(box.field) + "_box");
+            names.flat = context_.local(word(box.field) + "_flat");
             const Type type = type_of(box.field);
             declare_box_constants(box);
-            kernel::DeclareArray array{type, names.box, {further(0, box.slots, names.slot)}};
-            array.memory = kernel::Memory::dynamic_shared;
-            array.offset = box.offset;
-            body().push_back(std::move(array));
+            const auto declare_array = [&](const std::string& name, bool is_flat) {
+                kernel::DeclareArray array{type, name, {}};
+                if (box.slots > 1) array.dims.emplace_back(box.slots);
+                if (is_flat) array.dims.push_back(names.slot);
+                for (int axis = rank() - 1; axis >= 0 && !is_flat; --axis)
+                    array.dims.push_back(names.size[static_cast<std::size_t>(axis)]);
+                array.memory = kernel::Memory::dynamic_shared;
+                array.offset = box.offset;
+                body().push_back(std::move(array));
+            };
+            declare_array(names.box, false);
+            if (box.is_read_around() || needs_zeros(box)) declare_array(names.flat, true);
             if (box.is_exchanged) declare_exchange(box);
         }
+        if (!std::ranges::any_of(shape_.boxes, [&](const ResidentBox& box) { return needs_zeros(box); }))
+            return;
         body().push_back(kernel::Comment{"Cells that are not in the grid are zero."});
         for (const ResidentBox& box : shape_.boxes) {
-            if (box.slots == 0) continue;
-            const Type type = type_of(box.field);
-            body().push_back(
-                kernel::For{"index",
-                            variable("thread"),
-                            further(0, box.slots, names_[box.field].slot),
-                            constants_.threads,
-                            kernel::Unroll::none,
-                            {kernel::Assign{kernel::element(names_[box.field].box, {variable("index")}, type),
-                                            kernel::real_literal(0, type)}}});
+            if (!needs_zeros(box)) continue;
+            Block zeros;
+            for (int back = box.slots - 1; back >= 0; --back)
+                zeros.push_back(
+                    kernel::Assign{element_at(box, first_slot(box, back - box.back), variable("index")),
+                                   kernel::real_literal(0, type_of(box.field))});
+            body().push_back(kernel::For{"index", variable("thread"), names_[box.field].slot,
+                                         constants_.threads, kernel::Unroll::none, std::move(zeros)});
         }
         body().push_back(kernel::Barrier{});
     }
 
     void declare_cells() {
-        body().push_back(kernel::BlankLine{});
         Place first;
         for (int axis = 0; axis < rank(); ++axis)
             first[static_cast<std::size_t>(axis)] = origin(axis) + inner(axis);
         declare(body(), "first", as_int(context_.element_offset(first[0], first[1], first[2])));
-        for (const ResidentBox& box : shape_.boxes) {
-            if (box.slots == 0) continue;
-            BoxNames& names = names_[box.field];
-            names.place = context_.local(word(box.field) + "_place");
-            Place place{0, 0, 0};
-            for (int axis = 0; axis < rank(); ++axis)
-                place[static_cast<std::size_t>(axis)] =
-                    inner(axis) + (axis == 0 ? box.left : box.reach[static_cast<std::size_t>(axis)]);
-            declare(body(), names.place, place_from(box, 0, place));
-        }
     }
 
     // ---- the start
@@ -125,9 +123,8 @@ private:
         loads.push_back(kernel::LoadVector{
             own, context_.address({box.field, -back}, grid_place({0, loop(1), loop(2)})), cells(0)});
         if (box.slots == 0 || back > box.back) return;
-        const Expr place = place_near(box, {0, loop(1), loop(2)});
-        loads.push_back(
-            kernel::StoreVector{address(box, first_slot(box, -back), place), own, cells(0), true});
+        const Expr to = address_near(box, first_slot(box, -back), {0, loop(1), loop(2)});
+        loads.push_back(kernel::StoreVector{to, own, cells(0), true});
     }
 
     // Loads the levels that the launch begins with: t, and those before it.
@@ -140,7 +137,6 @@ private:
             append(body(), over_cells(2, over_cells(1, if_so(is_row_in_grid(), std::move(loads)))));
             return;
         }
-        const Expr place = box.slots > 0 ? place_near(box, {loop(0), loop(1), loop(2)}) : Expr();
         for (int back = 0; back <= history(box); ++back) {
             Expr value = context_.element({box.field, -back}, grid_place());
             if (box.role == ir::Role::state) {
@@ -149,7 +145,8 @@ private:
                 value = own;
             }
             if (box.slots > 0 && back <= box.back)
-                loads.push_back(kernel::Assign{element(box, first_slot(box, -back), place), value});
+                loads.push_back(kernel::Assign{
+                    element_near(box, first_slot(box, -back), {loop(0), loop(1), loop(2)}), value});
         }
         append(body(), over_cells(in_grid(std::move(loads))));
     }
@@ -159,12 +156,8 @@ private:
 
     void take_steps() {
         Block step;
-        for (const ResidentBox& box : shape_.boxes) {
-            if (box.slots <= 1) continue;
-            for (int time = -box.back; time <= 1; ++time)
-                declare(step, slot_name(box, time),
-                        (variable("step") + (time + box.back)) % box.slots * names_.at(box.field).slot);
-        }
+        for (const ResidentBox& box : shape_.boxes)
+            if (box.slots > 1) declare_slots(box, step);
         const Expr epoch = context_.steps_sent() + variable("step") + 1;
         if (!result_.exchanges.empty()) declare(step, "epoch", epoch);
         for (const ResidentBox& box : shape_.boxes)
@@ -176,6 +169,28 @@ private:
         body().push_back(kernel::BlankLine{});
         body().push_back(
             kernel::For{"step", 0, context_.launch_steps(), 1, kernel::Unroll::none, std::move(step)});
+    }
+
+    // Boxes of as many levels share their names.
+    void declare_slots(const ResidentBox& box, Block& step) {
+        for (int time = -box.back; time <= 1; ++time) {
+            const Expr value = (variable("step") + (time + box.back)) % box.slots;
+            const std::string word_of_time = time_word(time).substr(1);
+            const std::string name = time < -1 ? context_.local(word_of_time) : word_of_time;
+            std::string given = name;
+            bool is_known = false;
+            for (const kernel::Statement& each : step) {
+                const auto& known = std::get<kernel::Declare>(each.kind);
+                if (known.name == name) given = context_.local(word(box.field) + "_" + name);
+                if (kernel::same(known.value, value) && known.name.ends_with(name)) {
+                    is_known = true;
+                    given = known.name;
+                    break;
+                }
+            }
+            if (!is_known) declare(step, given, value);
+            names_.at(box.field).slots[time] = variable(given);
+        }
     }
 
     CellSources sources() {
@@ -273,12 +288,12 @@ private:
         const Level level = written_level(box);
         const Expr at = slot(box, level.time);
         const Expr own = near(level, loop(2), loop(1), 0);
-        const Expr place = place_near(box, {0, loop(1), loop(2)});
+        const Place row_start{0, loop(1), loop(2)};
         Block all;
         if (cells(0) == 1) {
-            all.push_back(kernel::Assign{element(box, at, place), own});
+            all.push_back(kernel::Assign{element_near(box, at, row_start), own});
         } else {
-            all.push_back(kernel::StoreVector{address(box, at, place), own, cells(0), true});
+            all.push_back(kernel::StoreVector{address_near(box, at, row_start), own, cells(0), true});
         }
         // Past the end of the grid the box holds ghost cells, which this row must not overwrite.
         Expr is_kept = is_thread_in_row() && is_row_in_grid();
@@ -306,13 +321,13 @@ private:
 }  // namespace
 
 std::vector<std::string> resident_roles() {
-    return {"kThreads",    "kRow",     "kPlane",   "kSlot",    "kMessages",   "kRows",          "kTile",
-            "layer",       "source_i", "source_j", "source_k", "epoch",       "message",        "thread",
-            "box_i",       "box_j",    "box_k",    "size_i",   "size_j",      "size_k",         "in_i",
-            "in_j",        "in_k",     "first",    "index",    "pass",        "place",          "source",
-            "shows",       "is_there", "is_in",    "step",     "is_end",      "is_first",       "is_last",
-            "cell",        "blocks_i", "blocks_j", "blocks_k", "row_message", "column_message", "row_i",
-            "lane_beside", "is_cut"};
+    return {"kThreads", "kBox",     "kSlot",       "now",         "next",           "before",   "kMessages",
+            "kRows",    "kTile",    "layer",       "source_i",    "source_j",       "source_k", "epoch",
+            "message",  "thread",   "box_i",       "box_j",       "box_k",          "size_i",   "size_j",
+            "size_k",   "in_i",     "in_j",        "in_k",        "first",          "index",    "pass",
+            "place",    "source",   "shows",       "is_there",    "is_in",          "step",     "is_end",
+            "is_first", "is_last",  "cell",        "row_message", "column_message", "row_i",    "blocks_i",
+            "blocks_j", "blocks_k", "lane_beside", "is_cut"};
 }
 
 ResidentResult lower_resident(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

@@ -126,12 +126,11 @@ void ResidentBlock::load_rows(const ResidentBox& box, const Level& level, const 
 
 void ResidentBlock::load_row(const ResidentBox& box, const Level& level, const Expr& z, const Expr& y,
                              Block& loads) const {
-    const Expr place = place_near(box, {0, y, z});
-    const Expr to = near(level, z, y, 0);
+    const Expr to = near(level, z, y, 0), at = slot(box, level.time);
     if (cells(0) == 1) {
-        loads.push_back(kernel::Assign{to, element(box, slot(box, level.time), place)});
+        loads.push_back(kernel::Assign{to, element_near(box, at, {0, y, z})});
     } else {
-        loads.push_back(kernel::LoadVector{to, address(box, slot(box, level.time), place), cells(0)});
+        loads.push_back(kernel::LoadVector{to, address_near(box, at, {0, y, z}), cells(0)});
     }
 }
 
@@ -145,11 +144,9 @@ void ResidentBlock::load_sides(const ResidentBox& box, const Level& level, const
     Block loads, first, last;
     load_past_end(box, level, z, rows, {rest(), std::min(cells(0), rest() + rows.right)}, loads);
     const auto cell = [&](int x) { return near(level, z, at_y, x); };
-    const auto from_box = [&](int x) {
-        return kernel::Assign{cell(x), element(box, at, place_near(box, {x, at_y, z}))};
-    };
+    const auto from_box = [&](int x) { return kernel::Assign{cell(x), element_near(box, at, {x, at_y, z})}; };
     const auto vector_from_box = [&](int x) {
-        return kernel::LoadVector{cell(x), address(box, at, place_near(box, {x, at_y, z})), cells(0)};
+        return kernel::LoadVector{cell(x), address_near(box, at, {x, at_y, z}), cells(0)};
     };
     using From = kernel::Shuffle::From;
     const auto from_lane = [&](int x, From from, int of_lane) {
@@ -196,9 +193,9 @@ void ResidentBlock::load_past_end(const ResidentBox& box, const Level& level, co
         const int end = before == 0 ? first + rows.right : cells(0) + rows.right;
         Block past;
         for (int at = std::max(first, x[0]); at < std::min(end, x[1]); ++at)
-            past.push_back(kernel::Assign{
-                near(level, z, at_y, at),
-                element(box, slot(box, level.time), place_near(box, {at + cells(0) - rest(), at_y, z}))});
+            past.push_back(
+                kernel::Assign{near(level, z, at_y, at),
+                               element_near(box, slot(box, level.time), {at + cells(0) - rest(), at_y, z})});
         if (past.empty()) continue;
         const Expr is_it = before == 0 ? truth("is_end") : inner(0) == size(0) - (rest() + before * cells(0));
         loads.push_back(kernel::If{is_it, std::move(past), {}});

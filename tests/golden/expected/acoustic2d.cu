@@ -28,8 +28,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                  float* __restrict__ p_next, int nx, int ny, int pitch, float scale, float scale_2, float dt)
     {
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 16;
+    constexpr int kThreadsX = 8, kThreadsY = 16;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

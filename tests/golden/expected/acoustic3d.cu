@@ -28,9 +28,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
                     const float* __restrict__ v, float* __restrict__ p_next, int nx, int ny, int nz,
                     int pitch, long long slice, float dt_squared) {
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
-    constexpr int kThreadsZ = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4, kThreadsZ = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -56,8 +56,7 @@ __device__ inline double block_max(double value) {
 extern "C" __global__ void __launch_bounds__(256, 5)
     burgers2d_fastest(const double* __restrict__ u, int nx, int ny, int pitch,
                       double* __restrict__ fastest_partials) {
-    constexpr int kThreadsX = 64;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 64, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -91,8 +90,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
                 double* __restrict__ clock_next, int nx, int ny, int pitch, double minus_inv_h,
                 double minus_fastest, double scale, double* __restrict__ elapsed_partials,
                 double* __restrict__ mass_partials) {
-    constexpr int kThreadsX = 64;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 64, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -96,8 +96,7 @@ extern "C" __global__ void __launch_bounds__(128, 10)
     cahn_hilliard_cook_mu(const float* __restrict__ c, float* __restrict__ mu, float* __restrict__ jx,
                           float* __restrict__ jy, int nx, int ny, int pitch, float minus_gamma, double step,
                           double seed) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -136,8 +135,7 @@ extern "C" __global__ void __launch_bounds__(128, 9)
                          const float* __restrict__ jx, const float* __restrict__ jy,
                          float* __restrict__ c_next, int nx, int ny, int pitch, float M_dt, float scale,
                          double* __restrict__ mass_partials, double* __restrict__ spread_partials) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -16,19 +16,18 @@ __device__ __forceinline__ void share2(float* to, const float* from) {
     *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
 }
 
-// Blocks send each other messages, each in packets of 16 bytes or of 8: values and, in the last four bytes,
-// the epoch that they are of, the number of their step. A packet becomes visible to other blocks as a whole,
-// so that no fence and no flag is needed. Small packets of all messages come first, then large ones. The PTX
-// predicates the stores themselves: no branch surrounds them.
+// Blocks send each other messages in packets of 16 bytes or of 8: values and, in the last four bytes, their
+// epoch, the number of their step. A packet becomes visible as a whole: no fence and no flag is needed. Small
+// packets of all messages come first, then large ones. The stores are predicated in PTX.
 
 __device__ __forceinline__ void send2_f32(long long* packets, int message, int messages, int epoch,
-                                          bool is_needed, float a, float b) {
+                                          bool is_needed, const float* from, int stride) {
     asm volatile(
         "{ .reg .pred p; .reg .b64 low, high; .reg .b128 large; setp.ne.s32 p, %4, 0;"
         " mov.b64 low, {%1, %2}; mov.b64 high, {0, %3}; mov.b128 large, {low, high};"
         " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(
             reinterpret_cast<longlong2*>(packets + messages) + message),
-        "f"(a), "f"(b), "r"(epoch), "r"(static_cast<int>(is_needed))
+        "f"(from[0]), "f"(from[stride]), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
 
@@ -51,8 +50,7 @@ __device__ __forceinline__ int receive(const long long* packets, int message, in
     return differs;
 }
 
-// Polls messages until all are of this epoch; a negative number is no message. All loads are issued before
-// the first one is waited for.
+// Polls messages until all are of this epoch, with all loads at once; a negative number is no message.
 template <class Values, int kCount>
 __device__ __forceinline__ void poll(const long long* packets, int messages, int epoch,
                                      const int (&message)[kCount], Values (&to)[kCount]) {
@@ -104,8 +102,7 @@ __device__ inline void store_images_mu(float* u, int i, int j, int nx, int ny, i
 extern "C" __global__ void __launch_bounds__(128, 11)
     cahn_hilliard_mu(const float* __restrict__ c, float* __restrict__ mu, int nx, int ny, int pitch,
                      float minus_gamma, float gamma, double* __restrict__ energy_partials) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -168,8 +165,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 extern "C" __global__ void __launch_bounds__(128, 11)
     cahn_hilliard_c(const float* __restrict__ c, const float* __restrict__ mu, float* __restrict__ c_next,
                     int nx, int ny, int pitch, float dt_M, double* __restrict__ mass_partials) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -226,17 +222,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                            long long c_half, long long mu_half, int pitch, int steps_sent, int steps,
                            float minus_gamma, float dt_M, long long* c_exchange, long long* mu_exchange) {
     extern __shared__ double shared_memory[];
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 8;
-    constexpr int kThreads = 256;
-    constexpr int kCellsX = 2;
-    constexpr int kCellsY = 2;
-    constexpr int kTileX = 64;
-    constexpr int kTileY = 16;
-    constexpr int kRow = 68;        // of cells in shared memory, with those around
-    constexpr int kSlot = 1224;     // cells of one level in shared memory
-    constexpr int kRows = 512;      // of threads, which a block may send
-    constexpr int kMessages = 528;  // those rows, and columns of threads
+    constexpr int kThreadsX = 32, kThreadsY = 8;
+    constexpr int kCellsX = 2, kCellsY = 2;
+    constexpr int kTileX = 64, kTileY = 16;
+    constexpr int kBoxX = 68, kBoxY = 18;  // in shared memory, with cells around
+    constexpr int kRows = 512;             // of threads, which a block may send
+    constexpr int kMessages = 528;         // those rows, and columns of threads
 
     // The block's box of the grid, and the thread's first cell in it.
     const int thread = threadIdx.y * kThreadsX + threadIdx.x;
@@ -246,65 +237,49 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const int in_j = threadIdx.y * kCellsY;
     const bool is_first = threadIdx.x % 32 == 0;
     const bool is_last = threadIdx.x % 32 == 31;
-
-    auto& c_box = *reinterpret_cast<float(*)[2 * kSlot]>(shared_memory);
-    auto& mu_box = *reinterpret_cast<float(*)[kSlot]>(shared_memory + 1224);
-    // Cells that are not in the grid are zero.
-#pragma unroll 1
-    for (int index = thread; index < 2 * kSlot; index += kThreads)
-        c_box[index] = 0.0f;
-#pragma unroll 1
-    for (int index = thread; index < kSlot; index += kThreads)
-        mu_box[index] = 0.0f;
-    __syncthreads();
-    const int blocks_j = (ny + kTileY - 1) / kTileY;
+    auto& c_box = *reinterpret_cast<float(*)[2][kBoxY][kBoxX]>(shared_memory);
+    auto& c_flat = *reinterpret_cast<float(*)[2][kBoxY * kBoxX]>(shared_memory);
+    auto& mu_box = *reinterpret_cast<float(*)[kBoxY][kBoxX]>(shared_memory + 1224);
+    auto& mu_flat = *reinterpret_cast<float(*)[kBoxY * kBoxX]>(shared_memory + 1224);
     const int blocks_i = (nx + kTileX - 1) / kTileX;
-    const int c_messages = blocks_j * blocks_i * kMessages;
+    const int c_messages = (ny + kTileY - 1) / kTileY * blocks_i * kMessages;
     const auto row_message = [&](int i, int j) {
         return (j / kTileY * blocks_i + i / kTileX) * kMessages + j % kTileY * kThreadsX +
             i % kTileX / kCellsX;
     };
     const auto column_message = [&](int i, int j) {
         return (j / kTileY * blocks_i + i / kTileX) * kMessages + kRows +
-            (i % kTileX < 1 ? i % kTileX : i % kTileX - kTileX + 2) * kThreadsY + j % kTileY / kCellsY;
+            (i % kTileX < 1 ? 0 : 1) * kThreadsY + j % kTileY / kCellsY;
     };
-    const int mu_messages = blocks_j * blocks_i * kMessages;
-
+    const int mu_messages = (ny + kTileY - 1) / kTileY * blocks_i * kMessages;
     const int first = static_cast<int>(static_cast<long long>(box_j + in_j) * pitch + box_i + in_i);
-    const int c_place = (in_j + 1) * kRow + in_i + 2;
-    const int mu_place = (in_j + 1) * kRow + in_i + 2;
 
     // The thread's own cells, and those around them that it reads.
     float c_cells[4][4] = {};
 #pragma unroll
     for (int y = 0; y < kCellsY; ++y) {
         load2(&c_cells[y + 1][1], c + first + y * pitch);
-        share2(c_box + c_place + y * kRow, &c_cells[y + 1][1]);
+        share2(c_box[0][in_j + y + 1] + in_i + 2, &c_cells[y + 1][1]);
     }
 
-    // The ghost cells around the box of c that this thread fills in: at first from the grid, later from
-    // messages.
+    // The ghost cells of c that this thread fills in: at first from the grid, later from messages.
     int c_around[2];
     int c_source[2];
 #pragma unroll
     for (int pass = 0; pass < 2; ++pass) {
         int i = box_i;
         int j = box_j;
-        bool is_there = true;
         if (pass < 1) {
-            const int layer = thread / kThreadsX;
             i += thread % kThreadsX * kCellsX;
-            j += layer < 1 ? layer - 1 : kTileY + layer - 1;
-            is_there = layer < 2;
+            j += thread / kThreadsX < 1 ? -1 : kTileY;
         } else {
-            const int layer = thread % 2;
-            i += layer < 1 ? layer - 1 : kTileX + layer - 1;
+            i += thread % 2 < 1 ? -1 : kTileX;
             j += thread / 2 * kCellsY;
-            is_there = thread / 2 < kThreadsY;
         }
+        const bool is_there = (pass >= 1 || thread / kThreadsX < 2) && (pass < 1 || thread / 2 < kThreadsY);
 #pragma unroll
         for (int cell = 0; cell < kCellsX; ++cell) {
-            const int place = (j - box_j + 1) * kRow + i - box_i + 2;
+            const int place = (j - box_j + 1) * kBoxX + i - box_i + 2;
             const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
             const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
             const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
@@ -313,11 +288,9 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 c_source[pass] = is_there ?
                     (pass < 1 ? row_message(source_i, source_j) : column_message(source_i, source_j)) : -1;
             }
-            if (is_there) c_box[place] = c[source];
-            if (pass < 1)
-                i += 1;
-            else
-                j += 1;
+            if (is_there) c_flat[0][place] = c[source];
+            i += pass < 1 ? 1 : 0;
+            j += pass < 1 ? 0 : 1;
         }
     }
 
@@ -328,36 +301,26 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         if (in_j + y < 1 || in_j + y >= kTileY - 1) c_sends |= 1 << y;
     const int c_message = row_message(box_i + in_i, box_j + in_j);
     // The same for its columns, at the lower face and at the upper one.
-    int c_side_sends = 0;
-#pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
-        if (in_i + x < 1) c_side_sends |= 1 << x;
-        if (in_i + x >= kTileX - 1) c_side_sends |= 1 << (x + kCellsX);
-    }
+    const int c_side_sends = (in_i == 0 ? 1 : 0) | (in_i == kTileX - kCellsX ? 2 : 0);
     const int c_low_message = column_message(box_i + in_i, box_j + in_j);
     const int c_high_message = column_message(box_i + in_i + 1, box_j + in_j);
 
-    // The ghost cells around the box of mu that this thread fills in: at first from the grid, later from
-    // messages.
+    // The ghost cells of mu that this thread fills in: at first from the grid, later from messages.
     int mu_around[2];
     int mu_source[2];
 #pragma unroll
     for (int pass = 0; pass < 2; ++pass) {
         int i = box_i;
         int j = box_j;
-        bool is_there = true;
         if (pass < 1) {
-            const int layer = thread / kThreadsX;
             i += thread % kThreadsX * kCellsX;
-            j += layer < 1 ? layer - 1 : kTileY + layer - 1;
-            is_there = layer < 2;
+            j += thread / kThreadsX < 1 ? -1 : kTileY;
         } else {
-            const int layer = thread % 2;
-            i += layer < 1 ? layer - 1 : kTileX + layer - 1;
+            i += thread % 2 < 1 ? -1 : kTileX;
             j += thread / 2 * kCellsY;
-            is_there = thread / 2 < kThreadsY;
         }
-        const int place = (j - box_j + 1) * kRow + i - box_i + 2;
+        const bool is_there = (pass >= 1 || thread / kThreadsX < 2) && (pass < 1 || thread / 2 < kThreadsY);
+        const int place = (j - box_j + 1) * kBoxX + i - box_i + 2;
         const int source_i = i >= nx ? i - nx : i < 0 ? i + nx : i;
         const int source_j = j >= ny ? j - ny : j < 0 ? j + ny : j;
         mu_around[pass] = place;
@@ -372,20 +335,15 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         if (in_j + y < 1 || in_j + y >= kTileY - 1) mu_sends |= 1 << y;
     const int mu_message = row_message(box_i + in_i, box_j + in_j);
     // The same for its columns, at the lower face and at the upper one.
-    int mu_side_sends = 0;
-#pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
-        if (in_i + x < 1) mu_side_sends |= 1 << x;
-        if (in_i + x >= kTileX - 1) mu_side_sends |= 1 << (x + kCellsX);
-    }
+    const int mu_side_sends = (in_i == 0 ? 1 : 0) | (in_i == kTileX - kCellsX ? 2 : 0);
     const int mu_low_message = column_message(box_i + in_i, box_j + in_j);
     const int mu_high_message = column_message(box_i + in_i + 1, box_j + in_j);
     __syncthreads();
 
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
-        const int c_at_now = step % 2 * kSlot;
-        const int c_at_next = (step + 1) % 2 * kSlot;
+        const int now = step % 2;
+        const int next = (step + 1) % 2;
         const int epoch = steps_sent + step + 1;
         long long* c_packets = c_exchange + epoch % 2 * c_half;
         long long* mu_packets = mu_exchange + epoch % 2 * mu_half;
@@ -393,14 +351,14 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         float mu_cells[4][4];
 
         // The next mu.
-        load2(&c_cells[0][1], c_box + c_at_now + c_place - kRow);
-        load2(&c_cells[3][1], c_box + c_at_now + c_place + 2 * kRow);
+        load2(&c_cells[0][1], c_box[now][in_j] + in_i + 2);
+        load2(&c_cells[3][1], c_box[now][in_j + 3] + in_i + 2);
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
             c_cells[y + 1][0] = __shfl_up_sync(0xffffffff, c_cells[y + 1][2], 1);
             c_cells[y + 1][3] = __shfl_down_sync(0xffffffff, c_cells[y + 1][1], 1);
-            if (is_first) c_cells[y + 1][0] = c_box[c_at_now + c_place + y * kRow - 1];
-            if (is_last) c_cells[y + 1][3] = c_box[c_at_now + c_place + y * kRow + 2];
+            if (is_first) c_cells[y + 1][0] = c_box[now][in_j + y + 1][in_i + 1];
+            if (is_last) c_cells[y + 1][3] = c_box[now][in_j + y + 1][in_i + 4];
         }
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
@@ -412,35 +370,35 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                                    c_cells[y][x + 1] + c_cells[y + 2][x + 1]),
                                               fmaf(c_cells[y + 1][x + 1] * c_cells[y + 1][x + 1],
                                                    c_cells[y + 1][x + 1], -c_cells[y + 1][x + 1]));
-            share2(mu_box + mu_place + y * kRow, &mu_cells[y + 1][1]);
+            share2(mu_box[in_j + y + 1] + in_i + 2, &mu_cells[y + 1][1]);
             send2_f32(mu_packets, mu_message + y * kThreadsX, mu_messages, epoch, (mu_sends & 1 << y) != 0,
-                      mu_cells[y + 1][1], mu_cells[y + 1][2]);
+                      mu_cells[y + 1] + 1, 1);
         }
         if (mu_side_sends != 0) {
             send2_f32(mu_packets, mu_low_message, mu_messages, epoch, (mu_side_sends & 1) != 0,
-                      mu_cells[1][1], mu_cells[2][1]);
-            send2_f32(mu_packets, mu_high_message, mu_messages, epoch, (mu_side_sends & 1 << 3) != 0,
-                      mu_cells[1][2], mu_cells[2][2]);
+                      mu_cells[1] + 1, 4);
+            send2_f32(mu_packets, mu_high_message, mu_messages, epoch, (mu_side_sends & 1 << 1) != 0,
+                      mu_cells[1] + 2, 4);
         }
 
         float mu_received[2][2];
         poll(mu_packets, mu_messages, epoch, mu_source, mu_received);
-        if (mu_source[0] >= 0) share2(mu_box + mu_around[0], mu_received[0]);
+        if (mu_source[0] >= 0) share2(mu_flat + mu_around[0], mu_received[0]);
         if (mu_source[1] >= 0)
 #pragma unroll
             for (int y = 0; y < kCellsY; ++y)
-                mu_box[mu_around[1] + y * kRow] = mu_received[1][y];
+                mu_flat[mu_around[1] + y * kBoxX] = mu_received[1][y];
         __syncthreads();
 
         // The next c.
-        load2(&mu_cells[0][1], mu_box + mu_place - kRow);
-        load2(&mu_cells[3][1], mu_box + mu_place + 2 * kRow);
+        load2(&mu_cells[0][1], mu_box[in_j] + in_i + 2);
+        load2(&mu_cells[3][1], mu_box[in_j + 3] + in_i + 2);
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
             mu_cells[y + 1][0] = __shfl_up_sync(0xffffffff, mu_cells[y + 1][2], 1);
             mu_cells[y + 1][3] = __shfl_down_sync(0xffffffff, mu_cells[y + 1][1], 1);
-            if (is_first) mu_cells[y + 1][0] = mu_box[mu_place + y * kRow - 1];
-            if (is_last) mu_cells[y + 1][3] = mu_box[mu_place + y * kRow + 2];
+            if (is_first) mu_cells[y + 1][0] = mu_box[in_j + y + 1][in_i + 1];
+            if (is_last) mu_cells[y + 1][3] = mu_box[in_j + y + 1][in_i + 4];
         }
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
@@ -451,24 +409,24 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                                mu_cells[y + 1][x] + mu_cells[y + 1][x + 2] +
                                                mu_cells[y][x + 1] + mu_cells[y + 2][x + 1]),
                                           c_cells[y + 1][x + 1]);
-            share2(c_box + c_at_next + c_place + y * kRow, c_next_cells[y]);
+            share2(c_box[next][in_j + y + 1] + in_i + 2, c_next_cells[y]);
             send2_f32(c_packets, c_message + y * kThreadsX, c_messages, epoch, (c_sends & 1 << y) != 0,
-                      c_next_cells[y][0], c_next_cells[y][1]);
+                      c_next_cells[y], 1);
         }
         if (c_side_sends != 0) {
-            send2_f32(c_packets, c_low_message, c_messages, epoch, (c_side_sends & 1) != 0,
-                      c_next_cells[0][0], c_next_cells[1][0]);
-            send2_f32(c_packets, c_high_message, c_messages, epoch, (c_side_sends & 1 << 3) != 0,
-                      c_next_cells[0][1], c_next_cells[1][1]);
+            send2_f32(c_packets, c_low_message, c_messages, epoch, (c_side_sends & 1) != 0, c_next_cells[0],
+                      2);
+            send2_f32(c_packets, c_high_message, c_messages, epoch, (c_side_sends & 1 << 1) != 0,
+                      c_next_cells[0] + 1, 2);
         }
 
         float c_received[2][2];
         poll(c_packets, c_messages, epoch, c_source, c_received);
-        if (c_source[0] >= 0) share2(c_box + c_at_next + c_around[0], c_received[0]);
+        if (c_source[0] >= 0) share2(c_flat[next] + c_around[0], c_received[0]);
         if (c_source[1] >= 0)
 #pragma unroll
             for (int y = 0; y < kCellsY; ++y)
-                c_box[c_at_next + c_around[1] + y * kRow] = c_received[1][y];
+                c_flat[next][c_around[1] + y * kBoxX] = c_received[1][y];
         __syncthreads();
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y)

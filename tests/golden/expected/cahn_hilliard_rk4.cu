@@ -58,8 +58,7 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     cahn_hilliard_rk4_mu1(const double* __restrict__ c, double* __restrict__ mu1, int nx, int ny, int pitch,
                           double minus_gamma, double gamma, double* __restrict__ energy_partials) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -188,8 +187,7 @@ extern "C" __global__ void __launch_bounds__(64, 15)
     cahn_hilliard_rk4_c2(const double* __restrict__ c, const double* __restrict__ mu1,
                          double* __restrict__ c2, int nx, int ny, int pitch, double dt_M) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -242,8 +240,7 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     cahn_hilliard_rk4_mu2(const double* __restrict__ c2, double* __restrict__ mu2, int nx, int ny, int pitch,
                           double minus_gamma) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -295,8 +292,7 @@ extern "C" __global__ void __launch_bounds__(64, 15)
     cahn_hilliard_rk4_c3(const double* __restrict__ c, const double* __restrict__ mu2,
                          double* __restrict__ c3, int nx, int ny, int pitch, double dt_M) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -349,8 +345,7 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     cahn_hilliard_rk4_mu3(const double* __restrict__ c3, double* __restrict__ mu3, int nx, int ny, int pitch,
                           double minus_gamma) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -402,8 +397,7 @@ extern "C" __global__ void __launch_bounds__(64, 15)
     cahn_hilliard_rk4_c4(const double* __restrict__ c, const double* __restrict__ mu3,
                          double* __restrict__ c4, int nx, int ny, int pitch, double dt_M) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -456,8 +450,7 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     cahn_hilliard_rk4_mu4(const double* __restrict__ c4, double* __restrict__ mu4, int nx, int ny, int pitch,
                           double minus_gamma) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -511,8 +504,7 @@ extern "C" __global__ void __launch_bounds__(64, 8)
                         const double* __restrict__ mu4, double* __restrict__ c_next, int nx, int ny,
                         int pitch, double dt_M, double* __restrict__ mass_partials) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

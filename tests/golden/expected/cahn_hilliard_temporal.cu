@@ -88,8 +88,7 @@ __device__ inline void store_images_mu(float* u, int i, int j, int nx, int ny, i
 extern "C" __global__ void __launch_bounds__(128, 11)
     cahn_hilliard_mu(const float* __restrict__ c, float* __restrict__ mu, int nx, int ny, int pitch,
                      float minus_gamma, float gamma, double* __restrict__ energy_partials) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -152,8 +151,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 extern "C" __global__ void __launch_bounds__(128, 11)
     cahn_hilliard_c(const float* __restrict__ c, const float* __restrict__ mu, float* __restrict__ c_next,
                     int nx, int ny, int pitch, float dt_M, double* __restrict__ mass_partials) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

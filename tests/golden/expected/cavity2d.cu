@@ -30,7 +30,7 @@ __device__ inline double block_max(double value) {
 // f_4_next, f_5_next, f_6_next, f_7_next, f_8_next, velocity_x, velocity_y, reduces to fastest.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 84 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 4)
+extern "C" __global__ void __launch_bounds__(128, 5)
     cavity2d_step(const float* __restrict__ f_0, const float* __restrict__ wall,
                   const float* __restrict__ f_3, const float* __restrict__ f_1, const float* __restrict__ f_4,
                   const float* __restrict__ f_2, const float* __restrict__ f_7, const float* __restrict__ f_5,
@@ -40,8 +40,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                   float* __restrict__ f_7_next, float* __restrict__ f_8_next, float* __restrict__ velocity_x,
                   float* __restrict__ velocity_y, int nx, int ny, int pitch, float lid, float lid_2,
                   float lid_3, float lid_4, float scale, double* __restrict__ fastest_partials) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

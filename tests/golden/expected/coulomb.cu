@@ -31,9 +31,7 @@ __device__ __forceinline__ float fast_rsqrt(float x) {
 extern "C" __global__ void __launch_bounds__(128, 8)
     coulomb_step(const float* __restrict__ atoms, float* __restrict__ potential, int nx, int ny, int nz,
                  int n_atoms, int pitch, long long slice, float h) {
-    constexpr int kThreadsX = 16;
-    constexpr int kThreadsY = 4;
-    constexpr int kThreadsZ = 2;
+    constexpr int kThreadsX = 16, kThreadsY = 4, kThreadsZ = 2;
     constexpr int kCellsX = 2;
     constexpr int kRowsOf_atoms = 256;
 

@@ -27,8 +27,7 @@ extern "C" __global__ void __launch_bounds__(128, 9)
     derivative_x_step(const float* __restrict__ f, float* __restrict__ df, int nx, int ny, int nz, int pitch,
                       long long slice, float inv_dx) {
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 16;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 16, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -26,10 +26,8 @@ __device__ __forceinline__ void store4(float* to, const float* from) {
 extern "C" __global__ void __launch_bounds__(128, 4)
     derivative_y_step(const float* __restrict__ f, float* __restrict__ df, int nx, int ny, int nz, int pitch,
                       long long slice, float inv_dy) {
-    constexpr int kCellsX = 4;
-    constexpr int kCellsY = 2;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 16;
+    constexpr int kCellsX = 4, kCellsY = 2;
+    constexpr int kThreadsX = 8, kThreadsY = 16;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;

@@ -25,11 +25,8 @@ __device__ __forceinline__ void store2(float* to, const float* from) {
 extern "C" __global__ void __launch_bounds__(256, 2)
     derivative_z_step(const float* __restrict__ f, float* __restrict__ df, int nx, int ny, int nz, int pitch,
                       long long slice) {
-    constexpr int kCellsX = 2;
-    constexpr int kCellsZ = 4;
-    constexpr int kThreadsX = 16;
-    constexpr int kThreadsY = 4;
-    constexpr int kThreadsZ = 4;
+    constexpr int kCellsX = 2, kCellsZ = 4;
+    constexpr int kThreadsX = 16, kThreadsY = 4, kThreadsZ = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

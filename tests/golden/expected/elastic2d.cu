@@ -71,8 +71,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
                  float minus_inv_h, float rho, double* __restrict__ kinetic_partials,
                  double* __restrict__ kinetic_y_partials) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 32, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -321,8 +320,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
                   float dt_mu, float inv_mu, float minus_lambda_over_mu, float inv_mu_2,
                   double* __restrict__ stretch_partials, double* __restrict__ shear_partials) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 32, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

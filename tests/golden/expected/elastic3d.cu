@@ -31,11 +31,9 @@ __device__ inline void store_images_vx(float* u, int i, int j, int k, int nx, in
                                        long long slice) {
     if (i >= 1 && i < nx - 2 && j >= 2 && j < ny - 1) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 2; y += ny) {
-        for (int x = first_image(i, nx, 2); x < nx + 1; x += nx) {
+    for (int y = first_image(j, ny, 1); y < ny + 2; y += ny)
+        for (int x = first_image(i, nx, 2); x < nx + 1; x += nx)
             u[k * slice + static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic, y periodic.
@@ -43,11 +41,9 @@ __device__ inline void store_images_vy(float* u, int i, int j, int k, int nx, in
                                        long long slice) {
     if (i >= 2 && i < nx - 1 && j >= 1 && j < ny - 2) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 2); y < ny + 1; y += ny) {
-        for (int x = first_image(i, nx, 1); x < nx + 2; x += nx) {
+    for (int y = first_image(j, ny, 2); y < ny + 1; y += ny)
+        for (int x = first_image(i, nx, 1); x < nx + 2; x += nx)
             u[k * slice + static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic, y periodic.
@@ -55,11 +51,9 @@ __device__ inline void store_images_vz(float* u, int i, int j, int k, int nx, in
                                        long long slice) {
     if (i >= 2 && i < nx - 1 && j >= 2 && j < ny - 1) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 2; y += ny) {
-        for (int x = first_image(i, nx, 1); x < nx + 2; x += nx) {
+    for (int y = first_image(j, ny, 1); y < ny + 2; y += ny)
+        for (int x = first_image(i, nx, 1); x < nx + 2; x += nx)
             u[k * slice + static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads vx, buoyancy, sxx, sxy, sxz, vy, syy, syz, vz, szz, writes vx_next, vy_next, vz_next.
@@ -73,9 +67,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                  float* __restrict__ vy_next, float* __restrict__ vz_next, int nx, int ny, int nz, int pitch,
                  long long slice, float dt) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 16;
-    constexpr int kThreadsY = 8;
-    constexpr int kThreadsZ = 2;
+    constexpr int kThreadsX = 16, kThreadsY = 8, kThreadsZ = 2;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -85,14 +77,12 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     // Where the rows of this thread's window start.
     long long row[5];
 #pragma unroll
-    for (int y = 0; y < 5; ++y) {
+    for (int y = 0; y < 5; ++y)
         row[y] = static_cast<long long>(j + y - 2) * pitch;
-    }
     long long plane[5];
 #pragma unroll
-    for (int z = 0; z < 5; ++z) {
+    for (int z = 0; z < 5; ++z)
         plane[z] = (k + z - 2) * slice;
-    }
 
     float vx_cells[kCellsX];
     load2(vx_cells, vx + plane[2] + row[2] + i);
@@ -109,9 +99,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     load2(&sxx_cells[3], sxx_row + 2);
     float sxy_cells[4][kCellsX + 3];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load2(&sxy_cells[y][2], sxy + plane[2] + row[y] + i);
-    }
     const float* sxy_row = sxy + plane[2] + row[2] + i;
     load2(sxy_cells[2], sxy_row - 2);
     load2(&sxy_cells[2][2], sxy_row);
@@ -119,9 +108,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     load2(&sxy_cells[3][2], sxy + plane[2] + row[3] + i);
     float sxz_cells[4][kCellsX + 3];
 #pragma unroll
-    for (int z = 0; z < 2; ++z) {
+    for (int z = 0; z < 2; ++z)
         load2(&sxz_cells[z][2], sxz + plane[z] + row[2] + i);
-    }
     const float* sxz_row = sxz + plane[2] + row[2] + i;
     load2(sxz_cells[2], sxz_row - 2);
     load2(&sxz_cells[2][2], sxz_row);
@@ -131,26 +119,22 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     load2(vy_cells, vy + plane[2] + row[2] + i);
     float syy_cells[4][kCellsX];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load2(syy_cells[y], syy + plane[2] + row[y + 1] + i);
-    }
     float syz_cells[4][4][kCellsX];
 #pragma unroll
-    for (int z = 0; z < 2; ++z) {
+    for (int z = 0; z < 2; ++z)
         load2(syz_cells[z][2], syz + plane[z] + row[2] + i);
-    }
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load2(syz_cells[2][y], syz + plane[2] + row[y] + i);
-    }
     load2(syz_cells[3][2], syz + plane[3] + row[2] + i);
     float vz_cells[kCellsX];
     load2(vz_cells, vz + plane[2] + row[2] + i);
     float szz_cells[4][kCellsX];
 #pragma unroll
-    for (int z = 0; z < 4; ++z) {
+    for (int z = 0; z < 4; ++z)
         load2(szz_cells[z], szz + plane[z + 1] + row[2] + i);
-    }
 
     float vx_next_result[kCellsX];
     float vy_next_result[kCellsX];
@@ -218,57 +202,39 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         store2(vz_next + plane[2] + row[2] + i, vz_next_result);
     } else {
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) vx_next[plane[2] + row[2] + i + x] = vx_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) vy_next[plane[2] + row[2] + i + x] = vy_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) vz_next[plane[2] + row[2] + i + x] = vz_next_result[x];
-        }
     }
 
     // Cells of vx_next near a face are shown by halo cells, too.
     const bool near_face = j < 2 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 2) {
+    if (near_face || i < 1 || i + 1 >= nx - 2)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 2) {
-                if (i + x < nx) {
-                    store_images_vx(vx_next, i + x, j, k, nx, ny, nz, pitch, slice);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 2)
+                if (i + x < nx) store_images_vx(vx_next, i + x, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of vy_next near a face are shown by halo cells, too.
     const bool near_face_2 = j < 1 || j >= ny - 2;
-    if (near_face_2 || i < 2 || i + 1 >= nx - 1) {
+    if (near_face_2 || i < 2 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face_2 || i + x < 2 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_vy(vy_next, i + x, j, k, nx, ny, nz, pitch, slice);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face_2 || i + x < 2 || i + x >= nx - 1)
+                if (i + x < nx) store_images_vy(vy_next, i + x, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of vz_next near a face are shown by halo cells, too.
     const bool near_face_3 = j < 2 || j >= ny - 1;
-    if (near_face_3 || i < 2 || i + 1 >= nx - 1) {
+    if (near_face_3 || i < 2 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face_3 || i + x < 2 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_vz(vz_next, i + x, j, k, nx, ny, nz, pitch, slice);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face_3 || i + x < 2 || i + x >= nx - 1)
+                if (i + x < nx) store_images_vz(vz_next, i + x, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic.
@@ -276,9 +242,8 @@ __device__ inline void store_images_sxx(float* u, int i, int j, int k, int nx, i
                                         long long slice) {
     if (i >= 2 && i < nx - 1) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int x = first_image(i, nx, 1); x < nx + 2; x += nx) {
+    for (int x = first_image(i, nx, 1); x < nx + 2; x += nx)
         u[k * slice + static_cast<long long>(j) * pitch + x] = value;
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: y periodic.
@@ -286,9 +251,8 @@ __device__ inline void store_images_syy(float* u, int i, int j, int k, int nx, i
                                         long long slice) {
     if (j >= 2 && j < ny - 1) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 1); y < ny + 2; y += ny) {
+    for (int y = first_image(j, ny, 1); y < ny + 2; y += ny)
         u[k * slice + static_cast<long long>(y) * pitch + i] = value;
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic, y periodic.
@@ -296,11 +260,9 @@ __device__ inline void store_images_sxy(float* u, int i, int j, int k, int nx, i
                                         long long slice) {
     if (i >= 1 && i < nx - 2 && j >= 1 && j < ny - 2) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 2); y < ny + 1; y += ny) {
-        for (int x = first_image(i, nx, 2); x < nx + 1; x += nx) {
+    for (int y = first_image(j, ny, 2); y < ny + 1; y += ny)
+        for (int x = first_image(i, nx, 2); x < nx + 1; x += nx)
             u[k * slice + static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic.
@@ -308,9 +270,8 @@ __device__ inline void store_images_sxz(float* u, int i, int j, int k, int nx, i
                                         long long slice) {
     if (i >= 1 && i < nx - 2) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int x = first_image(i, nx, 2); x < nx + 1; x += nx) {
+    for (int x = first_image(i, nx, 2); x < nx + 1; x += nx)
         u[k * slice + static_cast<long long>(j) * pitch + x] = value;
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: y periodic.
@@ -318,9 +279,8 @@ __device__ inline void store_images_syz(float* u, int i, int j, int k, int nx, i
                                         long long slice) {
     if (j >= 1 && j < ny - 2) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int y = first_image(j, ny, 2); y < ny + 1; y += ny) {
+    for (int y = first_image(j, ny, 2); y < ny + 1; y += ny)
         u[k * slice + static_cast<long long>(y) * pitch + i] = value;
-    }
 }
 
 // Reads sxx, sxy, sxz, syy, syz, szz, vx_next, vy_next, vz_next, lambda, mu, writes sxx_next, syy_next,
@@ -337,9 +297,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                   float* __restrict__ syz_next, int nx, int ny, int nz, int pitch, long long slice, float dt,
                   float dt_2) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 16;
-    constexpr int kThreadsY = 8;
-    constexpr int kThreadsZ = 2;
+    constexpr int kThreadsX = 16, kThreadsY = 8, kThreadsZ = 2;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -349,14 +307,12 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     // Where the rows of this thread's window start.
     long long row[5];
 #pragma unroll
-    for (int y = 0; y < 5; ++y) {
+    for (int y = 0; y < 5; ++y)
         row[y] = static_cast<long long>(j + y - 2) * pitch;
-    }
     long long plane[5];
 #pragma unroll
-    for (int z = 0; z < 5; ++z) {
+    for (int z = 0; z < 5; ++z)
         plane[z] = (k + z - 2) * slice;
-    }
 
     float sxx_cells[kCellsX];
     load2(sxx_cells, sxx + plane[2] + row[2] + i);
@@ -378,42 +334,36 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     load2(&vx_next_cells[1][1][2], vx_next_row);
     vx_next_cells[1][1][4] = vx_next_row[2];
 #pragma unroll
-    for (int y = 2; y < 4; ++y) {
+    for (int y = 2; y < 4; ++y)
         load2(&vx_next_cells[1][y][2], vx_next + plane[2] + row[y + 1] + i);
-    }
 #pragma unroll
-    for (int z = 2; z < 4; ++z) {
+    for (int z = 2; z < 4; ++z)
         load2(&vx_next_cells[z][1][2], vx_next + plane[z + 1] + row[2] + i);
-    }
     float vy_next_cells[4][4][kCellsX + 3];
     load2(&vy_next_cells[0][2][1], vy_next + plane[1] + row[2] + i);
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load2(&vy_next_cells[1][y][1], vy_next + plane[2] + row[y] + i);
-    }
     const float* vy_next_row = vy_next + plane[2] + row[2] + i;
     vy_next_cells[1][2][0] = vy_next_row[-1];
     load2(&vy_next_cells[1][2][1], vy_next_row);
     load2(&vy_next_cells[1][2][3], vy_next_row + 2);
     load2(&vy_next_cells[1][3][1], vy_next + plane[2] + row[3] + i);
 #pragma unroll
-    for (int z = 2; z < 4; ++z) {
+    for (int z = 2; z < 4; ++z)
         load2(&vy_next_cells[z][2][1], vy_next + plane[z + 1] + row[2] + i);
-    }
     float vz_next_cells[4][4][kCellsX + 3];
 #pragma unroll
-    for (int z = 0; z < 2; ++z) {
+    for (int z = 0; z < 2; ++z)
         load2(&vz_next_cells[z][1][1], vz_next + plane[z] + row[2] + i);
-    }
     load2(&vz_next_cells[2][0][1], vz_next + plane[2] + row[1] + i);
     const float* vz_next_row = vz_next + plane[2] + row[2] + i;
     vz_next_cells[2][1][0] = vz_next_row[-1];
     load2(&vz_next_cells[2][1][1], vz_next_row);
     load2(&vz_next_cells[2][1][3], vz_next_row + 2);
 #pragma unroll
-    for (int y = 2; y < 4; ++y) {
+    for (int y = 2; y < 4; ++y)
         load2(&vz_next_cells[2][y][1], vz_next + plane[2] + row[y + 1] + i);
-    }
     load2(&vz_next_cells[3][1][1], vz_next + plane[3] + row[2] + i);
     float lambda_cells[kCellsX];
     load2(lambda_cells, lambda + plane[2] + row[2] + i);
@@ -521,85 +471,56 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         store2(syz_next + plane[2] + row[2] + i, syz_next_result);
     } else {
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) sxx_next[plane[2] + row[2] + i + x] = sxx_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) syy_next[plane[2] + row[2] + i + x] = syy_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) szz_next[plane[2] + row[2] + i + x] = szz_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) sxy_next[plane[2] + row[2] + i + x] = sxy_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) sxz_next[plane[2] + row[2] + i + x] = sxz_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) syz_next[plane[2] + row[2] + i + x] = syz_next_result[x];
-        }
     }
 
     // Cells of sxx_next near a face are shown by halo cells, too.
-    if (i < 2 || i + 1 >= nx - 1) {
+    if (i < 2 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (i + x < 2 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_sxx(sxx_next, i + x, j, k, nx, ny, nz, pitch, slice);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (i + x < 2 || i + x >= nx - 1)
+                if (i + x < nx) store_images_sxx(sxx_next, i + x, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of syy_next near a face are shown by halo cells, too.
-    if (j < 2 || j >= ny - 1) {
+    if (j < 2 || j >= ny - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (i + x < nx) {
-                store_images_syy(syy_next, i + x, j, k, nx, ny, nz, pitch, slice);
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (i + x < nx) store_images_syy(syy_next, i + x, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of sxy_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 2;
-    if (near_face || i < 1 || i + 1 >= nx - 2) {
+    if (near_face || i < 1 || i + 1 >= nx - 2)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 2) {
-                if (i + x < nx) {
-                    store_images_sxy(sxy_next, i + x, j, k, nx, ny, nz, pitch, slice);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 2)
+                if (i + x < nx) store_images_sxy(sxy_next, i + x, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of sxz_next near a face are shown by halo cells, too.
-    if (i < 1 || i + 1 >= nx - 2) {
+    if (i < 1 || i + 1 >= nx - 2)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (i + x < 1 || i + x >= nx - 2) {
-                if (i + x < nx) {
-                    store_images_sxz(sxz_next, i + x, j, k, nx, ny, nz, pitch, slice);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (i + x < 1 || i + x >= nx - 2)
+                if (i + x < nx) store_images_sxz(sxz_next, i + x, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of syz_next near a face are shown by halo cells, too.
-    if (j < 1 || j >= ny - 2) {
+    if (j < 1 || j >= ny - 2)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (i + x < nx) {
-                store_images_syz(syz_next, i + x, j, k, nx, ny, nz, pitch, slice);
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (i + x < nx) store_images_syz(syz_next, i + x, j, k, nx, ny, nz, pitch, slice);
 }

@@ -43,8 +43,7 @@ __device__ inline void store_images_alive(bool* u, int i, int j, int nx, int ny,
 extern "C" __global__ void __launch_bounds__(256, 5)
     game_of_life_step(const bool* __restrict__ alive, bool* __restrict__ alive_next, int nx, int ny,
                       int pitch, double* __restrict__ population_partials) {
-    constexpr int kThreadsX = 128;
-    constexpr int kThreadsY = 2;
+    constexpr int kThreadsX = 128, kThreadsY = 2;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -107,8 +107,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
                     double* __restrict__ gain_partials, double* __restrict__ lowest_partials,
                     double* __restrict__ highest_partials) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 32, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -27,11 +27,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     heat3d_capacity_step(const float* __restrict__ Te, const float* __restrict__ Cp,
                          float* __restrict__ Te_next, int nx, int ny, int nz, int pitch, long long slice,
                          float dt_lambda) {
-    constexpr int kCellsX = 4;
-    constexpr int kCellsZ = 2;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
-    constexpr int kThreadsZ = 2;
+    constexpr int kCellsX = 4, kCellsZ = 2;
+    constexpr int kThreadsX = 8, kThreadsY = 8, kThreadsZ = 2;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -24,20 +24,20 @@ __device__ __forceinline__ void share4(float* to, const float* from) {
     *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
 }
 
-// Blocks send each other messages, each in packets of 16 bytes or of 8: values and, in the last four bytes,
-// the epoch that they are of, the number of their step. A packet becomes visible to other blocks as a whole,
-// so that no fence and no flag is needed. Small packets of all messages come first, then large ones. The PTX
-// predicates the stores themselves: no branch surrounds them.
+// Blocks send each other messages in packets of 16 bytes or of 8: values and, in the last four bytes, their
+// epoch, the number of their step. A packet becomes visible as a whole: no fence and no flag is needed. Small
+// packets of all messages come first, then large ones. The stores are predicated in PTX.
 
 __device__ __forceinline__ void send4_f32(long long* packets, int message, int messages, int epoch,
-                                          bool is_needed, float a, float b, float c, float d) {
+                                          bool is_needed, const float* from, int stride) {
     asm volatile(
         "{ .reg .pred p; .reg .b64 low, high, small; .reg .b128 large; setp.ne.s32 p, %7, 0;"
         " mov.b64 low, {%2, %3}; mov.b64 high, {%4, %6}; mov.b128 large, {low, high};"
         " mov.b64 small, {%5, %6}; @p st.relaxed.gpu.global.b128 [%0], large;"
         " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(
             reinterpret_cast<longlong2*>(packets + messages) + message),
-        "l"(packets + message), "f"(a), "f"(b), "f"(c), "f"(d), "r"(epoch), "r"(static_cast<int>(is_needed))
+        "l"(packets + message), "f"(from[0]), "f"(from[stride]), "f"(from[2 * stride]), "f"(from[3 * stride]),
+        "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
 
@@ -55,8 +55,7 @@ __device__ __forceinline__ int receive(const long long* packets, int message, in
     return (epochs[0] ^ epoch) | (epochs[1] ^ epoch);
 }
 
-// Polls messages until all are of this epoch; a negative number is no message. All loads are issued before
-// the first one is waited for.
+// Polls messages until all are of this epoch, with all loads at once; a negative number is no message.
 template <class Values, int kCount>
 __device__ __forceinline__ void poll(const long long* packets, int messages, int epoch,
                                      const int (&message)[kCount], Values (&to)[kCount]) {
@@ -75,12 +74,8 @@ __device__ __forceinline__ void poll(const long long* packets, int messages, int
 extern "C" __global__ void __launch_bounds__(512, 1)
     heat3d_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz, int pitch,
                 long long slice, float lambda_dt) {
-    constexpr int kCellsX = 4;
-    constexpr int kCellsY = 2;
-    constexpr int kCellsZ = 4;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
-    constexpr int kThreadsZ = 4;
+    constexpr int kCellsX = 4, kCellsY = 2, kCellsZ = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4, kThreadsZ = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;
@@ -152,20 +147,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     long long u_half, int pitch, int steps_sent, int steps, long long slice, float lambda_dt,
                     long long* u_exchange) {
     extern __shared__ double shared_memory[];
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 2;
-    constexpr int kThreads = 256;
-    constexpr int kCellsX = 4;
-    constexpr int kCellsY = 4;
-    constexpr int kCellsZ = 4;
-    constexpr int kTileX = 128;
-    constexpr int kTileY = 8;
-    constexpr int kTileZ = 16;
-    constexpr int kRow = 136;        // of cells in shared memory, with those around
-    constexpr int kPlane = 1360;
-    constexpr int kSlot = 24480;     // cells of one level in shared memory
-    constexpr int kRows = 4096;      // of threads, which a block may send
-    constexpr int kMessages = 4160;  // those rows, and columns of threads
+    constexpr int kThreadsX = 32, kThreadsY = 2, kThreads = 256;
+    constexpr int kCellsX = 4, kCellsY = 4, kCellsZ = 4;
+    constexpr int kTileX = 128, kTileY = 8, kTileZ = 16;
+    constexpr int kBoxX = 136, kBoxY = 10, kBoxZ = 18;  // in shared memory, with cells around
+    constexpr int kRows = 4096;                         // of threads, which a block may send
+    constexpr int kMessages = 4160;                     // those rows, and columns of threads
 
     // The block's box of the grid, and the thread's first cell in it.
     const int thread = (threadIdx.z * kThreadsY + threadIdx.y) * kThreadsX + threadIdx.x;
@@ -177,30 +164,21 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const int in_k = threadIdx.z * kCellsZ;
     const bool is_first = threadIdx.x % 32 == 0;
     const bool is_last = threadIdx.x % 32 == 31;
-
-    auto& u_box = *reinterpret_cast<float(*)[2 * kSlot]>(shared_memory);
-    // Cells that are not in the grid are zero.
-#pragma unroll 1
-    for (int index = thread; index < 2 * kSlot; index += kThreads)
-        u_box[index] = 0.0f;
-    __syncthreads();
-    const int blocks_k = (nz + kTileZ - 1) / kTileZ;
+    auto& u_box = *reinterpret_cast<float(*)[2][kBoxZ][kBoxY][kBoxX]>(shared_memory);
+    auto& u_flat = *reinterpret_cast<float(*)[2][kBoxZ * kBoxY * kBoxX]>(shared_memory);
     const int blocks_j = (ny + kTileY - 1) / kTileY;
     const int blocks_i = (nx + kTileX - 1) / kTileX;
-    const int u_messages = blocks_k * blocks_j * blocks_i * kMessages;
+    const int u_messages = (nz + kTileZ - 1) / kTileZ * blocks_j * blocks_i * kMessages;
     const auto row_message = [&](int i, int j, int k) {
         return ((k / kTileZ * blocks_j + j / kTileY) * blocks_i + i / kTileX) * kMessages +
             (k % kTileZ * kTileY + j % kTileY) * kThreadsX + i % kTileX / kCellsX;
     };
     const auto column_message = [&](int i, int j, int k) {
         return ((k / kTileZ * blocks_j + j / kTileY) * blocks_i + i / kTileX) * kMessages + kRows +
-            (k % kTileZ * 2 + (i % kTileX < 1 ? i % kTileX : i % kTileX - kTileX + 2)) * kThreadsY +
-            j % kTileY / kCellsY;
+            (k % kTileZ * 2 + (i % kTileX < 1 ? 0 : 1)) * kThreadsY + j % kTileY / kCellsY;
     };
-
     const int first = static_cast<int>((box_k + in_k) * slice + static_cast<long long>(box_j + in_j) * pitch +
                                        box_i + in_i);
-    const int u_place = (in_k + 1) * kPlane + (in_j + 1) * kRow + in_i + 4;
 
     // The thread's own cells, and those around them that it reads.
     float u_cells[6][6][6] = {};
@@ -209,11 +187,10 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
             load4(&u_cells[z + 1][y + 1][1], u + first + z * static_cast<int>(slice) + y * pitch);
-            share4(u_box + u_place + z * kPlane + y * kRow, &u_cells[z + 1][y + 1][1]);
+            share4(u_box[0][in_k + z + 1][in_j + y + 1] + in_i + 4, &u_cells[z + 1][y + 1][1]);
         }
 
-    // The ghost cells around the box of u that this thread fills in: at first from the grid, later from
-    // messages.
+    // The ghost cells of u that this thread fills in: at first from the grid, later from messages.
     int u_around[7];
     int u_source[7];
 #pragma unroll
@@ -221,41 +198,35 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         int i = box_i;
         int j = box_j;
         int k = box_k;
-        bool is_there = true;
         if (pass < 2) {
             const int index = thread + pass * kThreads;
-            const int layer = index / (kThreadsX * kTileY);
             i += index % kThreadsX * kCellsX;
             j += index / kThreadsX % kTileY;
-            k += layer < 1 ? layer - 1 : kTileZ + layer - 1;
+            k += index / (kThreadsX * kTileY) < 1 ? -1 : kTileZ;
         } else if (pass < 6) {
             const int index = thread + (pass - 2) * kThreads;
-            const int layer = index / kThreadsX % 2;
             i += index % kThreadsX * kCellsX;
-            j += layer < 1 ? layer - 1 : kTileY + layer - 1;
+            j += index / kThreadsX % 2 < 1 ? -1 : kTileY;
             k += index / (kThreadsX * 2);
         } else {
-            const int layer = thread % 2;
-            i += layer < 1 ? layer - 1 : kTileX + layer - 1;
+            i += thread % 2 < 1 ? -1 : kTileX;
             j += thread / 2 % kThreadsY * kCellsY;
             k += thread / (2 * kThreadsY);
-            is_there = thread / (2 * kThreadsY) < kTileZ;
         }
+        const bool is_there = pass < 6 || thread / (2 * kThreadsY) < kTileZ;
 #pragma unroll
         for (int cell = 0; cell < kCellsX; ++cell) {
-            const int place = (k - box_k + 1) * kPlane + (j - box_j + 1) * kRow + i - box_i + 4;
+            const int place = ((k - box_k + 1) * kBoxY + j - box_j + 1) * kBoxX + i - box_i + 4;
             const bool shows = is_there && i >= 0 && i < nx && j >= 0 && j < ny && k >= 0 && k < nz;
             const int source = static_cast<int>(k * slice + static_cast<long long>(j) * pitch + i);
             if (cell == 0) {
                 u_around[pass] = place;
                 u_source[pass] = shows ? (pass < 6 ? row_message(i, j, k) : column_message(i, j, k)) : -1;
             }
-            if (is_there) u_box[place] = shows ? u[source] : 10.0f;
-            if (is_there && !shows) u_box[kSlot + place] = 10.0f;
-            if (pass < 6)
-                i += 1;
-            else
-                j += 1;
+            if (is_there) u_flat[0][place] = shows ? u[source] : 10.0f;
+            if (is_there && !shows) u_flat[1][place] = 10.0f;
+            i += pass < 6 ? 1 : 0;
+            j += pass < 6 ? 0 : 1;
         }
     }
 
@@ -270,20 +241,16 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 u_sends |= 1 << (z * kCellsY + y);
     const int u_message = row_message(box_i + in_i, box_j + in_j, box_k + in_k);
     // The same for its columns, at the lower face and at the upper one.
-    int u_side_sends = 0;
-#pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
-        if (box_i > 0 && in_i + x < 1) u_side_sends |= 1 << x;
-        if (box_i + kTileX < nx && in_i + x >= kTileX - 1) u_side_sends |= 1 << (x + kCellsX);
-    }
+    const int u_side_sends = (box_i > 0 && in_i == 0 ? 1 : 0) |
+        (box_i + kTileX < nx && in_i == kTileX - kCellsX ? 2 : 0);
     const int u_low_message = column_message(box_i + in_i, box_j + in_j, box_k + in_k);
     const int u_high_message = column_message(box_i + in_i + 3, box_j + in_j, box_k + in_k);
     __syncthreads();
 
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
-        const int u_at_now = step % 2 * kSlot;
-        const int u_at_next = (step + 1) % 2 * kSlot;
+        const int now = step % 2;
+        const int next = (step + 1) % 2;
         const int epoch = steps_sent + step + 1;
         long long* u_packets = u_exchange + epoch % 2 * u_half;
         float u_next_cells[4][4][4];
@@ -292,24 +259,19 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
         for (int z = -3; z < kCellsZ; ++z) {
             if (z >= -2 && z < kCellsZ - 2) {
-                load4(&u_cells[z + 3][0][1], u_box + u_at_now + u_place + (z + 2) * kPlane - kRow);
-                load4(&u_cells[z + 3][5][1], u_box + u_at_now + u_place + (z + 2) * kPlane + 4 * kRow);
+                load4(&u_cells[z + 3][0][1], u_box[now][in_k + z + 3][in_j] + in_i + 4);
+                load4(&u_cells[z + 3][5][1], u_box[now][in_k + z + 3][in_j + 5] + in_i + 4);
 #pragma unroll
                 for (int y = 0; y < 4; ++y) {
                     u_cells[z + 3][y + 1][0] = __shfl_up_sync(0xffffffff, u_cells[z + 3][y + 1][4], 1);
                     u_cells[z + 3][y + 1][5] = __shfl_down_sync(0xffffffff, u_cells[z + 3][y + 1][1], 1);
-                    if (is_first)
-                        u_cells[z + 3][y + 1][0] =
-                            u_box[u_at_now + u_place + (z + 2) * kPlane + y * kRow - 1];
-                    if (is_last)
-                        u_cells[z + 3][y + 1][5] =
-                            u_box[u_at_now + u_place + (z + 2) * kPlane + y * kRow + 4];
+                    if (is_first) u_cells[z + 3][y + 1][0] = u_box[now][in_k + z + 3][in_j + y + 1][in_i + 3];
+                    if (is_last) u_cells[z + 3][y + 1][5] = u_box[now][in_k + z + 3][in_j + y + 1][in_i + 8];
                 }
             } else if (z < kCellsZ - 1) {
 #pragma unroll
                 for (int y = 0; y < 4; ++y)
-                    load4(&u_cells[z + 3][y + 1][1],
-                          u_box + u_at_now + u_place + (z + 2) * kPlane + y * kRow);
+                    load4(&u_cells[z + 3][y + 1][1], u_box[now][in_k + z + 3][in_j + y + 1] + in_i + 4);
             }
             if (z >= 0) {
 #pragma unroll
@@ -326,18 +288,15 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                                           u_cells[z + 2][y + 1][x + 1]),
                                                      u_cells[z + 1][y + 1][x + 1]);
                     if (y < 1 || y >= kCellsY - 1 || z < 1 || z >= kCellsZ - 1)
-                        share4(u_box + u_at_next + u_place + z * kPlane + y * kRow, u_next_cells[z][y]);
+                        share4(u_box[next][in_k + z + 1][in_j + y + 1] + in_i + 4, u_next_cells[z][y]);
                     send4_f32(u_packets, u_message + (z * kTileY + y) * kThreadsX, u_messages, epoch,
-                              (u_sends & 1 << (z * kCellsY + y)) != 0, u_next_cells[z][y][0],
-                              u_next_cells[z][y][1], u_next_cells[z][y][2], u_next_cells[z][y][3]);
+                              (u_sends & 1 << (z * kCellsY + y)) != 0, u_next_cells[z][y], 1);
                 }
                 if (u_side_sends != 0) {
                     send4_f32(u_packets, u_low_message + z * 2 * kThreadsY, u_messages, epoch,
-                              (u_side_sends & 1) != 0, u_next_cells[z][0][0], u_next_cells[z][1][0],
-                              u_next_cells[z][2][0], u_next_cells[z][3][0]);
+                              (u_side_sends & 1) != 0, u_next_cells[z][0], 4);
                     send4_f32(u_packets, u_high_message + z * 2 * kThreadsY, u_messages, epoch,
-                              (u_side_sends & 1 << 7) != 0, u_next_cells[z][0][3], u_next_cells[z][1][3],
-                              u_next_cells[z][2][3], u_next_cells[z][3][3]);
+                              (u_side_sends & 1 << 1) != 0, u_next_cells[z][0] + 3, 4);
                 }
             }
         }
@@ -346,11 +305,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         poll(u_packets, u_messages, epoch, u_source, u_received);
 #pragma unroll
         for (int pass = 0; pass < 6; ++pass)
-            if (u_source[pass] >= 0) share4(u_box + u_at_next + u_around[pass], u_received[pass]);
+            if (u_source[pass] >= 0) share4(u_flat[next] + u_around[pass], u_received[pass]);
         if (u_source[6] >= 0)
 #pragma unroll
             for (int y = 0; y < kCellsY; ++y)
-                u_box[u_at_next + u_around[6] + y * kRow] = u_received[6][y];
+                u_flat[next][u_around[6] + y * kBoxX] = u_received[6][y];
         __syncthreads();
 #pragma unroll
         for (int z = 0; z < kCellsZ; ++z)

@@ -51,8 +51,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
                 long long slice, float lambda_dt) {
     extern __shared__ double shared_memory[];
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 16;
+    constexpr int kThreadsX = 32, kThreadsY = 16;
     constexpr int kPlanes = 8;  // that a block walks
 
     const int tile_i = blockIdx.x * kThreadsX * kCellsX;

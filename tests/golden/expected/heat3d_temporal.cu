@@ -59,12 +59,8 @@ __device__ __forceinline__ void await_copies() {
 extern "C" __global__ void __launch_bounds__(512, 1)
     heat3d_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz, int pitch,
                 long long slice, float lambda_dt) {
-    constexpr int kCellsX = 4;
-    constexpr int kCellsY = 2;
-    constexpr int kCellsZ = 4;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
-    constexpr int kThreadsZ = 4;
+    constexpr int kCellsX = 4, kCellsY = 2, kCellsZ = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4, kThreadsZ = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;

@@ -49,9 +49,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     heat3d_until_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
                       int pitch, long long slice, float lambda_dt, double* __restrict__ change_partials) {
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 16;
-    constexpr int kThreadsY = 4;
-    constexpr int kThreadsZ = 4;
+    constexpr int kThreadsX = 16, kThreadsY = 4, kThreadsZ = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -49,8 +49,7 @@ extern "C" __global__ void __launch_bounds__(64, 17)
     heat_solid_T(const float* __restrict__ T, const float* __restrict__ solid, float* __restrict__ T_next,
                  int nx, int ny, int pitch, float dt, float kappa, float minus_speed) {
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -127,8 +126,7 @@ extern "C" __global__ void __launch_bounds__(128)
 extern "C" __global__ void __launch_bounds__(256, 6)
     heat_solid_T_2(const float* __restrict__ solid, float* __restrict__ T_next, int nx, int ny, int pitch,
                    float hot) {
-    constexpr int kThreadsX = 128;
-    constexpr int kThreadsY = 2;
+    constexpr int kThreadsX = 128, kThreadsY = 2;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -145,8 +143,7 @@ extern "C" __global__ void __launch_bounds__(64, 21)
     heat_solid_warmest(const float* __restrict__ solid, const float* __restrict__ T_next, int nx, int ny,
                        int pitch, double* __restrict__ warmest_partials) {
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

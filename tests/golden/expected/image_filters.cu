@@ -24,8 +24,7 @@ extern "C" __global__ void __launch_bounds__(128, 6)
                        unsigned char* __restrict__ edges, unsigned char* __restrict__ smoothed, int nx,
                        int ny, int pitch, float scale, float scale_2, float scale_3, float scale_4,
                        float scale_5, float scale_6, float scale_7) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -27,8 +27,7 @@ __device__ inline double block_sum(double value) {
 extern "C" __global__ void __launch_bounds__(64, 19)
     jacobi2d_step(const double* __restrict__ u, double* __restrict__ u_next, int nx, int ny, int pitch,
                   double* __restrict__ change_partials) {
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -66,8 +66,7 @@ extern "C" __global__ void __launch_bounds__(64, 16)
                  float* __restrict__ hx_next, float* __restrict__ hy_next, int nx, int ny, int pitch,
                  float minus_dt, float dt) {
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -132,8 +131,7 @@ extern "C" __global__ void __launch_bounds__(64, 16)
                  const float* __restrict__ hx_next, float* __restrict__ ez_next, int nx, int ny, int pitch,
                  float dt, float scale, float scale_2, double* __restrict__ brightest_partials) {
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

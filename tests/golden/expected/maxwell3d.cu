@@ -25,11 +25,9 @@ __device__ inline void store_images_h_x(float* u, int i, int j, int k, int nx, i
                                         long long slice) {
     if (j >= 1 && k >= 1) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int z = k == 0 ? -1 : k; z < k + 1; ++z) {
-        for (int y = j == 0 ? -1 : j; y < j + 1; ++y) {
+    for (int z = k == 0 ? -1 : k; z < k + 1; ++z)
+        for (int y = j == 0 ? -1 : j; y < j + 1; ++y)
             u[z * slice + static_cast<long long>(y) * pitch + i] = value;
-        }
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x clamp, z clamp.
@@ -37,11 +35,9 @@ __device__ inline void store_images_h_y(float* u, int i, int j, int k, int nx, i
                                         long long slice) {
     if (i >= 1 && k >= 1) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int z = k == 0 ? -1 : k; z < k + 1; ++z) {
-        for (int x = i == 0 ? -1 : i; x < i + 1; ++x) {
+    for (int z = k == 0 ? -1 : k; z < k + 1; ++z)
+        for (int x = i == 0 ? -1 : i; x < i + 1; ++x)
             u[z * slice + static_cast<long long>(j) * pitch + x] = value;
-        }
-    }
 }
 
 // Stores a cell once more wherever the halo shows it: x clamp, y clamp.
@@ -49,11 +45,9 @@ __device__ inline void store_images_h_z(float* u, int i, int j, int k, int nx, i
                                         long long slice) {
     if (i >= 1 && j >= 1) return;
     const float value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int y = j == 0 ? -1 : j; y < j + 1; ++y) {
-        for (int x = i == 0 ? -1 : i; x < i + 1; ++x) {
+    for (int y = j == 0 ? -1 : j; y < j + 1; ++y)
+        for (int x = i == 0 ? -1 : i; x < i + 1; ++x)
             u[k * slice + static_cast<long long>(y) * pitch + x] = value;
-        }
-    }
 }
 
 // Reads h_x, h_y, h_z, e_x, e_y, e_z, writes h_x_next, h_y_next, h_z_next.
@@ -65,11 +59,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                   float* __restrict__ h_x_next, float* __restrict__ h_y_next, float* __restrict__ h_z_next,
                   int nx, int ny, int nz, int pitch, long long slice, float minus_dt, float scale,
                   float scale_2, float scale_3, float scale_4, float scale_5, float scale_6) {
-    constexpr int kCellsX = 4;
-    constexpr int kCellsY = 2;
-    constexpr int kThreadsX = 4;
-    constexpr int kThreadsY = 8;
-    constexpr int kThreadsZ = 4;
+    constexpr int kCellsX = 4, kCellsY = 2;
+    constexpr int kThreadsX = 4, kThreadsY = 8, kThreadsZ = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;
@@ -79,39 +70,32 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     // Where the rows of this thread's window start.
     long long row[kCellsY + 1];
 #pragma unroll
-    for (int y = 0; y < kCellsY + 1; ++y) {
+    for (int y = 0; y < kCellsY + 1; ++y)
         row[y] = static_cast<long long>(min(j + y, ny)) * pitch;
-    }
     long long plane[2];
 #pragma unroll
-    for (int z = 0; z < 2; ++z) {
+    for (int z = 0; z < 2; ++z)
         plane[z] = (k + z) * slice;
-    }
 
     float h_x_cells[kCellsY][kCellsX];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load4(h_x_cells[y], h_x + plane[0] + row[y] + i);
-    }
     float h_y_cells[kCellsY][kCellsX];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load4(h_y_cells[y], h_y + plane[0] + row[y] + i);
-    }
     float h_z_cells[kCellsY][kCellsX];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load4(h_z_cells[y], h_z + plane[0] + row[y] + i);
-    }
     float e_x_cells[2][kCellsY + 1][kCellsX];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         load4(e_x_cells[0][y], e_x + plane[0] + row[y] + i);
-    }
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load4(e_x_cells[1][y], e_x + plane[1] + row[y] + i);
-    }
     float e_y_cells[2][kCellsY][kCellsX + 1];
 #pragma unroll
     for (int y = 0; y < 2; ++y) {
@@ -120,9 +104,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         e_y_cells[0][y][4] = e_y_row[4];
     }
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load4(e_y_cells[1][y], e_y + plane[1] + row[y] + i);
-    }
     float e_z_cells[kCellsY + 1][kCellsX + 1];
 #pragma unroll
     for (int y = 0; y < 2; ++y) {
@@ -162,65 +145,48 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                 store4(h_z_next + plane[0] + row[y] + i, h_z_next_result);
             } else {
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) h_x_next[plane[0] + row[y] + i + x] = h_x_next_result[x];
-                }
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) h_y_next[plane[0] + row[y] + i + x] = h_y_next_result[x];
-                }
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) h_z_next[plane[0] + row[y] + i + x] = h_z_next_result[x];
-                }
             }
         }
     }
 
     // Cells of h_x_next near a face are shown by halo cells, too.
-    if (j < 1 || k < 1) {
+    if (j < 1 || k < 1)
 #pragma unroll 1
-        for (int x = 0; x < 4; ++x) {
+        for (int x = 0; x < 4; ++x)
 #pragma unroll 1
-            for (int y = 0; y < 2; ++y) {
-                if (i + x < nx && j + y < ny) {
+            for (int y = 0; y < 2; ++y)
+                if (i + x < nx && j + y < ny)
                     store_images_h_x(h_x_next, i + x, j + y, k, nx, ny, nz, pitch, slice);
-                }
-            }
-        }
-    }
 
     // Cells of h_y_next near a face are shown by halo cells, too.
     const bool near_face = k < 1;
-    if (near_face || i < 1) {
+    if (near_face || i < 1)
 #pragma unroll 1
-        for (int x = 0; x < 4; ++x) {
-            if (near_face || i + x < 1) {
+        for (int x = 0; x < 4; ++x)
+            if (near_face || i + x < 1)
 #pragma unroll 1
-                for (int y = 0; y < 2; ++y) {
-                    if (i + x < nx && j + y < ny) {
+                for (int y = 0; y < 2; ++y)
+                    if (i + x < nx && j + y < ny)
                         store_images_h_y(h_y_next, i + x, j + y, k, nx, ny, nz, pitch, slice);
-                    }
-                }
-            }
-        }
-    }
 
     // Cells of h_z_next near a face are shown by halo cells, too.
     const bool near_face_2 = j < 1;
-    if (near_face_2 || i < 1) {
+    if (near_face_2 || i < 1)
 #pragma unroll 1
-        for (int x = 0; x < 4; ++x) {
-            if (near_face_2 || i + x < 1) {
+        for (int x = 0; x < 4; ++x)
+            if (near_face_2 || i + x < 1)
 #pragma unroll 1
-                for (int y = 0; y < 2; ++y) {
-                    if (i + x < nx && j + y < ny) {
+                for (int y = 0; y < 2; ++y)
+                    if (i + x < nx && j + y < ny)
                         store_images_h_z(h_z_next, i + x, j + y, k, nx, ny, nz, pitch, slice);
-                    }
-                }
-            }
-        }
-    }
 }
 
 // Reads e_x, e_y, e_z, h_x_next, h_y_next, h_z_next, writes e_x_next, e_y_next, e_z_next.
@@ -233,11 +199,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                   float* __restrict__ e_y_next, float* __restrict__ e_z_next, int nx, int ny, int nz,
                   int pitch, long long slice, float dt, float scale, float scale_2, float scale_3,
                   float scale_4, float scale_5, float scale_6) {
-    constexpr int kCellsX = 4;
-    constexpr int kCellsY = 2;
-    constexpr int kThreadsX = 4;
-    constexpr int kThreadsY = 8;
-    constexpr int kThreadsZ = 4;
+    constexpr int kCellsX = 4, kCellsY = 2;
+    constexpr int kThreadsX = 4, kThreadsY = 8, kThreadsZ = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;
@@ -247,44 +210,36 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     // Where the rows of this thread's window start.
     long long row[kCellsY + 1];
 #pragma unroll
-    for (int y = 0; y < kCellsY + 1; ++y) {
+    for (int y = 0; y < kCellsY + 1; ++y)
         row[y] = static_cast<long long>(min(j + y - 1, ny)) * pitch;
-    }
     long long plane[2];
 #pragma unroll
-    for (int z = 0; z < 2; ++z) {
+    for (int z = 0; z < 2; ++z)
         plane[z] = (k + z - 1) * slice;
-    }
 
     float e_x_cells[kCellsY][kCellsX];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load4(e_x_cells[y], e_x + plane[1] + row[y + 1] + i);
-    }
     float e_y_cells[kCellsY][kCellsX];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load4(e_y_cells[y], e_y + plane[1] + row[y + 1] + i);
-    }
     float e_z_cells[kCellsY][kCellsX];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load4(e_z_cells[y], e_z + plane[1] + row[y + 1] + i);
-    }
     float h_x_next_cells[2][kCellsY + 1][kCellsX];
 #pragma unroll
-    for (int y = 1; y < 3; ++y) {
+    for (int y = 1; y < 3; ++y)
         load4(h_x_next_cells[0][y], h_x_next + plane[0] + row[y] + i);
-    }
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         load4(h_x_next_cells[1][y], h_x_next + plane[1] + row[y] + i);
-    }
     float h_y_next_cells[2][kCellsY][kCellsX + 1];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load4(&h_y_next_cells[0][y][1], h_y_next + plane[0] + row[y + 1] + i);
-    }
 #pragma unroll
     for (int y = 0; y < 2; ++y) {
         const float* h_y_next_row = h_y_next + plane[1] + row[y + 1] + i;
@@ -334,17 +289,14 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                 store4(e_z_next + plane[1] + row[y + 1] + i, e_z_next_result);
             } else {
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) e_x_next[plane[1] + row[y + 1] + i + x] = e_x_next_result[x];
-                }
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) e_y_next[plane[1] + row[y + 1] + i + x] = e_y_next_result[x];
-                }
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x) {
+                for (int x = 0; x < kCellsX; ++x)
                     if (i + x < nx) e_z_next[plane[1] + row[y + 1] + i + x] = e_z_next_result[x];
-                }
             }
         }
     }

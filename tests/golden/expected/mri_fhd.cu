@@ -36,8 +36,7 @@ extern "C" __global__ void __launch_bounds__(128) mri_fhd_samples(float* __restr
 extern "C" __global__ void __launch_bounds__(128, 8)
     mri_fhd_step(const float* __restrict__ samples, float* __restrict__ rfhd, float* __restrict__ ifhd,
                  int nx, int ny, int nz, int n_samples, int pitch, long long slice) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
     constexpr int kRowsOf_samples = 256;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;

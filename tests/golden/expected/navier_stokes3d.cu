@@ -16,13 +16,10 @@ __device__ inline void store_images_v_x(double* u, int i, int j, int k, int nx, 
                                         long long slice) {
     if (i >= 4 && i < nx - 4 && j >= 4 && j < ny - 4 && k >= 4 && k < nz - 4) return;
     const double value = u[k * slice + static_cast<long long>(j) * pitch + i];
-    for (int z = first_image(k, nz, 4); z < nz + 4; z += nz) {
-        for (int y = first_image(j, ny, 4); y < ny + 4; y += ny) {
-            for (int x = first_image(i, nx, 4); x < nx + 4; x += nx) {
+    for (int z = first_image(k, nz, 4); z < nz + 4; z += nz)
+        for (int y = first_image(j, ny, 4); y < ny + 4; y += ny)
+            for (int x = first_image(i, nx, 4); x < nx + 4; x += nx)
                 u[z * slice + static_cast<long long>(y) * pitch + x] = value;
-            }
-        }
-    }
 }
 
 // Reads rho, m_x, m_y, m_z, rho_rate, writes v_x, v_y, v_z, rho_rate_next, rho_next.
@@ -38,9 +35,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                         double scale_4, double scale_5, double scale_6, double scale_7, double scale_8,
                         double scale_9, double scale_10, double scale_11, double scale_12, double dt,
                         double scale_13, double scale_14) {
-    constexpr int kThreadsX = 16;
-    constexpr int kThreadsY = 4;
-    constexpr int kThreadsZ = 4;
+    constexpr int kThreadsX = 16, kThreadsY = 4, kThreadsZ = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -73,21 +68,15 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 
     // Cells of v_x near a face are shown by halo cells, too.
     const bool near_face = j < 4 || j >= ny - 4 || k < 4 || k >= nz - 4;
-    if (near_face || i < 4 || i >= nx - 4) {
-        store_images_v_x(v_x, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (near_face || i < 4 || i >= nx - 4) store_images_v_x(v_x, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of v_y near a face are shown by halo cells, too.
     const bool near_face_2 = j < 4 || j >= ny - 4 || k < 4 || k >= nz - 4;
-    if (near_face_2 || i < 4 || i >= nx - 4) {
-        store_images_v_x(v_y, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (near_face_2 || i < 4 || i >= nx - 4) store_images_v_x(v_y, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of v_z near a face are shown by halo cells, too.
     const bool near_face_3 = j < 4 || j >= ny - 4 || k < 4 || k >= nz - 4;
-    if (near_face_3 || i < 4 || i >= nx - 4) {
-        store_images_v_x(v_z, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (near_face_3 || i < 4 || i >= nx - 4) store_images_v_x(v_z, i, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Reads rho, m_x, m_y, m_z, e, v_x, v_y, v_z, writes p, temperature, swelling.
@@ -102,9 +91,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                       int pitch, long long slice, double scale, double scale_2, double scale_3,
                       double scale_4, double scale_5, double scale_6, double scale_7, double scale_8,
                       double scale_9, double scale_10, double scale_11, double scale_12, double scale_13) {
-    constexpr int kThreadsX = 16;
-    constexpr int kThreadsY = 4;
-    constexpr int kThreadsZ = 4;
+    constexpr int kThreadsX = 16, kThreadsY = 4, kThreadsZ = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -133,21 +120,15 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 
     // Cells of p near a face are shown by halo cells, too.
     const bool near_face = j < 4 || j >= ny - 4 || k < 4 || k >= nz - 4;
-    if (near_face || i < 4 || i >= nx - 4) {
-        store_images_v_x(p, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (near_face || i < 4 || i >= nx - 4) store_images_v_x(p, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of temperature near a face are shown by halo cells, too.
     const bool near_face_2 = j < 4 || j >= ny - 4 || k < 4 || k >= nz - 4;
-    if (near_face_2 || i < 4 || i >= nx - 4) {
-        store_images_v_x(temperature, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (near_face_2 || i < 4 || i >= nx - 4) store_images_v_x(temperature, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of swelling near a face are shown by halo cells, too.
     const bool near_face_3 = j < 4 || j >= ny - 4 || k < 4 || k >= nz - 4;
-    if (near_face_3 || i < 4 || i >= nx - 4) {
-        store_images_v_x(swelling, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (near_face_3 || i < 4 || i >= nx - 4) store_images_v_x(swelling, i, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Reads m_x, m_y, m_z, v_x, v_y, v_z, e, temperature, swelling, p, m_rate_x, m_rate_y, m_rate_z, e_rate,
@@ -177,9 +158,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                              double scale_32, double scale_33, double scale_34, double scale_35,
                              double scale_36, double scale_37, double conductivity, double dt,
                              double scale_38, double scale_39) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
-    constexpr int kThreadsZ = 2;
+    constexpr int kThreadsX = 32, kThreadsY = 4, kThreadsZ = 2;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -474,25 +453,17 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 
     // Cells of m_x_next near a face are shown by halo cells, too.
     const bool near_face = j < 4 || j >= ny - 4 || k < 4 || k >= nz - 4;
-    if (near_face || i < 4 || i >= nx - 4) {
-        store_images_v_x(m_x_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (near_face || i < 4 || i >= nx - 4) store_images_v_x(m_x_next, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of m_y_next near a face are shown by halo cells, too.
     const bool near_face_2 = j < 4 || j >= ny - 4 || k < 4 || k >= nz - 4;
-    if (near_face_2 || i < 4 || i >= nx - 4) {
-        store_images_v_x(m_y_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (near_face_2 || i < 4 || i >= nx - 4) store_images_v_x(m_y_next, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of m_z_next near a face are shown by halo cells, too.
     const bool near_face_3 = j < 4 || j >= ny - 4 || k < 4 || k >= nz - 4;
-    if (near_face_3 || i < 4 || i >= nx - 4) {
-        store_images_v_x(m_z_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (near_face_3 || i < 4 || i >= nx - 4) store_images_v_x(m_z_next, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of e_next near a face are shown by halo cells, too.
     const bool near_face_4 = j < 4 || j >= ny - 4 || k < 4 || k >= nz - 4;
-    if (near_face_4 || i < 4 || i >= nx - 4) {
-        store_images_v_x(e_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (near_face_4 || i < 4 || i >= nx - 4) store_images_v_x(e_next, i, j, k, nx, ny, nz, pitch, slice);
 }

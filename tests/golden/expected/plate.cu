@@ -81,8 +81,7 @@ extern "C" __global__ void __launch_bounds__(256, 5)
     plate_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int pitch, float dt,
                double* __restrict__ total_partials, double* __restrict__ hottest_partials) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 32, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -44,8 +44,7 @@ __device__ inline double block_max(double value) {
 extern "C" __global__ void __launch_bounds__(64, 17)
     poisson2d_u(const double* __restrict__ u, const double* __restrict__ f, double* __restrict__ u_next,
                 int nx, int ny, int pitch, double scale, double omega) {
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -65,8 +64,7 @@ extern "C" __global__ void __launch_bounds__(64, 17)
 extern "C" __global__ void __launch_bounds__(64, 17)
     poisson2d_u_2(const double* __restrict__ f, double* __restrict__ u_next, int nx, int ny, int pitch,
                   double scale, double omega) {
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -85,8 +83,7 @@ extern "C" __global__ void __launch_bounds__(64, 17)
 extern "C" __global__ void __launch_bounds__(64, 21)
     poisson2d_change(const double* __restrict__ u, const double* __restrict__ u_next, int nx, int ny,
                      int pitch, double* __restrict__ change_partials) {
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

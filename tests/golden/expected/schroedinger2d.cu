@@ -76,8 +76,7 @@ extern "C" __global__ void __launch_bounds__(64, 8)
                          const float* __restrict__ potential, float* __restrict__ k1_re,
                          float* __restrict__ k1_im, int nx, int ny, int pitch) {
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -186,8 +185,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                          const float* __restrict__ k1_im, float* __restrict__ k2_re,
                          float* __restrict__ k2_im, int nx, int ny, int pitch, float dt) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -358,8 +356,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                          const float* __restrict__ k2_im, float* __restrict__ k3_re,
                          float* __restrict__ k3_im, int nx, int ny, int pitch, float dt) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -533,8 +530,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                           const float* __restrict__ k3_im, float* __restrict__ psi_re_next,
                           float* __restrict__ psi_im_next, float* __restrict__ density, int nx, int ny,
                           int pitch, float dt, float dt_2, double* __restrict__ probability_partials) {
-    constexpr int kThreadsX = 64;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 64, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

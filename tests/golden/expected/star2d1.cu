@@ -25,10 +25,8 @@ __device__ __forceinline__ void store4(float* to, const float* from) {
 // At least 8 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(256, 2)
     star2d1_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int pitch) {
-    constexpr int kCellsX = 4;
-    constexpr int kCellsY = 4;
-    constexpr int kThreadsX = 128;
-    constexpr int kThreadsY = 2;
+    constexpr int kCellsX = 4, kCellsY = 4;
+    constexpr int kThreadsX = 128, kThreadsY = 2;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;

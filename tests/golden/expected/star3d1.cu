@@ -26,11 +26,8 @@ __device__ __forceinline__ void store4(float* to, const float* from) {
 extern "C" __global__ void __launch_bounds__(128, 4)
     star3d1_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz, int pitch,
                  long long slice) {
-    constexpr int kCellsX = 4;
-    constexpr int kCellsY = 4;
-    constexpr int kCellsZ = 2;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kCellsX = 4, kCellsY = 4, kCellsZ = 2;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;

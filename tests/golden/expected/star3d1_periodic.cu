@@ -44,11 +44,8 @@ __device__ inline void store_images_u(float* u, int i, int j, int k, int nx, int
 extern "C" __global__ void __launch_bounds__(128, 4)
     star3d1_periodic_step(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
                           int pitch, long long slice) {
-    constexpr int kCellsX = 4;
-    constexpr int kCellsY = 2;
-    constexpr int kCellsZ = 4;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kCellsX = 4, kCellsY = 2, kCellsZ = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;

@@ -30,9 +30,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                float* __restrict__ p_next, float* __restrict__ r_next, int nx, int ny, int nz, int pitch,
                long long slice, float dt_squared) {
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
-    constexpr int kThreadsZ = 4;
+    constexpr int kThreadsX = 8, kThreadsY = 8, kThreadsZ = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -42,33 +40,28 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     // Where the rows of this thread's window start.
     long long row[9];
 #pragma unroll
-    for (int y = 0; y < 9; ++y) {
+    for (int y = 0; y < 9; ++y)
         row[y] = static_cast<long long>(j + y - 4) * pitch;
-    }
     long long plane[9];
 #pragma unroll
-    for (int z = 0; z < 9; ++z) {
+    for (int z = 0; z < 9; ++z)
         plane[z] = (k + z - 4) * slice;
-    }
 
     float p_cells[9][kCellsX + 8];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load4(&p_cells[y][4], p + plane[4] + row[y] + i);
-    }
     const float* p_row = p + plane[4] + row[4] + i;
     load4(p_cells[4], p_row - 4);
     load4(&p_cells[4][4], p_row);
     load4(&p_cells[4][8], p_row + 4);
 #pragma unroll
-    for (int y = 5; y < 9; ++y) {
+    for (int y = 5; y < 9; ++y)
         load4(&p_cells[y][4], p + plane[4] + row[y] + i);
-    }
     float r_cells[9][kCellsX];
 #pragma unroll
-    for (int z = 0; z < 9; ++z) {
+    for (int z = 0; z < 9; ++z)
         load4(r_cells[z], r + plane[z] + row[4] + i);
-    }
     float delta_cells[kCellsX];
     load4(delta_cells, delta + plane[4] + row[4] + i);
     float p_prev_cells[kCellsX];
@@ -116,12 +109,10 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         store4(r_next + plane[4] + row[4] + i, r_next_result);
     } else {
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) p_next[plane[4] + row[4] + i + x] = p_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) r_next[plane[4] + row[4] + i + x] = r_next_result[x];
-        }
     }
 }

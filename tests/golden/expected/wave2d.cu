@@ -41,8 +41,7 @@ __device__ inline void store_images_u(float* u, int i, int j, int nx, int ny, in
 extern "C" __global__ void __launch_bounds__(128, 10)
     wave2d_step(const float* __restrict__ u, const float* __restrict__ u_prev, float* __restrict__ u_next,
                 int nx, int ny, int pitch, float c_squared_dt_dt, double* __restrict__ height_partials) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -17,31 +17,31 @@ __device__ __forceinline__ void share4(float* to, const float* from) {
     *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
 }
 
-// Blocks send each other messages, each in packets of 16 bytes or of 8: values and, in the last four bytes,
-// the epoch that they are of, the number of their step. A packet becomes visible to other blocks as a whole,
-// so that no fence and no flag is needed. Small packets of all messages come first, then large ones. The PTX
-// predicates the stores themselves: no branch surrounds them.
+// Blocks send each other messages in packets of 16 bytes or of 8: values and, in the last four bytes, their
+// epoch, the number of their step. A packet becomes visible as a whole: no fence and no flag is needed. Small
+// packets of all messages come first, then large ones. The stores are predicated in PTX.
 
 __device__ __forceinline__ void send2_f32(long long* packets, int message, int messages, int epoch,
-                                          bool is_needed, float a, float b) {
+                                          bool is_needed, const float* from, int stride) {
     asm volatile(
         "{ .reg .pred p; .reg .b64 low, high; .reg .b128 large; setp.ne.s32 p, %4, 0;"
         " mov.b64 low, {%1, %2}; mov.b64 high, {0, %3}; mov.b128 large, {low, high};"
         " @p st.relaxed.gpu.global.b128 [%0], large; }" ::"l"(
             reinterpret_cast<longlong2*>(packets + messages) + message),
-        "f"(a), "f"(b), "r"(epoch), "r"(static_cast<int>(is_needed))
+        "f"(from[0]), "f"(from[stride]), "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
 
 __device__ __forceinline__ void send4_f32(long long* packets, int message, int messages, int epoch,
-                                          bool is_needed, float a, float b, float c, float d) {
+                                          bool is_needed, const float* from, int stride) {
     asm volatile(
         "{ .reg .pred p; .reg .b64 low, high, small; .reg .b128 large; setp.ne.s32 p, %7, 0;"
         " mov.b64 low, {%2, %3}; mov.b64 high, {%4, %6}; mov.b128 large, {low, high};"
         " mov.b64 small, {%5, %6}; @p st.relaxed.gpu.global.b128 [%0], large;"
         " @p st.relaxed.gpu.global.b64 [%1], small; }" ::"l"(
             reinterpret_cast<longlong2*>(packets + messages) + message),
-        "l"(packets + message), "f"(a), "f"(b), "f"(c), "f"(d), "r"(epoch), "r"(static_cast<int>(is_needed))
+        "l"(packets + message), "f"(from[0]), "f"(from[stride]), "f"(from[2 * stride]), "f"(from[3 * stride]),
+        "r"(epoch), "r"(static_cast<int>(is_needed))
         : "memory");
 }
 
@@ -136,8 +136,7 @@ __device__ inline void store_images_u(float* u, int i, int j, int nx, int ny, in
 extern "C" __global__ void __launch_bounds__(128, 10)
     wave2d_step(const float* __restrict__ u, const float* __restrict__ u_prev, float* __restrict__ u_next,
                 int nx, int ny, int pitch, float c_squared_dt_dt, double* __restrict__ height_partials) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -199,17 +198,12 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                     float* __restrict__ u_next_2, int nx, int ny, long long u_half, int pitch, int steps_sent,
                     int steps, float c_squared_dt_dt, long long* u_exchange) {
     extern __shared__ double shared_memory[];
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
-    constexpr int kThreads = 128;
-    constexpr int kCellsX = 4;
-    constexpr int kCellsY = 2;
-    constexpr int kTileX = 128;
-    constexpr int kTileY = 8;
-    constexpr int kRow = 136;       // of cells in shared memory, with those around
-    constexpr int kSlot = 1632;     // cells of one level in shared memory
-    constexpr int kRows = 256;      // of threads, which a block may send
-    constexpr int kMessages = 272;  // those rows, and columns of threads
+    constexpr int kThreadsX = 32, kThreadsY = 4, kThreads = 128;
+    constexpr int kCellsX = 4, kCellsY = 2;
+    constexpr int kTileX = 128, kTileY = 8;
+    constexpr int kBoxX = 136, kBoxY = 12;  // in shared memory, with cells around
+    constexpr int kRows = 256;              // of threads, which a block may send
+    constexpr int kMessages = 272;          // those rows, and columns of threads
 
     // The block's box of the grid, and the thread's first cell in it.
     const int thread = threadIdx.y * kThreadsX + threadIdx.x;
@@ -223,16 +217,17 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     const bool is_cut = in_j + 2 > size_j;
     const bool is_first = threadIdx.x % 32 == 0;
     const bool is_last = threadIdx.x % 32 == 31 || in_i + 4 == size_i;
-
-    auto& u_box = *reinterpret_cast<float(*)[2 * kSlot]>(shared_memory);
+    auto& u_box = *reinterpret_cast<float(*)[2][kBoxY][kBoxX]>(shared_memory);
+    auto& u_flat = *reinterpret_cast<float(*)[2][kBoxY * kBoxX]>(shared_memory);
     // Cells that are not in the grid are zero.
 #pragma unroll 1
-    for (int index = thread; index < 2 * kSlot; index += kThreads)
-        u_box[index] = 0.0f;
+    for (int index = thread; index < kBoxY * kBoxX; index += kThreads) {
+        u_flat[1][index] = 0.0f;
+        u_flat[0][index] = 0.0f;
+    }
     __syncthreads();
-    const int blocks_j = (ny + kTileY - 1) / kTileY;
     const int blocks_i = (nx + kTileX - 1) / kTileX;
-    const int u_messages = blocks_j * blocks_i * kMessages;
+    const int u_messages = (ny + kTileY - 1) / kTileY * blocks_i * kMessages;
     const auto row_message = [&](int i, int j) {
         return (j / kTileY * blocks_i + i / kTileX) * kMessages + j % kTileY * kThreadsX +
             i % kTileX / kCellsX;
@@ -242,9 +237,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
             (i % kTileX < 2 ? i % kTileX : i % kTileX - min(nx - (i - i % kTileX), kTileX) + 4) * kThreadsY +
             j % kTileY / kCellsY;
     };
-
     const int first = static_cast<int>(static_cast<long long>(box_j + in_j) * pitch + box_i + in_i);
-    const int u_place = (in_j + 2) * kRow + in_i + 4;
 
     // The thread's own cells, and those around them that it reads.
     float u_cells[6][8] = {};
@@ -255,19 +248,17 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         for (int x = 0; x < kCellsX; ++x)
             if (in_i + x < size_i && in_j + y < size_j) {
                 u_cells[y + 2][x + 2] = u[first + y * pitch + x];
-                u_box[u_place + y * kRow + x] = u_cells[y + 2][x + 2];
+                u_box[0][in_j + y + 2][in_i + x + 4] = u_cells[y + 2][x + 2];
                 u_before_cells[y][x] = u_prev[first + y * pitch + x];
             }
 
-    // The ghost cells around the box of u that this thread fills in: at first from the grid, later from
-    // messages.
+    // The ghost cells of u that this thread fills in: at first from the grid, later from messages.
     int u_around[2];
     int u_source[2];
 #pragma unroll
     for (int pass = 0; pass < 2; ++pass) {
         int i = box_i;
         int j = box_j;
-        bool is_there = true;
         if (pass < 1) {
             const int layer = thread / kThreadsX;
             i += thread % kThreadsX * kCellsX;
@@ -276,13 +267,13 @@ extern "C" __global__ void __launch_bounds__(128, 1)
             const int layer = thread % 4;
             i += layer < 2 ? layer - 2 : size_i + layer - 2;
             j += thread / 4 * kCellsY;
-            is_there = thread / 4 < kThreadsY;
         }
+        const bool is_there = pass < 1 || thread / 4 < kThreadsY;
 #pragma unroll
         for (int cell = 0; cell < (pass < 1 ? kCellsX : kCellsY); ++cell) {
             const bool is_in = is_there && (pass >= 1 || i < box_i + size_i) &&
                 (pass < 1 || j < box_j + size_j);
-            const int place = (j - box_j + 2) * kRow + i - box_i + 4;
+            const int place = (j - box_j + 2) * kBoxX + i - box_i + 4;
             const int source_i = i >= nx ? nx - 1 : i < 0 ? 0 : i;
             const int source_j = j >= ny ? ny - 1 : j < 0 ? 0 : j;
             const int source = static_cast<int>(static_cast<long long>(source_j) * pitch + source_i);
@@ -291,11 +282,9 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                 u_source[pass] = is_in ?
                     (pass < 1 ? row_message(source_i, source_j) : column_message(source_i, source_j)) : -1;
             }
-            if (is_in) u_box[place] = u[source];
-            if (pass < 1)
-                i += 1;
-            else
-                j += 1;
+            if (is_in) u_flat[0][place] = u[source];
+            i += pass < 1 ? 1 : 0;
+            j += pass < 1 ? 0 : 1;
         }
     }
 
@@ -318,8 +307,8 @@ extern "C" __global__ void __launch_bounds__(128, 1)
 
 #pragma unroll 1
     for (int step = 0; step < steps; ++step) {
-        const int u_at_now = step % 2 * kSlot;
-        const int u_at_next = (step + 1) % 2 * kSlot;
+        const int now = step % 2;
+        const int next = (step + 1) % 2;
         const int epoch = steps_sent + step + 1;
         long long* u_packets = u_exchange + epoch % 2 * u_half;
         float u_next_cells[2][4];
@@ -328,13 +317,13 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         if (is_cut)
 #pragma unroll
             for (int y = 0; y < kCellsY; ++y)
-                if (in_j + y >= size_j) load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
+                if (in_j + y >= size_j) load4(&u_cells[y + 2][2], u_box[now][in_j + y + 2] + in_i + 4);
 #pragma unroll
         for (int y = -2; y < 0; ++y)
-            load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
+            load4(&u_cells[y + 2][2], u_box[now][in_j + y + 2] + in_i + 4);
 #pragma unroll
         for (int y = 2; y < 4; ++y)
-            load4(&u_cells[y + 2][2], u_box + u_at_now + u_place + y * kRow);
+            load4(&u_cells[y + 2][2], u_box[now][in_j + y + 2] + in_i + 4);
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
             u_cells[y + 2][1] = __shfl_up_sync(0xffffffff, u_cells[y + 2][5], 1);
@@ -342,12 +331,12 @@ extern "C" __global__ void __launch_bounds__(128, 1)
             u_cells[y + 2][6] = __shfl_down_sync(0xffffffff, u_cells[y + 2][2], 1);
             u_cells[y + 2][7] = __shfl_down_sync(0xffffffff, u_cells[y + 2][3], 1);
             if (is_first) {
-                u_cells[y + 2][1] = u_box[u_at_now + u_place + y * kRow - 1];
-                u_cells[y + 2][0] = u_box[u_at_now + u_place + y * kRow - 2];
+                u_cells[y + 2][1] = u_box[now][in_j + y + 2][in_i + 3];
+                u_cells[y + 2][0] = u_box[now][in_j + y + 2][in_i + 2];
             }
             if (is_last) {
-                u_cells[y + 2][6] = u_box[u_at_now + u_place + y * kRow + 4];
-                u_cells[y + 2][7] = u_box[u_at_now + u_place + y * kRow + 5];
+                u_cells[y + 2][6] = u_box[now][in_j + y + 2][in_i + 8];
+                u_cells[y + 2][7] = u_box[now][in_j + y + 2][in_i + 9];
             }
         }
 #pragma unroll
@@ -365,29 +354,29 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                                                   u_cells[y + 3][x + 2]))),
                                           fmaf(2.0f, u_cells[y + 2][x + 2], -u_before_cells[y][x]));
             if (in_i < size_i && in_j + y < size_j)
-                share4(u_box + u_at_next + u_place + y * kRow, u_next_cells[y]);
+                share4(u_box[next][in_j + y + 2] + in_i + 4, u_next_cells[y]);
             send4_f32(u_packets, u_message + y * kThreadsX, u_messages, epoch, (u_sends & 1 << y) != 0,
-                      u_next_cells[y][0], u_next_cells[y][1], u_next_cells[y][2], u_next_cells[y][3]);
+                      u_next_cells[y], 1);
         }
         if (u_side_sends != 0) {
-            send2_f32(u_packets, u_low_message, u_messages, epoch, (u_side_sends & 1) != 0,
-                      u_next_cells[0][0], u_next_cells[1][0]);
+            send2_f32(u_packets, u_low_message, u_messages, epoch, (u_side_sends & 1) != 0, u_next_cells[0],
+                      4);
             send2_f32(u_packets, u_low_message + kThreadsY, u_messages, epoch, (u_side_sends & 1 << 1) != 0,
-                      u_next_cells[0][1], u_next_cells[1][1]);
+                      u_next_cells[0] + 1, 4);
             send2_f32(u_packets, u_high_message + -1 * kThreadsY, u_messages, epoch,
-                      (u_side_sends & 1 << 6) != 0, u_next_cells[0][2], u_next_cells[1][2]);
+                      (u_side_sends & 1 << 6) != 0, u_next_cells[0] + 2, 4);
             send2_f32(u_packets, u_high_message, u_messages, epoch, (u_side_sends & 1 << 7) != 0,
-                      u_next_cells[0][3], u_next_cells[1][3]);
+                      u_next_cells[0] + 3, 4);
         }
 
         float u_received[1][4];
         float u_received2[1][2];
         poll_all(u_packets, u_messages, epoch, u_source, u_received, u_received2);
-        if (u_source[0] >= 0) share4(u_box + u_at_next + u_around[0], u_received[0]);
+        if (u_source[0] >= 0) share4(u_flat[next] + u_around[0], u_received[0]);
         if (u_source[1] >= 0)
 #pragma unroll
             for (int y = 0; y < kCellsY; ++y)
-                u_box[u_at_next + u_around[1] + y * kRow] = u_received2[0][y];
+                u_flat[next][u_around[1] + y * kBoxX] = u_received2[0][y];
         __syncthreads();
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y)
