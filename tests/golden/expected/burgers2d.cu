@@ -136,8 +136,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
                        double* __restrict__ u_next, double* __restrict__ clock_next, int nx, int ny,
                        int pitch, double minus_inv_h, double minus_fastest, double scale,
                        double* __restrict__ elapsed_partials) {
-    constexpr int kThreadsX = 64;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 64, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -160,14 +159,11 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 
         // Cells of u_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
-        if (near_face || i < 1 || i >= nx - 1) {
-            store_images_u(u_next, i, j, nx, ny, pitch);
-        }
+        if (near_face || i < 1 || i >= nx - 1) store_images_u(u_next, i, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double elapsed_of_block = block_max(elapsed_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0) {
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         elapsed_partials[blockIdx.x + gridDim.x * blockIdx.y] = elapsed_of_block;
-    }
 }

@@ -82,8 +82,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 extern "C" __global__ void __launch_bounds__(128, 11)
     cahn_hilliard_mu_states(const float* __restrict__ c, float* __restrict__ mu, int nx, int ny, int pitch,
                             float minus_gamma) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -95,9 +94,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 
     // Cells of mu near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i >= nx - 1) {
-        store_images_mu(mu, i, j, nx, ny, pitch);
-    }
+    if (near_face || i < 1 || i >= nx - 1) store_images_mu(mu, i, j, nx, ny, pitch);
 }
 
 // Reads c, mu, writes c_next, reduces to mass.
@@ -137,8 +134,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 extern "C" __global__ void __launch_bounds__(128, 11)
     cahn_hilliard_c_states(const float* __restrict__ c, const float* __restrict__ mu,
                            float* __restrict__ c_next, int nx, int ny, int pitch, float dt_M) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -150,7 +146,5 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 
     // Cells of c_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i >= nx - 1) {
-        store_images_mu(c_next, i, j, nx, ny, pitch);
-    }
+    if (near_face || i < 1 || i >= nx - 1) store_images_mu(c_next, i, j, nx, ny, pitch);
 }

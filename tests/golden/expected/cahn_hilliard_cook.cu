@@ -177,8 +177,7 @@ extern "C" __global__ void __launch_bounds__(128, 9)
                                 const float* __restrict__ jx, const float* __restrict__ jy,
                                 float* __restrict__ c_next, int nx, int ny, int pitch, float M_dt,
                                 float scale) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -192,7 +191,5 @@ extern "C" __global__ void __launch_bounds__(128, 9)
 
     // Cells of c_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i >= nx - 1) {
-        store_images_mu(c_next, i, j, nx, ny, pitch);
-    }
+    if (near_face || i < 1 || i >= nx - 1) store_images_mu(c_next, i, j, nx, ny, pitch);
 }

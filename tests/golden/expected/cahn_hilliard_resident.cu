@@ -141,8 +141,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 extern "C" __global__ void __launch_bounds__(128, 11)
     cahn_hilliard_mu_states(const float* __restrict__ c, float* __restrict__ mu, int nx, int ny, int pitch,
                             float minus_gamma) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -154,9 +153,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 
     // Cells of mu near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i >= nx - 1) {
-        store_images_mu(mu, i, j, nx, ny, pitch);
-    }
+    if (near_face || i < 1 || i >= nx - 1) store_images_mu(mu, i, j, nx, ny, pitch);
 }
 
 // Reads c, mu, writes c_next, reduces to mass.
@@ -196,8 +193,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 extern "C" __global__ void __launch_bounds__(128, 11)
     cahn_hilliard_c_states(const float* __restrict__ c, const float* __restrict__ mu,
                            float* __restrict__ c_next, int nx, int ny, int pitch, float dt_M) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -209,9 +205,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 
     // Cells of c_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i >= nx - 1) {
-        store_images_mu(c_next, i, j, nx, ny, pitch);
-    }
+    if (near_face || i < 1 || i >= nx - 1) store_images_mu(c_next, i, j, nx, ny, pitch);
 }
 
 // All time steps of a launch, with the grid on the chip. Reads c, writes c_next.

@@ -126,8 +126,7 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     cahn_hilliard_rk4_mu1_states(const double* __restrict__ c, double* __restrict__ mu1, int nx, int ny,
                                  int pitch, double minus_gamma) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -136,9 +135,8 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
 
     double c_cells[3][kCellsX + 2];
     load2(&c_cells[0][1], c + row[0] + i);
@@ -150,34 +148,26 @@ extern "C" __global__ void __launch_bounds__(64, 16)
 
     double mu1_result[kCellsX];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         mu1_result[x] = fma(minus_gamma,
                             fma(-4.0, c_cells[1][x + 1],
                                 c_cells[1][x] + c_cells[1][x + 2] + c_cells[0][x + 1] + c_cells[2][x + 1]),
                             fma(c_cells[1][x + 1] * c_cells[1][x + 1], c_cells[1][x + 1],
                                 -c_cells[1][x + 1]));
-    }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store2(mu1 + row[1] + i, mu1_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) mu1[row[1] + i + x] = mu1_result[x];
-        }
-    }
 
     // Cells of mu1 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 1) {
+    if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_mu1(mu1, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
+                if (i + x < nx) store_images_mu1(mu1, i + x, j, nx, ny, pitch);
 }
 
 // Reads c, mu1, writes c2.
@@ -598,8 +588,7 @@ extern "C" __global__ void __launch_bounds__(64, 8)
                                const double* __restrict__ mu4, double* __restrict__ c_next, int nx, int ny,
                                int pitch, double dt_M) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -608,9 +597,8 @@ extern "C" __global__ void __launch_bounds__(64, 8)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
 
     double c_cells[kCellsX];
     load2(c_cells, c + row[1] + i);
@@ -645,7 +633,7 @@ extern "C" __global__ void __launch_bounds__(64, 8)
 
     double c_next_result[kCellsX];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         c_next_result[x] = fma(dt_M,
                                fma(2.0,
                                    mu2_cells[1][x] + mu3_cells[1][x] + mu2_cells[1][x + 2] +
@@ -658,26 +646,18 @@ extern "C" __global__ void __launch_bounds__(64, 8)
                                        mu4_cells[1][x + 2] + mu1_cells[0][x + 1] + mu4_cells[0][x + 1] +
                                        mu1_cells[2][x + 1] + mu4_cells[2][x + 1])),
                                c_cells[x]);
-    }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store2(c_next + row[1] + i, c_next_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) c_next[row[1] + i + x] = c_next_result[x];
-        }
-    }
 
     // Cells of c_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 1) {
+    if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_mu1(c_next, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
+                if (i + x < nx) store_images_mu1(c_next, i + x, j, nx, ny, pitch);
 }

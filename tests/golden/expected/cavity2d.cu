@@ -145,7 +145,7 @@ extern "C" __global__ void __launch_bounds__(128, 5)
 // f_4_next, f_5_next, f_6_next, f_7_next, f_8_next.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 76 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 4)
+extern "C" __global__ void __launch_bounds__(128, 5)
     cavity2d_step_states(const float* __restrict__ f_0, const float* __restrict__ wall,
                          const float* __restrict__ f_3, const float* __restrict__ f_1,
                          const float* __restrict__ f_4, const float* __restrict__ f_2,
@@ -157,8 +157,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                          float* __restrict__ f_6_next, float* __restrict__ f_7_next,
                          float* __restrict__ f_8_next, int nx, int ny, int pitch, float lid, float lid_2,
                          float lid_3, float lid_4, float scale) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -345,9 +345,9 @@ extern "C" __global__ void __launch_bounds__(128, 4)
 // f_18, f_17, writes f_0_next, f_1_next, f_2_next, f_3_next, f_4_next, f_5_next, f_6_next, f_7_next,
 // f_8_next, f_9_next, f_10_next, f_11_next, f_12_next, f_13_next, f_14_next, f_15_next, f_16_next, f_17_next,
 // f_18_next.
-// Schedule: direct, blocks of 16x8x1 threads, 1x1x1 cells a thread.
+// Schedule: direct, blocks of 16x4x2 threads, 1x1x1 cells a thread.
 // At least 156 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 1)
+extern "C" __global__ void __launch_bounds__(128, 4)
     duct3d_step_states(const float* __restrict__ f_0, const float* __restrict__ solid,
                        const float* __restrict__ f_2, const float* __restrict__ f_1,
                        const float* __restrict__ f_4, const float* __restrict__ f_3,
@@ -369,12 +369,11 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                        float* __restrict__ f_16_next, float* __restrict__ f_17_next,
                        float* __restrict__ f_18_next, int nx, int ny, int nz, int pitch, long long slice,
                        float force, float inv_tau, float force_2, float force_3, float force_4) {
-    constexpr int kThreadsX = 16;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 16, kThreadsY = 4, kThreadsZ = 2;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
-    const int k = blockIdx.z;
+    const int k = blockIdx.z * kThreadsZ + threadIdx.z;
     if (i >= nx || j >= ny || k >= nz) return;
 
     const long long at = k * slice + static_cast<long long>(j) * pitch + i;
@@ -588,52 +587,32 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     f_18_next[at] = f_18_new;
 
     // Cells of f_1_next near a face are shown by halo cells, too.
-    if (i >= nx - 1) {
-        store_images_f_1(f_1_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (i >= nx - 1) store_images_f_1(f_1_next, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of f_2_next near a face are shown by halo cells, too.
-    if (i < 1) {
-        store_images_f_2(f_2_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (i < 1) store_images_f_2(f_2_next, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of f_7_next near a face are shown by halo cells, too.
-    if (i >= nx - 1) {
-        store_images_f_1(f_7_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (i >= nx - 1) store_images_f_1(f_7_next, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of f_8_next near a face are shown by halo cells, too.
-    if (i < 1) {
-        store_images_f_2(f_8_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (i < 1) store_images_f_2(f_8_next, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of f_9_next near a face are shown by halo cells, too.
-    if (i >= nx - 1) {
-        store_images_f_1(f_9_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (i >= nx - 1) store_images_f_1(f_9_next, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of f_10_next near a face are shown by halo cells, too.
-    if (i < 1) {
-        store_images_f_2(f_10_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (i < 1) store_images_f_2(f_10_next, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of f_11_next near a face are shown by halo cells, too.
-    if (i >= nx - 1) {
-        store_images_f_1(f_11_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (i >= nx - 1) store_images_f_1(f_11_next, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of f_12_next near a face are shown by halo cells, too.
-    if (i < 1) {
-        store_images_f_2(f_12_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (i < 1) store_images_f_2(f_12_next, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of f_13_next near a face are shown by halo cells, too.
-    if (i >= nx - 1) {
-        store_images_f_1(f_13_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (i >= nx - 1) store_images_f_1(f_13_next, i, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of f_14_next near a face are shown by halo cells, too.
-    if (i < 1) {
-        store_images_f_2(f_14_next, i, j, k, nx, ny, nz, pitch, slice);
-    }
+    if (i < 1) store_images_f_2(f_14_next, i, j, k, nx, ny, nz, pitch, slice);
 }

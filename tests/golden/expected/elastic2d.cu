@@ -182,8 +182,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
                         float* __restrict__ vy_next, int nx, int ny, int pitch, float dt_over_rho,
                         float inv_h, float minus_inv_h) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 32, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -192,9 +191,8 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     // Where the rows of this thread's window start.
     long long row[5];
 #pragma unroll
-    for (int y = 0; y < 5; ++y) {
+    for (int y = 0; y < 5; ++y)
         row[y] = static_cast<long long>(j + y - 2) * pitch;
-    }
 
     float vx_cells[kCellsX];
     load2(vx_cells, vx + row[2] + i);
@@ -205,9 +203,8 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     load2(&sxx_cells[3], sxx_row + 2);
     float sxy_cells[4][kCellsX + 3];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load2(&sxy_cells[y][2], sxy + row[y] + i);
-    }
     const float* sxy_row = sxy + row[2] + i;
     load2(sxy_cells[2], sxy_row - 2);
     load2(&sxy_cells[2][2], sxy_row);
@@ -217,9 +214,8 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     load2(vy_cells, vy + row[2] + i);
     float syy_cells[4][kCellsX];
 #pragma unroll
-    for (int y = 0; y < 4; ++y) {
+    for (int y = 0; y < 4; ++y)
         load2(syy_cells[y], syy + row[y + 1] + i);
-    }
 
     float vx_next_result[kCellsX];
     float vy_next_result[kCellsX];
@@ -247,40 +243,28 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         store2(vy_next + row[2] + i, vy_next_result);
     } else {
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) vx_next[row[2] + i + x] = vx_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) vy_next[row[2] + i + x] = vy_next_result[x];
-        }
     }
 
     // Cells of vx_next near a face are shown by halo cells, too.
     const bool near_face = j < 2 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 2) {
+    if (near_face || i < 1 || i + 1 >= nx - 2)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 2) {
-                if (i + x < nx) {
-                    store_images_vx(vx_next, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 2)
+                if (i + x < nx) store_images_vx(vx_next, i + x, j, nx, ny, pitch);
 
     // Cells of vy_next near a face are shown by halo cells, too.
     const bool near_face_2 = j < 1 || j >= ny - 2;
-    if (near_face_2 || i < 2 || i + 1 >= nx - 1) {
+    if (near_face_2 || i < 2 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face_2 || i + x < 2 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_vy(vy_next, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face_2 || i + x < 2 || i + x >= nx - 1)
+                if (i + x < nx) store_images_vy(vy_next, i + x, j, nx, ny, pitch);
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic.
@@ -449,8 +433,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
                          int pitch, float inv_h, float minus_inv_h, float dt, float lambda, float mu,
                          float dt_mu) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 32, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -459,9 +442,8 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     // Where the rows of this thread's window start.
     long long row[5];
 #pragma unroll
-    for (int y = 0; y < 5; ++y) {
+    for (int y = 0; y < 5; ++y)
         row[y] = static_cast<long long>(j + y - 2) * pitch;
-    }
 
     float sxx_cells[kCellsX];
     load2(sxx_cells, sxx + row[2] + i);
@@ -476,14 +458,12 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     load2(&vx_next_cells[1][2], vx_next_row);
     vx_next_cells[1][4] = vx_next_row[2];
 #pragma unroll
-    for (int y = 2; y < 4; ++y) {
+    for (int y = 2; y < 4; ++y)
         load2(&vx_next_cells[y][2], vx_next + row[y + 1] + i);
-    }
     float vy_next_cells[4][kCellsX + 3];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load2(&vy_next_cells[y][1], vy_next + row[y] + i);
-    }
     const float* vy_next_row = vy_next + row[2] + i;
     vy_next_cells[2][0] = vy_next_row[-1];
     load2(&vy_next_cells[2][1], vy_next_row);
@@ -519,51 +499,34 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         store2(sxy_next + row[2] + i, sxy_next_result);
     } else {
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) sxx_next[row[2] + i + x] = sxx_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) syy_next[row[2] + i + x] = syy_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) sxy_next[row[2] + i + x] = sxy_next_result[x];
-        }
     }
 
     // Cells of sxx_next near a face are shown by halo cells, too.
-    if (i < 2 || i + 1 >= nx - 1) {
+    if (i < 2 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (i + x < 2 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_sxx(sxx_next, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (i + x < 2 || i + x >= nx - 1)
+                if (i + x < nx) store_images_sxx(sxx_next, i + x, j, nx, ny, pitch);
 
     // Cells of syy_next near a face are shown by halo cells, too.
-    if (j < 2 || j >= ny - 1) {
+    if (j < 2 || j >= ny - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (i + x < nx) {
-                store_images_syy(syy_next, i + x, j, nx, ny, pitch);
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (i + x < nx) store_images_syy(syy_next, i + x, j, nx, ny, pitch);
 
     // Cells of sxy_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 2;
-    if (near_face || i < 1 || i + 1 >= nx - 2) {
+    if (near_face || i < 1 || i + 1 >= nx - 2)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 2) {
-                if (i + x < nx) {
-                    store_images_sxy(sxy_next, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 2)
+                if (i + x < nx) store_images_sxy(sxy_next, i + x, j, nx, ny, pitch);
 }

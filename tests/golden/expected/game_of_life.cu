@@ -77,8 +77,7 @@ extern "C" __global__ void __launch_bounds__(256, 5)
 extern "C" __global__ void __launch_bounds__(256, 5)
     game_of_life_step_states(const bool* __restrict__ alive, bool* __restrict__ alive_next, int nx, int ny,
                              int pitch) {
-    constexpr int kThreadsX = 128;
-    constexpr int kThreadsY = 2;
+    constexpr int kThreadsX = 128, kThreadsY = 2;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -93,7 +92,5 @@ extern "C" __global__ void __launch_bounds__(256, 5)
 
     // Cells of alive_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i >= nx - 1) {
-        store_images_alive(alive_next, i, j, nx, ny, pitch);
-    }
+    if (near_face || i < 1 || i >= nx - 1) store_images_alive(alive_next, i, j, nx, ny, pitch);
 }

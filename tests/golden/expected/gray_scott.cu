@@ -223,8 +223,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
                            float* __restrict__ u_next, float* __restrict__ v_next, int nx, int ny, int pitch,
                            float dt, float Du, float F, float Dv, float scale) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 32, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -233,9 +232,8 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
 
     float u_cells[3][kCellsX + 2];
     load2(&u_cells[0][1], u + row[0] + i);
@@ -279,38 +277,26 @@ extern "C" __global__ void __launch_bounds__(256, 4)
         store2(v_next + row[1] + i, v_next_result);
     } else {
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) u_next[row[1] + i + x] = u_next_result[x];
-        }
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) v_next[row[1] + i + x] = v_next_result[x];
-        }
     }
 
     // Cells of u_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 1) {
+    if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_u(u_next, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
+                if (i + x < nx) store_images_u(u_next, i + x, j, nx, ny, pitch);
 
     // Cells of v_next near a face are shown by halo cells, too.
     const bool near_face_2 = j < 1 || j >= ny - 1;
-    if (near_face_2 || i < 1 || i + 1 >= nx - 1) {
+    if (near_face_2 || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face_2 || i + x < 1 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_u(v_next, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face_2 || i + x < 1 || i + x >= nx - 1)
+                if (i + x < nx) store_images_u(v_next, i + x, j, nx, ny, pitch);
 }

@@ -112,9 +112,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     heat3d_until_step_states(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
                              int pitch, long long slice, float lambda_dt) {
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 16;
-    constexpr int kThreadsY = 4;
-    constexpr int kThreadsZ = 4;
+    constexpr int kThreadsX = 16, kThreadsY = 4, kThreadsZ = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -124,14 +122,12 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
     long long plane[3];
 #pragma unroll
-    for (int z = 0; z < 3; ++z) {
+    for (int z = 0; z < 3; ++z)
         plane[z] = (k + z - 1) * slice;
-    }
 
     float u_cells[3][3][kCellsX + 2];
     load4(&u_cells[0][1][1], u + plane[0] + row[1] + i);
@@ -145,19 +141,16 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 
     float u_next_result[kCellsX];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         u_next_result[x] = fmaf(lambda_dt,
                                 fmaf(-6.0f, u_cells[1][1][x + 1],
                                      u_cells[1][1][x] + u_cells[1][1][x + 2] + u_cells[1][0][x + 1] +
                                      u_cells[1][2][x + 1] + u_cells[0][1][x + 1] + u_cells[2][1][x + 1]),
                                 u_cells[1][1][x + 1]);
-    }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store4(u_next + plane[1] + row[1] + i, u_next_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) u_next[plane[1] + row[1] + i + x] = u_next_result[x];
-        }
-    }
 }

@@ -86,8 +86,7 @@ extern "C" __global__ void __launch_bounds__(128, 9)
 extern "C" __global__ void __launch_bounds__(128, 9)
     heat_f16_step_states(const f16* __restrict__ u, const float* __restrict__ v, f16* __restrict__ u_next,
                          float* __restrict__ v_next, int nx, int ny, int pitch, float lambda_dt) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

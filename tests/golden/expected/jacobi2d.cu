@@ -54,8 +54,7 @@ extern "C" __global__ void __launch_bounds__(64, 19)
 extern "C" __global__ void __launch_bounds__(64, 19)
     jacobi2d_step_states(const double* __restrict__ u, double* __restrict__ u_next, int nx, int ny, int pitch)
     {
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;

@@ -189,8 +189,7 @@ extern "C" __global__ void __launch_bounds__(64, 16)
                         const float* __restrict__ hx_next, float* __restrict__ ez_next, int nx, int ny,
                         int pitch, float dt, float scale, float scale_2) {
     constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -199,9 +198,8 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     // Where the rows of this thread's window start.
     long long row[2];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
 
     float ez_cells[kCellsX];
     load4(ez_cells, ez + row[1] + i);
@@ -211,24 +209,20 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     load4(&hy_next_cells[1], hy_next_row);
     float hx_next_cells[2][kCellsX];
 #pragma unroll
-    for (int y = 0; y < 2; ++y) {
+    for (int y = 0; y < 2; ++y)
         load4(hx_next_cells[y], hx_next + row[y] + i);
-    }
 
     float ez_next_result[kCellsX];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         ez_next_result[x] = fmaf(dt,
                                  fmaf(scale_2, hx_next_cells[1][x] - hx_next_cells[0][x],
                                       scale * (hy_next_cells[x + 1] - hy_next_cells[x])),
                                  ez_cells[x]);
-    }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store4(ez_next + row[1] + i, ez_next_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) ez_next[row[1] + i + x] = ez_next_result[x];
-        }
-    }
 }

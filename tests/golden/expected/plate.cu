@@ -150,8 +150,7 @@ extern "C" __global__ void __launch_bounds__(256, 5)
     plate_step_states(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int pitch,
                       float dt) {
     constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 32, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -160,9 +159,8 @@ extern "C" __global__ void __launch_bounds__(256, 5)
     // Where the rows of this thread's window start.
     long long row[3];
 #pragma unroll
-    for (int y = 0; y < 3; ++y) {
+    for (int y = 0; y < 3; ++y)
         row[y] = static_cast<long long>(j + y - 1) * pitch;
-    }
 
     float u_cells[3][kCellsX + 2];
     load2(&u_cells[0][1], u + row[0] + i);
@@ -174,32 +172,24 @@ extern "C" __global__ void __launch_bounds__(256, 5)
 
     float u_next_result[kCellsX];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
+    for (int x = 0; x < kCellsX; ++x)
         u_next_result[x] = fmaf(dt,
                                 fmaf(-4.0f, u_cells[1][x + 1],
                                      u_cells[1][x] + u_cells[1][x + 2] + u_cells[0][x + 1] +
                                      u_cells[2][x + 1]),
                                 u_cells[1][x + 1]);
-    }
-    if (i + kCellsX <= nx) {
+    if (i + kCellsX <= nx)
         store2(u_next + row[1] + i, u_next_result);
-    } else {
+    else
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
+        for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) u_next[row[1] + i + x] = u_next_result[x];
-        }
-    }
 
     // Cells of u_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 1) {
+    if (near_face || i < 1 || i + 1 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x) {
-            if (near_face || i + x < 1 || i + x >= nx - 1) {
-                if (i + x < nx) {
-                    store_images_u(u_next, i + x, j, nx, ny, pitch);
-                }
-            }
-        }
-    }
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
+                if (i + x < nx) store_images_u(u_next, i + x, j, nx, ny, pitch);
 }

@@ -201,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(64, 8)
 // f_4_next, f_5_next, f_6_next, f_7_next, f_8_next.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 152 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 1)
+extern "C" __global__ void __launch_bounds__(64, 8)
     poiseuille2d_step_states(const double* __restrict__ f_0, const double* __restrict__ solid,
                              const double* __restrict__ f_3, const double* __restrict__ f_1,
                              const double* __restrict__ f_4, const double* __restrict__ f_2,
@@ -213,8 +213,7 @@ extern "C" __global__ void __launch_bounds__(64, 1)
                              double* __restrict__ f_6_next, double* __restrict__ f_7_next,
                              double* __restrict__ f_8_next, int nx, int ny, int pitch, double force,
                              double inv_tau, double force_2, double force_3, double force_4) {
-    constexpr int kThreadsX = 8;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -311,32 +310,20 @@ extern "C" __global__ void __launch_bounds__(64, 1)
     f_8_next[at] = f_8_new;
 
     // Cells of f_1_next near a face are shown by halo cells, too.
-    if (i >= nx - 1) {
-        store_images_f_1(f_1_next, i, j, nx, ny, pitch);
-    }
+    if (i >= nx - 1) store_images_f_1(f_1_next, i, j, nx, ny, pitch);
 
     // Cells of f_3_next near a face are shown by halo cells, too.
-    if (i < 1) {
-        store_images_f_3(f_3_next, i, j, nx, ny, pitch);
-    }
+    if (i < 1) store_images_f_3(f_3_next, i, j, nx, ny, pitch);
 
     // Cells of f_5_next near a face are shown by halo cells, too.
-    if (i >= nx - 1) {
-        store_images_f_1(f_5_next, i, j, nx, ny, pitch);
-    }
+    if (i >= nx - 1) store_images_f_1(f_5_next, i, j, nx, ny, pitch);
 
     // Cells of f_6_next near a face are shown by halo cells, too.
-    if (i < 1) {
-        store_images_f_3(f_6_next, i, j, nx, ny, pitch);
-    }
+    if (i < 1) store_images_f_3(f_6_next, i, j, nx, ny, pitch);
 
     // Cells of f_7_next near a face are shown by halo cells, too.
-    if (i < 1) {
-        store_images_f_3(f_7_next, i, j, nx, ny, pitch);
-    }
+    if (i < 1) store_images_f_3(f_7_next, i, j, nx, ny, pitch);
 
     // Cells of f_8_next near a face are shown by halo cells, too.
-    if (i >= nx - 1) {
-        store_images_f_1(f_8_next, i, j, nx, ny, pitch);
-    }
+    if (i >= nx - 1) store_images_f_1(f_8_next, i, j, nx, ny, pitch);
 }

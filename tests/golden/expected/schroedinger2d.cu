@@ -614,8 +614,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                                  const float* __restrict__ k3_im, float* __restrict__ psi_re_next,
                                  float* __restrict__ psi_im_next, int nx, int ny, int pitch, float dt,
                                  float dt_2) {
-    constexpr int kThreadsX = 64;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 64, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -668,13 +667,9 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 
     // Cells of psi_re_next near a face are shown by halo cells, too.
     const bool near_face = j < 4 || j >= ny - 4;
-    if (near_face || i < 4 || i >= nx - 4) {
-        store_images_k1_re(psi_re_next, i, j, nx, ny, pitch);
-    }
+    if (near_face || i < 4 || i >= nx - 4) store_images_k1_re(psi_re_next, i, j, nx, ny, pitch);
 
     // Cells of psi_im_next near a face are shown by halo cells, too.
     const bool near_face_2 = j < 4 || j >= ny - 4;
-    if (near_face_2 || i < 4 || i >= nx - 4) {
-        store_images_k1_re(psi_im_next, i, j, nx, ny, pitch);
-    }
+    if (near_face_2 || i < 4 || i >= nx - 4) store_images_k1_re(psi_im_next, i, j, nx, ny, pitch);
 }

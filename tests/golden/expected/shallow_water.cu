@@ -163,8 +163,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     shallow_water_eta_states(const double* __restrict__ eta, const double* __restrict__ u_next,
                              const double* __restrict__ v_next, double* __restrict__ eta_next, int nx, int ny,
                              int pitch, double minus_dt_over_h, double depth) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 8;
+    constexpr int kThreadsX = 32, kThreadsY = 8;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -179,7 +178,5 @@ extern "C" __global__ void __launch_bounds__(256, 3)
 
     // Cells of eta_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i >= nx - 1) {
-        store_images_eta(eta_next, i, j, nx, ny, pitch);
-    }
+    if (near_face || i < 1 || i >= nx - 1) store_images_eta(eta_next, i, j, nx, ny, pitch);
 }

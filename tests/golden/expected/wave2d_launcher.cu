@@ -186,8 +186,7 @@ extern "C" __global__ void __launch_bounds__(128, 10)
 extern "C" __global__ void __launch_bounds__(128, 10)
     wave2d_step_states(const float* __restrict__ u, const float* __restrict__ u_prev,
                        float* __restrict__ u_next, int nx, int ny, int pitch, float c_squared_dt_dt) {
-    constexpr int kThreadsX = 32;
-    constexpr int kThreadsY = 4;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -202,9 +201,7 @@ extern "C" __global__ void __launch_bounds__(128, 10)
 
     // Cells of u_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
-    if (near_face || i < 1 || i >= nx - 1) {
-        store_images_u(u_next, i, j, nx, ny, pitch);
-    }
+    if (near_face || i < 1 || i >= nx - 1) store_images_u(u_next, i, j, nx, ny, pitch);
 }
 
 // All time steps of a launch, with the grid on the chip. Reads u, u_prev, writes u_next, u_next_2.
