@@ -49,9 +49,10 @@ TEST_CASE("direct with one cell a thread reads neighbours where they are used") 
         kernel_text(kMean, schedule),
         {"helper store_images_u(float* u, int i, int j, int nx, int ny, int pitch)",
          "kernel mean_step(const float* u, float* u_next, int nx, int ny, int pitch, double* total_partials)",
-         "constexpr int kThreadsX = 32, kThreadsY = 4;", "double total_of_thread = 0.0;", "if (i < nx && j < ny) {",
-         "u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch]", "u_next[at] = u_new;",
-         "store_images_u(u_next, i, j, nx, ny, pitch);", "block_sum(total_of_thread)", "total_partials["});
+         "constexpr int kThreadsX = 32, kThreadsY = 4;", "double total_of_thread = 0.0;",
+         "if (i < nx && j < ny) {", "u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch]",
+         "u_next[at] = u_new;", "store_images_u(u_next, i, j, nx, ny, pitch);", "block_sum(total_of_thread)",
+         "total_partials["});
 }
 
 TEST_CASE("direct with more cells loads a window in vectors") {

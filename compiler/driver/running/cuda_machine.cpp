@@ -148,7 +148,7 @@ private:
         timings.compile = watch.lap();
         const CompiledCode& compiled = made.compiled;
         using Several = LoadTimings::Several;
-        timings.several = made.async_block.valid()      ? Several::beside
+        timings.several = made.async_block.valid()     ? Several::beside
                           : !compiled.block            ? Several::none
                           : compiled.block->from_cache ? Several::cached
                                                        : Several::compiled;

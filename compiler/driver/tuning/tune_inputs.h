@@ -34,7 +34,7 @@ TuneInputs run_inputs(const ir::Program& program, const sema::RunSpec* run, cons
                       Machine& machine);
 
 TuneInputs inputs_without_fields(const ir::Program& program, const sema::RunSpec* run,
-                                const RunRequest& request, Machine& machine);
+                                 const RunRequest& request, Machine& machine);
 
 // For another grid: the first rows of the run's tables, and points at random places of that grid, with what
 // is injected in `steps` steps.
