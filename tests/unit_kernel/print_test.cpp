@@ -106,6 +106,23 @@ TEST_CASE("one statement needs no braces, except where an else would find anothe
           "    if (i < 1) {\n        barrier();\n    } else {\n        barrier();\n        return;\n    }\n");
 }
 
+TEST_CASE("lambdas are declared by reference and called by name") {
+    const Expr k = i32("k"), n = i32("n");
+    const Block body{DeclareLambda{"place", {"k"}, k * n + 1},
+                     Declare{Type::i32, "at", call_lambda("place", {n - 1})}};
+    CHECK(printed(body) ==
+          "    const auto place = [&](int k) {\n        return k * n + 1;\n    };\n"
+          "    const int at = place(n - 1);\n");
+}
+
+TEST_CASE("a note beside the only statement of a body needs no braces") {
+    const Block noted{Comment{"a note"}, Barrier{}};
+    CHECK(printed(Block{For{"i", 0, 4, 1, Unroll::leave, noted}}) ==
+          "    for (int i = 0; i < 4; ++i)\n        // a note\n        barrier();\n");
+    CHECK(printed(Block{For{"i", 0, 4, 1, Unroll::leave, {Comment{"a note"}}}}) ==
+          "    for (int i = 0; i < 4; ++i) {\n        // a note\n    }\n");
+}
+
 TEST_CASE("functions have their comments, parameters and constants above the body") {
     Program program = kernel_of({Return{}});
     program.header = {"A program.", "", "Its end."};
