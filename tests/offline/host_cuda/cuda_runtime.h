@@ -201,6 +201,9 @@ inline unsigned long long halo_load_packet(const long long* from) {
     host_let_others_run();
     return static_cast<unsigned long long>(*from);
 }
+inline unsigned long long halo_words(unsigned low, unsigned high) {
+    return static_cast<unsigned long long>(high) << 32 | low;
+}
 
 inline void (*host_kernel)(void*) = nullptr;
 inline void* host_arguments = nullptr;
