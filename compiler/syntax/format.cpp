@@ -211,9 +211,7 @@ private:
     }
 
     void add_comment(SourceRange where) {
-        std::string_view comment = text(where);
-        while (!comment.empty() && (comment.back() == ' ' || comment.back() == '\t'))
-            comment.remove_suffix(1);
+        const std::string_view comment = text(where);
         const bool is_trailing =
             !lines_.empty() && newlines_before(where.begin) == 0 && lines_.back().comment.empty();
         if (is_trailing) {

@@ -11,6 +11,9 @@ namespace halo::syntax {
 
 namespace {
 
+bool is_blank(char c) {
+    return c == ' ' || c == '\t' || c == '\r';
+}
 bool is_digit(char c) {
     return c >= '0' && c <= '9';
 }
@@ -115,10 +118,11 @@ private:
                 const std::size_t begin = at_;
                 at_ = std::min(text_.find('\n', at_), text_.size());
                 std::size_t end = at_;
-                if (end > begin && text_[end - 1] == '\r') --end;
+                while (is_blank(text_[end - 1]))
+                    --end;
                 result_.comments.push_back(
                     {static_cast<std::uint32_t>(begin), static_cast<std::uint32_t>(end)});
-            } else if (c == ' ' || c == '\t' || c == '\r' || c == '\n') {
+            } else if (is_blank(c) || c == '\n') {
                 ++at_;
             } else {
                 return;

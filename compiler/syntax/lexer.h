@@ -10,7 +10,7 @@ namespace halo::syntax {
 
 struct Tokens {
     std::vector<Token> tokens;          // the last one is `end`
-    std::vector<SourceRange> comments;  // from # to the end of the line, in order
+    std::vector<SourceRange> comments;  // from # to the line's last word, in order
 };
 
 Tokens lex(const SourceFile& source, std::uint32_t begin = 0);  // from an offset to the end

@@ -44,10 +44,7 @@ std::string words(const SourceFile& file) {
         all += ' ';
     }
     for (const SourceRange where : result.comments) {
-        std::string_view comment = file.text(where);
-        while (comment.ends_with(' ') || comment.ends_with('\t'))
-            comment.remove_suffix(1);
-        all += comment;
+        all += file.text(where);
         all += '\n';
     }
     return all;

@@ -66,7 +66,7 @@ TEST_CASE("what is no word is marked") {
 }
 
 TEST_CASE("lines, spaces and comments are noted") {
-    const SourceFile file("f", "a b # one\r\n  c(d)# two\n# three");
+    const SourceFile file("f", "a b # one\r\n  c(d)# two \r\t\n# three  ");
     const Tokens result = lex(file);
     REQUIRE(result.tokens.size() == 7);
     CHECK(result.tokens[0].newline_before);
