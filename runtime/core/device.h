@@ -149,6 +149,11 @@ public:
         return std::nullopt;
     }
 
+    // Optional: whether all cells of an array are finite, found where they are. Waits for the device.
+    virtual std::optional<bool> cells_are_finite(const void* /*array*/, const Geometry&, ElementType) {
+        return std::nullopt;
+    }
+
     // Optional. What a recording holds has run before, outside of one: a device may load its parts at first
     // use. Between begin_recording() and end_recording() launches, copies on the device, set_bytes and halo
     // passes are noted and not run; any other call is a mistake.

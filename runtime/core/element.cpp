@@ -71,6 +71,18 @@ float brain_value(std::uint16_t bits) {
     return std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16);
 }
 
+// Infinite and NaN are those with all bits of the exponent set. The loop has no branch, so that compilers
+// make vectors of it.
+template <class Bits>
+std::int64_t count_with_exponent(const void* elements, std::int64_t count, Bits exponent) {
+    std::int64_t found = 0;
+    for (std::int64_t n = 0; n < count; ++n) {
+        const Bits bits = get<Bits>(static_cast<const char*>(elements) + n * std::int64_t{sizeof(Bits)});
+        found += (bits & exponent) == exponent ? 1 : 0;
+    }
+    return found;
+}
+
 }  // namespace
 
 void encode(double value, ElementType type, void* element) {
@@ -153,6 +165,25 @@ void decode(const void* elements, std::int64_t count, ElementType type, float* v
 const char* name_of(ElementType type) {
     static constexpr const char* kNames[] = {"f32", "f64", "f16", "bf16", "u8", "i32", "i64", "bool"};
     return kNames[static_cast<int>(type)];
+}
+
+std::int64_t count_not_finite(const void* elements, std::int64_t count, ElementType type) {
+    switch (type) {
+        case ElementType::f32:
+            return count_with_exponent(elements, count, std::uint32_t{0x7f800000});
+        case ElementType::f64:
+            return count_with_exponent(elements, count, std::uint64_t{0x7ff0000000000000});
+        case ElementType::f16:
+            return count_with_exponent(elements, count, std::uint16_t{0x7c00});
+        case ElementType::bf16:
+            return count_with_exponent(elements, count, std::uint16_t{0x7f80});
+        case ElementType::u8:
+        case ElementType::i32:
+        case ElementType::i64:
+        case ElementType::boolean:
+            break;
+    }
+    return 0;
 }
 
 }  // namespace halo::rt

@@ -25,4 +25,7 @@ constexpr bool is_real(ElementType type) {
 }
 const char* name_of(ElementType type);  // "f32"
 
+// How many of `count` elements in a row are infinite or NaN; 0 for types that hold neither.
+std::int64_t count_not_finite(const void* elements, std::int64_t count, ElementType type);
+
 }  // namespace halo::rt

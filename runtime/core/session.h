@@ -172,6 +172,8 @@ public:
     // the device. Waits for it.
     std::optional<CellComparison> compare_level(const std::string& field, int time,
                                                 const Session& other) const;
+    // Whether all cells are finite; nothing where the device cannot tell. Waits for it.
+    std::optional<bool> is_finite(const std::string& field, int time) const;
 
     // The arrays of a field's levels: t, then t-1 … as far as the field keeps them, then those that steps
     // write next (of a state: one, and one more for each spare level of the plan). Each is the address of the

@@ -1,11 +1,13 @@
 #include "runtime/host/host_device.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <cstring>
 #include <limits>
 #include <map>
 
+#include "runtime/core/element.h"
 #include "runtime/core/error.h"
 #include "runtime/host/host_memory.h"
 #include "runtime/host/processors.h"
@@ -148,6 +150,17 @@ public:
             std::memcpy(static_cast<char*>(dense) + in_dense, static_cast<const char*>(array) + in_array,
                         bytes);
         });
+    }
+
+    std::optional<bool> cells_are_finite(const void* array, const Geometry& geometry,
+                                         ElementType type) override {
+        std::atomic<bool> is_finite = true;
+        for_rows(geometry, type, [&](std::int64_t in_array, std::int64_t, std::size_t) {
+            if (is_finite.load(std::memory_order_relaxed) &&
+                count_not_finite(static_cast<const char*>(array) + in_array, geometry.extent[0], type) > 0)
+                is_finite.store(false, std::memory_order_relaxed);
+        });
+        return is_finite.load();
     }
 
     void run_halo_passes(const std::vector<HaloPass>& passes, ElementType type, void* array) override {

@@ -225,6 +225,24 @@ TEST_CASE("a run whose numbers leave the finite is stopped, and its last good st
     CHECK(outcome.err.find(".npy") == std::string::npos);
 }
 
+TEST_CASE("states that are finite at the end are kept where an output is not") {
+    Folder folder;
+    folder.write("late.halo",
+                 "stencil late(x) {\n    field u, e: f64\n    u[t+1] = u + 1\n    e = 1 / (u - idx(x))\n}\n"
+                 "run late {\n    grid 8\n    steps 6\n    save e to \"e.npy\"\n}\n");
+    std::vector<const char*> devices{"interpreter"};
+#ifdef HALO_HAS_LLVM
+    devices.push_back("cpu");
+#endif
+    for (const char* device : devices) {
+        const Outcome outcome = folder.haloc({"run", "--device", device, "late.halo"});
+        INFO(outcome.err);
+        CHECK(outcome.code == 3);
+        CHECK(outcome.err.find("e is infinite at x = 5") != std::string::npos);
+        CHECK(npy_values(folder.read("late-u-good-000006.npy")) == std::vector<double>(8, 6));
+    }
+}
+
 TEST_CASE("numbers that are not finite from the start are meant so") {
     Folder folder;
     folder.write("mask.halo",

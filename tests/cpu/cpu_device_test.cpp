@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -144,6 +145,27 @@ TEST_CASE("cpu device: copies and fills of any size") {
         device->copy_to_host(to.data(), first.address(), bytes);
         CHECK(std::count(to.begin(), to.end(), 0xff) == bytes);
     }
+}
+
+TEST_CASE("cpu device: cells that are not finite are found in any place, and halos do not count") {
+    const std::unique_ptr<Device> device = make_cpu_device(3);
+    const Geometry geometry = make_geometry(3, {37, 5, 6}, {{{2, 1}, {1, 1}, {1, 2}}}, device->row_layout());
+    const std::int64_t cells = 37 * 5 * 6;
+    const DeviceMemory memory(*device, geometry.elements * 4);
+    device->set_bytes(memory.address(), 0xff, memory.bytes());  // NaN, in halos and padding, too
+    std::vector<float> dense(static_cast<std::size_t>(cells), 1.0F);
+    const auto is_finite = [&] {
+        device->upload_cells(memory.address(), geometry, ElementType::f32, dense.data());
+        return device->cells_are_finite(memory.address(), geometry, ElementType::f32);
+    };
+    CHECK(is_finite() == true);
+    for (std::size_t cell = 0; cell < dense.size(); ++cell) {
+        dense[cell] =
+            cell % 2 == 0 ? std::numeric_limits<float>::infinity() : std::numeric_limits<float>::quiet_NaN();
+        if (is_finite() != false) FAIL("cell " << cell);
+        dense[cell] = 1;
+    }
+    CHECK(is_finite() == true);
 }
 
 TEST_CASE("cpu device: constants and kernels are found by name") {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <vector>
 
 #include "catch.h"
 
@@ -64,4 +65,29 @@ TEST_CASE("reals past the end are infinite, integers stop there") {
     CHECK(through(1e19, ElementType::i64) == std::ldexp(1, 63));  // the largest one, rounded
     CHECK(through(std::nan(""), ElementType::i64) == 0);
     CHECK(through(-0.5, ElementType::boolean) == 1);
+}
+
+TEST_CASE("infinite elements and those that are no number are counted") {
+    constexpr int kCount = 77;  // no multiple of a vector
+    for (const ElementType type : {ElementType::f32, ElementType::f64, ElementType::f16, ElementType::bf16}) {
+        std::vector<double> values(kCount, -2);
+        values[3] = 0;
+        values[4] = 1e-40;  // subnormal, or 0
+        values[5] = -60000;
+        std::vector<unsigned char> elements(kCount * 8);
+        const auto count = [&] {
+            encode(values.data(), kCount, type, elements.data());
+            return count_not_finite(elements.data(), kCount, type);
+        };
+        INFO(name_of(type));
+        CHECK(count() == 0);
+        values[0] = kInfinity;
+        values[40] = -kInfinity;
+        values[kCount - 1] = std::numeric_limits<double>::quiet_NaN();
+        CHECK(count() == 3);
+        CHECK(count_not_finite(elements.data(), 0, type) == 0);
+    }
+    const std::vector<unsigned char> ones(64, 0xff);
+    for (const ElementType type : {ElementType::u8, ElementType::i32, ElementType::i64, ElementType::boolean})
+        CHECK(count_not_finite(ones.data(), 8, type) == 0);
 }

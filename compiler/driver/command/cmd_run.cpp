@@ -56,10 +56,12 @@ struct Report {
     std::string checkpoint;         // the newest; empty where none was written
 
     std::int64_t steps_here() const { return loop.steps - steps_before; }
+    // That the steps took, and the checks of what they gave.
+    double seconds() const { return loop.seconds + timings.watch; }
     double rate() const {
-        if (loop.seconds <= 0) return 0;
+        if (seconds() <= 0) return 0;
         return static_cast<double>(cell_count(request.extent)) * static_cast<double>(steps_here()) /
-               loop.seconds;
+               seconds();
     }
 };
 
@@ -182,7 +184,7 @@ std::string report_text(const Report& report, bool with_timings) {
     const LoopResult& loop = report.loop;
     const std::int64_t steps = report.steps_here();
     std::string text =
-        fmt::format("{} step{} in {}", steps, steps == 1 ? "" : "s", format_seconds(loop.seconds));
+        fmt::format("{} step{} in {}", steps, steps == 1 ? "" : "s", format_seconds(report.seconds()));
     if (steps > 0) text += ", " + format_rate(report.rate());
     if (report.steps_before > 0) text += fmt::format("; from step {} on", report.steps_before);
     if (loop.stop == LoopResult::Stop::until)

@@ -60,6 +60,9 @@ public:
         if (other == nullptr) return std::nullopt;
         return session_.compare_level(field, time, other->session_);
     }
+    std::optional<bool> is_finite(const std::string& field) const override {
+        return session_.is_finite(field, 0);
+    }
     rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
         rt::RunOptions options;
         options.steps = steps;
@@ -315,47 +318,14 @@ double FieldValues::at(std::int64_t index) const {
     return rt::decode(elements.data() + index * rt::size_of(type), type);
 }
 
-namespace {
-
-// Infinite and NaN are those with all bits of the exponent set.
-template <class Bits>
-FieldValues::NotFinite find_not_finite(const std::vector<std::byte>& elements, Bits exponent) {
-    const auto is_so = [&](std::size_t n) {
-        Bits bits;
-        std::memcpy(&bits, elements.data() + n * sizeof bits, sizeof bits);
-        return (bits & exponent) == exponent;
-    };
-    const std::size_t size = elements.size() / sizeof(Bits);
-    FieldValues::NotFinite result;
-    for (std::size_t n = 0; n < size; ++n)  // no branches: compilers make vectors of it
-        result.count += is_so(n) ? 1 : 0;
-    if (result.count == 0) return result;
-    std::size_t first = 0;
-    while (!is_so(first))
-        ++first;
-    result.first = static_cast<std::int64_t>(first);
-    return result;
-}
-
-}  // namespace
-
 FieldValues::NotFinite FieldValues::not_finite() const {
-    switch (type) {
-        case rt::ElementType::f32:
-            return find_not_finite(elements, std::uint32_t{0x7f800000});
-        case rt::ElementType::f64:
-            return find_not_finite(elements, std::uint64_t{0x7ff0000000000000});
-        case rt::ElementType::f16:
-            return find_not_finite(elements, std::uint16_t{0x7c00});
-        case rt::ElementType::bf16:
-            return find_not_finite(elements, std::uint16_t{0x7f80});
-        case rt::ElementType::u8:
-        case rt::ElementType::i32:
-        case rt::ElementType::i64:
-        case rt::ElementType::boolean:
-            break;
-    }
-    return {};
+    NotFinite result;
+    result.count = rt::count_not_finite(data(), size(), type);
+    if (result.count == 0) return result;
+    result.first = 0;
+    while (std::isfinite(at(result.first)))
+        ++result.first;
+    return result;
 }
 
 std::unique_ptr<Engine> make_session_engine(rt::Session session) {

@@ -73,6 +73,7 @@ public:
                                                             const Engine& /*other*/) const {
         return std::nullopt;
     }
+    virtual std::optional<bool> is_finite(const std::string& /*field*/) const { return std::nullopt; }
 
     // As Session has it: steps are counted from those that others did.
     virtual void continue_from(const rt::StepsBefore& before) = 0;

@@ -90,7 +90,7 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
         if (outputs.trouble()) result.stop = LoopResult::Stop::not_finite;
         if (checkpoints != nullptr) write_checkpoint(engine, *checkpoints, watch, progress, result, console);
     }
-    watch.check(result.steps);
+    watch.check_last(result.steps);
     if (watch.trouble()) result.stop = LoopResult::Stop::not_finite;
     progress.clear();
     // Before the files: a process that is told to end may have little time left.

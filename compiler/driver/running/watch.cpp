@@ -25,31 +25,33 @@ Watch::Parts Watch::fetch(const std::string& field) const {
     return parts;
 }
 
-std::optional<std::string> Watch::find_trouble(const std::string& field, const Parts& parts) const {
+std::optional<std::string> Watch::find_trouble(const std::string& field, Parts* kept) const {
     NotFiniteCells cells;
-    const std::vector<rt::Box> boxes = engine_.own_boxes();
-    for (std::size_t i = 0; i < boxes.size(); ++i)
-        cells.check(request_, boxes[i], parts[i]);
+    const bool is_finite = engine_.is_finite(field).value_or(false);
+    if (kept != nullptr || !is_finite) {
+        Parts parts = fetch(field);
+        const std::vector<rt::Box> boxes = engine_.own_boxes();
+        for (std::size_t i = 0; i < boxes.size() && !is_finite; ++i)
+            cells.check(request_, boxes[i], parts[i]);
+        if (kept != nullptr) *kept = std::move(parts);
+    }
     return cells.words(ranks_, request_, field, cell_count(request_.extent));
 }
 
 Watch::Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks, std::int64_t done)
-    : request_(request), engine_(engine), ranks_(ranks) {
+    : request_(request), engine_(engine), ranks_(ranks), keeps_(!request.outputs.empty()) {
     if (!request.watch || cell_count(request.extent) > kMostWatchedCells) return;
-    watched_ = request.states;
-    std::vector<std::string> finite;
-    std::int64_t bytes = 0;
     const Clock::time_point begin = Clock::now();
-    for (const std::string& field : watched_) {
-        Parts values = fetch(field);
-        if (find_trouble(field, values)) continue;
+    std::int64_t bytes = 0;
+    for (const std::string& field : request.states) {
+        Parts values;
+        if (find_trouble(field, keeps_ ? &values : nullptr)) continue;
+        watched_.push_back(field);
         bytes += cell_count(request.extent) * rt::size_of(engine_.type_of(field));
-        keeps_ = bytes <= kMaxKeptBytes;
-        finite.push_back(field);
+        keeps_ = keeps_ && bytes <= kMaxKeptBytes;
         if (keeps_) good_[field] = std::move(values);
     }
     if (!keeps_) good_.clear();
-    watched_ = std::move(finite);
     last_good_step_ = last_check_ = done;
     spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -60,21 +62,28 @@ bool Watch::is_due() const {
 }
 
 void Watch::check(std::int64_t steps_done) {
+    check(steps_done, keeps_);
+}
+
+void Watch::check_last(std::int64_t steps_done) {
+    check(steps_done, false);
+    good_is_in_engine_ = last_good_step_ == steps_done;
+}
+
+void Watch::check(std::int64_t steps_done, bool is_kept) {
     if (watched_.empty() || trouble_ || last_check_ == steps_done) return;
     const Clock::time_point begin = Clock::now();
     last_check_ = steps_done;
     std::map<std::string, Parts> now;
     for (const std::string& field : watched_) {
-        Parts values = fetch(field);
-        if (std::optional<std::string> found = find_trouble(field, values)) {
+        if (std::optional<std::string> found = find_trouble(field, is_kept ? &now[field] : nullptr)) {
             trouble_ = fmt::format("after step {}, {}", steps_done, *found);
             break;
         }
-        if (keeps_) now[field] = std::move(values);
     }
     if (!trouble_) {
         last_good_step_ = steps_done;
-        good_ = std::move(now);
+        if (is_kept) good_ = std::move(now);
     }
     spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
@@ -84,7 +93,10 @@ std::vector<WrittenFile> Watch::save_last_good() const {
     if (request_.outputs.empty() || !last_good_step_) return written;
     const std::filesystem::path folder = std::filesystem::path(request_.outputs.front().path).parent_path();
     const std::vector<rt::Box> boxes = engine_.own_boxes();
-    for (const auto& [field, parts] : good_) {
+    for (const std::string& field : watched_) {
+        if (!good_is_in_engine_ && !good_.contains(field)) continue;
+        const Parts fetched = good_is_in_engine_ ? fetch(field) : Parts();
+        const Parts& parts = good_is_in_engine_ ? fetched : good_.at(field);
         const std::string plain = fmt::format("{}-{}-good.npy", request_.name, field);
         const std::string path = frame_path((folder / plain).string(), *last_good_step_, request_.steps);
         rt::FieldFile file(ranks_, path, request_.extent,

@@ -1,8 +1,9 @@
 // Checks during a run whether the states are still finite.
 //
-// Each check fetches the states. If all are finite they are kept as the last good ones, else the run stops.
-// Checks take a small share of the run's time, so small grids are checked after each piece of work, large
-// ones every few seconds, and all at the end. Each rank checks its part of the states.
+// Where the run writes files, the last states that were all finite are kept, since they are written if later
+// ones are not. States are fetched for that, and where the device cannot tell whether they are finite. Checks
+// take a small share of the run's time, so small grids are checked after each piece of work, large ones every
+// few seconds, and all at the end. Each rank checks its part of the states.
 #pragma once
 
 #include <chrono>
@@ -26,6 +27,7 @@ public:
 
     bool is_due() const;  // by this rank's clock
     void check(std::int64_t steps_done);
+    void check_last(std::int64_t steps_done);  // no step follows, so the engine itself keeps the states
 
     // The field, the place and the step at which values were not finite.
     const std::optional<std::string>& trouble() const { return trouble_; }
@@ -43,14 +45,17 @@ private:
     using Parts = std::vector<FieldValues>;
 
     Parts fetch(const std::string& field) const;
-    std::optional<std::string> find_trouble(const std::string& field, const Parts& parts) const;
+    // What is wrong with a field, in words. kept: where not null, its values are put there.
+    std::optional<std::string> find_trouble(const std::string& field, Parts* kept) const;
+    void check(std::int64_t steps_done, bool is_kept);
 
     const RunRequest& request_;
     Engine& engine_;
     rt::Ranks& ranks_;
     std::vector<std::string> watched_;
-    bool keeps_ = true;  // the states are small enough to be kept
+    bool keeps_ = false;  // the states are of use later, and small enough to be kept
     std::map<std::string, Parts> good_;
+    bool good_is_in_engine_ = false;  // the last good states are those of the engine, not of good_
     std::optional<std::int64_t> last_good_step_;
     std::optional<std::int64_t> last_check_;
     std::optional<std::string> trouble_;

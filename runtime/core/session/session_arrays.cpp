@@ -135,6 +135,15 @@ std::optional<CellComparison> Session::compare_level(const std::string& field, i
                                             here.setup.plan.fields[static_cast<std::size_t>(index)].type);
 }
 
+std::optional<bool> Session::is_finite(const std::string& field, int time) const {
+    session::Parts& parts = state_->parts;
+    const int index = state_->field(field, time);
+    const FieldPlan& plan = parts.setup.plan.fields[static_cast<std::size_t>(index)];
+    if (plan.interleave != 1) return std::nullopt;
+    return parts.setup.device->cells_are_finite(parts.arrays.level(index, time).array, parts.setup.geometry,
+                                                plan.type);
+}
+
 std::vector<void*> Session::level_arrays(const std::string& field) const {
     return state_->parts.arrays.level_arrays(state_->field(field));
 }
