@@ -6,8 +6,10 @@
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/console/files.h"
+#include "compiler/lower/shared/host_scalar.h"
 #include "halocline/halocline.hpp"
 #include "runtime/api/pieces_simulation.h"
+#include "runtime/api/simulation_state.h"
 #include "runtime/core/background.h"
 
 namespace halocline {
@@ -24,7 +26,7 @@ CheckedProgram checked_program(const driver::CheckedSpec& spec, const CompileOpt
                                          " has no stencil; a spec starts with, for example, "
                                          "stencil heat(x, y) { … }");
     const halo::sema::AnalyzedStencil& stencil = driver::choose_stencil(spec, options.stencil);
-    CheckedProgram checked{stencil.program, {}};
+    CheckedProgram checked{stencil.program, {}, std::make_shared<driver::CheckedSpec>(spec)};
     checked.options.schedules = options.schedules;
     if (stencil.schedule) checked.options.file_schedule = stencil.schedule->text;
     checked.options.strict_fp = options.strict_fp;
@@ -59,6 +61,29 @@ Program compile(const std::string& text, const CompileOptions& options) {
 Program compile_file(const std::string& path, const CompileOptions& options) {
     return translated_of_compiler(
         [&] { return program_of(driver::check_spec(path, options.include), options); });
+}
+
+namespace {
+
+// Of a program from compile(), of which `what` is made.
+std::shared_ptr<detail::CompiledSource> compiled_source(const Program& program, const std::string& what) {
+    if (auto source = std::dynamic_pointer_cast<detail::CompiledSource>(program.source())) return source;
+    throw Error(ErrorCode::bad_argument,
+                what + " is made of a program from compile(), not of another bundle");
+}
+
+}  // namespace
+
+Condition condition(const Program& program, const std::string& text) {
+    return translated_of_compiler([&] {
+        const auto source = compiled_source(program, "a condition");
+        const driver::CheckedSpec spec =
+            driver::check_until(*source->checked().spec, program.info().name, text);
+        if (!spec.ok) detail::throw_mistakes(spec);
+        const halo::sema::Until& until = *spec.analysis.find_run(program.info().name)->until;
+        return Condition(std::make_shared<detail::ConditionState>(
+            detail::ConditionState{source, halo::lower::host_scalar(until.host, until.condition)}));
+    });
 }
 
 namespace {
@@ -98,10 +123,7 @@ std::shared_future<void> precompile(const Program& program, const std::vector<De
 
 void write_bundle(const Program& program, const std::string& path, const BundleOptions& options) {
     translated_of_compiler([&] {
-        const auto source = std::dynamic_pointer_cast<detail::CompiledSource>(program.source());
-        if (source == nullptr)
-            throw Error(ErrorCode::bad_argument,
-                        "a bundle is made of a program from compile(), not of another bundle");
+        const auto source = compiled_source(program, "a bundle");
         if (options.archs.empty())
             throw Error(ErrorCode::bad_argument, "a bundle is for one architecture or more, such as sm_90");
         for (const Grid& grid : options.grids)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/driver/planning/compile.h"
+#include "compiler/driver/spec/spec.h"
 #include "runtime/api/bundle.h"
 #include "runtime/api/program_source.h"
 
@@ -19,6 +20,7 @@ namespace halocline::detail {
 struct CheckedProgram {
     halo::ir::Program program;
     halo::driver::CodeOptions options;
+    std::shared_ptr<const halo::driver::CheckedSpec> spec{};  // what it is from, for conditions on it
 };
 
 // What is made once for each key: who asks first makes it, and the others wait. What went wrong is tried

@@ -40,6 +40,22 @@ File Parser::run() {
     return std::move(file_);
 }
 
+File Parser::run_until(const std::string& stencil) {
+    const SourceRange first = peek().where;
+    StepsStatement steps;
+    steps.count = make({first, false, Number{Rational(1), false}});
+    steps.until = condition();
+    if (!failing_ && tokens_[at_].kind != TokenKind::end) fail_expected("the end of the condition");
+    steps.where = since(first.begin);
+    if (failing_) file_.is_complete = false;
+    Run run;
+    run.name = {stencil, first};
+    run.where = steps.where;
+    if (!failing_) run.statements.emplace_back(steps);
+    file_.runs.assign(1, std::move(run));
+    return std::move(file_);
+}
+
 void Parser::file_item() {
     const std::size_t start = at_;
     statement_start_ = at_;
@@ -311,6 +327,11 @@ void parse_module(const SourceFile& source, std::uint32_t begin, DiagnosticSink&
     into = Parser(source, begin, sink, std::move(into)).run();
     into.stencils.resize(stencils);
     into.runs.resize(runs);
+}
+
+void parse_until(const SourceFile& source, std::uint32_t begin, const std::string& stencil,
+                 DiagnosticSink& sink, File& into) {
+    into = Parser(source, begin, sink, std::move(into)).run_until(stencil);
 }
 
 }  // namespace halo::syntax

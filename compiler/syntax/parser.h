@@ -21,6 +21,11 @@ File parse(const SourceFile& source, DiagnosticSink& sink);
 // added to `into`. Its stencils and runs are its own: they are read, and left out.
 void parse_module(const SourceFile& source, std::uint32_t begin, DiagnosticSink& sink, File& into);
 
+// Reads a condition, the last part of `source`, which begins at `begin`. It becomes the one run of `into`, of
+// the stencil with that name: a run of any number of steps, until the condition holds.
+void parse_until(const SourceFile& source, std::uint32_t begin, const std::string& stencil,
+                 DiagnosticSink& sink, File& into);
+
 // The words that can be the name of nothing: they are part of expressions or open a block.
 bool is_reserved(std::string_view word);
 

@@ -24,6 +24,7 @@ public:
     // Adds to `into` what is read from the offset `begin` on.
     Parser(const SourceFile& source, std::uint32_t begin, DiagnosticSink& sink, File into);
     File run();
+    File run_until(const std::string& stencil);
 
 private:
     // What a block's statements are; also the words that may begin one.

@@ -31,6 +31,19 @@ std::shared_ptr<detail::DeviceState> open_cuda(const CudaHandles& handles) {
 
 }  // namespace
 
+Devices find_devices() {
+    return translated([] {
+        const rt::CudaStatus status = rt::cuda_status();
+        Devices found;
+        for (const rt::CudaDeviceInfo& gpu : status.devices)
+            found.all.push_back(
+                {"cuda:" + std::to_string(gpu.ordinal), rt::describe(gpu), gpu.arch(), gpu.total_bytes});
+        found.all.push_back({"cpu", rt::make_host_device(0)->description(), "cpu", 0});
+        found.why_no_gpu = status.why;
+        return found;
+    });
+}
+
 const char* version() noexcept {
     return HALO_VERSION;
 }
@@ -73,6 +86,18 @@ std::string Device::description() const {
 }
 void* Device::stream() const noexcept {
     return state_->cuda == nullptr ? nullptr : state_->cuda->stream();
+}
+void Device::wait_for_stream(void* stream) const {
+    translated([&] {
+        const DeviceLock lock(*state_);
+        if (state_->cuda != nullptr) state_->cuda->wait_for_stream_of_caller(stream);
+    });
+}
+void Device::make_stream_wait(void* stream) const {
+    translated([&] {
+        const DeviceLock lock(*state_);
+        if (state_->cuda != nullptr) state_->cuda->make_stream_of_caller_wait(stream);
+    });
 }
 void Device::wait() const {
     translated([&] {

@@ -137,6 +137,52 @@ View Field::view(int level) const {
     });
 }
 
+void Field::read_elements(void* elements, std::int64_t bytes, int level) const {
+    translated([&] {
+        const DeviceLock lock(*state_->device);
+        const View array = view(level);
+        rt::Geometry geometry;
+        geometry.rank = static_cast<int>(state_->grid.size());
+        std::copy(state_->grid.begin(), state_->grid.end(), geometry.extent.begin());
+        geometry.pitch = array.pitch;
+        geometry.slice = array.slice;
+        geometry.origin = array.first_cell;
+        geometry.elements = array.bytes / rt::size_of(state_->type);
+        const std::int64_t wanted =
+            geometry.extent[0] * geometry.extent[1] * geometry.extent[2] * rt::size_of(state_->type);
+        if (elements == nullptr || bytes != wanted)
+            throw Error(ErrorCode::bad_argument,
+                        fmt::format("a level of the field has {} bytes, and there is room for {}", wanted,
+                                    elements == nullptr ? 0 : bytes));
+        state_->device->device->download_cells(elements, array.memory, geometry, state_->type);
+    });
+}
+
+Field Field::copy() const {
+    return translated([&] {
+        const DeviceLock lock(*state_->device);
+        rt::Device& on = *state_->device->device;
+        const std::int64_t size = rt::size_of(state_->type);
+        const std::int64_t bytes = (state_->before + state_->after) * size;
+        auto twin = std::make_shared<detail::FieldState>();
+        twin->device = state_->device;
+        twin->type = state_->type;
+        twin->grid = state_->grid;
+        twin->past = state_->past;
+        twin->pitch = state_->pitch;
+        twin->slice = state_->slice;
+        twin->before = state_->before;
+        twin->after = state_->after;
+        for (void* const cell : state_->cells) {
+            twin->memory.emplace_back(on, bytes);
+            void* const array = twin->memory.back().address();
+            on.copy_on_device(array, static_cast<char*>(cell) - state_->before * size, bytes);
+            twin->cells.push_back(static_cast<char*>(array) + state_->before * size);
+        }
+        return Field(std::move(twin));
+    });
+}
+
 void Field::changed() {
     const DeviceLock lock(*state_->device);
     ++state_->version;

@@ -193,6 +193,39 @@ void PiecesSimulation::read_elements(const std::string& field, int level, void* 
     start().download_elements(field, level, elements, bytes);
 }
 
+void PiecesSimulation::write_view(const std::string& field, int /*level*/, const View& /*cells*/) {
+    refuse_on_several(fmt::format("'{}' can be written from memory of one device", field));
+}
+
+// Pieces see what they have reduced together, and no session sees that of all.
+bool PiecesSimulation::holds(const ConditionState& condition) {
+    rt::Pieces& running = start();
+    const ProgramInfo& info = source->info();
+    std::vector<double> values;
+    for (const ParamInfo& param : info.params)
+        values.push_back(get(param.name));
+    const std::size_t first = values.size();
+    values.resize(first + info.reductions.size());
+    for (const rt::HostScalar::Step& step : condition.holds.steps) {
+        const auto index = static_cast<std::size_t>(step.index);
+        if (step.op == rt::HostScalar::Op::param && index >= first)
+            values[index] = running.reduction(info.reductions[index - first]);
+    }
+    return rt::evaluate(condition.holds, values, extent, static_cast<double>(steps_done())) != 0;
+}
+
+Simulation::Stepped PiecesSimulation::step_until(const ConditionState& condition, std::int64_t at_most,
+                                                 std::int64_t every) {
+    Simulation::Stepped result;
+    while (result.steps < at_most && !result.holds) {
+        const std::int64_t count = std::min(every, at_most - result.steps);
+        start().step(count);
+        result.steps += count;
+        result.holds = holds(condition);
+    }
+    return result;
+}
+
 void PiecesSimulation::step(std::int64_t count) {
     check_steps(count, steps_done());
     start().step(count);

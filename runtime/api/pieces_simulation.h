@@ -40,11 +40,15 @@ public:
     void write_elements(const std::string& field, int level, const void* elements,
                         std::int64_t bytes) override;
     void read_elements(const std::string& field, int level, void* elements, std::int64_t bytes) override;
+    void write_view(const std::string& field, int level, const View& cells) override;
     void step(std::int64_t count) override;
+    Simulation::Stepped step_until(const ConditionState& condition, std::int64_t at_most,
+                                   std::int64_t every) override;
     double reduce(const std::string& reduction) override;
 
 private:
     void set_running(const std::string& param, double value) override;
+    bool holds(const ConditionState& condition);  // after the last step
     halo::rt::Pieces& start();  // the pieces, on their devices; made where there are none yet
     // Of the field's elements, for so many values.
     halo::rt::ElementType type_for(const std::string& field, std::int64_t values) const;

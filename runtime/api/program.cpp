@@ -23,12 +23,27 @@ ProgramInfo info_of(const rt::LaunchPlan& plan) {
         const Role role = field.role == rt::Role::state   ? Role::state
                           : field.role == rt::Role::input ? Role::input
                                                           : Role::output;
-        info.fields.push_back({field.name, static_cast<Type>(field.type), role, field.history});
+        info.fields.push_back(
+            {field.name, static_cast<Type>(field.type), role, field.history, field.interleave > 1});
     }
     for (const rt::ParamPlan& param : plan.params)
         info.params.push_back({param.name, param.default_value});
     for (const rt::ReductionPlan& reduction : plan.reductions)
         info.reductions.push_back(reduction.name);
+    for (const rt::CoefPlan& coef : plan.coefs) {
+        WeightsInfo weights{coef.name, {}};
+        for (std::size_t i = 0; i < coef.low.size(); ++i)
+            weights.sizes.push_back(std::int64_t{coef.high[i]} - coef.low[i] + 1);
+        info.weights.push_back(std::move(weights));
+    }
+    for (const rt::TablePlan& table : plan.tables)
+        info.tables.push_back({table.name, {table.columns.begin(), table.columns.begin() + table.given}});
+    for (const rt::PointsPlan& points : plan.points) {
+        PointsInfo known{points.name, points.columns, {}, {}};
+        for (const rt::PointsPlan::Trace& trace : points.traces)
+            (trace.sampled ? known.sampled : known.injected).push_back(trace.name);
+        info.points.push_back(std::move(known));
+    }
     return info;
 }
 

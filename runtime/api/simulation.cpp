@@ -192,6 +192,24 @@ void Simulation::read_elements(const std::string& field, void* elements, std::in
     in_turn(state_, [&](SimulationState& s) { s.read_elements(field, level, elements, bytes); });
 }
 
+void Simulation::write_view(const std::string& field, const View& cells, int level) {
+    in_turn(state_, [&](SimulationState& s) { s.write_view(field, level, cells); });
+}
+
+Simulation::Stepped Simulation::step_until(const Condition& condition, std::int64_t at_most,
+                                           std::int64_t every) {
+    return in_turn(state_, [&](SimulationState& s) {
+        if (condition.state()->program != s.source)
+            throw Error(ErrorCode::bad_argument, fmt::format("the condition is of another program, '{}'",
+                                                             condition.state()->program->info().name));
+        if (every < 1)
+            throw Error(ErrorCode::bad_argument,
+                        fmt::format("a condition is looked at after every 1 step or more, not {}", every));
+        detail::check_steps(at_most, s.steps_done());
+        return s.step_until(*condition.state(), at_most, every);
+    });
+}
+
 void Simulation::step(std::int64_t count) {
     in_turn(state_, [&](SimulationState& s) { s.step(count); });
 }

@@ -35,6 +35,11 @@ int find_named(const std::vector<Item>& items, const std::string& name, const ch
 // The array of a level of a session's field, with cell `first` as its first one.
 View view_of(const halo::rt::Session& session, const std::string& field, int level, const Extent& first);
 
+struct ConditionState {
+    std::shared_ptr<const ProgramSource> program;
+    halo::rt::HostScalar holds;  // as halo::rt::RunOptions::until
+};
+
 struct SimulationState {
     const std::shared_ptr<ProgramSource> source;
     const std::vector<std::shared_ptr<DeviceState>> devices;  // by piece
@@ -70,7 +75,10 @@ struct SimulationState {
     virtual void write_elements(const std::string& field, int level, const void* elements,
                                 std::int64_t bytes) = 0;
     virtual void read_elements(const std::string& field, int level, void* elements, std::int64_t bytes) = 0;
+    virtual void write_view(const std::string& field, int level, const View& cells) = 0;
     virtual void step(std::int64_t count) = 0;
+    virtual Simulation::Stepped step_until(const ConditionState& condition, std::int64_t at_most,
+                                           std::int64_t every) = 0;
     virtual double reduce(const std::string& reduction) = 0;
 
 protected:

@@ -152,17 +152,58 @@ void WholeSimulation::read_elements(const std::string& field, int level, void* e
     up_to_date().download_elements(field, level, elements, bytes);
 }
 
-void WholeSimulation::step(std::int64_t count) {
-    check_steps(count, steps_done());
+void WholeSimulation::write_view(const std::string& field, int level, const View& cells) {
+    rt::Session& running = up_to_date();
+    const View here = view_of(running, field, level, {});
+    const std::int64_t size = rt::size_of(plan.fields[static_cast<std::size_t>(find_field(field))].type);
+    if (cells.memory == nullptr)
+        throw Error(ErrorCode::bad_argument, "a view needs the address of its memory");
+    check_place(grid, {cells.pitch, cells.slice, cells.first_cell, cells.bytes / size, size});
+    rt::BoxCopy box;
+    box.to = static_cast<char*>(here.memory) + here.first_cell * size;
+    box.from = static_cast<const char*>(cells.memory) + cells.first_cell * size;
+    box.row_bytes = extent[0] * size;
+    box.rows = extent[1];
+    box.planes = extent[2];
+    box.to_pitch = here.pitch * size;
+    box.to_slice = here.slice * size;
+    box.from_pitch = cells.pitch * size;
+    box.from_slice = cells.slice * size;
+    device->device->copy_from(*device->device, box);
+    running.mark_written(field);
+    mark_written(field);
+}
+
+template <class Work>
+auto WholeSimulation::stepping(Work&& work) {
     rt::Session& running = up_to_date();
     check_faces();
     try {
-        running.step(count);
+        const auto result = work(running);
+        publish_levels();
+        return result;
     } catch (...) {
         publish_levels();  // some steps may have been done
         throw;
     }
-    publish_levels();
+}
+
+void WholeSimulation::step(std::int64_t count) {
+    check_steps(count, steps_done());
+    stepping([&](rt::Session& running) {
+        running.step(count);
+        return count;
+    });
+}
+
+Simulation::Stepped WholeSimulation::step_until(const ConditionState& condition, std::int64_t at_most,
+                                                std::int64_t every) {
+    rt::RunOptions options;
+    options.steps = at_most;
+    options.until = condition.holds;
+    options.check_every = every;
+    const rt::RunResult done = stepping([&](rt::Session& running) { return running.run(options); });
+    return {done.steps, done.stop == rt::RunResult::Stop::until};
 }
 
 double WholeSimulation::reduce(const std::string& reduction) {

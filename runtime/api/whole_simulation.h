@@ -54,7 +54,10 @@ struct WholeSimulation final : SimulationState, std::enable_shared_from_this<Who
     void write_elements(const std::string& field, int level, const void* elements,
                         std::int64_t bytes) override;
     void read_elements(const std::string& field, int level, void* elements, std::int64_t bytes) override;
+    void write_view(const std::string& field, int level, const View& cells) override;
     void step(std::int64_t count) override;
+    Simulation::Stepped step_until(const ConditionState& condition, std::int64_t at_most,
+                                   std::int64_t every) override;
     double reduce(const std::string& reduction) override;
 
 private:
@@ -70,6 +73,8 @@ private:
     void check_users(int index, const FieldState& field) const;
 
     // whole_simulation.cpp
+    template <class Work>
+    auto stepping(Work&& work);       // does steps by work(session), and tells shared fields
     halo::rt::Session& up_to_date();  // the session, with what others did to shared fields
     void publish_levels() noexcept;   // after steps: tells shared fields where their levels are now
     void mark_written(const std::string& name);

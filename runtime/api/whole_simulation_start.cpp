@@ -179,8 +179,13 @@ rt::Session& WholeSimulation::start() {
 std::shared_ptr<FieldState> WholeSimulation::share(const std::string& name) {
     const int index = find_field(name);
     if (const auto bound = bindings.find(name); bound != bindings.end()) return bound->second.field;
-    rt::Session& running = start();
     const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(index)];
+    if (known.interleave > 1)
+        refuse(
+            fmt::format("'{}' lies side by side with other components, and has no array of its own; leave "
+                        "out `layout aos`",
+                        name));
+    rt::Session& running = start();
     const rt::Geometry& place = running.geometry();
     auto field = std::make_shared<FieldState>();
     field->memory = running.release_levels(name);

@@ -65,6 +65,11 @@ public:
 
     virtual void* context() const = 0;  // CUcontext and CUstream that work goes to
     virtual void* stream() const = 0;
+
+    // Order with a stream of the caller's in this context: work that is asked for from now on begins after
+    // what the other stream has to do now. Neither waits.
+    virtual void wait_for_stream_of_caller(void* stream) = 0;
+    virtual void make_stream_of_caller_wait(void* stream) = 0;
     // Every operation makes context() current to the calling thread and leaves it so; see CurrentCudaContext.
 };
 

@@ -42,6 +42,13 @@ public:
     void* context() const override { return here_.context; }
     void* stream() const override { return here_.stream; }
 
+    void wait_for_stream_of_caller(void* stream) override {
+        order(static_cast<Stream>(stream), here_.stream);
+    }
+    void make_stream_of_caller_wait(void* stream) override {
+        order(here_.stream, static_cast<Stream>(stream));
+    }
+
     bool is_idle() override {
         enter();
         const int result = driver_.StreamQuery(here_.stream);
@@ -122,6 +129,14 @@ public:
 private:
     // Other users of the process (a Python library, say) may have made another context current.
     void enter() const { driver_.check(driver_.CtxSetCurrent(here_.context), "choosing the GPU"); }
+    // An event of its own, as those of the device mark other places. The driver keeps it as long as it is
+    // needed.
+    void order(Stream first, Stream second) const {
+        enter();
+        const StreamEvent event(driver_, here_.context);
+        event.record(first);
+        driver_.check(driver_.StreamWaitEvent(second, event.get(), 0), "waiting for another stream");
+    }
     void copy_box(const CopySide& source, const CopySide& destination, const Geometry& geometry,
                   std::int64_t element);
 

@@ -10,6 +10,7 @@
 
 #include "compiler/driver/console/console.h"
 #include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/planning/emission.h"
 #include "compiler/driver/running/run_arguments.h"
 #include "runtime/ranks/ranks.h"
 
@@ -25,24 +26,13 @@ struct CheckOptions {
 };
 ExitCode check(const CheckOptions& options, const Console& console);
 
-enum class EmitTarget : std::uint8_t { cuda, cpu, plan, stencil, kernel };
-enum class EmitStyle : std::uint8_t { launcher, kernels_only };
-enum class EmitBeside : std::uint8_t { cubin, ptx, plan, cmake };
-struct EmitOptions {
+struct EmitOptions : Emission {
     std::string file;
     std::vector<std::string> include;
-    std::string output;  // empty: standard output
-    EmitTarget target = EmitTarget::cuda;
     std::string stencil;                // empty: the only one
     std::vector<std::string> schedule;  // one for all stages, or one a stage
-    bool strict_fp = false;
-    EmitStyle style = EmitStyle::launcher;  // of a .cu file
-    std::vector<EmitBeside> with;           // files to write beside it
-    std::vector<std::string> archs;         // that the code is for, a cubin for each; none: sm_90
-    bool line_info = false;                 // in cubin and PTX: the lines of the .cu, for profilers
-    bool annotate = false;                  // comments name the spec's lines
-    std::string grid;                       // that schedules are chosen for; empty: the run block's
-    bool fixed_grid = false;                // for that grid alone
+    bool annotate = false;              // comments name the spec's lines
+    std::string grid;                   // that schedules are chosen for; empty: the run block's
 };
 ExitCode emit(const EmitOptions& options, const Console& console);
 

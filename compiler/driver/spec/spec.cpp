@@ -48,7 +48,7 @@ void check_schedules(const sema::Analysis& analysis, const SourceFile& source, D
 }  // namespace
 
 CheckedSpec check_text(std::string name, std::string text, const ModulePath& modules) {
-    CheckedSpec spec{SourceFile(std::move(name), std::move(text)), {}, {}};
+    CheckedSpec spec{SourceFile(std::move(name), std::move(text)), modules, {}, {}};
     DiagnosticSink sink;
     syntax::File tree = syntax::parse(spec.source, sink);
     add_modules(spec.source, tree, modules, sink);
@@ -58,6 +58,19 @@ CheckedSpec check_text(std::string name, std::string text, const ModulePath& mod
     spec.diagnostics = sink.sorted();
     spec.ok = !sink.has_errors();
     return spec;
+}
+
+CheckedSpec check_until(const CheckedSpec& spec, const std::string& stencil, const std::string& condition) {
+    CheckedSpec result{
+        SourceFile(spec.source.name(), std::string(spec.source.first_text())), spec.modules, {}, {}};
+    DiagnosticSink sink;
+    syntax::File tree = syntax::parse(result.source, sink);
+    add_modules(result.source, tree, result.modules, sink);
+    syntax::parse_until(result.source, result.source.add("until", condition), stencil, sink, tree);
+    result.analysis = sema::analyze(tree, sink);
+    result.diagnostics = sink.sorted();
+    result.ok = !sink.has_errors();
+    return result;
 }
 
 CheckedSpec check_spec(const std::string& path, const std::vector<std::string>& include) {

@@ -16,6 +16,7 @@ namespace halo::driver {
 
 struct CheckedSpec {
     SourceFile source;                    // with its modules
+    ModulePath modules;                   // where they were looked for
     std::vector<Diagnostic> diagnostics;  // by place
     sema::Analysis analysis;              // to be run only where ok
     bool ok = false;
@@ -26,6 +27,10 @@ struct CheckedSpec {
 // include: folders to look for modules in.
 CheckedSpec check_spec(const std::string& path, const std::vector<std::string>& include = {});
 CheckedSpec check_text(std::string name, std::string text, const ModulePath& modules = {});
+
+// The spec once more, whose one run is of any number of steps until `condition` holds, which is a text of its
+// own. The spec has no mistakes, so those that are found are the condition's.
+CheckedSpec check_until(const CheckedSpec& spec, const std::string& stencil, const std::string& condition);
 
 // Diagnostics to standard error, with colours where it is a terminal that wants them.
 void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFile& source,

@@ -1,4 +1,4 @@
-#include "compiler/driver/command/explain_entries.h"
+#include "compiler/driver/planning/explain_entries.h"
 
 #include <fmt/format.h>
 

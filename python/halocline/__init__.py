@@ -1,0 +1,35 @@
+"""Halocline: stencil programs, written the way a paper writes them, on GPUs and CPUs.
+
+    import halocline as hl
+
+    heat = hl.compile("heat.halo")                  # or the text of a spec
+    sim = heat.simulate(grid=(512, 512), dt=0.2)    # device="cuda:0" | "cpu"; devices=2
+    sim.u = u0                                      # any array of float32, axes (y, x)
+    sim.run(1000)
+    print(sim.reductions["change"], sim.u[256, 256])
+"""
+
+from ._arrays import Array
+from ._core import __version__
+from ._devices import Device, DeviceInfo, devices, why_no_gpu
+from ._errors import *  # noqa: F403
+from ._errors import __all__ as _errors
+from ._program import Program, compile, load
+from ._simulation import Params, Reductions, Simulation, Until
+
+__all__ = [
+    "Array",
+    "Device",
+    "DeviceInfo",
+    "Params",
+    "Program",
+    "Reductions",
+    "Simulation",
+    "Until",
+    "__version__",
+    "compile",
+    "devices",
+    "load",
+    "why_no_gpu",
+    *_errors,
+]

@@ -1,0 +1,534 @@
+"""Simulations: a program on a grid, with its fields."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+import uuid
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Callable, Iterator, MutableMapping, NamedTuple
+
+import numpy as np
+
+from . import _arrays, _core
+from ._devices import Device
+from ._errors import ArgumentError, ArrayError, ClosedError, FileError, refuse_name
+
+if TYPE_CHECKING:
+    from ._program import Program
+
+__all__ = ["Params", "Reductions", "Simulation", "Until"]
+
+
+class Until(NamedTuple):
+    """How ``Simulation.until()`` ended."""
+
+    steps: int
+    """That were done."""
+    holds: bool
+    """Whether the condition holds now."""
+
+
+class Params(MutableMapping[str, float]):
+    """The parameters of a simulation, by name. What is set holds from the next step on; nothing is recompiled."""
+
+    __slots__ = ("_simulation",)
+
+    def __init__(self, simulation: "Simulation") -> None:
+        self._simulation = simulation
+
+    def __getitem__(self, name: str) -> float:
+        return self._simulation._open()._known("parameter", name).get(name)
+
+    def __setitem__(self, name: str, value: float) -> None:
+        core = self._simulation._open()._known("parameter", name)
+        try:
+            number = float(value)
+        except (TypeError, ValueError):
+            raise ArgumentError(f"parameter '{name}' is a number, and this is {type(value).__name__}") from None
+        core.set(name, number)
+
+    def __delitem__(self, name: str) -> None:
+        raise ArgumentError(f"parameter '{name}' is the program's, and cannot be taken away")
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._simulation.program.params)
+
+    def __len__(self) -> int:
+        return len(self._simulation.program.params)
+
+    def __repr__(self) -> str:
+        known = self._simulation.program.params
+        given = ((name, self._value_or_none(name)) for name in known)
+        return "{" + ", ".join(f"{name!r}: {value}" for name, value in given) + "}"
+
+    def _value_or_none(self, name: str) -> float | None:
+        try:
+            return self[name]
+        except ArgumentError:  # it has no default, and was not given
+            return None
+
+
+class Reductions:
+    """The reductions of the last step, by name. Looking at one waits for the device."""
+
+    __slots__ = ("_simulation",)
+
+    def __init__(self, simulation: "Simulation") -> None:
+        self._simulation = simulation
+
+    def __getitem__(self, name: str) -> float:
+        return self._simulation._open()._known("reduction", name).reduce(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._simulation.program.reductions)
+
+    def __len__(self) -> int:
+        return len(self._simulation.program.reductions)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._simulation.program.reductions
+
+    def keys(self) -> tuple[str, ...]:
+        return self._simulation.program.reductions
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(f"{name!r}: {self[name]}" for name in self) + "}"
+
+
+class _Progress:
+    """A line on standard error that says how far a run is; on a terminal it is written over itself."""
+
+    def __init__(self, count: int) -> None:
+        self._begin = self._shown = time.monotonic()
+        self._on_terminal = sys.stderr.isatty()
+        self._every = 0.2 if self._on_terminal else 5.0
+
+    def __call__(self, done: int, count: int) -> None:
+        now = time.monotonic()
+        if done < count and now - self._shown < self._every:
+            return
+        self._shown = now
+        seconds = max(now - self._begin, 1e-9)
+        text = f"{done} of {count} steps, {done / seconds:.3g} steps/s"
+        if done < count:
+            text += f", {(count - done) * seconds / max(done, 1):.0f} s left"
+        self._write(text, done >= count)
+
+    def end(self) -> None:
+        if self._on_terminal:
+            sys.stderr.write("\n")
+
+    def _write(self, text: str, last: bool) -> None:
+        sys.stderr.write(f"\r{text:<60}" if self._on_terminal else text + "\n")
+        sys.stderr.flush()
+
+
+class Simulation:
+    """A program on a grid, on one device or in pieces on several. Made by ``Program.simulate()``.
+
+    Fields and parameters are attributes: ``sim.u`` is the field u now, an Array that shows where it lies, and
+    ``sim.u = values`` writes to it; ``sim.dt = 0.1`` sets a parameter. Items do the same, also for names that are no
+    attributes, and for the past: ``sim['v.x']``, ``sim['u', -1]``.
+
+    Calls may come from any thread; those that work on one Device take turns, and the GIL is released meanwhile. It is
+    a context manager, and gives its memory back at the end.
+    """
+
+    __slots__ = ("_core", "program", "grid", "shape", "_devices", "_fields", "_params", "__weakref__")
+
+    program: "Program"
+    grid: tuple[int, ...]
+    """Cells along each axis, x first."""
+    shape: tuple[int, ...]
+    """The shape of its arrays: the same, the slowest axis first."""
+
+    def __init__(self, program: "Program", core: _core.Simulation, devices: list[Device], grid: tuple[int, ...]) -> None:
+        own = object.__setattr__
+        own(self, "_core", core)
+        own(self, "program", program)
+        own(self, "grid", grid)
+        own(self, "shape", grid[::-1])
+        own(self, "_devices", devices)
+        own(self, "_fields", program.fields)
+        own(self, "_params", frozenset(program.params))
+
+    # ---- what it is
+
+    def _open(self) -> "Simulation":
+        if self._core is None:
+            raise ClosedError(f"this simulation of '{self.program.name}' was closed; make another one by simulate()")
+        return self
+
+    def _known(self, kind: str, name: str) -> Any:
+        """The core, where the program has what is named."""
+        known = {"parameter": self._params, "reduction": self.program.reductions}[kind]
+        if name not in known:
+            refuse_name(self.program.name, kind, name, known)
+        return self._core
+
+    @property
+    def params(self) -> Params:
+        return Params(self)
+
+    @property
+    def reductions(self) -> Reductions:
+        return Reductions(self)
+
+    @property
+    def devices(self) -> tuple[Device, ...]:
+        """By piece of the grid."""
+        return tuple(self._devices)
+
+    @property
+    def device(self) -> Device:
+        """The one that it is on; of several the first."""
+        return self._devices[0]
+
+    @property
+    def pieces(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """By device: the first cell of its piece of the grid, and the end, x first."""
+        return [(tuple(begin), tuple(end)) for begin, end in self._open()._core.pieces]
+
+    @property
+    def steps_done(self) -> int:
+        return self._open()._core.steps_done
+
+    @property
+    def closed(self) -> bool:
+        return self._core is None
+
+    # ---- steps
+
+    def run(self, steps: int = 1, *, progress: bool | Callable[[int, int], None] = False) -> "Simulation":
+        """Does steps. On a GPU it may return while the last of them are still being done; whatever gives values back
+        waits. Ctrl-C ends it after the batch of steps that is being done, about a tenth of a second long.
+
+        progress: True for a line on standard error; or a function, called as ``progress(done, steps)``.
+        """
+        self._advance(_count(steps, "steps"), None, 1, progress)
+        return self
+
+    def until(
+        self,
+        condition: str,
+        *,
+        every: int = 1,
+        at_most: int | None = None,
+        progress: bool | Callable[[int, int], None] = False,
+    ) -> Until:
+        """Does steps until the condition holds: a comparison of reductions, parameters, ``step`` and ``time``, as after
+        ``until`` in a run block: ``"change < 1e-5"``. Raises SpecError where it is none.
+
+        every: steps from one look at it to the next; each waits for the device.
+        at_most: steps, after which it ends in any case.
+        """
+        core = self._open().program._condition(condition)
+        most = 2**53 - self.steps_done if at_most is None else _count(at_most, "at_most")
+        if _count(every, "every") < 1:
+            raise ArgumentError(f"every={every}: the condition is looked at after every 1 step or more")
+        return Until(*self._advance(most, core, every, progress))
+
+    def _advance(self, steps: int, condition: Any, every: int, progress: Any) -> tuple[int, bool]:
+        core = self._open()._core
+        if progress is not True:
+            return core.advance(steps, condition, every, progress or None)
+        line = _Progress(steps)
+        try:
+            return core.advance(steps, condition, every, line)
+        finally:
+            line.end()
+
+    def wait(self) -> None:
+        """Until all steps are done. Raises what went wrong meanwhile."""
+        self._open()._core.wait()
+
+    # ---- fields
+
+    def _field(self, name: str) -> Any:
+        info = self._fields.get(name)
+        if info is None:
+            members = [each for each in self._fields if each.partition(".")[0] == name]
+            if members:
+                shown = ", ".join(f"sim['{each}']" for each in members)
+                refuse_name(self.program.name, "field", name, [], f": it has components, {shown}")
+            refuse_name(self.program.name, "field", name, self._fields)
+        return info
+
+    def _level(self, info: Any, level: Any) -> int:
+        if not isinstance(level, int) or not -info.past <= level <= 0:
+            levels = "0 alone" if info.past == 0 else f"{-info.past} to 0"
+            raise ArgumentError(f"field '{info.name}' has the levels {levels}, and no level {level}")
+        return level
+
+    def _key(self, key: Any) -> tuple[Any, int]:
+        name, level = key if isinstance(key, tuple) and len(key) == 2 else (key, 0)
+        info = self._field(name)
+        return info, self._level(info, level)
+
+    def array(self, field: str, level: int = 0, *, read_only: bool = False) -> Any:
+        """A level of a field where it lies, without a copy: 0 is now, -1 the step before. Of several devices, and of
+        components that lie side by side, there is a copy alone: a numpy array that cannot be written to."""
+        core = self._open()._core
+        info, level = self._key((field, level))
+        if len(self._devices) == 1 and not info.interleaved:
+            return _arrays.Array(core, field, level, read_only)
+        values = self.read(field, level=level)
+        values.flags.writeable = False
+        return values
+
+    def read(self, field: str, dtype: Any = None, *, level: int = 0) -> np.ndarray:
+        """A copy of a level of a field, in the host's memory; in its own type, or rounded to dtype. Waits."""
+        core = self._open()._core
+        info, level = self._key((field, level))
+        own = _arrays.NUMPY_TYPES.get(info.type)
+        if own is None:  # bf16
+            if dtype is None:
+                raise ArgumentError(f"numpy has no type for bfloat16; read the field as 'float32': read('{field}', 'float32')")
+            values = np.empty(self.shape, np.float64)
+            core.read_doubles(field, values.ctypes.data, values.size, level)
+        else:
+            values = np.empty(self.shape, own)
+            core.read_elements(field, values.ctypes.data, values.nbytes, level)
+        return values if dtype is None else values.astype(dtype, copy=False)
+
+    def write(self, field: str, values: Any, *, level: int = 0, copy: bool = False) -> None:
+        """Writes to a level of a field: a number, for all cells, or an array of the field's shape and type, of any
+        library. Rows that lie apart are fine.
+
+        copy: also takes arrays of other layouts, and of types that numpy casts within their kind, by way of a copy.
+        """
+        core = self._open()._core
+        info, level = self._key((field, level))
+        dtype = _arrays.NUMPY_TYPES.get(info.type)
+        if isinstance(values, _arrays.Array) or _arrays.is_on_gpu(values):
+            if dtype is None:
+                raise ArrayError(f"field '{field}' is of bfloat16: write numbers or float32 arrays of numpy to it")
+            if not self._is_local(values):
+                values = self._fetched(field, values)
+        if isinstance(values, (bool, int, float, np.generic)) or (isinstance(values, np.ndarray) and values.ndim == 0):
+            return self._fill(field, values, dtype, level)
+        if dtype is None:
+            return self._write_rounded(field, values, level)
+        axes = self.program._info.axes
+        if _arrays.is_on_gpu(values):
+            return self._write_on_gpu(field, _arrays.check_gpu(field, values, self.shape, dtype, axes), level)
+        checked = _arrays.check_host(field, values, self.shape, dtype, axes, copy)
+        self._write_host(field, checked, level)
+
+    def _is_local(self, values: Any) -> bool:
+        """Whether the memory is one that this simulation's device copies from by itself."""
+        return not _arrays.is_on_gpu(values) or (len(self._devices) == 1 and self.device.kind != "cpu")
+
+    def _fetched(self, field: str, values: Any) -> np.ndarray:
+        if isinstance(values, _arrays.Array):
+            return values.numpy()
+        raise ArrayError(
+            f"the array for field '{field}' is in a GPU's memory, and this simulation is not on that GPU alone: give a "
+            "copy in the host's memory, such as cupy.asnumpy(array) or array.cpu()"
+        )
+
+    def _fill(self, field: str, value: Any, dtype: np.dtype | None, level: int) -> None:
+        if np.iscomplexobj(value):
+            raise ArrayError(f"field '{field}' takes real numbers, and this is {value!r}")
+        if dtype is None:
+            return self._write_rounded(field, np.full(self.shape, value, np.float64), level)
+        try:
+            filled = np.full(self.shape, value, dtype)
+        except (OverflowError, TypeError, ValueError) as error:
+            raise ArrayError(f"field '{field}' of {dtype} cannot hold {value!r}: {error}") from None
+        if dtype.kind in "iub" and filled.flat[0] != value:
+            raise ArrayError(f"field '{field}' of {dtype} cannot hold {value!r}")
+        self._core.write_elements(field, filled.ctypes.data, filled.nbytes, level)
+
+    def _write_rounded(self, field: str, values: Any, level: int) -> None:
+        array = np.asarray(values)
+        _arrays.check_bf16(field, array, self.shape, self.program._info.axes)
+        array = np.ascontiguousarray(array, np.float64)
+        self._core.write_doubles(field, array.ctypes.data, array.size, level)
+
+    def _write_host(self, field: str, checked: Any, level: int) -> None:
+        dense = checked.owner.flags.c_contiguous
+        info = self._fields[field]
+        if dense or len(self._devices) > 1 or self.device.kind != "cpu" or info.interleaved:
+            array = checked.owner if dense else np.ascontiguousarray(checked.owner)
+            self._core.write_elements(field, array.ctypes.data, array.nbytes, level)
+        else:
+            self._core.write_view(field, checked.address, checked.nbytes, checked.pitch, checked.slice, level)
+
+    def _write_on_gpu(self, field: str, checked: Any, level: int) -> None:
+        device = self.device._core
+        if checked.stream is not None:
+            device.wait_for_stream(checked.stream)
+        self._core.write_view(field, checked.address, checked.nbytes, checked.pitch, checked.slice, level)
+        # The array may go, or be written to, once this returns: whoever made it is told to wait, or the host does.
+        if checked.stream is None:
+            device.wait()
+        else:
+            device.make_stream_wait(checked.stream)
+
+    def __getattr__(self, name: str) -> Any:
+        # For names that are no attributes of the class.
+        if name.startswith("__"):
+            raise AttributeError(name)
+        if name in self._fields:
+            return self.array(name)
+        if name in self._params:
+            return self.params[name]
+        self._open()
+        if any(each.startswith(name + ".") for each in self._fields):
+            self._field(name)
+        refuse_name(self.program.name, "field or parameter", name, [*self._fields, *self._params, *_PUBLIC])
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in _PUBLIC:
+            raise AttributeError(
+                f"'{name}' is part of every simulation and cannot be set; a field or parameter of that name is "
+                f"sim['{name}'], or sim.params['{name}']"
+            )
+        self._open()
+        if name in self._fields:
+            self.write(name, value)
+        elif name in self._params:
+            self.params[name] = value
+        else:
+            if any(each.startswith(name + ".") for each in self._fields):
+                self._field(name)
+            refuse_name(self.program.name, "field or parameter", name, [*self._fields, *self._params])
+
+    def __getitem__(self, key: Any) -> Any:
+        info, level = self._open()._key(key)
+        return self.array(info.name, level)
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        info, level = self._open()._key(key)
+        self.write(info.name, value, level=level)
+
+    # ---- weights, tables and points
+
+    def _of(self, kind: str, name: str) -> Any:
+        known = {each.name: each for each in getattr(self.program._info, kind)}
+        if name not in known:
+            refuse_name(self.program.name, {"weights": "weights"}.get(kind, kind), name, known)
+        return known[name]
+
+    def set_weights(self, name: str, values: Any) -> None:
+        """The weights of a ``param coef``: an array with an axis for each of its ranges."""
+        sizes = tuple(self._open()._of("weights", name).sizes)
+        array = _numbers(values, f"the weights of '{name}'")
+        if array.shape != sizes:
+            raise ArrayError(f"the weights of '{name}' have the shape {sizes}, and the array {array.shape}")
+        self._core.set_weights(name, array.ctypes.data, array.size)
+
+    def set_table(self, name: str, rows: Any) -> None:
+        """The rows of a table: an array (rows, columns) of the columns that are given, in the spec's order."""
+        columns = self._open()._of("tables", name).columns
+        array = _numbers(rows, f"the rows of '{name}'")
+        if array.ndim != 2 or array.shape[1] != len(columns):
+            raise ArrayError(
+                f"table '{name}' has the columns {', '.join(columns)}: its rows are an array (rows, {len(columns)}), "
+                f"and not {array.shape}"
+            )
+        self._core.set_table(name, array.ctypes.data, array.size)
+
+    def set_points(self, name: str, positions: Any) -> None:
+        """Where points lie: an array (points, axes) of coordinates, x first, as in the spec."""
+        self._open()._of("points", name)
+        array = _numbers(positions, f"the positions of '{name}'")
+        axes = self.program.axes
+        if array.ndim != 2 or array.shape[1] != len(axes):
+            raise ArrayError(
+                f"points '{name}' have the coordinates {', '.join(axes)}: their positions are an array (points, "
+                f"{len(axes)}), and not {array.shape}"
+            )
+        self._core.set_points(name, array.ctypes.data, array.size)
+
+    def set_point_values(self, points: str, name: str, values: Any) -> None:
+        """A column: a number for each point. Or an injected trace: an array (steps, points); past its last step the
+        values are 0."""
+        info = self._open()._of("points", points)
+        if name not in [*info.columns, *info.injected]:
+            refuse_name(points, "column or injected trace", name, [*info.columns, *info.injected])
+        array = _numbers(values, f"'{points}.{name}'")
+        wanted, words = (1, "(points)") if name in info.columns else (2, "(steps, points)")
+        if array.ndim != wanted:
+            raise ArrayError(f"'{points}.{name}' is an array {words}, and not {array.shape}")
+        self._core.set_point_values(points, name, array.ctypes.data, array.size)
+
+    def trace(self, points: str, name: str) -> np.ndarray:
+        """A sampled trace of all steps done: an array (steps, points). Waits."""
+        info = self._open()._of("points", points)
+        if name not in info.sampled:
+            refuse_name(points, "sampled trace", name, info.sampled)
+        values = np.asarray(self._core.trace(points, name), np.float64)
+        return values.reshape(self.steps_done, -1) if self.steps_done else values.reshape(0, 0)
+
+    # ---- files
+
+    def save(self, path: str | os.PathLike, field: str | None = None) -> None:
+        """Writes a field as ``.npy``. The file appears whole, or not at all.
+
+        field: may be left out where the program has one state.
+        """
+        self._open()
+        where = Path(os.fspath(path))
+        if where.suffix != ".npy":
+            raise ArgumentError(f"{where}: files are written as .npy")
+        if field is None:
+            states = [name for name, info in self._fields.items() if info.role == "state"]
+            if len(states) != 1:
+                raise ArgumentError(f"save() of '{self.program.name}': which field? One of " + ", ".join(self._fields))
+            field = states[0]
+        info = self._field(field)
+        values = self.read(field, "float32" if info.type == "bf16" else None)
+        part = where.with_name(f".{where.stem}-{uuid.uuid4().hex}.npy")
+        try:
+            try:
+                with open(part, "xb") as file:
+                    np.save(file, values)
+                os.replace(part, where)
+            finally:
+                part.unlink(missing_ok=True)
+        except OSError as error:
+            raise FileError(f"{where} cannot be written: {error.strerror}") from error
+
+    # ---- the end
+
+    def close(self) -> None:
+        """Gives the memory back, after what is still being done; arrays that were taken stay. Twice is fine."""
+        object.__setattr__(self, "_core", None)
+
+    def __enter__(self) -> "Simulation":
+        return self._open()
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __dir__(self) -> list[str]:
+        return [*super().__dir__(), *(name for name in self._fields if name.isidentifier()), *self._params]
+
+    def __repr__(self) -> str:
+        grid = " x ".join(map(str, self.grid))
+        state = "closed" if self.closed else f"after {self.steps_done} steps"
+        where = " + ".join(device.kind for device in self._devices)
+        return f"<halocline.Simulation of {self.program.name}, {grid} cells on {where}, {state}>"
+
+
+_PUBLIC = frozenset(name for name in dir(Simulation) if not name.startswith("__"))
+
+
+def _count(value: Any, what: str) -> int:
+    if isinstance(value, bool) or not hasattr(value, "__index__"):
+        raise ArgumentError(f"{what}={value!r}: steps are counted by whole numbers")
+    if value.__index__() < 0:
+        raise ArgumentError(f"{what}={value}: there are no steps backwards; 0 or more")
+    return int(value.__index__())
+
+
+def _numbers(values: Any, what: str) -> np.ndarray:
+    try:
+        return np.ascontiguousarray(values, np.float64)
+    except (TypeError, ValueError):
+        raise ArrayError(f"{what} are an array of numbers, and this is {type(values).__name__}") from None
+

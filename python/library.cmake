@@ -1,0 +1,34 @@
+# One library with all that the module needs, the compiler included: of it a wheel consists. Only the C++ interface is
+# visible, so that other packages of a process can bring an LLVM of their own.
+option(HALO_PYTHON_STATIC_LLVM "Link LLVM and Clang into the Python package's library, as wheels need it" OFF)
+
+get_property(rooms GLOBAL PROPERTY HALO_ROOMS)
+# Of the command alone.
+list(REMOVE_ITEM rooms compiler/bench compiler/driver/command compiler/driver/tuning compiler/lift runtime/mpi)
+halo_objects(objects ${rooms})
+add_library(halocline_python SHARED ${objects})
+set(exports ${CMAKE_CURRENT_LIST_DIR}/exports.map)
+set_target_properties(halocline_python PROPERTIES OUTPUT_NAME halocline-python LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/package/halocline
+                                                  INSTALL_RPATH "$ORIGIN" LINK_DEPENDS ${exports})
+target_include_directories(halocline_python PUBLIC ${PROJECT_SOURCE_DIR}/../include)
+target_link_options(halocline_python PRIVATE -Wl,--version-script=${exports} -Wl,--gc-sections)
+target_link_libraries(halocline_python PRIVATE fmt::fmt PNG::PNG OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
+if(HALO_LLVM AND HALO_PYTHON_STATIC_LLVM)
+  # Debian's CMake files of Clang name the shared LLVM, also for the static libraries.
+  execute_process(COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles passes orcjit native
+                  OUTPUT_VARIABLE llvm OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  separate_arguments(llvm)
+  set(clang)
+  foreach(library IN ITEMS CodeGen Frontend FrontendTool Driver Serialization Parse Sema Edit Analysis ASTMatchers AST APINotes
+                           ExtractAPI InstallAPI Index Rewrite RewriteFrontend Support Lex Basic ToolingCore)
+    if(EXISTS ${LLVM_LIBRARY_DIR}/libclang${library}.a)
+      list(APPEND clang ${LLVM_LIBRARY_DIR}/libclang${library}.a)
+    endif()
+  endforeach()
+  find_package(ZLIB REQUIRED)
+  find_library(zstd zstd REQUIRED)
+  target_link_libraries(halocline_python PRIVATE -Wl,--start-group ${clang} ${llvm} -Wl,--end-group ZLIB::ZLIB ${zstd} rt m)
+elseif(HALO_LLVM)
+  target_link_libraries(halocline_python PRIVATE clang-cpp LLVM)
+endif()
+install(TARGETS halocline_python LIBRARY DESTINATION halocline COMPONENT python)
