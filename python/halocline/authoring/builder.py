@@ -28,6 +28,7 @@ class Builder:
 
     def __init__(self, name: str, axes: list[str], comment: list[str], place: Place):
         self.name = name
+        self.symbols: dict = {}  # fields, params and lets by name
         self._axes = axes
         self._comment = comment
         self._place = place

@@ -44,10 +44,12 @@ class Symbol(Expr):
     __slots__ = ("_name", "_owner")
     _has_place = False
 
-    def __init__(self, name: str, owner: Builder):
+    def __init__(self, name: str, owner: Builder | None):
         super().__init__(Level.PRIMARY, name)
         object.__setattr__(self, "_name", name)
         object.__setattr__(self, "_owner", owner)
+        if owner is not None:
+            owner.symbols.setdefault(name, self)
 
 
 class Field(Symbol):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import linecache
-from dataclasses import dataclass, field
+import re
+from dataclasses import dataclass, field, replace
 
 from .places import Location, Place
 from .text import SpecText
@@ -20,21 +21,36 @@ class Label:
 
 
 @dataclass(frozen=True)
-class Diagnostic:
-    """One message, at a place in Python (or in a module that the stencil uses)."""
+class PlacedDiagnostic:
+    """One message at a line of Python, or of a module that the stencil uses. It has all that a Diagnostic has."""
 
+    is_error: bool  # else a warning
     kind: str  # "unknown-name": the words of `haloc check --json`
-    severity: str  # "error" or "warning"
     message: str
     location: Location
     printed: str  # what the compiler has seen there; empty in a module
     labels: list[Label] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
-    help: str = ""  # the mend, where it is known
+    mend: str = ""  # what to put there instead, in the printed text; empty where it is not known
+    help: str = ""  # the same in a sentence
+
+    @property
+    def file(self) -> str:
+        return self.location.file
+
+    @property
+    def line(self) -> int:
+        """From 1."""
+        return self.location.line
+
+    @property
+    def column(self) -> int:
+        """From 1, in characters."""
+        return self.location.column + 1
 
     def __str__(self) -> str:
         """FILE:LINE:COLUMN: error: MESSAGE, the line with carets, and what else there is to say."""
-        lines = [f"{_place(self.location)} {self.severity}: {self.message}", *_excerpt(self.location)]
+        lines = [f"{_place(self.location)} {'error' if self.is_error else 'warning'}: {self.message}", *_excerpt(self.location)]
         for label in self.labels:
             lines += [f"  {_place(label.location)} {label.message}", *_excerpt(label.location)]
         lines += [f"  note: {note}" for note in self.notes]
@@ -45,34 +61,46 @@ class Diagnostic:
         return "\n".join(lines)
 
 
-def diagnostics_of(found: list[dict], text: SpecText, file: str, whole: Place) -> list[Diagnostic]:
+def diagnostics_of(found: list[dict], text: SpecText, file: str, whole: Place) -> list[PlacedDiagnostic]:
     """The messages `found`, as `haloc check --json` has them, about a text that was checked under the name `file`.
     `whole` is the place of what no line of Python has made."""
     printed = str(text).encode()
     return [_diagnostic(each, text, printed, file, whole) for each in found]
 
 
-def _diagnostic(found: dict, text: SpecText, printed: bytes, file: str, whole: Place) -> Diagnostic:
+def _diagnostic(found: dict, text: SpecText, printed: bytes, file: str, whole: Place) -> PlacedDiagnostic:
     def location(where: dict, name: str) -> Location:
         begin, end = where["begin"], where["end"]
         if name == file:
-            return (text.place_of(begin["offset"], end["offset"]) or whole).location()
+            place = text.place_of(begin["offset"], end["offset"]) or whole
+            return _narrowed(place.location(), printed[begin["offset"] : end["offset"]].decode())
         line = linecache.getline(name, begin["line"]).rstrip()
         last = end["column"] - 1 if end["line"] == begin["line"] else len(line)
         return Location(name, begin["line"], begin["column"] - 1, max(last, begin["column"]))
 
     where = location(found["range"], found["file"])
     is_printed = found["file"] == file
-    return Diagnostic(
+    return PlacedDiagnostic(
+        found["severity"] == "error",
         found["kind"],
-        found["severity"],
         found["message"],
         where,
         _printed_line(printed, found["range"]) if is_printed else "",
         [Label(location(each["range"], each.get("file", found["file"])), each["message"]) for each in found["labels"]],
         list(found["notes"]),
+        found["mend"]["replacement"] if found["mend"] else "",
         _help(found["mend"], printed, where) if found["mend"] and is_printed else "",
     )
+
+
+def _narrowed(location: Location, name: str) -> Location:
+    """The one use of a name within a place, where a message is about that name: names have no places of their own."""
+    within = location.text[location.column : location.end_column]
+    uses = list(re.finditer(rf"(?<![\w.]){re.escape(name)}\b", within)) if name.isidentifier() else []
+    if len(uses) != 1:
+        return location
+    begin = location.column + uses[0].start()
+    return replace(location, column=begin, end_column=begin + len(name))
 
 
 def _printed_line(printed: bytes, where: dict) -> str:

@@ -1,17 +1,12 @@
-"""The compiler, as the stencils of Python need it."""
+"""The compiler, as stencils of Python need it."""
 
 from __future__ import annotations
 
+import json
 
-class SpecError(ValueError):
-    def __init__(self, message, diagnostics):
-        super().__init__(message)
-        self.diagnostics = diagnostics
-
-
-class SpecWarning(UserWarning):
-    pass
+from .. import _core
 
 
 def check(text: str, name: str, include: list[str]) -> list[dict]:
-    raise NotImplementedError
+    """All messages about a text, as `haloc check --json` prints them. include: folders of modules."""
+    return json.loads(_core.check_json(text, name, include))

@@ -5,23 +5,26 @@ from __future__ import annotations
 import inspect
 import os
 import warnings
+from functools import cached_property
 
+from .. import _program
+from .._errors import SpecError
 from . import frontend
-from .axes import Axis, Time, t
+from .axes import Axis, t
 from .builder import Builder, activate
-from .diagnose import Diagnostic, diagnostics_of
-from .errors import StencilError
+from .diagnose import PlacedDiagnostic, diagnostics_of
+from .errors import SpecWarning, StencilError
 from .places import Place
+from .text import SpecText
 
 
 class Stencil:
     """A program that was built from Python. print() shows its text; all that a compiled program has, this has, too."""
 
-    def __init__(self, name: str, text, place: Place):
+    def __init__(self, name: str, text: SpecText, place: Place):
         self.name = name
         self._text = text
         self._place = place
-        self._programs: dict = {}
 
     @property
     def text(self) -> str:
@@ -32,14 +35,39 @@ class Stencil:
         return self.text.rstrip("\n")
 
     def __repr__(self) -> str:
-        return f"<halocline stencil {self.name}>"
+        return f"<halocline.Stencil {self.name}>"
 
-    def check(self) -> list[Diagnostic]:
+    def check(self) -> list[PlacedDiagnostic]:
         """All messages of the compiler, at the lines of Python that they are about."""
-        file = f"{self.name}.halo"
-        folder = os.path.dirname(self._place.code.co_filename)
-        found = frontend.check(self.text, file, [folder] if folder else [])
-        return diagnostics_of(found, self._text, file, self._place)
+        found = frontend.check(self.text, self._file, self._include())
+        return diagnostics_of(found, self._text, self._file, self._place)
+
+    def compile(self, **options) -> _program.Program:
+        """The program with options of halocline.compile: schedule, strict_fp and others."""
+        include = [*self._include(), *_program._list(options.pop("include", None))]
+        return _program.compile(self.text, name=self._file, include=include, **options)
+
+    @cached_property
+    def program(self) -> _program.Program:
+        """The program without options: what simulate() and the other methods of a Program are of."""
+        return self.compile()
+
+    def __getattr__(self, name: str):
+        if name.startswith("_") or not hasattr(_program.Program, name):
+            raise AttributeError(f"a stencil has no {name!r}, and neither has a halocline.Program")
+        return getattr(self.program, name)
+
+    def __dir__(self):
+        return [*super().__dir__(), *(name for name in dir(_program.Program) if not name.startswith("_"))]
+
+    @property
+    def _file(self) -> str:
+        return f"{self.name}.halo"
+
+    def _include(self) -> list[str]:
+        """Modules are looked for beside the Python file, as beside a .halo file."""
+        folder = os.path.dirname(os.path.abspath(self._place.code.co_filename))
+        return [folder] if os.path.isdir(folder) else []
 
 
 def stencil(function=None, *, name: str | None = None):
@@ -90,10 +118,9 @@ def _axes(function) -> list[str]:
     return axes
 
 
-def _complain(found: list[Diagnostic]) -> None:
+def _complain(found: list[PlacedDiagnostic]) -> None:
     for each in found:
-        if each.severity == "warning":
-            warnings.warn_explicit(str(each), frontend.SpecWarning, each.location.file, each.location.line)
-    errors = [each for each in found if each.severity == "error"]
-    if errors:
-        raise frontend.SpecError("\n\n".join(str(each) for each in errors), found)
+        if not each.is_error:
+            warnings.warn_explicit(str(each), SpecWarning, each.file, each.line)
+    if any(each.is_error for each in found):
+        raise SpecError("\n\n".join(str(each) for each in found if each.is_error), found)
