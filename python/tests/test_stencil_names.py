@@ -8,6 +8,8 @@ import halocline as hl
 import pytest
 from spec_tools import body
 
+pytestmark = pytest.mark.filterwarnings("ignore::halocline.SpecWarning")  # much is declared here alone
+
 
 def names(build) -> list[str]:
     """The names that a stencil declares."""

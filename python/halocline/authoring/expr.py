@@ -222,6 +222,7 @@ class Expr(Node):
     # ---- numpy and sympy
 
     __array_priority__ = 1000
+    _op_priority = 1000  # lets sympy leave `symbol - u` to __rsub__
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         from .arrays import apply_ufunc
