@@ -46,10 +46,6 @@ const SourceFile::Part& SourceFile::part(std::uint32_t offset) const {
     return *std::prev(next);
 }
 
-std::string_view SourceFile::first_text() const {
-    return text({parts_.front().begin, parts_.front().end});
-}
-
 std::string_view SourceFile::text(SourceRange range) const {
     const std::size_t end = std::min<std::size_t>(range.end, text_.size());
     const std::size_t begin = std::min<std::size_t>(range.begin, end);

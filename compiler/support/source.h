@@ -34,7 +34,6 @@ public:
     std::vector<std::string> names() const;          // of all parts, in order
     std::string_view text() const { return text_; }  // of all parts
     std::string_view text(SourceRange range) const;
-    std::string_view first_text() const;  // of the first part
     std::uint32_t part_begin(std::uint32_t offset) const { return part(offset).begin; }
 
     // Of the part that the offset is in.

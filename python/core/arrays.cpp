@@ -106,15 +106,17 @@ int get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
         const Cells& cells = cells_of(nb::cast<const Array&>(nb::handle(self)));
         const char* refusal = nullptr;
         if (cells.is_on_gpu())
-            refusal = "this array is in a GPU's memory: take it by DLPack or __cuda_array_interface__, or copy "
-                      "it to the host by .numpy()";
+            refusal =
+                "this array is in a GPU's memory: take it by DLPack or __cuda_array_interface__, or copy "
+                "it to the host by .numpy()";
         else if (cells.names.buffer == nullptr)
             refusal = "buffers have no bfloat16; read the field as float32 by .read(name, 'float32')";
         else if (cells.read_only && (flags & PyBUF_WRITABLE) == PyBUF_WRITABLE)
             refusal = "this array is read-only";
         else if ((flags & PyBUF_STRIDES) != PyBUF_STRIDES)
-            refusal = "rows of this array lie apart, and a consumer that knows no strides asks for it; copy it "
-                      "by .numpy()";
+            refusal =
+                "rows of this array lie apart, and a consumer that knows no strides asks for it; copy it "
+                "by .numpy()";
         if (refusal != nullptr) {
             PyErr_SetString(PyExc_BufferError, refusal);
             return -1;
@@ -129,8 +131,7 @@ int get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
         buffer->format =
             (flags & PyBUF_FORMAT) == PyBUF_FORMAT ? const_cast<char*>(cells.names.buffer) : nullptr;
         buffer->shape = reinterpret_cast<Py_ssize_t*>(const_cast<std::int64_t*>(cells.shape.data()));
-        buffer->strides =
-            reinterpret_cast<Py_ssize_t*>(const_cast<std::int64_t*>(cells.byte_strides.data()));
+        buffer->strides = reinterpret_cast<Py_ssize_t*>(const_cast<std::int64_t*>(cells.byte_strides.data()));
         buffer->suboffsets = nullptr;
         buffer->internal = nullptr;
         return 0;
@@ -248,16 +249,18 @@ void bind_arrays(nb::module_& module) {
         .def("__init__",
              [](Array* self, const OwnedSimulation& simulation, const std::string& field, int level,
                 bool read_only) {
-                 new (self) Array(std::in_place,
-                                  std::make_shared<const Cells>(simulation, field, level, read_only));
+                 new (self)
+                     Array(std::in_place, std::make_shared<const Cells>(simulation, field, level, read_only));
              })
-        .def_prop_ro("shape", [](const Array& self) { return nb::tuple(nb::cast(cells_of(self).shape)); },
-                     "Cells along each axis, the slowest axis first: (z, y, x).")
-        .def_prop_ro("strides",
-                     [](const Array& self) { return nb::tuple(nb::cast(cells_of(self).byte_strides)); },
-                     "Bytes from a cell to the next one along each axis, likewise.")
+        .def_prop_ro(
+            "shape", [](const Array& self) { return nb::tuple(nb::cast(cells_of(self).shape)); },
+            "Cells along each axis, the slowest axis first: (z, y, x).")
+        .def_prop_ro(
+            "strides", [](const Array& self) { return nb::tuple(nb::cast(cells_of(self).byte_strides)); },
+            "Bytes from a cell to the next one along each axis, likewise.")
         .def_prop_ro("ndim", [](const Array& self) { return cells_of(self).shape.size(); })
-        .def_prop_ro("size", [](const Array& self) { return cells_of(self).count(); }, "Cells.")
+        .def_prop_ro(
+            "size", [](const Array& self) { return cells_of(self).count(); }, "Cells.")
         .def_prop_ro("itemsize", [](const Array& self) { return cells_of(self).size; })
         .def_prop_ro("nbytes", [](const Array& self) { return cells_of(self).count() * cells_of(self).size; })
         .def_prop_ro("typestr",
@@ -265,8 +268,8 @@ void bind_arrays(nb::module_& module) {
                          const char* const name = cells_of(self).names.interface;
                          return std::string(name == nullptr ? "bfloat16" : name);
                      })
-        .def_prop_ro("device", [](const Array& self) { return cells_of(self).device.kind(); },
-                     "'cpu', 'cuda:0'.")
+        .def_prop_ro(
+            "device", [](const Array& self) { return cells_of(self).device.kind(); }, "'cpu', 'cuda:0'.")
         .def_prop_ro("readonly", [](const Array& self) { return cells_of(self).read_only; })
         .def_prop_ro("__array_interface__", &array_interface)
         .def_prop_ro("__cuda_array_interface__", &cuda_array_interface)

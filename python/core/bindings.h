@@ -1,8 +1,8 @@
-// The module halocline._core: the C++ interface (include/halocline) as the Python package needs it. What users see,
-// and what checks their arguments, is written in Python (python/halocline).
+// The module halocline._core: the C++ interface (include/halocline) as the Python package needs it. What
+// users see, and what checks their arguments, is written in Python (python/halocline).
 //
-// The GIL is released around everything that may compile, wait for a device or for its turn. Nothing here asks for the
-// GIL while it holds a lock, so threads cannot deadlock.
+// The GIL is released around everything that may compile, wait for a device or for its turn. Nothing here
+// asks for the GIL while it holds a lock, so threads cannot deadlock.
 #pragma once
 
 #include <nanobind/nanobind.h>

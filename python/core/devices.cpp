@@ -44,7 +44,8 @@ void bind_devices(nb::module_& module) {
         .def_ro("description", &DeviceInfo::description, "One line for people.")
         .def_ro("arch", &DeviceInfo::arch, "'sm_90'; 'cpu'.")
         .def_ro("memory", &DeviceInfo::memory, "Bytes of a GPU's memory; 0 for the CPU.")
-        .def("__repr__", [](const DeviceInfo& self) { return "<" + self.kind + ": " + self.description + ">"; });
+        .def("__repr__",
+             [](const DeviceInfo& self) { return "<" + self.kind + ": " + self.description + ">"; });
     module.def("find_devices", [] {
         const Devices found = without_gil([] { return find_devices(); });
         return nb::make_tuple(nb::cast(found.all), found.why_no_gpu);
@@ -56,10 +57,9 @@ void bind_devices(nb::module_& module) {
         .def_prop_ro("kind", [](const OwnedDevice& self) { return self.get().kind(); })
         .def_prop_ro("description", [](const OwnedDevice& self) { return self.get().description(); })
         .def_prop_ro("arch", [](const OwnedDevice& self) { return self.get().arch(); })
-        .def_prop_ro("stream",
-                     [](const OwnedDevice& self) {
-                         return reinterpret_cast<std::uintptr_t>(self.get().stream());
-                     })
+        .def_prop_ro(
+            "stream",
+            [](const OwnedDevice& self) { return reinterpret_cast<std::uintptr_t>(self.get().stream()); })
         .def("wait", [](const OwnedDevice& self) { without_gil([&] { self.get().wait(); }); })
         .def("wait_for_stream",
              [](const OwnedDevice& self, std::uintptr_t stream) {

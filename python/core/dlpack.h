@@ -1,5 +1,5 @@
-// DLPack 1.1, the part that exporting needs: https://dmlc.github.io/dlpack/latest/c_api.html. Its names are the
-// standard's. Debian's header is of version 0.6, which knows no versions and no read-only arrays.
+// DLPack 1.1, the part that exporting needs: https://dmlc.github.io/dlpack/latest/c_api.html. Its names are
+// the standard's. Debian's header is of version 0.6, which knows no versions and no read-only arrays.
 #pragma once
 
 #include <cstdint>

@@ -8,9 +8,9 @@ namespace halocline::python {
 
 namespace {
 
-constexpr double kBatchSeconds = 0.1;                         // between two looks at signals
+constexpr double kBatchSeconds = 0.1;                        // between two looks at signals
 constexpr std::int64_t kFirstCells = std::int64_t{1} << 27;  // cells times steps of the first batch
-constexpr std::int64_t kMostGrowth = 8;                       // of a batch over the one before
+constexpr std::int64_t kMostGrowth = 8;                      // of a batch over the one before
 
 }  // namespace
 
@@ -71,7 +71,8 @@ std::int64_t HeldSimulation::first_batch() const {
     return kFirstCells / cells;
 }
 
-Simulation::Stepped HeldSimulation::advance(std::int64_t count, const Condition* condition, std::int64_t every,
+Simulation::Stepped HeldSimulation::advance(std::int64_t count, const Condition* condition,
+                                            std::int64_t every,
                                             const std::function<void(std::int64_t done)>& between) {
     if (count < 1 || every < 1) return batch(count, condition, every, false);  // refuses what is less
     Simulation::Stepped all;
@@ -82,7 +83,8 @@ Simulation::Stepped HeldSimulation::advance(std::int64_t count, const Condition*
         const std::int64_t now = std::min(steps, count - all.steps);
         const auto begin = std::chrono::steady_clock::now();
         const Simulation::Stepped done = batch(now, condition, every, all.steps + now < count);
-        const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
+        const double seconds =
+            std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
         all.steps += done.steps;
         all.holds = done.holds;
         between(all.steps);

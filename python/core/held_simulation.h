@@ -1,7 +1,7 @@
 // A Simulation as Python holds it, with the fields that were taken out of it.
 //
-// An array that Python was given keeps its values: before steps that would write to its memory, the simulation moves
-// to arrays of its own, with a copy of what they hold (docs/python.md, ADR 24).
+// An array that Python was given keeps its values: before steps that would write to its memory, the
+// simulation moves to arrays of its own, with a copy of what they hold (docs/python.md, ADR 24).
 #pragma once
 
 #include <cstdint>
@@ -41,8 +41,8 @@ public:
 
     Taken take(const std::string& field, int level);
 
-    // Steps in batches of a fraction of a second each. between(done) is called after each, by the calling thread;
-    // without a condition the device may still be at the last one. What it throws ends the run.
+    // Steps in batches of a fraction of a second each. between(done) is called after each, by the calling
+    // thread; without a condition the device may still be at the last one. What it throws ends the run.
     Simulation::Stepped advance(std::int64_t count, const Condition* condition, std::int64_t every,
                                 const std::function<void(std::int64_t done)>& between);
 

@@ -2,7 +2,8 @@
 
 NB_MODULE(_core, module) {
     using namespace halocline::python;
-    module.doc() = "The compiled part of halocline. Its interface is the package's own; users import halocline.";
+    module.doc() =
+        "The compiled part of halocline. Its interface is the package's own; users import halocline.";
     bind_errors(module);
     bind_devices(module);
     bind_programs(module);

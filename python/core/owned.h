@@ -1,5 +1,5 @@
-// What is another process's after a fork: threads, GPU contexts and locks do not come along, so nothing made before
-// may be used or destroyed in the child.
+// What is another process's after a fork: threads, GPU contexts and locks do not come along, so nothing made
+// before may be used or destroyed in the child.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,8 @@ public:
     Owned(Owned&&) noexcept = default;
     Owned& operator=(Owned&&) = delete;
     ~Owned() {
-        // In a child of the process it is left behind: to destroy it would wait for threads that are not there.
+        // In a child of the process it is left behind: to destroy it would wait for threads that are not
+        // there.
         if (is_foreign()) value_.release();  // NOLINT(bugprone-unused-return-value)
     }
     Value& get() const {

@@ -27,16 +27,18 @@ const char* name_of(Role role) {
 void bind_info(nb::module_& module) {
     nb::class_<FieldInfo>(module, "FieldInfo", "A field of a program.")
         .def_ro("name", &FieldInfo::name)
-        .def_prop_ro("type", [](const FieldInfo& self) { return name_of(self.type); },
-                     "Its elements' type as specs name it: 'f32'.")
-        .def_prop_ro("role", [](const FieldInfo& self) { return name_of(self.role); },
-                     "'input', 'state' (advanced by steps) or 'output' (computed by each step).")
+        .def_prop_ro(
+            "type", [](const FieldInfo& self) { return name_of(self.type); },
+            "Its elements' type as specs name it: 'f32'.")
+        .def_prop_ro(
+            "role", [](const FieldInfo& self) { return name_of(self.role); },
+            "'input', 'state' (advanced by steps) or 'output' (computed by each step).")
         .def_ro("past", &FieldInfo::past, "Levels that are kept besides the present one.")
         .def_ro("interleaved", &FieldInfo::interleaved,
                 "Its cells lie side by side with those of other components: it has no array of its own.")
         .def("__repr__", [](const FieldInfo& self) {
-            return std::string("<field ") + self.name + ": " + name_of(self.type) + ", " + name_of(self.role) +
-                   ">";
+            return std::string("<field ") + self.name + ": " + name_of(self.type) + ", " +
+                   name_of(self.role) + ">";
         });
     nb::class_<ParamInfo>(module, "ParamInfo")
         .def_ro("name", &ParamInfo::name)
@@ -87,7 +89,8 @@ void bind_programs(nb::module_& module) {
         .def_prop_ro("targets", [](const OwnedProgram& self) { return self.get().targets(); })
         .def("condition",
              [](const OwnedProgram& self, const std::string& text) {
-                 return without_gil([&] { return OwnedCondition(std::in_place, condition(self.get(), text)); });
+                 return without_gil(
+                     [&] { return OwnedCondition(std::in_place, condition(self.get(), text)); });
              })
         .def("emit",
              [](const OwnedProgram& self, const std::string& path, const std::string& target,
@@ -130,13 +133,13 @@ void bind_programs(nb::module_& module) {
                                                   std::move(schedules), strict_fp, wait);
         return without_gil([&] { return OwnedProgram(std::in_place, compile(text, options)); });
     });
-    module.def("compile_file",
-               [options_of](const std::string& path, std::string stencil, std::vector<std::string> include,
-                            std::vector<std::string> schedules, bool strict_fp, bool wait) {
-                   const CompileOptions options = options_of(path, std::move(stencil), std::move(include),
-                                                             std::move(schedules), strict_fp, wait);
-                   return without_gil([&] { return OwnedProgram(std::in_place, compile_file(path, options)); });
-               });
+    module.def("compile_file", [options_of](const std::string& path, std::string stencil,
+                                            std::vector<std::string> include,
+                                            std::vector<std::string> schedules, bool strict_fp, bool wait) {
+        const CompileOptions options =
+            options_of(path, std::move(stencil), std::move(include), std::move(schedules), strict_fp, wait);
+        return without_gil([&] { return OwnedProgram(std::in_place, compile_file(path, options)); });
+    });
     module.def("check_json",
                [](const std::string& text, std::string name, std::vector<std::string> include) {
                    const CompileOptions options{std::move(name), {}, std::move(include), {}, false, false};

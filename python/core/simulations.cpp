@@ -60,10 +60,8 @@ auto working(const OwnedSimulation& self, Work&& work) {
 
 void bind_values(nb::class_<OwnedSimulation>& simulation) {
     simulation
-        .def("set",
-             [](const OwnedSimulation& self, const std::string& param, double value) {
-                 working(self, [&](Simulation& s) { s.set(param, value); });
-             })
+        .def("set", [](const OwnedSimulation& self, const std::string& param,
+                       double value) { working(self, [&](Simulation& s) { s.set(param, value); }); })
         .def("get",
              [](const OwnedSimulation& self, const std::string& param) {
                  return working(self, [&](Simulation& s) { return s.get(param); });
@@ -90,8 +88,9 @@ void bind_values(nb::class_<OwnedSimulation>& simulation) {
         .def("set_point_values",
              [](const OwnedSimulation& self, const std::string& points, const std::string& name,
                 std::uintptr_t address, std::int64_t count) {
-                 working(self,
-                         [&](Simulation& s) { s.set_point_values(points, name, doubles_at(address, count)); });
+                 working(self, [&](Simulation& s) {
+                     s.set_point_values(points, name, doubles_at(address, count));
+                 });
              })
         .def("trace", [](const OwnedSimulation& self, const std::string& points, const std::string& name) {
             return working(self, [&](Simulation& s) { return s.trace(points, name); });
@@ -103,9 +102,8 @@ void bind_cells(nb::class_<OwnedSimulation>& simulation) {
         .def("write_elements",
              [](const OwnedSimulation& self, const std::string& field, std::uintptr_t address,
                 std::int64_t bytes, int level) {
-                 working(self, [&](Simulation& s) {
-                     s.write_elements(field, memory_at(address), bytes, level);
-                 });
+                 working(self,
+                         [&](Simulation& s) { s.write_elements(field, memory_at(address), bytes, level); });
              })
         .def("write_view",
              [](const OwnedSimulation& self, const std::string& field, std::uintptr_t address,
@@ -121,9 +119,8 @@ void bind_cells(nb::class_<OwnedSimulation>& simulation) {
         .def("read_elements",
              [](const OwnedSimulation& self, const std::string& field, std::uintptr_t address,
                 std::int64_t bytes, int level) {
-                 working(self, [&](Simulation& s) {
-                     s.read_elements(field, memory_at(address), bytes, level);
-                 });
+                 working(self,
+                         [&](Simulation& s) { s.read_elements(field, memory_at(address), bytes, level); });
              })
         .def("read_doubles", [](const OwnedSimulation& self, const std::string& field, std::uintptr_t address,
                                 std::int64_t count, int level) {

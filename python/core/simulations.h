@@ -1,7 +1,7 @@
 #pragma once
 
-#include "owned.h"
 #include "held_simulation.h"
+#include "owned.h"
 
 namespace halocline::python {
 

@@ -131,10 +131,12 @@ def _made(code: int, message: str, diagnostics: list[tuple]) -> Error:
     return _CLASSES.get(code, InternalError)(message)
 
 
-def refuse_name(program: str, kind: str, name: str, known: Iterable[str], otherwise: str = "") -> NoReturn:
-    """Raises UnknownNameError with the nearest name, else with all that there are."""
+def refuse_name(
+    program: str, kind: str, name: str, known: Iterable[str], otherwise: str = "", also: Iterable[str] = ()
+) -> NoReturn:
+    """Raises UnknownNameError with the nearest name, of `also` too, else with all that there are."""
     known = list(known)
-    near = difflib.get_close_matches(name, known, 1)
+    near = difflib.get_close_matches(name, [*known, *also], 1)
     text = f"'{program}' has no {kind} '{name}'"
     if near:
         text += f"; is '{near[0]}' meant?"

@@ -379,7 +379,8 @@ class Simulation:
         self._open()
         if any(each.startswith(name + ".") for each in self._fields):
             self._field(name)
-        refuse_name(self.program.name, "field or parameter", name, [*self._fields, *self._params, *_PUBLIC])
+        methods = [each for each in _PUBLIC if not each.startswith("_")]
+        refuse_name(self.program.name, "field or parameter", name, [*self._fields, *self._params], also=methods)
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name in _PUBLIC:

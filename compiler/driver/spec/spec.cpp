@@ -48,7 +48,7 @@ void check_schedules(const sema::Analysis& analysis, const SourceFile& source, D
 }  // namespace
 
 CheckedSpec check_text(std::string name, std::string text, const ModulePath& modules) {
-    CheckedSpec spec{SourceFile(std::move(name), std::move(text)), modules, {}, {}};
+    CheckedSpec spec{SourceFile(std::move(name), text), std::move(text), modules, {}, {}};
     DiagnosticSink sink;
     syntax::File tree = syntax::parse(spec.source, sink);
     add_modules(spec.source, tree, modules, sink);
@@ -61,8 +61,7 @@ CheckedSpec check_text(std::string name, std::string text, const ModulePath& mod
 }
 
 CheckedSpec check_until(const CheckedSpec& spec, const std::string& stencil, const std::string& condition) {
-    CheckedSpec result{
-        SourceFile(spec.source.name(), std::string(spec.source.first_text())), spec.modules, {}, {}};
+    CheckedSpec result{SourceFile(spec.source.name(), spec.text), spec.text, spec.modules, {}, {}};
     DiagnosticSink sink;
     syntax::File tree = syntax::parse(result.source, sink);
     add_modules(result.source, tree, result.modules, sink);

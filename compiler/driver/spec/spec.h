@@ -16,6 +16,7 @@ namespace halo::driver {
 
 struct CheckedSpec {
     SourceFile source;                    // with its modules
+    std::string text;                     // its own
     ModulePath modules;                   // where they were looked for
     std::vector<Diagnostic> diagnostics;  // by place
     sema::Analysis analysis;              // to be run only where ok
