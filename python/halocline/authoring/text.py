@@ -13,6 +13,7 @@ from .places import Place
 
 _INDENT = 4
 _WIDTH = 100  # lines that are longer go on in the next one, where they can
+_MAX_ALIGNED = 60  # brackets further right do not align the lines in them
 _BREAKS = (" + ", " - ", " and ", " or ", " else ")
 
 
@@ -120,21 +121,34 @@ class SpecText:
 
 
 def _broken(tokens: list[Token], indent: int) -> list[Token]:
-    """The tokens of a line, with line breaks before operators that stand in no brackets, where it is too long."""
-    texts = [token if isinstance(token, str) else "" for token in tokens]
-    if indent + sum(map(len, texts)) <= _WIDTH:
+    """The tokens of a line. Where it is too long it is broken before operators and behind commas, outside of all
+    brackets or else within one; lines in a bracket begin at its column, as the formatter has it."""
+    if indent + sum(len(token) for token in tokens if isinstance(token, str)) <= _WIDTH:
         return tokens
     result = list(tokens)
-    column, depth = indent, 0
-    last_break: int | None = None  # of the line so far, and the column behind it
-    behind = 0
-    for at, text in enumerate(texts):
-        if depth == 0 and text in _BREAKS:
-            last_break, behind = at, column + 1
-        column += len(text)
-        depth += sum(text.count(bracket) for bracket in "([") - sum(text.count(bracket) for bracket in ")]")
-        if column > _WIDTH and last_break is not None:
-            result[last_break] = "\n" + " " * (indent + _INDENT) + texts[last_break].lstrip()
-            column = indent + _INDENT + column - behind
-            last_break = None
+    column = indent
+    brackets: list[int] = []  # the columns behind those that are open
+    last: tuple[int, list[int]] | None = None  # where the line can be broken, and the brackets there
+    at = 0
+    while at < len(tokens):
+        token = tokens[at]
+        text = token if isinstance(token, str) else ""
+        can_break = text in _BREAKS or text == ", " and bool(brackets)
+        if can_break and len(brackets) <= min(1, len(last[1]) if last else 1):
+            last = (at, list(brackets))
+        for character in text:
+            column += 1
+            if character in "([":
+                brackets.append(column)
+            elif character in ")]":
+                brackets.pop()
+        at += 1
+        if column <= _WIDTH or last is None:
+            continue
+        broken, brackets = last
+        column = indent + _INDENT if not brackets or brackets[0] > _MAX_ALIGNED else brackets[0]
+        text = result[broken]
+        result[broken] = ("," if text == ", " else "") + "\n" + " " * column + ("" if text == ", " else text.lstrip())
+        column += len(text.lstrip()) if text != ", " else 0
+        at, last = broken + 1, None
     return result
