@@ -40,7 +40,7 @@ std::string check_json(const std::string& text, const CompileOptions& options = 
 Program compile(const std::string& text, const CompileOptions& options = {});
 Program compile_file(const std::string& path, const CompileOptions& options = {});
 
-// What steps of the program may go on until (Simulation::step_until()): "change < 1e-5 && time > 2", as after
+// What steps of the program may go on until (Simulation::step_until()): "change < 1e-5 and time > 2", as after
 // `until` in a run block. Throws spec, with diagnostics(); bad_argument for a program from a bundle.
 Condition condition(const Program& program, const std::string& text);
 

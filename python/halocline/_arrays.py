@@ -203,11 +203,11 @@ def check_host(field: str, values: Any, shape: tuple[int, ...], dtype: np.dtype,
         try:
             array = np.asarray(values)
         except (TypeError, ValueError) as error:
-            raise ArrayError(f"field '{field}' takes an array or a number, and this is neither: {error}") from error
+            raise ArrayError(f"field '{field}' takes an array of numbers or a real number, and this is neither: {error}") from error
     else:
         array = np.from_dlpack(values)
-    if array.dtype == object:
-        raise ArrayError(f"field '{field}' takes an array or a number, and this is {type(values).__name__}")
+    if array.dtype.kind not in "biufc" or array.ndim == 0:
+        raise ArrayError(f"field '{field}' takes an array of numbers or a real number, and not {type(values).__name__}")
     if copy and tuple(array.shape) == shape:
         if array.dtype != dtype and not np.can_cast(array.dtype, dtype, "same_kind"):
             _refuse_type(field, array.dtype, dtype)

@@ -25,7 +25,7 @@ def _grid(grid: Any, axes: list[str]) -> list[int]:
 def _list(value: str | Iterable[str] | None) -> list[str]:
     if value is None:
         return []
-    return [value] if isinstance(value, (str, os.PathLike)) else [str(each) for each in value]
+    return [os.fspath(each) for each in ([value] if isinstance(value, (str, os.PathLike)) else value)]
 
 
 class Program:
