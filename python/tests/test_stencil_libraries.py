@@ -19,7 +19,9 @@ def test_functions_of_numpy():
         a, b, c = hl.fields("f64")
         z = hl.field("c128")
         a[:] = np.sin(u) + np.exp(-np.square(v)) * np.arctan2(u, v) - np.maximum(u, 0.5) + np.abs(u) + np.rint(v)
-        b[:] = np.float64(2) * u + np.add(u, 1) / np.float32(0.5) - np.where(np.logical_and(u > 0, v > 0), u, np.sqrt(2))
+        b[:] = (
+            np.float64(2) * u + np.add(u, 1) / np.float32(0.5) - np.where(np.logical_and(u > 0, v > 0), u, np.sqrt(2))
+        )
         c[:] = np.clip(u, 0, 1) + np.real(z) + np.power(u, 2) + np.reciprocal(v) + np.dot(np.array([1, 2]), [u, v])
 
     assert_same(

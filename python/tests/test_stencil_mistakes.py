@@ -150,13 +150,19 @@ def test_components_that_are_not_there():
 def test_columns_count_characters_and_lines_after_the_first_are_left_out():
     def wrong(x):
         u = hl.field("f32", boundary=hl.periodic)
-        é = "é"; u.next = u if é == "" else u[x + 0.5] + (  # here
-            1
-        )
+        u.next = {"é": u[x + 0.5] + u}["é"]  # here
 
     found = mistake(wrong)[0]
     assert found.kind == "no-point-here"
     assert marked(wrong, found) == "u[x + 0.5]"
+
+    def long(x):
+        u = hl.field("f32", boundary=hl.periodic)
+        u.next = u[  # here
+            x + 0.5
+        ]
+
+    assert marked(long, mistake(long)[0]) == "u[  # here"
 
 
 def test_mistakes_of_functions_are_shown_in_them():

@@ -37,11 +37,8 @@ def test_assignments():
 
 def test_calls_over_several_lines():
     def build():
-        wide = (
-            hl
-            .param(
-                1,
-            )
+        wide = hl.param(
+            1,
         )
 
     assert names(build) == ["wide"]

@@ -26,7 +26,9 @@ def test_prints_as_it_is_laid_out_by_hand():
         hl.reduce(change=hl.max(abs(u.next - u)))
 
     assert str(heat) + "\n" == heat.text
-    assert heat.text == """\
+    assert (
+        heat.text
+        == """\
 # Heat in a plate.
 #
 # Explicit Euler.
@@ -41,6 +43,7 @@ stencil heat(x, y) {
     reduce change = max(abs(u[t+1] - u))
 }
 """
+    )
     assert formatted(heat.text) == heat.text
     assert repr(heat) == "<halocline.Stencil heat>"
 
@@ -84,7 +87,9 @@ def test_boundaries_of_faces_and_components():
         q = hl.field("f32", boundary=hl.mirror)
         s = hl.field("f32", boundary={x.low: hl.robin(2, 1, 0.5), x.high: hl.extrapolate(1), ...: hl.gradient(-0.1)})
         a = hl.field("f32", boundary={x: hl.symmetric, y.low: hl.antisymmetric, y.high: hl.antimirror})
-        v = hl.field({"x": "f32", "y": "f32"}, boundary={...: hl.mirror, ("x", x): hl.antimirror, ("y", y): hl.antimirror})
+        v = hl.field(
+            {"x": "f32", "y": "f32"}, boundary={...: hl.mirror, ("x", x): hl.antimirror, ("y", y): hl.antimirror}
+        )
         w = hl.field({"x": "f32", "y": "f32"}, halo={x: 2, y.low: 1, y.high: 1}, boundary=hl.fixed([1, hl.pos(y) ** 2]))
         n = hl.field("f32", boundary={x.low: hl.free, x.high: hl.fixed(0), y: hl.fixed(0)})
         u.next = (u[x - 1] + u[x + 1] + u[y - 1] + u[y + 1]) / 4
@@ -134,7 +139,9 @@ def test_numbers():
         hl.spacing(x=h)
         hl.origin(x=-1)
         u = hl.field("f64", boundary=hl.periodic)
-        u.next = sum(c[r] * (u[x + r] - u[x - r]) for r in (1, 2)) + w[-1, 1] * third * damping + n * radius * Decimal("0.1")
+        u.next = (
+            sum(c[r] * (u[x + r] - u[x - r]) for r in (1, 2)) + w[-1, 1] * third * damping + n * radius * Decimal("0.1")
+        )
 
     assert_same(
         numbers,
@@ -190,19 +197,24 @@ def test_text_of_numbers(number, text):
 
 @pytest.mark.parametrize("seed", range(20))
 def test_floats_keep_their_value_in_every_type(seed):
-    """The text of a float, read exactly, rounds to f64, f32 and f16 as the float does."""
+    """The text of a float, read exactly, rounds to f64, f32, f16 and bf16 as the float does."""
     random = numpy.random.default_rng(seed)
-    floats = list(random.normal(size=20) * 10.0 ** random.integers(-6, 4, size=20))
-    floats += [float(numpy.float32(each)) for each in floats]
-    # Half way between two neighbours of f32 and of f16.
-    floats += [(float(a) + float(numpy.nextafter(a, numpy.float32(9)))) / 2 for a in random.normal(size=20).astype("f4")]
-    floats += [(float(a) + float(numpy.nextafter(a, numpy.float16(9)))) / 2 for a in random.normal(size=20).astype("f2")]
-    for number in floats:
+    floats = list(random.normal(size=20) * 10.0 ** random.integers(-9, 9, size=20))
+    for bits, least, _ in NARROW:
+        for mantissa in random.integers(
+            1, 2 ** (bits + 1), size=20
+        ):  # the odd ones are half way between two neighbours
+            exponent = int(random.integers(least - 3, 12))
+            floats.append(float(mantissa) * 2.0 ** (exponent - bits))
+    for number in map(float, floats):
         text, _ = number_text(number)
         exact = _exact(text)
         assert float(exact) == number
-        for kind in (numpy.float32, numpy.float16):
-            assert _rounded(exact, kind) == kind(number)
+        for bits, least, _ in NARROW:
+            assert _rounded(exact, bits, least) == _rounded(Fraction(number), bits, least), (text, bits)
+
+
+NARROW = [(24, -126, "f32"), (11, -14, "f16"), (8, -126, "bf16")]
 
 
 def _exact(text: str) -> Fraction:
@@ -210,14 +222,13 @@ def _exact(text: str) -> Fraction:
     return Fraction(above) / 2 ** int(below or 0)
 
 
-def _rounded(exact: Fraction, kind):
-    """To nearest, ties to even, without another rounding before."""
-    near = kind(float(exact))
-    around = [numpy.nextafter(near, kind(-numpy.inf)), near, numpy.nextafter(near, kind(numpy.inf))]
-    distances = [abs(Fraction(float(each)) - exact) for each in around]
-    least = min(distances)
-    best = [each for each, distance in zip(around, distances) if distance == least]
-    return best[0] if len(best) == 1 else kind(float(exact))
+def _rounded(value: Fraction, bits: int, least: int) -> Fraction:
+    """To nearest, ties to even; numbers past the largest are no matter here."""
+    exponent = least
+    while abs(value) >= Fraction(2) ** (exponent + 1):
+        exponent += 1
+    unit = Fraction(2) ** (exponent - bits + 1)
+    return round(value / unit) * unit
 
 
 def test_levels_and_neighbours():
@@ -248,10 +259,14 @@ def test_operators_and_functions():
         u, v = hl.fields("f64", boundary=hl.clamp)
         a, b, c, e = hl.fields("f64")
         r = hl.field("i32")
-        a[:] = -u**2 + (-u) ** 2 + 2**-u + (u**v) ** 2 + u ** (v**2) - (u - (v - 1)) - -v + +u
+        a[:] = -(u**2) + (-u) ** 2 + 2**-u + (u**v) ** 2 + u ** (v**2) - (u - (v - 1)) - -v + +u
         b[:] = u / (v / 2) * (u * v) / (u / v) + abs(u) + round(v) + math.floor(u) + math.ceil(u) + math.trunc(v)
-        c[:] = hl.where((u > 0) & ~((v < 1) | (u == v)), hl.sqrt(abs(u)), hl.where(u >= v, hl.max(u, v, 0), hl.min(u, v)))
-        e[:] = hl.atan2(hl.sin(u), hl.cos(v)) + hl.exp(u) * hl.pow(abs(u), 1.5) + hl.tanh(hl.pi * u) + u ** Fraction(1, 2)
+        c[:] = hl.where(
+            (u > 0) & ~((v < 1) | (u == v)), hl.sqrt(abs(u)), hl.where(u >= v, hl.max(u, v, 0), hl.min(u, v))
+        )
+        e[:] = (
+            hl.atan2(hl.sin(u), hl.cos(v)) + hl.exp(u) * hl.pow(abs(u), 1.5) + hl.tanh(hl.pi * u) + u ** Fraction(1, 2)
+        )
         r[:] = (hl.idx(x) + hl.len(y)) // 3 + hl.idx(y) % 4 + hl.where((u != v) ^ (u < 0), 1, 0)
 
     assert_same(
@@ -279,8 +294,14 @@ def test_derivatives():
         u = hl.field("f64", boundary=hl.periodic)
         v = hl.field({"x": "f64", "y": "f64"}, boundary=hl.periodic)
         u.next = (
-            hl.d(u**2 / 2, x) + hl.d2(u, y, order=2) + hl.d(u, x, y) + hl.d(u, x, side="low", order=2)
-            + hl.upwind(u, x, v.x, order=3) + hl.biharmonic(u, order=2) + hl.div(v) + hl.curl(v)
+            hl.d(u**2 / 2, x)
+            + hl.d2(u, y, order=2)
+            + hl.d(u, x, y)
+            + hl.d(u, x, side="low", order=2)
+            + hl.upwind(u, x, v.x, order=3)
+            + hl.biharmonic(u, order=2)
+            + hl.div(v)
+            + hl.curl(v)
         )
         v.next = hl.grad(u) + hl.curl(u) + hl.laplacian(v) + hl.dot(v, v) * v - [hl.norm(v), hl.cross(v, v)]
 

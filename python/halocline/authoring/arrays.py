@@ -46,10 +46,7 @@ _UFUNCS = {
     "arctan2": hl.atan2,
     "maximum": lambda a, b: call("max", a, b),
     "minimum": lambda a, b: call("min", a, b),
-    **{
-        name: getattr(hl, name)
-        for name in "sqrt cbrt exp log sin cos tan sinh cosh tanh floor ceil trunc".split()
-    },
+    **{name: getattr(hl, name) for name in "sqrt cbrt exp log sin cos tan sinh cosh tanh floor ceil trunc".split()},
 }
 
 

@@ -106,19 +106,19 @@ def declared_names(what: str, given: str | None, several: bool = False) -> list[
     """The names of what is declared: those that are given, or else of the variables that it is assigned to."""
     if given is not None:
         names = given.split() if several and isinstance(given, str) else [given]
-        return [_spelled(name) for name in names]
+        return [spelled(name) for name in names]
     names = assigned_names()
     if names is None or not several and len(names) != 1:
-        example = "name=\"u v\"" if several else "name=\"u\""
+        example = 'name="u v"' if several else 'name="u"'
         raise StencilError(f"{what} needs a name: assign it to a variable at once (u = {what}(…)), or say {example}")
-    return [_spelled(name) for name in names]
+    return [spelled(name) for name in names]
 
 
 def declared_name(what: str, given: str | None) -> str:
     return declared_names(what, given)[0]
 
 
-def _spelled(name) -> str:
+def spelled(name) -> str:
     """Names of the language are ASCII; Greek letters are spelled out."""
     latin = "".join(_LATIN.get(letter, letter) for letter in name) if isinstance(name, str) else ""
     if not _NAME.fullmatch(latin):
@@ -220,7 +220,7 @@ def _position(at) -> list[Piece]:
 def _type(dtype, places: Mapping) -> tuple[list[Piece], tuple[str, ...]]:
     """The text of a type, and the names of its components."""
     if not isinstance(dtype, Mapping):
-        text = _simple_type(dtype)
+        text = simple_type(dtype)
         count = re.search(r"\[([0-9]+)\]", text)
         if count:
             return [text], tuple(str(number) for number in range(int(count[1])))
@@ -228,14 +228,16 @@ def _type(dtype, places: Mapping) -> tuple[list[Piece], tuple[str, ...]]:
     pieces: list[Piece] = []
     for name, component in dtype.items():
         pieces.append(", " if pieces else "(")
-        pieces += [f"{_spelled(name)}: {_simple_type(component)}", *_position(places.get(name))]
+        pieces += [f"{spelled(name)}: {simple_type(component)}", *_position(places.get(name))]
     unknown = [name for name in places if name not in dtype]
     if unknown or not pieces:
-        raise StencilError(f"at= names the component {unknown[0]!r}, which is not there" if unknown else "no components")
+        raise StencilError(
+            f"at= names the component {unknown[0]!r}, which is not there" if unknown else "no components"
+        )
     return [*pieces, ")"], tuple(dtype)
 
 
-def _simple_type(dtype) -> str:
+def simple_type(dtype) -> str:
     if isinstance(dtype, str):
         if not _TYPE.fullmatch(dtype):
             raise StencilError(f'{dtype!r} is no type of a field, such as "f32", "f32 as f64" or "f32[9]"')
@@ -245,7 +247,9 @@ def _simple_type(dtype) -> str:
     name = getattr(dtype, "name", getattr(dtype, "__name__", ""))
     found = _NUMPY_TYPES.get(str(name).rstrip("_"))
     if found is None:
-        raise StencilError(f'{dtype!r} is no type of a field, such as "f32", numpy.float32 or {{"x": "f32", "y": "f32"}}')
+        raise StencilError(
+            f'{dtype!r} is no type of a field, such as "f32", numpy.float32 or {{"x": "f32", "y": "f32"}}'
+        )
     return found
 
 
@@ -273,7 +277,7 @@ def const(value, *, name: str | None = None) -> Symbol:
 def _definition(word: str, what: str, value, dtype: str | None, name: str | None) -> Symbol:
     builder = building(what)
     named = declared_name(what, name)
-    pieces: list[Piece] = [f"{word} {named}" + (f": {_simple_type(dtype)}" if dtype is not None else "")]
+    pieces: list[Piece] = [f"{word} {named}" + (f": {simple_type(dtype)}" if dtype is not None else "")]
     if value is not None:
         pieces += [" = ", (expression(value, f"the value of `{named}`"), Level.CONDITIONAL)]
     builder.add("setting", *pieces)
@@ -317,7 +321,7 @@ def _by_axis(word: str, axes: dict) -> None:
     builder = building(f"hl.{word}")
     pieces: list[Piece] = []
     for axis, value in axes.items():
-        pieces += [f"{', ' if pieces else ''}{_spelled(axis)} = ", (expression(value), Level.CONDITIONAL)]
+        pieces += [f"{', ' if pieces else ''}{spelled(axis)} = ", (expression(value), Level.CONDITIONAL)]
     if not pieces:
         raise StencilError(f"hl.{word} takes a value for an axis: hl.{word}(x=0.1)")
     builder.add("setting", f"{word} ", *pieces)

@@ -50,7 +50,10 @@ class PlacedDiagnostic:
 
     def __str__(self) -> str:
         """FILE:LINE:COLUMN: error: MESSAGE, the line with carets, and what else there is to say."""
-        lines = [f"{_place(self.location)} {'error' if self.is_error else 'warning'}: {self.message}", *_excerpt(self.location)]
+        lines = [
+            f"{_place(self.location)} {'error' if self.is_error else 'warning'}: {self.message}",
+            *_excerpt(self.location),
+        ]
         for label in self.labels:
             lines += [f"  {_place(label.location)} {label.message}", *_excerpt(label.location)]
         lines += [f"  note: {note}" for note in self.notes]

@@ -154,6 +154,8 @@ class Expr(Node):
     def __xor__(self, other):
         return _compare(self, " != ", other)
 
+    __rxor__ = __xor__
+
     def __invert__(self):
         return Expr(Level.NOT, "not ", (self, Level.COMPARISON))
 
@@ -262,7 +264,9 @@ def _operand(value):
     if isinstance(value, (Axis, Time)):
         value._has_no_value()
     if isinstance(value, Offset):
-        raise StencilError(f"`{value!r}` is an offset: u[{value!r}] is a neighbour, hl.pos({value._axis._name}) a value")
+        raise StencilError(
+            f"`{value!r}` is an offset: u[{value!r}] is a neighbour, hl.pos({value._axis._name}) a value"
+        )
     hint = getattr(type(value), "_halocline_hint", None)
     if hint is not None:
         raise StencilError(hint)

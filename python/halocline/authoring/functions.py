@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from .axes import Axis, Cells, Face, t
+from .axes import Axis, Cells, Face
 from .builder import building
 from .declare import Symbol, declared_name
 from .errors import StencilError
-from .expr import Expr, access, call, expression
+from .expr import Expr, call, expression
 from .levels import Level
 from .node import Piece, joined
 from .places import here

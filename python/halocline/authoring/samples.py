@@ -6,7 +6,7 @@ import inspect
 
 from .axes import Time
 from .builder import Builder, building
-from .declare import Symbol, _simple_type, declared_name, declared_names
+from .declare import Symbol, declared_name, declared_names, simple_type
 from .errors import StencilError
 from .expr import Expr, expression
 from .levels import Level
@@ -105,7 +105,7 @@ def table(*, name: str | None = None, **columns) -> Table:
             value = expression(given(_Columns(set(before))), f"the column `{column}`")
             lines.append([f"{column} = ", (value, Level.CONDITIONAL)])
         else:
-            lines.append([f"{column}: {_simple_type(given)}"])
+            lines.append([f"{column}: {simple_type(given)}"])
         before.add(column)
     builder.add("field", f"table {named}", lines=lines)
     return Table(named, builder)
@@ -130,4 +130,3 @@ class _Row(Symbol):
     def __init__(self, name: str, owner: Builder):
         super().__init__(name, None)
         object.__setattr__(self, "_owner", owner)
-

@@ -12,6 +12,7 @@ from .._errors import SpecError
 from . import frontend
 from .axes import Axis, t
 from .builder import Builder, activate
+from .declare import spelled
 from .diagnose import PlacedDiagnostic, diagnostics_of
 from .errors import SpecWarning, StencilError
 from .places import Place
@@ -90,7 +91,10 @@ def stencil(function=None, *, name: str | None = None):
     axes = _axes(function)
     comment = inspect.getdoc(function)
     builder = Builder(
-        name or function.__name__, [each for each in axes if each != "t"], comment.splitlines() if comment else [], place
+        spelled(name or function.__name__),
+        [each for each in axes if each != "t"],
+        comment.splitlines() if comment else [],
+        place,
     )
     with activate(builder):
         result = function(*(t if each == "t" else Axis(each, builder) for each in axes))

@@ -28,10 +28,7 @@ _FUNCTIONS = {
     "GreaterThan": lambda a, b: a >= b,
     "Equality": lambda a, b: a == b,
     "Unequality": lambda a, b: a != b,
-    **{
-        name: getattr(hl, name)
-        for name in "exp log sin cos tan asin acos atan atan2 sinh cosh tanh floor".split()
-    },
+    **{name: getattr(hl, name) for name in "exp log sin cos tan asin acos atan atan2 sinh cosh tanh floor".split()},
 }
 
 

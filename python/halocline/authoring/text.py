@@ -107,11 +107,6 @@ class SpecText:
         holding = [span for span in self.spans if span.begin <= begin and end <= span.end]
         return min(holding, key=lambda span: span.end - span.begin).place if holding else None
 
-    def byte_of_line(self, number: int) -> int:
-        """Where a line begins; they count from 1."""
-        lines = str(self).encode().split(b"\n")
-        return sum(len(line) + 1 for line in lines[: number - 1])
-
     def _begin(self, place: Place) -> None:
         self._open.append((self._bytes, place))
 
