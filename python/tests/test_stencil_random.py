@@ -106,6 +106,10 @@ class Numpy:
             return self(parts[0], along_x + 1)
         a, *rest = (self(part, along_x) for part in parts)
         b = rest[0] if rest else None
+        if kind in ("/", "floor_div", "mod") and np.ndim(b) == 0 and b == 0:
+            raise ZeroDivisionError  # which the compiler refuses
+        if kind in ("floor_div", "mod") and np.ndim(a) == np.ndim(b) == 0:
+            return a // b if kind == "floor_div" else a % b  # Python has computed it before
         if kind in OPERATORS:
             return OPERATORS[kind](a, b)
         return {
