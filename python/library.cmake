@@ -12,12 +12,19 @@ set_target_properties(halocline_python PROPERTIES OUTPUT_NAME halocline-python L
                                                   INSTALL_RPATH "$ORIGIN" LINK_DEPENDS ${exports})
 target_include_directories(halocline_python PUBLIC ${PROJECT_SOURCE_DIR}/../include)
 target_link_options(halocline_python PRIVATE -Wl,--version-script=${exports} -Wl,--gc-sections)
+if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize") # whose run-time library is the executable's
+  target_link_options(halocline_python PRIVATE -Wl,-z,defs)
+endif()
 target_link_libraries(halocline_python PRIVATE fmt::fmt PNG::PNG OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
 if(HALO_LLVM AND HALO_PYTHON_STATIC_LLVM)
-  # Debian's CMake files of Clang name the shared LLVM, also for the static libraries.
-  execute_process(COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles passes orcjit native
+  # Debian's CMake files of Clang name the shared LLVM, also for the static libraries. Of these only what is called gets
+  # into the library.
+  execute_process(COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles all
                   OUTPUT_VARIABLE llvm OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
   separate_arguments(llvm)
+  list(FILTER llvm EXCLUDE REGEX "Polly")
+  target_sources(halocline_python PRIVATE no_polly.cpp)
+  set_source_files_properties(no_polly.cpp PROPERTIES COMPILE_OPTIONS "-isystem${LLVM_INCLUDE_DIRS}")
   set(clang)
   foreach(library IN ITEMS CodeGen Frontend FrontendTool Driver Serialization Parse Sema Edit Analysis ASTMatchers AST APINotes
                            ExtractAPI InstallAPI Index Rewrite RewriteFrontend Support Lex Basic ToolingCore)

@@ -19,14 +19,14 @@ jobs() {
     echo $((cores < memory ? cores : memory))
 }
 
-# configure_release: build/release, with the compiler cache and the fast linker where they are installed.
+# configure_release [options of cmake]: build/release, with the compiler cache and the fast linker where they are installed.
 configure_release() {
     local options=()
     if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
     if command -v mold >/dev/null; then
         options+=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=mold)
     fi
-    cmake --preset release -DHALO_TESTS=ON "${options[@]}" >build/configure.log 2>&1 </dev/null ||
+    cmake --preset release -DHALO_TESTS=ON "${options[@]}" "$@" >build/configure.log 2>&1 </dev/null ||
         { tail -30 build/configure.log >&2; die "cmake could not configure; the whole log is build/configure.log"; }
     grep -h 'not found' build/configure.log >&2 || true
 }
