@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import inspect
 import math
+import subprocess
+import sys
 import warnings
 
 import halocline as hl
@@ -202,6 +204,21 @@ def test_code_without_a_source_is_shown_by_its_line():
     (found,) = mistake(scope["wrong"])
     assert (found.file, found.line) == ("<string>", 2)
     assert "^" not in str(found)
+
+
+def test_without_columns_a_mistake_is_shown_by_its_line(tmp_path):
+    file = tmp_path / "wrong.py"
+    file.write_text(
+        "import halocline as hl\n"
+        "@hl.stencil\n"
+        "def wrong(x):\n"
+        "    u = hl.field('f32')\n"
+        "    u.next = u + u[x + 0.5]\n"
+    )
+    done = subprocess.run([sys.executable, "-X", "no_debug_ranges", file], capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert f"{file}:5:5: error: `u` has no points between the cells" in done.stderr
+    assert "    5 |     u.next = u + u[x + 0.5]\n      |     ^~~~~~~~~~~~~~~~~~~~~~~\n" in done.stderr
 
 
 # ---- what is refused while the stencil is built -------------------------------------------------

@@ -68,9 +68,9 @@ def assigned_names(frame: FrameType | None = None) -> list[str] | None:
     it is unpacked into. None where it is not assigned to variables, or nothing says so."""
     frame = user_frame() if frame is None else frame
     calls = _calls(frame.f_code.co_filename, _source(frame))
-    if calls is None:
-        return _names_from_bytecode(frame)
     _, end_line, _, end = _positions(frame.f_code, frame.f_lasti)
+    if calls is None or end is None:
+        return _names_from_bytecode(frame)
     found = calls.get((end_line, end))
     if found is None or not _names_are_known(frame.f_code, found.names):
         return None
