@@ -85,7 +85,7 @@ class Offset(Node):
 
     __slots__ = ("_axis", "_distance")
 
-    def __init__(self, axis: _Coordinate, distance: Fraction):
+    def __init__(self, axis: _Coordinate, distance: Fraction | int):
         sign = "+" if distance >= 0 else "-"
         text = f"{sign}{abs(distance)}" if distance != 0 else ""
         super().__init__(Level.SUM, (axis, Level.PRIMARY), text)
@@ -130,16 +130,15 @@ class Cells(Node):
         super().__init__(Level.COMPARISON, (axis, Level.PRIMARY), f" in {first}..{last}")
 
 
-def _distance(axis: _Coordinate, value) -> Fraction:
+def _distance(axis: _Coordinate, value) -> Fraction | int:
+    if isinstance(value, int):
+        return int(value)
     try:
-        distance = Fraction(operator.index(value))
-    except TypeError:
-        try:
-            distance = Fraction(value)
-        except (TypeError, ValueError, OverflowError):
-            raise StencilError(
-                f"an offset along `{axis._name}` is a whole number, or a half between cells; this is {value!r}"
-            ) from None
+        distance = Fraction(operator.index(value) if hasattr(type(value), "__index__") else value)
+    except (TypeError, ValueError, OverflowError):
+        raise StencilError(
+            f"an offset along `{axis._name}` is a whole number, or a half between cells; this is {value!r}"
+        ) from None
     if (2 * distance).denominator != 1:
         raise StencilError(f"`{axis._name}` has points at whole and half cells; an offset of {value} has none")
     return distance

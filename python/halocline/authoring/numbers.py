@@ -11,6 +11,7 @@ import math
 import numbers
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 
 from .levels import Level
 
@@ -47,6 +48,7 @@ def _is_numpy_number(value: object) -> bool:
     return type(value).__module__ == "numpy" and getattr(value, "shape", None) == ()
 
 
+@lru_cache(maxsize=1024)  # a weight is written many times
 def _float_text(value: float) -> tuple[str, Level]:
     if not math.isfinite(value):
         raise ValueError(f"{value} is no number that a stencil can hold: its numbers are exact and finite")
