@@ -1,5 +1,5 @@
-// Debian's Clang calls Polly, whose static library is a package of its own and adds passes that are off unless they are
-// asked for. This is its place, without any.
+// Debian's Clang calls Polly, whose static library is a package of its own and adds passes that are off
+// unless they are asked for. This is its place, without any.
 #include <llvm/Passes/PassPlugin.h>
 
 llvm::PassPluginLibraryInfo getPollyPluginInfo();  // declared in no header

@@ -399,7 +399,8 @@ int cuStreamCreateWithPriority(Stream* stream, unsigned flags, int) {
 int cuStreamDestroy_v2(Stream) {
     return --state.live_streams, kSuccess;
 }
-int cuStreamWaitEvent(Stream, Event, unsigned) {
+int cuStreamWaitEvent(Stream stream, Event, unsigned) {
+    state.waiting_stream = stream;
     return told("cuStreamWaitEvent");
 }
 int cuStreamQuery(Stream) {
@@ -454,7 +455,8 @@ int cuEventCreate(Event* event, unsigned) {
     *event = reinterpret_cast<Event>(&state);
     return ++state.live_events, kSuccess;
 }
-int cuEventRecord(Event, Stream) {
+int cuEventRecord(Event, Stream stream) {
+    state.recorded_stream = stream;
     return told("cuEventRecord");
 }
 int cuEventSynchronize(Event) {

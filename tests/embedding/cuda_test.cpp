@@ -122,6 +122,57 @@ TEST_CASE("work goes to the caller's context and stream, and the thread's contex
     CHECK(held() == before);
 }
 
+TEST_CASE("a device and a stream of the caller's wait for each other") {
+    FakeLibcuda& f = fake();
+    const auto before = held();
+    {
+        int other = 0;
+        const Device device = Device::cuda();
+        void* const current = f.current_context();
+        device.wait_for_stream(&other);
+        CHECK(f.recorded_stream == &other);
+        CHECK(f.waiting_stream == device.stream());
+        device.make_stream_wait(&other);
+        CHECK(f.recorded_stream == device.stream());
+        CHECK(f.waiting_stream == &other);
+        CHECK(f.current_context() == current);
+        f.fail_next["cuStreamWaitEvent"] = 1;
+        CHECK(says(refusal([&] { device.make_stream_wait(&other); }, ErrorCode::launch_failed), "stream"));
+    }
+    CHECK(held() == before);
+    const Device cpu = Device::cpu(1);
+    cpu.wait_for_stream(nullptr);
+    cpu.make_stream_wait(nullptr);
+}
+
+TEST_CASE("cells are copied from and to the device's memory") {
+    fake();
+    const Device device = Device::cuda();
+    const Program program = program_of({heat("sm_90", {}, 0.25)});
+    Simulation one(program, device, {8}), other(program, device, {8});
+    const std::vector<double> start = {1, 5, 2, 8, 3, 3, 9, 1};
+    one.write("u", start);
+    const Field field = one.field("u");
+    other.write_view("u", field.view());
+    std::vector<double> cells(8);
+    field.copy().read_elements(cells.data(), 64);
+    CHECK(cells == start);
+    one.step(3);
+    other.step(3);
+    CHECK(one.read("u") == other.read("u"));
+}
+
+TEST_CASE("the devices that there are") {
+    fake();
+    const Devices found = find_devices();
+    REQUIRE(found.all.size() == 2);
+    CHECK(found.all[0].kind == "cuda:0");
+    CHECK(found.all[0].arch == "sm_90");
+    CHECK(found.all[0].memory == std::int64_t{1} << 30);
+    CHECK(found.all[1].kind == "cpu");
+    CHECK(found.why_no_gpu.empty());
+}
+
 TEST_CASE("pieces work in the callers' streams, and the thread's context stays") {
     FakeLibcuda& f = fake();
     const auto before = held();

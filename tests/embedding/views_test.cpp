@@ -140,3 +140,49 @@ TEST_CASE("arrays that do not fit are refused with what they must be") {
                }),
                "keeps 1 past levels, and the arrays that it is to be bound to are of a field with 0"));
 }
+
+TEST_CASE("a field is copied with all that it holds, and read by itself") {
+    const Device device = Device::cpu(1);
+    Simulation wave(wave_program(), device, {kNx, kNy});
+    const Field field = wave.field(wave.info().fields.front().name);
+    const std::string name = wave.info().fields.front().name;
+    wave.write(name, some_values(kNx * kNy));
+    Field twin = field.copy();
+    CHECK(twin.view().memory != field.view().memory);
+    CHECK(twin.view().pitch == field.view().pitch);
+    std::vector<float> mine(kNx * kNy), its(kNx * kNy);
+    field.read_elements(mine.data(), static_cast<std::int64_t>(mine.size() * sizeof(float)));
+    twin.read_elements(its.data(), static_cast<std::int64_t>(its.size() * sizeof(float)));
+    CHECK(mine == some_values(kNx * kNy));
+    CHECK(its == mine);
+    CHECK(says(refusal([&] { field.read_elements(mine.data(), 12); }), "there is room for 12"));
+    CHECK(says(refusal([&] { field.read_elements(nullptr, 0); }), "room for 0"));
+    CHECK(says(refusal([&] { field.read_elements(mine.data(), 840, 1); }), "no level +1"));
+
+    // Bound in its place, the copy goes on; the original stays as it was.
+    wave.bind(name, twin);
+    wave.step(3);
+    field.read_elements(its.data(), static_cast<std::int64_t>(its.size() * sizeof(float)));
+    CHECK(its == mine);
+    CHECK(read_f32(wave, name) != mine);
+}
+
+TEST_CASE("cells are written from rows that lie apart") {
+    const Device device = Device::cpu(1);
+    Simulation heat(heat_program(), device, {kNx, kNy});
+    Array array;
+    const std::vector<float> start = some_values(kNx * kNy);
+    for (std::int64_t i = 0; i < kNx * kNy; ++i)
+        array.cell(i % kNx, i / kNx) = start[static_cast<std::size_t>(i)];
+    heat.write_view("u", array.view());
+    CHECK(read_f32(heat, "u") == start);
+    View small = array.view();
+    small.bytes = small.first_cell * 4;
+    refusal([&] { heat.write_view("u", small); });
+    small = array.view();
+    small.pitch = kNx - 1;
+    refusal([&] { heat.write_view("u", small); });
+    CHECK(says(refusal([&] { heat.write_view("u", {}); }), "address"));
+    CHECK(says(refusal([&] { heat.write_view("v", array.view()); }), "no field 'v'"));
+    CHECK(read_f32(heat, "u") == start);
+}
