@@ -198,6 +198,19 @@ def test_warnings_are_pythons():
         assert [each.is_error for each in wide.check()] == [False]
 
 
+def test_params_that_nothing_reads():
+    def unused(x):
+        dt, speed = hl.param(0.1), hl.param(1)  # here
+        u = hl.field("f32")
+        u.next = u * dt
+
+    with pytest.warns(hl.SpecWarning, match="`speed` is not used"):
+        (found,) = hl.stencil(unused).check()
+    lines, first = inspect.getsourcelines(unused)
+    assert lines[found.line - first].rstrip().endswith("# here")
+    assert found.column == lines[1].index("hl.param(1)") + 1
+
+
 def test_code_without_a_source_is_shown_by_its_line():
     scope = {"hl": hl}
     exec("def wrong(x):\n    u = hl.field('f33')\n    u.next = u\n", scope)
@@ -209,11 +222,7 @@ def test_code_without_a_source_is_shown_by_its_line():
 def test_without_columns_a_mistake_is_shown_by_its_line(tmp_path):
     file = tmp_path / "wrong.py"
     file.write_text(
-        "import halocline as hl\n"
-        "@hl.stencil\n"
-        "def wrong(x):\n"
-        "    u = hl.field('f32')\n"
-        "    u.next = u + u[x + 0.5]\n"
+        "import halocline as hl\n@hl.stencil\ndef wrong(x):\n    u = hl.field('f32')\n    u.next = u + u[x + 0.5]\n"
     )
     done = subprocess.run([sys.executable, "-X", "no_debug_ranges", file], capture_output=True, text=True, check=False)
     assert done.returncode == 1
@@ -277,6 +286,7 @@ def refused(build, *axes) -> str:
         (lambda u, v, f, x, y: hl.pos(u), "axis"),
         (lambda u, v, f, x, y: hl.d(u, "x"), "axis"),
         (lambda u, v, f, x, y: hl.d(u, x, side="left"), '"low" or "high"'),
+        (lambda u, v, f, x, y: hl.d(u, x, order="2) + d(u, y"), "order="),
         (lambda u, v, f, x, y: hl.field("f32; field w", name="w"), "no type"),
         (lambda u, v, f, x, y: hl.field(float, name="w"), "how many bits"),
         (lambda u, v, f, x, y: hl.field("f32", name="a b"), "cannot be a name"),

@@ -287,7 +287,8 @@ def call(name: str, *arguments, **keywords) -> Expr:
     for key, value in keywords.items():
         if value is None:
             continue
-        word = Expr(Level.PRIMARY, value) if isinstance(value, str) else expression(value, f"{key}=")
+        is_word = isinstance(value, str) and value.isidentifier()
+        word = Expr(Level.PRIMARY, value) if is_word else expression(value, f"{key}=")
         pieces += [f"{', ' if pieces else ''}{key}=", (word, Level.CONDITIONAL)]
     return Expr(Level.PRIMARY, f"{name}(", *pieces, ")")
 
