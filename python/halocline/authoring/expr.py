@@ -14,9 +14,9 @@ from .numbers import is_number, number_text
 from .places import here
 
 _NO_TRUTH = (
-    "an expression of a stencil is neither true nor false while the stencil is built: hl.where(condition, a, b) chooses a"
-    " value, `with hl.where(condition):` is for some cells alone, & | ~ stand for and, or, not, and comparisons are not"
-    " chained"
+    "an expression of a stencil is neither true nor false while the stencil is built: hl.where(condition, a, b) chooses"
+    " a value, `with hl.where(condition):` is for some cells alone, & | ~ stand for and, or, not, and comparisons are"
+    " not chained"
 )
 _NO_NUMBER = "an expression of a stencil has no value while the stencil is built; functions of it are hl.sin, hl.exp, …"
 

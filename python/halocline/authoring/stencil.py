@@ -111,8 +111,8 @@ def _axes(function) -> list[str]:
         is_plain = parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)
         if not is_plain or parameter.default is not parameter.empty:
             raise StencilError(
-                f"the parameters of a stencil are its axes, `def {function.__name__}(x, y):`; `{parameter}` is none. For"
-                " stencils that differ by a number decorate within a function that takes it"
+                f"the parameters of a stencil are its axes, `def {function.__name__}(x, y):`; `{parameter}` is none."
+                " For stencils that differ by a number decorate within a function that takes it"
             )
         if not parameter.name.isascii():
             raise StencilError(f"the axis {parameter.name!r} is no name of ASCII letters, digits and _")

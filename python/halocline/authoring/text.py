@@ -58,8 +58,8 @@ def _check(node: Node, owner: object | None, noises: set | None) -> None:
     if noises is not None and getattr(type(node), "_is_noise", False):
         if node in noises:
             raise StencilError(
-                "this noise is used twice, and would be other numbers in either place: name it, n = hl.let(hl.normal()),"
-                " or call hl.normal() twice"
+                "this noise is used twice, and would be other numbers in either place: name it,"
+                " n = hl.let(hl.normal()), or call hl.normal() twice"
             )
         noises.add(node)
 
