@@ -11,6 +11,8 @@
 Specs can be written in Python, too: @hl.stencil makes a program of a function over the axes.
 """
 
+import builtins as _builtins
+
 from ._arrays import Array
 from ._core import __version__
 from ._devices import Device, DeviceInfo, devices, why_no_gpu
@@ -36,5 +38,5 @@ __all__ = [
     "load",
     "why_no_gpu",
     *_errors,
-    *_authoring,
+    *(name for name in _authoring if not hasattr(_builtins, name)),  # hl.sum; but `import *` leaves Python's sum alone
 ]

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import builtins
 import contextlib
 import io
 import re
 import runpy
 from pathlib import Path
 
+import halocline as hl
 import pytest
 from spec_tools import formatted
 
@@ -35,3 +37,27 @@ def test_examples(number, tmp_path):
 
 def test_there_are_examples():
     assert len(EXAMPLES) == 3
+
+
+def test_what_the_page_names_is_there():
+    named = set(re.findall(r"\bhl\.(\w+)", TEXT))
+    assert len(named) >= 60
+    assert [name for name in sorted(named) if not hasattr(hl, name)] == []
+    left_out = set(hl.authoring.__all__) - named
+    assert left_out <= set(hl.authoring.functions.__all__) | {
+        "Axis",
+        "Boundary",
+        "Expr",
+        "PlacedDiagnostic",
+        "Stencil",
+    } | {
+        "antimirror",
+        "antisymmetric",
+        "mirror",
+        "symmetric",
+        "free",
+    }
+
+
+def test_importing_all_leaves_pythons_functions_alone():
+    assert set(hl.__all__) & set(dir(builtins)) <= {"compile"}

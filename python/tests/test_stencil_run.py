@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import halocline as hl
 import numpy as np
 import pytest
 from spec_tools import meaning
-
-import halocline as hl
 
 
 @hl.stencil
