@@ -54,6 +54,13 @@ std::vector<Diagnostic> check(const std::string& text, const CompileOptions& opt
     return translated_of_compiler([&] { return detail::diagnostics_of(check_spec(text, options)); });
 }
 
+std::string check_json(const std::string& text, const CompileOptions& options) {
+    return translated_of_compiler([&] {
+        const driver::CheckedSpec spec = check_spec(text, options);
+        return halo::render_json(spec.diagnostics, spec.source);
+    });
+}
+
 Program compile(const std::string& text, const CompileOptions& options) {
     return translated_of_compiler([&] { return program_of(check_spec(text, options), options); });
 }

@@ -339,8 +339,10 @@ private:
             return roles_.callees.count(left.where.begin) == 0 && !is_coordinate(i);
         }
         if (roles_.lists.count(right.where.begin) != 0) return !is_arithmetic(left.kind) || is_spaced(i - 1);
-        if (right.kind == TokenKind::left_bracket)
-            return left.kind != TokenKind::identifier && !closes_bracket(left.kind);
+        if (right.kind == TokenKind::left_bracket) {
+            const bool is_index = roles_.indices.count(right.where.begin) != 0;  // also behind f.1
+            return !is_index && left.kind != TokenKind::identifier && !closes_bracket(left.kind);
+        }
         if (is_arithmetic(left.kind) && !is_sign(left)) return is_spaced(i - 1);
         if (is_arithmetic(right.kind) && !is_sign(right)) return is_spaced(i);
         return true;

@@ -32,6 +32,9 @@ struct CompileOptions {
 // All messages about the text, warnings too. Throws nothing about the text.
 std::vector<Diagnostic> check(const std::string& text, const CompileOptions& options = {});
 
+// The same with all that `haloc check --json` prints: ranges, labels, notes.
+std::string check_json(const std::string& text, const CompileOptions& options = {});
+
 // Throws Error: spec, with diagnostics(), where the text has mistakes; bad_argument for a stencil that is not
 // there or a schedule that cannot be read; io for a file that cannot be read.
 Program compile(const std::string& text, const CompileOptions& options = {});

@@ -140,6 +140,10 @@ void bind_programs(nb::module_& module) {
             options_of(path, std::move(stencil), std::move(include), std::move(schedules), strict_fp, wait);
         return without_gil([&] { return OwnedProgram(std::in_place, compile_file(path, options)); });
     });
+    module.def("check_json", [](const std::string& text, std::string name, std::vector<std::string> include) {
+        const CompileOptions options{std::move(name), {}, std::move(include), {}, false, false};
+        return without_gil([&] { return check_json(text, options); });
+    });
     module.def("load", [](const std::string& path) {
         return without_gil([&] { return OwnedProgram(std::in_place, Program::load(path)); });
     });

@@ -7,7 +7,11 @@
     sim.u = u0                                      # any array of float32, axes (y, x)
     sim.run(1000)
     print(sim.reductions["change"], sim.u[256, 256])
+
+Specs can be written in Python, too: @hl.stencil makes a program of a function over the axes.
 """
+
+import builtins as _builtins
 
 from ._arrays import Array
 from ._core import __version__
@@ -16,6 +20,8 @@ from ._errors import *  # noqa: F403
 from ._errors import __all__ as _errors
 from ._program import Program, compile, load
 from ._simulation import Params, Reductions, Simulation, Until
+from .authoring import *  # noqa: F403
+from .authoring import __all__ as _authoring
 
 __all__ = [
     "Array",
@@ -32,4 +38,5 @@ __all__ = [
     "load",
     "why_no_gpu",
     *_errors,
+    *(name for name in _authoring if not hasattr(_builtins, name)),  # hl.sum; but `import *` leaves Python's sum alone
 ]

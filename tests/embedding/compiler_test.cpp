@@ -54,6 +54,11 @@ TEST_CASE("mistakes in a spec come as diagnostics with their places") {
     }
     CHECK(check(kHeat).empty());
     CHECK_FALSE(check("stencil heat(x) {").empty());
+    CHECK(check_json(kHeat).find("kind") == std::string::npos);
+    const std::string mistakes = check_json("stencil heat(x) { field u: f33 }", {"warm.halo"});
+    CHECK(mistakes.find("\"unknown-type\"") != std::string::npos);
+    CHECK(mistakes.find("\"warm.halo\"") != std::string::npos);
+    CHECK(mistakes.find("\"offset\": 27") != std::string::npos);
     CHECK(says(refusal([] { compile("", {}); }, ErrorCode::spec), "has no stencil"));
     CHECK(says(refusal([] { compile(kHeat, {.stencil = "wave"}); }), "no stencil `wave`"));
     CHECK(says(refusal([] { compile(kHeat, {.schedules = {"sideways"}}); }), "sideways"));

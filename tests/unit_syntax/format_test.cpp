@@ -47,6 +47,7 @@ TEST_CASE("spaces are set within expressions") {
     CHECK(statement("v = if not a<b and c then - 1 else( 2 )") == "v = if not a < b and c then -1 else (2)");
     CHECK(statement("v = not(a)") == "v = not (a)");
     CHECK(statement("v = f . x + f.3") == "v = f.x + f.3");
+    CHECK(statement("v = f.1 [x-1] + f.3[x + 1]") == "v = f.1[x-1] + f.3[x+1]");
     CHECK(statement("v = + + f") == "v = + +f");  // `++` is no operator
     CHECK(statement("v = - + + + f") == "v = -+ + +f");
     CHECK(statement("v = u[x+ +1]") == "v = u[x+ +1]");

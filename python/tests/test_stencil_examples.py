@@ -1,0 +1,224 @@
+"""Examples of dsl_examples/ in Python: the CUDA is the same, byte for byte."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from pathlib import Path
+
+import halocline as hl
+import pytest
+from halocline import t
+from spec_tools import formatted
+
+EXAMPLES = Path(__file__).parents[2] / "dsl_examples"
+if not EXAMPLES.exists():
+    pytest.skip("the examples are not beside these tests", allow_module_level=True)
+
+
+@hl.stencil
+def heat3d(x, y, z):
+    lam, dt = hl.param(1, name="lambda"), hl.param(0.16)
+    hl.spacing(x=1, y=1, z=1)
+    u = hl.field("f32", boundary=hl.fixed(10))
+    u.next = u + lam * dt * hl.laplacian(u)
+
+
+@hl.stencil
+def wave2d(x, y):
+    c, dt = hl.param(1), hl.param(0.5)
+    hl.spacing(x=1, y=1)
+    u = hl.field("f32", boundary=hl.clamp)
+    u[t + 1] = 2 * u - u[t - 1] + (c * dt) ** 2 * hl.laplacian(u, order=4)
+    height = hl.reduce(hl.max(abs(u)))
+
+
+@hl.stencil
+def cahn_hilliard(x, y):
+    M, gamma, dt = hl.param(1), hl.param(0.5), hl.param(0.03)
+    c = hl.field("f32", boundary=hl.periodic)
+    mu = hl.let(c**3 - c - gamma * hl.laplacian(c))
+    c.next = c + dt * M * hl.laplacian(mu)
+    mass = hl.reduce(hl.sum(c.next))
+    energy = hl.reduce(hl.sum((c**2 - 1) ** 2 / 4 + gamma * ((c[x + 1] - c) ** 2 + (c[y + 1] - c) ** 2) / 2))
+
+
+@hl.stencil
+def cahn_hilliard_rk4(x, y):
+    M, gamma, dt = hl.param(1), hl.param(0.5), hl.param(0.05)
+    c = hl.field("f64", boundary=hl.periodic)
+
+    def potential(a):
+        return a**3 - a - gamma * hl.laplacian(a)
+
+    mu1 = hl.let(potential(c))
+    c2 = hl.let(c + dt / 2 * M * hl.laplacian(mu1))
+    mu2 = hl.let(potential(c2))
+    c3 = hl.let(c + dt / 2 * M * hl.laplacian(mu2))
+    mu3 = hl.let(potential(c3))
+    c4 = hl.let(c + dt * M * hl.laplacian(mu3))
+    mu4 = hl.let(potential(c4))
+    c.next = c + dt / 6 * M * hl.laplacian(mu1 + 2 * mu2 + 2 * mu3 + mu4)
+    mass = hl.reduce(hl.sum(c.next))
+    energy = hl.reduce(hl.sum((c**2 - 1) ** 2 / 4 + gamma * ((c[x + 1] - c) ** 2 + (c[y + 1] - c) ** 2) / 2))
+
+
+@hl.stencil
+def maxwell2d(x, y):
+    dt = hl.param(1 / 320)
+    hl.spacing(x=1 / hl.len(x), y=1 / hl.len(y))
+    ez = hl.field("f32", boundary=hl.fixed(0))
+    hx = hl.field("f32", at=y + 1 / 2, boundary=hl.clamp)
+    hy = hl.field("f32", at=x + 1 / 2, boundary=hl.clamp)
+    hx.next = hx - dt * hl.d(ez, y)
+    hy.next = hy + dt * hl.d(ez, x)
+    ez.next = ez + dt * (hl.d(hy.next, x) - hl.d(hx.next, y))
+    brightest = hl.reduce(hl.max(abs(ez.next)))
+
+
+@hl.stencil
+def game_of_life(x, y):
+    alive = hl.field("bool", boundary=hl.periodic)
+    around = hl.let(sum(hl.where(alive[x + i, y + j], 1, 0) for i in (-1, 0, 1) for j in (-1, 0, 1)))
+    alive.next = (around == 3) | (alive & (around == 4))
+    population = hl.reduce(hl.sum(hl.where(alive.next, 1, 0)))
+
+
+@hl.stencil
+def heat_solid(x, y):
+    dt, kappa, speed, hot = hl.param(0.1), hl.param(0.6), hl.param(0.8), hl.param(1)
+    solid = hl.field("f32")
+    T = hl.field(
+        "f32",
+        boundary={x.low: hl.fixed(0.2 * (hl.pos(y) / 96) ** 2), x.high: hl.extrapolate(1), y: hl.symmetric},
+    )
+    with hl.where(solid == 0):
+        T.next = T + dt * (kappa * hl.laplacian(T) - speed * (T - T[x - 1]))
+    with hl.where(solid == 1):
+        T.next = hot
+    warmest = hl.reduce(hl.max(T.next), where=solid == 0)
+
+
+@hl.stencil
+def burgers2d(x, y):
+    h, cfl, end = hl.param(1 / 160), hl.param(0.4), hl.param(0.6)
+    hl.spacing(x=h, y=h)
+    u = hl.field("f64", boundary=hl.periodic)
+    clock = hl.field("f64")
+    fastest = hl.reduce(hl.max(abs(u)))
+    elapsed = hl.reduction()
+    dt = hl.let(hl.min(cfl * h / fastest, end - elapsed))
+
+    def flux(a, b):
+        return (a**2 + b**2) / 4 - fastest * (b - a) / 2
+
+    u.next = u - dt / h * (flux(u, u[x + 1]) - flux(u[x - 1], u) + flux(u, u[y + 1]) - flux(u[y - 1], u))
+    clock.next = clock + dt
+    hl.reduce(elapsed=hl.max(clock.next), start=0)
+    mass = hl.reduce(hl.sum(u.next))
+
+
+@hl.stencil
+def schroedinger2d(x, y):
+    dt = hl.param(0.015)
+    hl.accuracy(8)
+    hl.spacing(x=1 / 4, y=1 / 4)
+    hl.origin(x=-32, y=-16)
+    psi = hl.field("c64", boundary=hl.periodic)
+    potential = hl.field("f32", boundary=hl.periodic)
+    density = hl.field("f32")
+
+    def rate(p):
+        return 1j * (hl.laplacian(p) / 2 - potential * p)
+
+    k1 = hl.let(rate(psi))
+    k2 = hl.let(rate(psi + dt / 2 * k1))
+    k3 = hl.let(rate(psi + dt / 2 * k2))
+    k4 = hl.let(rate(psi + dt * k3))
+    psi.next = psi + dt / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    density[:] = abs(psi.next) ** 2
+    probability = hl.reduce(hl.sum(density / 16))
+
+
+@hl.stencil
+def poiseuille2d(x, y):
+    w = [Fraction(4, 9)] + 4 * [Fraction(1, 9)] + 4 * [Fraction(1, 36)]
+    cx = [0, 1, 0, -1, 0, 1, -1, -1, 1]
+    cy = [0, 0, 1, 0, -1, 1, 1, -1, -1]
+    opposite = [0, 3, 4, 1, 2, 7, 8, 5, 6]
+    tau = hl.param(Fraction(1, 2) + hl.sqrt(3) / 4)
+    force = hl.param(1e-5)
+    f = hl.field("f64[9]", boundary={x: hl.periodic})
+    solid = hl.field("f64", boundary={x: hl.periodic})
+    density = hl.field("f64")
+    velocity = hl.field({"x": "f64", "y": "f64"})
+
+    def arriving(i):
+        return hl.where(solid[x - cx[i], y - cy[i]] > 0, f[opposite[i]], f[i][x - cx[i], y - cy[i]])
+
+    g = hl.let([arriving(i) for i in range(9)])
+    rho = hl.let(sum(g[i] for i in range(9)))
+    u = hl.let(sum(g[i] * [cx[i], cy[i]] for i in range(9)) / rho + [force / 2, 0])
+
+    def equilibrium(i):
+        along = hl.dot([cx[i], cy[i]], u)
+        return w[i] * rho * (1 + 3 * along + Fraction(9, 2) * along**2 - Fraction(3, 2) * hl.dot(u, u))
+
+    def push(i):
+        along = hl.dot([cx[i], cy[i]], u)
+        return (1 - 1 / (2 * tau)) * w[i] * rho * force * (3 * (cx[i] - u.x) + 9 * along * cx[i])
+
+    f.next = [g[i] + (equilibrium(i) - g[i]) / tau + push(i) for i in range(9)]
+    density[:] = rho
+    velocity[:] = u
+    speed = hl.reduce(hl.max(hl.where(solid > 0, 0, u.x)))
+
+
+@hl.stencil
+def acoustic2d(x, y):
+    dt = hl.param(0.001)
+    h = hl.const(5)
+    hl.spacing(x=h, y=h)
+    hl.origin(y=-995)
+    hl.accuracy(8)
+    operators = hl.use("operators.halo")
+    p = hl.field("f32", boundary=hl.fixed(0))
+    v = hl.field("f32")
+    shots, phones = hl.points("sinc 4")
+    keep = hl.let(operators.sponge(x, 30, 0.1) * operators.sponge(y, 30, 0.1))
+    p.next = keep * (2 * p - keep * p.prev + (v * dt) ** 2 * hl.laplacian(p))
+    hl.inject(p.next, shots, (v * dt / h) ** 2 * shots.wavelet[t])
+    hl.sample(p, phones, into=phones.trace)
+
+
+@pytest.mark.parametrize(
+    "stencil",
+    [
+        heat3d,
+        wave2d,
+        cahn_hilliard,
+        cahn_hilliard_rk4,
+        maxwell2d,
+        game_of_life,
+        heat_solid,
+        burgers2d,
+        schroedinger2d,
+        poiseuille2d,
+        acoustic2d,
+    ],
+    ids=lambda stencil: stencil.name,
+)
+def test_the_same_cuda(stencil):
+    by_hand = hl.compile(EXAMPLES / f"{stencil.name}.halo")
+    cells = [128, 128, 128] if stencil is heat3d else [256, 256]  # that schedules are chosen for
+    assert stencil.emit(grid=cells) == by_hand.emit(grid=cells)
+    assert formatted(stencil.text) == stencil.text
+
+
+def test_prod_of_python():
+    @hl.stencil
+    def product(x):
+        u = hl.field("f64", boundary=hl.periodic)
+        u.next = math.prod(u[x + r] for r in (-1, 1))
+
+    assert "u[t+1] = u[x-1] * u[x+1]\n" in product.text
