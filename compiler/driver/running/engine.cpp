@@ -184,7 +184,7 @@ public:
     double reduction(const std::string& name) override { return interpreter_.reduction(name); }
 
 private:
-    // An i64 is kept as its bits.
+    // Uploads the cells of a box; an i64 is kept as its bits.
     void upload_cells(const std::string& field, int time, const rt::Box& box, const void* elements) override {
         std::vector<double>& level = interpreter_.field(field, time);
         const rt::ElementType type = type_of(field);
@@ -317,7 +317,7 @@ double FieldValues::at(std::int64_t index) const {
 
 namespace {
 
-// Infinite and NaN are those with all bits of the exponent set.
+// Finds the first value that is infinite or NaN: those with all bits of the exponent set.
 template <class Bits>
 FieldValues::NotFinite find_not_finite(const std::vector<std::byte>& elements, Bits exponent) {
     const auto is_so = [&](std::size_t n) {
