@@ -61,7 +61,7 @@ void ResidentSteps::give_arguments(PreparedLaunch& launch, std::int64_t /*phase*
     }
 }
 
-// All steps in one launch.
+// Does all steps in one launch.
 std::int64_t ResidentSteps::step(std::int64_t count, bool with_results) {
     Device& device = *parts_.setup.device;
     const std::int64_t steps = std::min(count - steps_left(with_results), kMostSteps);
