@@ -60,7 +60,7 @@ void check_memory(const Setup& setup, const Kernels& kernels) {
 
 // Checks sizes of interleaved arrays: kernels count the elements of a row, and of the whole array along one
 // axis, in 32 bits.
-void check_interleaved(const Setup& setup) {
+void check_interleaved_size(const Setup& setup) {
     constexpr std::int64_t kMost = 2147483647;
     for (const FieldPlan& field : setup.plan.fields) {
         if (field.interleave == 1 || setup.geometry.pitch * field.interleave <= kMost) continue;
@@ -81,7 +81,7 @@ std::string levels_words(const FieldPlan& field) {
 Arrays::Arrays(Setup& setup, const Clock& clock, const Kernels& kernels, Due& due)
     : setup_(setup), clock_(clock), due_(due) {
     check_memory(setup, kernels);
-    check_interleaved(setup);
+    check_interleaved_size(setup);
     for (std::size_t i = 0; i < setup.plan.fields.size(); ++i)
         allocate(static_cast<int>(i));
     find_fillers();
