@@ -1,7 +1,10 @@
-# With HALO_BATCHES several files of the target are compiled as one, which spares most of reading headers again and again.
+# With HALO_BATCHES a dozen files of the target are compiled as one, which spares most of reading headers again and again.
+# Such files share their anonymous namespaces; scripts/helpers looks that no two files of a room name a helper alike.
 function(halo_batched target)
   if(HALO_BATCHES)
-    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 12)
+    # GCC takes files that a batch includes for headers, whose types anonymous namespaces must not be part of.
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
   endif()
 endfunction()
 
@@ -10,11 +13,8 @@ endfunction()
 # One static library a room. A room's headers are reached as "compiler/ir/program.h" through an include root that
 # holds this room alone (a link in the build tree), and a room sees the roots of the rooms it names in DEPENDS, so an
 # include of a room that is not named does not build.
-#
-# BATCHED: its files share their anonymous namespaces (halo_batched), so scripts/helpers looks that no two name a helper
-# alike.
 function(halo_room path)
-  cmake_parse_arguments(ROOM "BATCHED" "" "SOURCES;DEPENDS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
+  cmake_parse_arguments(ROOM "" "" "SOURCES;DEPENDS;LIBRARIES;PRIVATE_LIBRARIES" ${ARGN})
   string(REPLACE "/" "_" name ${path})
   set(root ${CMAKE_BINARY_DIR}/rooms/${name})
   get_filename_component(parent ${path} DIRECTORY)
@@ -23,10 +23,24 @@ function(halo_room path)
   list(TRANSFORM ROOM_DEPENDS REPLACE "/" "_")
   list(TRANSFORM ROOM_DEPENDS PREPEND "halo_")
   add_library(halo_${name} STATIC ${ROOM_SOURCES})
-  if(ROOM_BATCHED)
-    halo_batched(halo_${name})
-  endif()
+  halo_batched(halo_${name})
   target_include_directories(halo_${name} PUBLIC ${root})
   set_property(GLOBAL APPEND PROPERTY HALO_ROOMS ${path})
   target_link_libraries(halo_${name} PUBLIC ${ROOM_DEPENDS} ${ROOM_LIBRARIES} PRIVATE halo_warnings ${ROOM_PRIVATE_LIBRARIES})
+endfunction()
+
+# halo_clang_files(compiler/lift SOURCES a.cpp [DEFINITIONS X=1]): files of a room that see the headers of Clang and LLVM,
+# as no other file does. They are a target of their own, halo_ROOM_clang, whose objects the room's library has.
+function(halo_clang_files path)
+  cmake_parse_arguments(CLANG "" "" "SOURCES;DEFINITIONS" ${ARGN})
+  string(REPLACE "/" "_" name ${path})
+  add_library(halo_${name}_clang OBJECT ${CLANG_SOURCES})
+  halo_batched(halo_${name}_clang)
+  target_include_directories(halo_${name}_clang SYSTEM PRIVATE ${LLVM_INCLUDE_DIRS} ${CLANG_INCLUDE_DIRS})
+  target_include_directories(halo_${name}_clang PRIVATE $<TARGET_PROPERTY:halo_${name},INCLUDE_DIRECTORIES>)
+  target_compile_definitions(halo_${name}_clang PRIVATE ${CLANG_DEFINITIONS}
+                             $<TARGET_PROPERTY:halo_${name},COMPILE_DEFINITIONS>)
+  target_link_libraries(halo_${name}_clang PRIVATE halo_warnings)
+  target_sources(halo_${name} PRIVATE $<TARGET_OBJECTS:halo_${name}_clang>)
+  target_link_libraries(halo_${name} PRIVATE clang-cpp LLVM)
 endfunction()

@@ -94,7 +94,7 @@ void add_runs(std::vector<Case>& all, Scale scale) {
     all.push_back(small);
 }
 
-// Flops a term as case studies of CUDA count them.
+// Adds sums over tables, with flops a term as case studies of CUDA count them.
 void add_sums(std::vector<Case>& all, Scale scale) {
     const std::int64_t rows = scale == Scale::small ? 200 : 20000;
     Case mri{"mri_fhd", "MRI F^H d", "f32", cube(128), Section::sums, 1, rows, 13, 2};
@@ -108,7 +108,7 @@ void add_sums(std::vector<Case>& all, Scale scale) {
     all.push_back(coulomb);
 }
 
-// `text` with each `f32` that is a word of its own replaced.
+// The text with each `f32` that is a word of its own replaced.
 std::string with_type(const std::string& text, const std::string& type) {
     const std::string from = "f32";
     const auto is_letter = [](char c) {

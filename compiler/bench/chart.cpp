@@ -43,7 +43,7 @@ struct Mapping {
     }
 };
 
-// What powers of ten are multiplied by: more of it for a shorter range.
+// The factors of the powers of ten at which an axis has ticks: more of them for a shorter range.
 std::vector<double> tick_factors(double decades) {
     if (decades > 5) return {1};
     if (decades > 1.2) return {1, 2, 5};
@@ -87,7 +87,7 @@ void draw_axes(Canvas& canvas, const Mapping& map) {
                 kChartInk);
 }
 
-// Places that are taken by labels, so that no two lie on each other.
+// The places of labels, so that no two overlap.
 class Labels {
 public:
     explicit Labels(const ChartBox& box) : box_(box) {}
@@ -96,7 +96,7 @@ public:
         taken_.push_back({static_cast<int>(x) - half, static_cast<int>(y) - half, 2 * half, 2 * half});
     }
     void take_box(const ChartBox& box) { taken_.push_back(box); }
-    // Where a label of that width beside a point is free; the first place where none is.
+    // The place for a label of that width beside a point: the first that is free, else the first of all.
     std::array<int, 2> place(double x, double y, int width) {
         std::array<int, 2> first{};
         for (const int distance : {9, 16, 26, 38}) {
@@ -154,7 +154,7 @@ void draw_line(Canvas& canvas, const Mapping& map, const ChartLine& line) {
     }
 }
 
-// One below the other in the upper left corner.
+// Draws the legend: labels one below the other in the upper left corner.
 void draw_legend(Canvas& canvas, const Mapping& map, Labels& labels) {
     const ChartBox& box = map.box;
     int y = box.y + 12;
@@ -168,7 +168,7 @@ void draw_legend(Canvas& canvas, const Mapping& map, Labels& labels) {
     }
 }
 
-// No label of a point is to lie on a line.
+// Marks a line's pixels as taken, so that no label of a point lies on it.
 void take_line(Labels& labels, const Mapping& map, const ChartLine& line) {
     constexpr int kSteps = 200;
     for (std::size_t n = 1; n < line.points.size(); ++n) {

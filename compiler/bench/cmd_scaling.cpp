@@ -19,7 +19,7 @@ using driver::CommandError;
 using driver::Console;
 using driver::ExitCode;
 
-// Of a CPU, which has no kernels for several steps at once, the first alone.
+// The schemes to measure: on a CPU, which has no kernels for several steps at once, the first alone.
 std::vector<rt::ExchangeScheme> schemes_of(bool is_gpu) {
     if (!is_gpu) return {rt::ExchangeScheme::synchronous};
     return {rt::ExchangeScheme::synchronous, rt::ExchangeScheme::asynchronous, rt::ExchangeScheme::direct};

@@ -173,7 +173,7 @@ void CudaLab::measure_limits(MachineFacts& facts) {
     void* arguments[] = {&source, &destination, &count};
     const std::int64_t blocks = (count + kCopyThreads - 1) / kCopyThreads;
     facts.copy_kernel = copy_rate(bytes, [&] { device_->launch(*kernel, {blocks, 1, 1}, arguments); });
-    // Checks its last bytes, as a copy that was never made is fast, too.
+    // Checks the copy's last bytes, as a copy that was never made is fast, too.
     std::array<unsigned char, 64> tail{};
     device_->copy_to_host(tail.data(), static_cast<char*>(destination) + bytes - 64, 64);
     if (std::any_of(tail.begin(), tail.end(), [](unsigned char byte) { return byte != 0x3c; }))

@@ -48,7 +48,7 @@ std::vector<double> random_rows(const rt::TablePlan& table, std::int64_t rows) {
     return values;
 }
 
-// All sessions of a case get the same numbers.
+// The seed of a level's numbers: all sessions of a case get the same.
 std::uint64_t seed_of(std::size_t field, int time) {
     return 7 + 16 * field + static_cast<std::uint64_t>(-time);
 }
@@ -77,7 +77,7 @@ void give_data(rt::Session& session, std::int64_t rows) {
     }
 }
 
-// The interpreter's results for the same data.
+// Keeps the interpreter's results for the same data.
 class Reference {
 public:
     Reference(const ir::Program& program, const rt::LaunchPlan& plan, const Extent& extent, int steps)
@@ -120,7 +120,7 @@ private:
     ir::Interpreter interpreter_;
 };
 
-// The naive schedule's results on the case's own grid, by field.
+// Keeps the naive schedule's results on the case's own grid, by field.
 class OwnGrid {
 public:
     // Steps the session. The first call keeps the results, later ones compare with them. Empty where all bits

@@ -68,7 +68,7 @@ std::string introduction(const Results& results) {
     return text;
 }
 
-// "522.3"; what is wrong or was not measured.
+// A cell of a table: "522.3", or why there is no figure: the result was wrong, or it was not measured.
 std::string rate_cell(const CaseResult& result, const std::string& variant) {
     const Measurement* found = result.find(variant);
     if (found == nullptr) return "–";

@@ -21,7 +21,7 @@ struct Entry {  // a point of the roofline
     ChartPoint chosen, naive;  // flops a byte and GFLOP/s; naive.y is 0 where it was not measured
 };
 
-// One for each stencil and type, on its largest grid: grids of one stencil have one intensity.
+// Makes an entry for each stencil and type, on its largest grid: grids of one stencil have one intensity.
 std::vector<Entry> entries(const Results& results) {
     std::map<std::string, Entry> largest;
     std::vector<std::string> order;
@@ -52,7 +52,7 @@ Colour colour_of_type(const CaseResult& result) {
     return result.which.type == "f64" ? kChartOrange : kChartBlue;
 }
 
-// The ranges of the axes: all points and the knees of the roofs.
+// Fits the axes to all points and the knees of the roofs.
 void fit_axes(Chart& chart, const std::vector<Entry>& points, const MachineFacts& machine) {
     double x_low = 0.5, x_high = 10, y_low = std::numeric_limits<double>::max(), y_high = 0;
     for (const Entry& entry : points) {
@@ -74,7 +74,7 @@ void fit_axes(Chart& chart, const std::vector<Entry>& points, const MachineFacts
     chart.y_high = round_up(std::max(y_high, y_low * 10));
 }
 
-// Up to where the highest of the other roofs begins.
+// The roof of the memory, up to where the highest of the other roofs begins.
 ChartLine memory_roof(const Chart& chart, const MachineFacts& machine) {
     const double rate = machine.copy() / 1e9;
     const std::string words =

@@ -67,8 +67,8 @@ public:
     const driver::RunRequest& request() const { return request_; }
     const driver::CodeOptions& options() const { return options_; }
 
-    // What `haloc run` gives it. Levels are copied from those of `source`, where it is given and the device
-    // can.
+    // Gives the engine the data that `haloc run` gives it. Levels are copied from those of `source`, where it
+    // is given and the device can.
     void give(Engine& engine, const Engine* source) const {
         driver::set_known_arguments(engine, program_, request_);
         driver::fill_tables(engine, program_, run_, request_, machine_);
@@ -89,14 +89,14 @@ private:
     ir::Program program_;          // optimised
 };
 
-// What others are compared with, and where they have their data from.
+// The program that others are compared with, and from which they copy their data.
 struct SteppedProgram {
     std::unique_ptr<Engine> source;  // has the data, and does no step; null: there is none
     std::unique_ptr<Engine> stepped;
     int steps = 0;
 };
 
-// Code that is compiled beside other work.
+// Code that is compiled asynchronously.
 class Build {
 public:
     Build(const Job& job, const schedule::Plan& plan)
@@ -203,7 +203,7 @@ void check_and_time(const Job& job, const SteppedProgram& reference, Engine& eng
     if (result.wrong.empty()) time_program_run(job, engine, singly, result);
 }
 
-// Stages one after the other, those that are alike together.
+// Describes the stages in order, equal ones together.
 std::string words_of_stages(const schedule::Plan& plan, int rank) {
     std::vector<std::pair<std::string, int>> parts;
     for (const schedule::Schedule& stage : plan.stages) {
@@ -245,7 +245,7 @@ void measure_on_gpu(const Job& job, ProgramResult& result) {
     check_and_time(job, reference, *engine, false, result.run);
 }
 
-// Of a CPU, after steps.
+// How a CPU did the steps; to be asked after some.
 std::string kind_of(Engine& engine) {
     const rt::Session* const session = engine.session();
     const int at_once = session != nullptr ? session->steps_at_once() : 1;
@@ -273,7 +273,7 @@ ProgramResult measure_program(driver::Machine& machine, const Program& program) 
     const Job job(machine, program);
     for (const ir::Stage& stage : ir::form_stages(job.program())) {
         const schedule::Footprint footprint = schedule::footprint(job.program(), stage);
-        // What is done at points touches few cells.
+        // Stages at points touch few cells, so their bytes do not count.
         if (!footprint.at_points) result.bytes_per_cell += static_cast<double>(footprint.bytes());
     }
     try {

@@ -61,7 +61,7 @@ std::string rates_of_programs(const ProgramsResults& results) {
     return text;
 }
 
-// Of a GPU, whose plans a model chooses: what it says beside what was measured.
+// The section on plans, of a GPU, whose plans a model chooses: what it says beside what was measured.
 std::string plans_of_programs(const ProgramsResults& results) {
     if (!results.machine.is_gpu || results.programs.empty()) return "";
     std::string text =

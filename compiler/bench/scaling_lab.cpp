@@ -83,7 +83,7 @@ ScalingProgram ScalingLab::with_steps(ScalingProgram program, int steps, const E
         schedule::find_grouping(pinned)->choose({optimized, target_, extent, pinned, {}});
     if (!choice.grouping) throw UnsupportedError(fmt::format("{} steps at once: {}", steps, choice.reason));
     const std::string words = schedule::print(*choice.grouping, program.program.rank());
-    // The number of blocks depends on the grid and not on the kernel.
+    // Drops the number of blocks from the schedule: it depends on the grid and not on the kernel.
     program.schedules = {words.substr(0, words.find(" blocks="))};
     return program;
 }

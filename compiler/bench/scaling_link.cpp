@@ -22,10 +22,11 @@ rt::BoxCopy copy_of(const rt::DeviceMemory& to, const rt::DeviceMemory& from, st
     return box;
 }
 
-// Seconds of one of many in a row: each waits for the one before, and only the host waits for the last.
+// The seconds of one of many repeated calls: each waits for the one before, and only the host waits for the
+// last.
 template <class Work, class Wait>
 double seconds_each(const Work& work, const Wait& wait) {
-    work();  // a way is opened by the first
+    work();  // the first one sets up the connection
     wait();
     driver::Stopwatch watch;
     work();
@@ -56,7 +57,7 @@ DevicePair measure_pair(ScalingLab& lab, const Buffers& buffers, int from, int t
     return pair;
 }
 
-// As rt::Pieces does it, of devices in a row.
+// Exchanges as rt::Pieces does, between devices in a row.
 ExchangeTime measure_exchange(ScalingLab& lab, const Buffers& buffers, int devices) {
     const auto for_neighbours = [&](const auto& call) {
         for (int one = 0; one + 1 < devices; ++one) {
@@ -72,7 +73,7 @@ ExchangeTime measure_exchange(ScalingLab& lab, const Buffers& buffers, int devic
     const auto exchange = [&] {
         wait_for_each_other();
         for_neighbours([&](int from, int to) {
-            // To the second half: the first is what others read.
+            // Copies into the second half, as others read the first.
             rt::BoxCopy box = copy_of(buffers[static_cast<std::size_t>(to)],
                                       buffers[static_cast<std::size_t>(from)], kLeast);
             box.to = static_cast<char*>(box.to) + kLeast;

@@ -37,7 +37,7 @@ std::string grid_of(const Extent& extent) {
     return named.grid();
 }
 
-// A grid that is cut along the same axes.
+// A smaller grid for checking, that is cut along the same axes.
 Extent checked_extent(Extent extent, int rank) {
     const auto cells = [&] { return static_cast<double>(driver::cell_count(extent)); };
     if (cells() <= kMostChecked) return extent;
@@ -249,7 +249,7 @@ void ScalingBenchmark::link() {
                             driver::format_bytes(pair.bytes_per_second())));
 }
 
-// As deep an interval as any: the steps are done one after the other as pieces do them.
+// With an interval as long as any: the steps are done one after the other as pieces do them.
 void ScalingBenchmark::rates() {
     constexpr std::int64_t kInterval = 32, kLeastSide = 12, kCubes = 5;
     std::int64_t side = sizes_.side;
@@ -342,7 +342,7 @@ ScalingBenchmark::RunRequest ScalingBenchmark::wanted_length(std::int64_t length
     return wanted;
 }
 
-// By the kernels of each width.
+// Measures a length on one device, by the kernels of each width.
 void ScalingBenchmark::length_on_one(std::int64_t length) {
     if (!on_one_.insert(length).second) return;
     for (const std::int64_t width : sizes_.widths)

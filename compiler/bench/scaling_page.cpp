@@ -52,7 +52,7 @@ std::string ratio(double value, int digits = 2) {
     return value > 0 ? fmt::format("{:.{}f}", value, digits) : "–";
 }
 
-// times: of one device's rate, by what it would be with as many cells.
+// A row of the table of runs. times: of one device's rate, by what it would be with as many cells.
 std::vector<std::string> run_row(const ScalingRun& run, const ScalingRun& one, bool is_weak) {
     const bool is_right = run.wrong.empty() && run.seconds > 0;
     const double times = is_right ? run.rate() / one.rate() : 0;
@@ -93,7 +93,7 @@ std::string cube_of(const ScalingResults& results) {
     return named.grid();
 }
 
-// Devices of one kind differ, and pieces that wait for each other go on with the slowest.
+// Says how much devices of one kind differ, as pieces that wait for each other go on with the slowest.
 std::string alone_words(const ScalingResults& results) {
     if (results.alone.size() < 2) return "";
     std::vector<std::string> rates;

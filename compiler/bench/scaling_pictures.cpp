@@ -27,7 +27,7 @@ constexpr std::array<Colour, 6> kWidthColours{{{0x1f, 0x5f, 0xb4},
                                                {0xb0, 0x20, 0x30},
                                                {0x22, 0x22, 0x22}}};
 
-// Panels in rows, each with room for its labels.
+// Divides the picture into rows of panels, each with room for its labels.
 class Panels {
 public:
     Panels(int columns, int rows) : canvas_(columns * kPanelWidth, rows * kPanelHeight, kChartWhite) {}
@@ -72,7 +72,7 @@ Range fit_x(Chart& chart) {
     return y;
 }
 
-// With room above the lines, for the labels.
+// Fits the y axis, with room above the lines for the labels.
 void fit_y(Chart& chart, const Range& y) {
     chart.y_low = y.low / 1.1;
     chart.y_high = y.high * 1.1;
@@ -86,7 +86,7 @@ ChartLine line_by_length(const std::vector<ScalingRun>& runs, const std::string&
     return line;
 }
 
-// Of one line each length's time over that of another line, where both have it.
+// The ratios of two lines: each length's time over that of another line, where both have it.
 ChartLine line_of_ratios(const std::vector<ScalingRun>& over, const std::vector<ScalingRun>& under,
                          const std::string& label, Colour colour) {
     ChartLine line{label, colour, {}, true};
@@ -109,7 +109,7 @@ Chart times_chart(const ScalingResults& results, int devices, ExchangeScheme sch
                                              fmt::format("halos of {}", width),
                                              kWidthColours[number++ % kWidthColours.size()]));
     fit_x(chart);
-    // What is shorter than all of these was measured for the model.
+    // Drops shorter lengths, which were measured for the model.
     std::vector<ScalingRun> one = fastest_on_one(results.lengths);
     std::erase_if(one,
                   [&](const ScalingRun& run) { return static_cast<double>(run.extent[0]) < chart.x_low; });
@@ -118,7 +118,8 @@ Chart times_chart(const ScalingResults& results, int devices, ExchangeScheme sch
     return chart;
 }
 
-// Of a scheme, its time over the synchronous one's; of that one, how many times as fast as one device.
+// A chart of ratios: of a scheme, its time over the synchronous one's; of that one, how many times as fast as
+// one device.
 Chart ratios_chart(const ScalingResults& results, int devices, ExchangeScheme scheme) {
     const bool is_first = scheme == ExchangeScheme::synchronous;
     Chart chart;

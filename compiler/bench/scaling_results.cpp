@@ -9,7 +9,7 @@ namespace halo::bench {
 double DevicePair::bytes_per_second() const {
     const CopyTime &least = copies.front(), &most = copies.back();
     const auto bytes = static_cast<double>(most.bytes);
-    // A copy over the host may be no slower for being larger, where both are small.
+    // A larger copy over the host may take no longer than a small one, where both are small.
     return most.seconds > least.seconds ? bytes / (most.seconds - least.seconds) : bytes / most.seconds;
 }
 

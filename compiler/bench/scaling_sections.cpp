@@ -63,7 +63,7 @@ std::string lengths_table(const ScalingResults& results, int devices, ExchangeSc
     return text;
 }
 
-// Of every line that has a length between two others.
+// The largest kinks of every line that has a length between two others.
 std::string kinks(const ScalingResults& results, int devices, ExchangeScheme scheme) {
     std::vector<std::string> words;
     const auto add = [&](const std::string& what, const std::vector<ScalingRun>& line) {
@@ -97,7 +97,7 @@ std::string largest_spread(const ScalingResults& results, int devices, ExchangeS
                        percent(largest->spread), largest->extent[0], largest->width);
 }
 
-// A scheme's times over those of the synchronous one.
+// A table of a scheme's times over those of the synchronous one.
 std::string ratios_table(const ScalingResults& results, int devices, ExchangeScheme scheme) {
     const std::vector<std::int64_t> widths = widths_of(results.lengths);
     std::vector<std::string> titles{"length"};

@@ -15,8 +15,8 @@ namespace halo::bench {
 
 namespace {
 
-// One schedule a stage, chosen around what is pinned; none at all where a stage cannot run by it, and why is
-// then said.
+// Chooses a schedule for each stage around what is pinned; none at all where a stage cannot run by it, and
+// why is then said.
 std::vector<schedule::Schedule> choose(const ir::Program& program, const schedule::Target& target,
                                        const Extent& extent, const schedule::Pins& pins, std::string& why) {
     std::vector<schedule::Schedule> schedules;

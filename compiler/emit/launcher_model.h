@@ -15,7 +15,8 @@
 
 namespace halo::emit {
 
-// The text of launcher_parts.cuh: sections, each headed by a line `// [name]`, for a program `stencil`.
+// The text of launcher_parts.cuh and launcher_points.cuh: sections, each headed by a line `// [name]`, for a
+// program `stencil`.
 extern const char* const kLauncherParts;
 
 struct LevelName {

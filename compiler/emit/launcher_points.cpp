@@ -1,6 +1,6 @@
 // Points off the grid in a launcher: where they lie, what they inject and what they sample. The parts of
-// launcher_parts.cuh that find the cells of a point do what runtime/core/points.cpp does, and the rows of
-// traces are kept as runtime/core/session_points.cpp keeps them.
+// launcher_points.cuh that find the cells of a point do what runtime/core/points.cpp does, and the rows of
+// traces are kept as runtime/core/session/point_sets.cpp keeps them.
 #include <fmt/format.h>
 
 #include <algorithm>

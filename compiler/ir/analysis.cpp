@@ -31,8 +31,8 @@ int margin_of_read(BoundaryKind kind, int reach, int here, int opposite) {
     return margin;
 }
 
-void widen(Margins& margins, const Program& program, const Access& access,
-           const std::vector<Margins>& of_field) {
+void widen_margins(Margins& margins, const Program& program, const Access& access,
+                   const std::vector<Margins>& of_field) {
     const Field& field = program[access.field];
     // A state keeps its old value inside its margins, so its new level has a value everywhere; what is made
     // within the step has none there.
@@ -232,7 +232,7 @@ void infer_margins(Program& program) {
     for (Statement& statement : program.statements) {
         Margins margins{};
         walk.for_each_access(roots_of(statement), [&](const Access& access) {
-            widen(margins, program, access, of_field);
+            widen_margins(margins, program, access, of_field);
             need_cells_shown(program, given, access, of_field);
         });
         if (Assign* assign = std::get_if<Assign>(&statement)) {

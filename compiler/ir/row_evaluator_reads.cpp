@@ -13,7 +13,7 @@ namespace halo::ir {
 
 namespace {
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double kNotANumber = std::numeric_limits<double>::quiet_NaN();
 
 // A field's value as it is kept (Interpreter::field).
 template <class T>
@@ -50,7 +50,7 @@ void RowEvaluator::prepare_reading(ExprId id, const Access& access) {
 
 double RowEvaluator::face_value(const Field& field, int axis, int side) const {
     const Face& face = field.boundary[axis][side];
-    if (face.kind != BoundaryKind::fixed) return kNaN;
+    if (face.kind != BoundaryKind::fixed) return kNotANumber;
     const double value = step_constant(face.value);
     const bool is_reference = type_[face.value.index] != field.type;  // Arithmetic::f64 rounds no real
     return field.storage == Storage::i64 || is_reference ? value : stored(value, field.storage);

@@ -13,6 +13,23 @@ const char* c_type_name(Type type);
 
 class Printer {
 public:
+    // Levels of precedence of C, the tighter the larger.
+    enum Precedence {
+        kNone,
+        kConditional,
+        kOr,
+        kAnd,
+        kBitOr,
+        kBitAnd,
+        kEquality,
+        kRelation,
+        kShift,
+        kSum,
+        kProduct,
+        kPrefix,
+        kPostfix
+    };
+
     virtual ~Printer() = default;
     std::string print(const Program& program);
 

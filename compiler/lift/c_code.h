@@ -93,17 +93,17 @@ struct Expr {
 struct Statement {
     enum class Kind : std::uint8_t {
         none,
-        block,       // statements
-        expression,  // expr
-        declare,     // variables
-        branch,      // expr; statements: then, otherwise (or one alone)
-        loop,        // statements: start (or -1), body; expr: condition (or -1); step (or -1)
-        leave,       // return: expr (or -1)
-        skip,        // continue
-        stop,        // break; text
-        jump,        // goto; text
-        repeat,      // while and do; expr: condition; statements: body; text; step: 1 where the body is first
-        unknown      // text; statements: what is in it
+        block,             // statements
+        expression,        // expr
+        declare,           // variables
+        branch,            // expr; statements: then, otherwise (or one alone)
+        for_loop,          // statements: start (or -1), body; expr: condition (or -1); step (or -1)
+        return_statement,  // expr (or -1)
+        continue_statement,
+        break_statement,  // text
+        goto_statement,   // text
+        while_loop,       // also do: expr: condition; statements: body; text; step: 1 where the body is first
+        unknown           // text; statements: what is in it
     };
     Kind kind = Kind::none;
     std::vector<int> statements;

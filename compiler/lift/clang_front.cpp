@@ -74,7 +74,8 @@ std::vector<std::string> database_arguments(const SourceRequest& request, std::s
     return arguments;
 }
 
-// Pragmas of OpenMP say how a loop is run and not what it computes; warnings are left to the compiler.
+// Drops -fopenmp and warnings: OpenMP's pragmas say how a loop is run and not what it computes, and warnings
+// are the compiler's matter.
 bool is_dropped(const std::string& argument) {
     return argument.rfind("-fopenmp", 0) == 0 || argument.rfind("-fopenacc", 0) == 0 ||
            argument.rfind("-W", 0) == 0 || argument.rfind("-O", 0) == 0 || argument.rfind("-g", 0) == 0 ||
@@ -180,8 +181,7 @@ std::unique_ptr<clang::CompilerInstance> make_compiler(const SourceRequest& requ
         messages.flush();
         throw SourceError("the arguments after -- are not understood by clang\n" + messages.str());
     }
-    // The driver's default frees nothing before the process ends, as it reads one file; this one reads
-    // several.
+    // The driver's default frees no memory, as its process reads one file; this process reads several.
     invocation->getFrontendOpts().DisableFree = invocation->getCodeGenOpts().DisableFree = false;
     auto compiler = std::make_unique<clang::CompilerInstance>();
     compiler->setInvocation(invocation);
@@ -254,7 +254,7 @@ clang::FunctionDecl* the_function(clang::ASTContext& context, const SourceReques
     return nullptr;
 }
 
-// What is done with the file once it is read.
+// Translates the function once the file is read.
 class Action : public clang::ASTFrontendAction {
 public:
     explicit Action(std::function<void(clang::ASTContext&)> work) : work_(std::move(work)) {}
@@ -278,7 +278,7 @@ bool has_launch(const clang::Stmt* statement) {
     return std::any_of(statement->child_begin(), statement->child_end(), has_launch);
 }
 
-// The main file's text without the bodies of functions that launch kernels; `at` stays at its place.
+// Removes from the main file's text the bodies of functions that launch kernels; `at` stays at its place.
 void remove_launches(clang::ASTContext& context, std::string& text, std::size_t& at) {
     const clang::SourceManager& sources = context.getSourceManager();
     std::vector<std::pair<unsigned, unsigned>> bodies;
@@ -338,7 +338,7 @@ private:
     Visit visit_;
 };
 
-// Sizes and numbers of steps that are written into the text: 24, 32, 40, ... in their order.
+// Assigns small values (24, 32, 40, ...) to sizes and step counts that the text contains, in their order.
 std::map<std::int64_t, int> small_values(const std::set<std::int64_t>& values) {
     std::map<std::int64_t, int> all;
     for (const std::int64_t each : values)
@@ -448,7 +448,7 @@ std::set<std::string> kinds_in(const SourceRequest& request) {
 
 namespace {
 
-// Such a program has no meaning, so that nothing can be compared with it.
+// Makes undefined arithmetic trap: nothing can be compared with a program that has it.
 void trap_undefined_arithmetic(clang::CompilerInstance& compiler) {
     for (const clang::SanitizerMask each :
          {clang::SanitizerKind::SignedIntegerOverflow, clang::SanitizerKind::Shift,

@@ -11,8 +11,9 @@ namespace halo::lift {
 
 namespace {
 
-// A kind that is not named here is opaque, so one that a later Clang adds is refused until it is listed.
-Handling handling_of(clang::Stmt::StmtClass kind) {
+// Says how the lifter handles a kind of node. One that is not listed here is opaque, so that a kind that a
+// later Clang adds is refused until it is listed.
+Handling handling_of_kind(clang::Stmt::StmtClass kind) {
     using S = clang::Stmt;
     switch (kind) {
         case S::ArraySubscriptExprClass:
@@ -99,7 +100,7 @@ Handling handling_of(clang::Stmt::StmtClass kind) {
 }  // namespace
 
 Handling handling_of(const clang::Stmt& statement) {
-    return handling_of(statement.getStmtClass());
+    return handling_of_kind(statement.getStmtClass());
 }
 
 std::string words_for(const clang::Stmt& from) {
@@ -130,7 +131,7 @@ bool has_own_rounding(const clang::Expr& from) {
 std::vector<NodeKind> node_kinds() {
     std::vector<NodeKind> all;
 #define ABSTRACT_STMT(ignored)
-#define STMT(Type, Parent) all.push_back({#Type, handling_of(clang::Stmt::Type##Class)});
+#define STMT(Type, Parent) all.push_back({#Type, handling_of_kind(clang::Stmt::Type##Class)});
 #include <clang/AST/StmtNodes.inc>
     return all;
 }

@@ -108,7 +108,7 @@ private:
         return static_cast<int>(unit.exprs.size()) - 1;
     }
     c::Expr& at(int id) { return unit.exprs[static_cast<std::size_t>(id)]; }
-    // What is in it may be read and changed.
+    // Makes a node of a kind that the lifter does not know: its operands may be read and changed.
     int unknown(const clang::Expr& from, const std::string& what) {
         std::vector<int> operands;
         for (const clang::Stmt* each : from.children()) {
@@ -404,34 +404,34 @@ private:
             fill_branch(made, *branch);
         } else if (const auto* loop = clang::dyn_cast<clang::ForStmt>(&from);
                    loop && !loop->getConditionVariable()) {
-            made.kind = Kind::loop;
+            made.kind = Kind::for_loop;
             made.statements.push_back(statement(loop->getInit()));
             made.statements.push_back(statement(loop->getBody()));
             if (loop->getCond()) made.expr = expr(loop->getCond());
             if (loop->getInc()) made.step = expr(loop->getInc());
         } else if (const auto* leave = clang::dyn_cast<clang::ReturnStmt>(&from)) {
-            made.kind = Kind::leave;
+            made.kind = Kind::return_statement;
             if (leave->getRetValue()) made.expr = expr(leave->getRetValue());
         } else if (const auto* attributed = clang::dyn_cast<clang::AttributedStmt>(&from)) {
             fill(made, *attributed->getSubStmt());
         } else if (clang::isa<clang::ContinueStmt>(from)) {
-            made.kind = Kind::skip;
+            made.kind = Kind::continue_statement;
         } else if (clang::isa<clang::NullStmt>(from)) {
             made.kind = Kind::none;
         } else if (clang::isa<clang::BreakStmt>(from)) {
-            made.kind = Kind::stop;
+            made.kind = Kind::break_statement;
             made.text = words_for(from);
         } else if (clang::isa<clang::GotoStmt>(from) || clang::isa<clang::IndirectGotoStmt>(from)) {
-            made.kind = Kind::jump;
+            made.kind = Kind::goto_statement;
             made.text = words_for(from);
         } else if (const auto* repeated = clang::dyn_cast<clang::WhileStmt>(&from);
                    repeated && !repeated->getConditionVariable()) {
-            made.kind = Kind::repeat;
+            made.kind = Kind::while_loop;
             made.text = words_for(from);
             made.expr = expr(repeated->getCond());
             made.statements.push_back(statement(repeated->getBody()));
         } else if (const auto* once = clang::dyn_cast<clang::DoStmt>(&from)) {
-            made.kind = Kind::repeat;
+            made.kind = Kind::while_loop;
             made.text = words_for(from);
             made.expr = expr(once->getCond());
             made.step = 1;

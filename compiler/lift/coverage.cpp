@@ -10,8 +10,8 @@ namespace halo::lift {
 
 namespace {
 
-using Node = c::Expr::Kind;
-using Kind = c::Statement::Kind;
+using ExprKind = c::Expr::Kind;
+using StatementKind = c::Statement::Kind;
 
 constexpr char kHead[] = R"(
 #ifdef __cplusplus
@@ -67,12 +67,13 @@ private:
         for (const int declared : each.variables)
             walk_expr(unit_.variables[static_cast<std::size_t>(declared)].init);
         walk_expr(each.expr);
-        if (each.kind == Kind::loop) walk_expr(each.step);
+        if (each.kind == StatementKind::for_loop) walk_expr(each.step);
         const std::string_view head = words(each.where);
         const bool is_constant = head.rfind("if constexpr", 0) == 0;
-        if (each.kind == Kind::branch && !is_constant) condition(each.expr, true);
-        if (each.kind == Kind::loop || each.kind == Kind::repeat) condition(each.expr, false);
-        const bool is_case = each.kind == Kind::unknown && !each.statements.empty() &&
+        if (each.kind == StatementKind::branch && !is_constant) condition(each.expr, true);
+        if (each.kind == StatementKind::for_loop || each.kind == StatementKind::while_loop)
+            condition(each.expr, false);
+        const bool is_case = each.kind == StatementKind::unknown && !each.statements.empty() &&
                              (head.rfind("case", 0) == 0 || head.rfind("default", 0) == 0);
         if (is_case) {
             const SourceRange inner =
@@ -86,8 +87,8 @@ private:
     void walk_expr(int id) {
         if (id < 0) return;
         const c::Expr& from = expr(id);
-        if (from.kind == Node::conditional) condition(from.operands[0], true);
-        const bool chooses = from.kind == Node::binary && (from.text == "&&" || from.text == "||");
+        if (from.kind == ExprKind::conditional) condition(from.operands[0], true);
+        const bool chooses = from.kind == ExprKind::binary && (from.text == "&&" || from.text == "||");
         if (chooses) {
             condition(from.operands[0], true);
             condition(from.operands[1], true);
@@ -98,12 +99,12 @@ private:
     void condition(int id, bool needs_false) {
         if (id < 0) return;
         const c::Expr* from = &expr(id);
-        while (from->kind == Node::convert || (from->kind == Node::unary && from->text == "!")) {
-            if (from->kind == Node::unary) needs_false = true;
+        while (from->kind == ExprKind::convert || (from->kind == ExprKind::unary && from->text == "!")) {
+            if (from->kind == ExprKind::unary) needs_false = true;
             from = &expr(from->operands[0]);
         }
         if (is_constant(*from)) return;
-        if (from->kind == Node::binary && (from->text == "&&" || from->text == "||")) {
+        if (from->kind == ExprKind::binary && (from->text == "&&" || from->text == "||")) {
             condition(from->operands[0], needs_false);
             condition(from->operands[1], needs_false);
             return;
@@ -116,14 +117,14 @@ private:
     }
     // Only one of its sides can be taken.
     bool is_constant(const c::Expr& from) const {
-        if (from.kind == Node::integer || from.kind == Node::real) return true;
-        if (from.kind == Node::variable) {
+        if (from.kind == ExprKind::integer || from.kind == ExprKind::real) return true;
+        if (from.kind == ExprKind::variable) {
             const c::Variable& named = unit_.variables[static_cast<std::size_t>(from.variable)];
             return named.is_const && named.storage != c::Variable::Storage::parameter && named.init >= 0 &&
                    is_constant(expr(named.init));
         }
-        const bool is_value = from.kind == Node::unary || from.kind == Node::binary ||
-                              from.kind == Node::convert || from.kind == Node::conditional;
+        const bool is_value = from.kind == ExprKind::unary || from.kind == ExprKind::binary ||
+                              from.kind == ExprKind::convert || from.kind == ExprKind::conditional;
         return is_value && std::all_of(from.operands.begin(), from.operands.end(),
                                        [&](int operand) { return is_constant(expr(operand)); });
     }

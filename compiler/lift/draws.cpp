@@ -14,8 +14,8 @@ namespace {
 constexpr double kMostOrdinary = 16;  // the largest length
 constexpr std::size_t kPlaces = 3;    // arguments that are set to such a number, one at a time
 
-// The neighbours of a float are farther than those of a double, and adding 0.25 to a large number changes
-// nothing.
+// Values near a number of the text. The neighbours of a float are farther than those of a double, and adding
+// 0.25 to a large number changes nothing.
 std::vector<double> near_real(double value) {
     constexpr float kFar = std::numeric_limits<float>::max();
     const auto narrow = static_cast<float>(value);
@@ -40,7 +40,8 @@ Draws::Draws(const c::Unit& unit, unsigned seed)
       has_zeros_(seed % 3 == 2),
       is_near_((seed + 1) / 2 % 2 == 1),
       round_(seed / 2) {
-    // Beyond these, arithmetic on the number is no longer that on cells: it overflows to infinity or wraps.
+    // Larger numbers are left out: arithmetic on them is no longer that on cells, as it overflows to infinity
+    // or wraps.
     constexpr double kMostReal = 1e30, kMostWhole = std::numeric_limits<int>::max() - 1.;
     std::set<double> wholes,
         reals;  // without repetition, so that a number that is frequent in the text is not drawn more often
@@ -74,8 +75,8 @@ int Draws::enough() const {
 bool Draws::chance(double probability) {
     return std::uniform_real_distribution<double>(0, 1)(random_) < probability;
 }
-// Where a draw is near to the text, it is mostly to one of its numbers, each for some seeds. Both
-// signs: a minus in front of a number is an operator of its own.
+// Draws a number near to one of the text, which is the same one for several seeds. Both signs are drawn, as a
+// minus in front of a number is an operator of its own.
 double Draws::pick(const Near& from) {
     const std::vector<double>& one = from[(is_near_ && chance(0.9) ? round_ : random_()) % from.size()];
     const double value = one[random_() % one.size()];

@@ -9,7 +9,7 @@ namespace halo::lift {
 
 namespace {
 using c::Number;
-using Kind = c::Statement::Kind;
+using StatementKind = c::Statement::Kind;
 }  // namespace
 
 int Executor::symbol(Symbol::Kind kind, const std::string& name) {
@@ -21,7 +21,8 @@ int Executor::symbol(Symbol::Kind kind, const std::string& name) {
     return static_cast<int>(model_.symbols.size()) - 1;
 }
 
-// A thread's place in the launch is the index of a loop over all threads, in no order.
+// Rewrites blockIdx.x * blockDim.x + threadIdx.x as the index of one loop over all threads, which run in no
+// order.
 Polynomial Executor::in_threads(Polynomial poly) {
     for (const std::string axis : {"x", "y", "z"}) {
         const auto block = symbols_.find("blockIdx." + axis), size = symbols_.find("blockDim." + axis),
@@ -124,7 +125,7 @@ Value Executor::given_number(int id) {
     return scalar(wanted);
 }
 
-// An array's length is evaluated where its type is named; later changes of variables do not matter.
+// Evaluates an array's length where its type is named: later changes of the variables in it do not matter.
 void Executor::measure(int type_id) {
     for (int at = type_id; at >= 0; at = type(at).element) {
         if (type(at).kind == c::Type::Kind::array && type(at).count_expr >= 0) elements(at);
@@ -167,8 +168,10 @@ void Executor::run_isolated(int id, int open_loops) {
 bool Executor::may_leave(int id, bool in_loop) const {
     if (id < 0) return false;
     const c::Statement& each = statement(id);
-    if (each.kind == Kind::leave || (each.kind == Kind::skip && !in_loop)) return true;
-    const bool is_loop = each.kind == Kind::loop || each.kind == Kind::repeat;
+    if (each.kind == StatementKind::return_statement ||
+        (each.kind == StatementKind::continue_statement && !in_loop))
+        return true;
+    const bool is_loop = each.kind == StatementKind::for_loop || each.kind == StatementKind::while_loop;
     return std::any_of(each.statements.begin(), each.statements.end(),
                        [&](int inner) { return may_leave(inner, in_loop || is_loop); });
 }
@@ -183,39 +186,39 @@ void Executor::run_statement(int id) {
     if (id < 0) return;
     const c::Statement& each = statement(id);
     switch (each.kind) {
-        case Kind::none:
+        case StatementKind::none:
             return;
-        case Kind::block:
+        case StatementKind::block:
             run_list(each.statements);
             return;
-        case Kind::expression: {
+        case StatementKind::expression: {
             const Value made = value(each.expr);
             const c::Expr::Kind kind = expr(each.expr).kind;
             if (made.kind == Value::Kind::nothing && kind == c::Expr::Kind::unknown)
                 throw Refusal(each.where, made.reason);
             return;
         }
-        case Kind::declare:
+        case StatementKind::declare:
             run_declaration(each);
             return;
-        case Kind::branch:
+        case StatementKind::branch:
             run_branch(each);
             return;
-        case Kind::loop:
+        case StatementKind::for_loop:
             run_loop(each);
             return;
-        case Kind::leave:
+        case StatementKind::return_statement:
             if (open_loops_ > 0) throw Refusal(each.where, "the function is left from within this loop");
             if (each.expr >= 0) state_.result = value(each.expr);
             state_.left = true;
             return;
-        case Kind::skip:
+        case StatementKind::continue_statement:
             state_.left = !has(Mutation::drop_continue);
             return;
-        case Kind::stop:
-        case Kind::jump:
-        case Kind::repeat:
-        case Kind::unknown:
+        case StatementKind::break_statement:
+        case StatementKind::goto_statement:
+        case StatementKind::while_loop:
+        case StatementKind::unknown:
             throw Refusal(each.where, each.text);
     }
 }
@@ -296,7 +299,7 @@ bool Executor::names_place(int id) const {
            kind == c::Expr::Kind::dereference || kind == c::Expr::Kind::member;
 }
 
-// A reference that is bound to a temporary: a number that nothing else changes.
+// Evaluates a reference that is bound to a temporary: a number that nothing else changes.
 Value Executor::referred(int id) {
     switch (expr(id).kind) {
         case c::Expr::Kind::integer:
@@ -334,7 +337,7 @@ bool Executor::join_stores(int condition, const State& before, const State& then
     state_.stores.pop_back();
     state_.stores[at].value = add(made);
     state_.stores[at].guards = before.guards;
-    // The other branch has read before this one store, not after it.
+    // The other branch's reads come before this one store, not after it.
     for (std::size_t i = first_read; i < model_.reads.size(); ++i)
         model_.reads[i].sequence = std::min(model_.reads[i].sequence, static_cast<int>(at));
     return true;
@@ -359,7 +362,7 @@ Value Executor::merged(int condition, const Value& then, const Value& otherwise,
 // The state holds the other branch.
 void Executor::merge(int condition, const State& before, State then) {
     const SourceRange where = model_.term(condition).where;
-    // What the function is given has a value also where a branch has not set it.
+    // Parameters and globals have a value also where a branch has not set them.
     const auto complete = [&](const std::map<int, Value>& from, std::map<int, Value>& into) {
         for (const auto& [id, held] : from) {
             if (!into.count(id) && variable(id).storage != c::Variable::Storage::local)
@@ -412,7 +415,7 @@ void Executor::add_guard(int id, bool holds, SourceRange where) {
     state_.guards.push_back(holds ? id : negation(id, where));
 }
 
-// i + c < n narrows the loop over i.
+// Narrows the loop over i where a condition such as i + c < n holds.
 void Executor::guard_by_comparison(const Term& comparison, bool holds, int id, SourceRange where) {
     const auto give_up = [&] { state_.guards.push_back(holds ? id : negation(id, where)); };
     const Term left = model_.term(comparison.operands[0]);

@@ -13,7 +13,7 @@ namespace halo::lift {
 namespace {
 
 using c::Number;
-using Kind = c::Expr::Kind;
+using ExprKind = c::Expr::Kind;
 
 const std::map<std::string, std::string>& library() {
     static const std::map<std::string, std::string> names{
@@ -25,7 +25,7 @@ const std::map<std::string, std::string>& library() {
     return names;
 }
 
-// The function of the language, of a C name with or without `std::`, `__builtin_` and `f`.
+// The name of the spec's function for that of C, with or without `std::`, `__builtin_` and the suffix `f`.
 std::string library_function(std::string name) {
     for (const std::string prefix : {"std::", "__builtin_"}) {
         if (name.rfind(prefix, 0) == 0) name = name.substr(prefix.size());
@@ -38,8 +38,8 @@ std::string library_function(std::string name) {
     return "";
 }
 
-// Of CUDA: these have errors of their own on a GPU, where the stand-ins for them (stand_in_headers.h) round
-// as C does.
+// Whether a CUDA function is approximate on a GPU, where the stand-in for it (stand_in_headers.h) rounds as C
+// does.
 bool is_approximate(const std::string& name) {
     static const std::set<std::string> names{"__expf", "__logf",     "__sinf", "__cosf",
                                              "__powf", "__fdividef", "rsqrtf", "rsqrt"};
@@ -80,7 +80,7 @@ std::optional<double> computed_as(const std::string& name, Real x, Real y) {
 }  // namespace
 
 Value Executor::call(const c::Expr& from) {
-    if (from.kind == Kind::invoke) {
+    if (from.kind == ExprKind::invoke) {
         const Value callee = value(from.operands[0]);
         if (callee.kind != Value::Kind::closure) return Value::none("which function this calls is not known");
         // A closure sees the values that it has captured.

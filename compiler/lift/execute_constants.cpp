@@ -6,7 +6,7 @@
 namespace halo::lift {
 
 namespace {
-using Kind = c::Expr::Kind;
+using ExprKind = c::Expr::Kind;
 using Storage = c::Variable::Storage;
 }  // namespace
 
@@ -19,7 +19,7 @@ void Executor::flatten(int list, int type_id, std::vector<Value>& into, SourceRa
                                                         : Value::of(whole(0, number_of(type_id), where)));
         return;
     }
-    const bool is_list = list < 0 || expr(list).kind == Kind::list;
+    const bool is_list = list < 0 || expr(list).kind == ExprKind::list;
     if (of.kind != c::Type::Kind::array || !of.count || !is_list)
         throw Refusal(where, "what this array begins with is not a list of numbers");
     for (std::int64_t i = 0; i < *of.count; ++i) {
@@ -32,19 +32,19 @@ void Executor::flatten(int list, int type_id, std::vector<Value>& into, SourceRa
 bool Executor::is_literal(int id) const {
     const c::Expr& from = expr(id);
     switch (from.kind) {
-        case Kind::integer:
-        case Kind::real:
+        case ExprKind::integer:
+        case ExprKind::real:
             return true;
-        case Kind::variable: {
+        case ExprKind::variable: {
             const c::Variable& named = variable(from.variable);
             return named.is_const && named.init >= 0 && named.storage != Storage::parameter &&
                    (named.storage == Storage::global || named.is_static) && is_literal(named.init);
         }
-        case Kind::unary:
-        case Kind::binary:
-        case Kind::conditional:
-        case Kind::convert:
-        case Kind::list:
+        case ExprKind::unary:
+        case ExprKind::binary:
+        case ExprKind::conditional:
+        case ExprKind::convert:
+        case ExprKind::list:
             return std::all_of(from.operands.begin(), from.operands.end(),
                                [this](int operand) { return is_literal(operand); });
         default:
@@ -65,7 +65,7 @@ Value Executor::constant_element(int id, const Pointer& at, SourceRange where) {
     int of = variable(id).type;
     while (type(of).kind == c::Type::Kind::array) {
         const auto size = elements(type(of).element).constant();
-        if (list < 0 || expr(list).kind != Kind::list || !size || flat < 0) break;
+        if (list < 0 || expr(list).kind != ExprKind::list || !size || flat < 0) break;
         const std::int64_t which = flat / *size;
         flat %= *size;
         of = type(of).element;

@@ -11,7 +11,7 @@ namespace halo::lift {
 namespace {
 
 using c::Number;
-using Kind = c::Expr::Kind;
+using ExprKind = c::Expr::Kind;
 
 constexpr std::int64_t kMaxIterations = 1024;  // of loops that are written out
 
@@ -20,7 +20,7 @@ constexpr std::int64_t kMaxIterations = 1024;  // of loops that are written out
 bool Executor::mentions(int id, int variable_id) const {
     if (id < 0) return false;
     const c::Expr& from = expr(id);
-    return (from.kind == Kind::variable && from.variable == variable_id) ||
+    return (from.kind == ExprKind::variable && from.variable == variable_id) ||
            std::any_of(from.operands.begin(), from.operands.end(),
                        [&](int operand) { return mentions(operand, variable_id); });
 }
@@ -28,13 +28,14 @@ bool Executor::mentions(int id, int variable_id) const {
 bool Executor::has_effects(int id) const {
     if (id < 0) return false;
     const c::Expr& from = expr(id);
-    const bool acts = from.kind == Kind::assign || from.kind == Kind::step || from.kind == Kind::call ||
-                      from.kind == Kind::invoke || from.kind == Kind::unknown;
+    const bool acts = from.kind == ExprKind::assign || from.kind == ExprKind::step ||
+                      from.kind == ExprKind::call || from.kind == ExprKind::invoke ||
+                      from.kind == ExprKind::unknown;
     return acts || std::any_of(from.operands.begin(), from.operands.end(),
                                [&](int operand) { return has_effects(operand); });
 }
 
-// The bound is computed anew in each iteration: it must not change from one to the next.
+// Checks that a loop's bound stays the same: C computes it anew in each iteration.
 void Executor::check_bound(const c::Statement& loop, const Header& header,
                            const std::vector<int>& changed) const {
     for (const int id : changed) {
@@ -69,8 +70,8 @@ void Executor::read_start(const c::Statement& loop, Header& header, Polynomial& 
         const int from = variable(header.variable).init;
         if (from < 0) throw Refusal(header.where, "where this loop starts is not said in it");
         start = known_integer(from, "where the loop starts");
-    } else if (init.kind == c::Statement::Kind::expression && expr(init.expr).kind == Kind::assign &&
-               expr(init.expr).text == "=" && expr(expr(init.expr).operands[0]).kind == Kind::variable) {
+    } else if (init.kind == c::Statement::Kind::expression && expr(init.expr).kind == ExprKind::assign &&
+               expr(init.expr).text == "=" && expr(expr(init.expr).operands[0]).kind == ExprKind::variable) {
         header.variable = expr(expr(init.expr).operands[0]).variable;
         start = known_integer(expr(init.expr).operands[1], "where the loop starts");
     } else {
@@ -88,10 +89,10 @@ void Executor::read_step(const c::Statement& loop, Header& header, const Polynom
                          bool& is_grid_stride) {
     if (loop.step < 0) throw Refusal(header.where, "by how much this loop counts is not said in it");
     const c::Expr& step = expr(loop.step);
-    const bool counts = !step.operands.empty() && expr(step.operands[0]).kind == Kind::variable &&
+    const bool counts = !step.operands.empty() && expr(step.operands[0]).kind == ExprKind::variable &&
                         expr(step.operands[0]).variable == header.variable;
     if (!counts) throw Refusal(step.where, "this loop counts another variable than it starts with");
-    if (step.kind == Kind::step) {
+    if (step.kind == ExprKind::step) {
         header.step = step.text.find("++") != std::string::npos ? 1 : -1;
         return;
     }
@@ -99,7 +100,8 @@ void Executor::read_step(const c::Statement& loop, Header& header, const Polynom
     if (step.operands.size() > 1 &&
         (mentions(step.operands[1], header.variable) || has_effects(step.operands[1])))
         throw Refusal(step.where, "by how much this loop counts is computed anew in each iteration");
-    if (step.kind == Kind::assign && (step.text == "+=" || step.text == "-=")) by = integer(step.operands[1]);
+    if (step.kind == ExprKind::assign && (step.text == "+=" || step.text == "-="))
+        by = integer(step.operands[1]);
     if (!by) throw Refusal(step.where, "by how much this loop counts is not known");
     if (unit_.is_cuda) {  // for (i = thread; i < n; i += threads): each cell once, in no order
         for (const auto& [axis, id] : threads_) {
@@ -122,19 +124,19 @@ void Executor::read_step(const c::Statement& loop, Header& header, const Polynom
 void Executor::read_condition(const c::Statement& loop, Header& header, const Polynomial& start) {
     if (loop.expr < 0) throw Refusal(header.where, "where this loop ends is not said in it");
     const c::Expr* condition = &expr(loop.expr);
-    while (condition->kind == Kind::convert)
+    while (condition->kind == ExprKind::convert)
         condition = &expr(condition->operands[0]);
-    if (condition->kind != Kind::binary)
+    if (condition->kind != ExprKind::binary)
         throw Refusal(condition->where, "where this loop ends is not a comparison");
     const Span counted = span_of(number_of(variable(header.variable).type));
     bool becomes_unsigned = counted.low == 0;
     const auto names_it = [&](int id) {
-        for (; expr(id).kind == Kind::convert; id = expr(id).operands[0]) {
+        for (; expr(id).kind == ExprKind::convert; id = expr(id).operands[0]) {
             const Span all = span_of(number_of(expr(id).type));
             if (is_integer_type(expr(id).type) && all.low == 0) becomes_unsigned = true;
             if (!is_integer_type(expr(id).type) || all.high < counted.high) return false;
         }
-        return expr(id).kind == Kind::variable && expr(id).variable == header.variable;
+        return expr(id).kind == ExprKind::variable && expr(id).variable == header.variable;
     };
     std::string op = condition->text;
     const bool is_left = names_it(condition->operands[0]);
@@ -157,7 +159,7 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     } else {
         throw Refusal(condition->where, "this loop counts away from where it ends");
     }
-    const auto natural = [&](const Polynomial& poly) { return is_natural(poly, loops_around()); };
+    const auto natural = [&](const Polynomial& poly) { return is_never_negative(poly, loops_around()); };
     const bool starts_below = start.constant() && *start.constant() < 0;
     if (becomes_unsigned && (counted.low < 0 ? !natural(header.lower) : starts_below))
         throw Refusal(condition->where,

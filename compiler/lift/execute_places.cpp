@@ -10,7 +10,7 @@ namespace halo::lift {
 namespace {
 
 using c::Number;
-using Kind = c::Expr::Kind;
+using ExprKind = c::Expr::Kind;
 using Storage = c::Variable::Storage;
 
 std::string joined(const std::string& first, const std::vector<std::string>& members,
@@ -111,7 +111,7 @@ Value Executor::scalar(Scalar wanted) {
 Place Executor::place(int id) {
     const c::Expr& from = expr(id);
     switch (from.kind) {
-        case Kind::variable: {
+        case ExprKind::variable: {
             if (const auto bound = state_.references.find(from.variable); bound != state_.references.end())
                 return bound->second;
             Place made;
@@ -135,20 +135,20 @@ Place Executor::place(int id) {
             made.pointer.type = named.type;
             return made;
         }
-        case Kind::subscript:
+        case ExprKind::subscript:
             return subscript(from);
-        case Kind::dereference: {
+        case ExprKind::dereference: {
             Place made;
             made.kind = Place::Kind::element;
             made.pointer = pointer(from.operands[0]);
             if (made.pointer.path.empty()) made.pointer = move(made.pointer, made.pointer.type, 0).pointer;
             return made;
         }
-        case Kind::member:
+        case ExprKind::member:
             return member(from);
-        case Kind::convert:
+        case ExprKind::convert:
             return place(from.operands[0]);
-        case Kind::conditional: {
+        case ExprKind::conditional: {
             const auto decided = known_truth(truth(term(from.operands[0]), from.where));
             if (decided) return place(from.operands[*decided ? 1 : 2]);
             break;
@@ -156,7 +156,7 @@ Place Executor::place(int id) {
         default:
             break;
     }
-    throw Refusal(from.where, from.kind == Kind::unknown ? from.text : "what this names is not known");
+    throw Refusal(from.where, from.kind == ExprKind::unknown ? from.text : "what this names is not known");
 }
 
 Place Executor::subscript(const c::Expr& from) {
@@ -164,7 +164,7 @@ Place Executor::subscript(const c::Expr& from) {
     Place made;
     // The conversion of an array to a pointer to its first element changes nothing.
     const bool decays =
-        base->kind == Kind::convert && type(expr(base->operands[0]).type).kind == c::Type::Kind::array;
+        base->kind == ExprKind::convert && type(expr(base->operands[0]).type).kind == c::Type::Kind::array;
     Pointer at;
     if (decays) {
         made = place(base->operands[0]);
@@ -235,10 +235,10 @@ std::int64_t Executor::flat_index(const Pointer& at, SourceRange where) const {
 Place Executor::member(const c::Expr& from) {
     std::vector<std::string> members;
     const c::Expr* at = &from;
-    for (; at->kind == Kind::member; at = &expr(at->operands[0]))
+    for (; at->kind == ExprKind::member; at = &expr(at->operands[0]))
         members.insert(members.begin(), at->text);
-    if (at->kind == Kind::dereference) at = &expr(at->operands[0]);
-    if (at->kind != Kind::variable) throw Refusal(from.where, "which member this is cannot be followed");
+    if (at->kind == ExprKind::dereference) at = &expr(at->operands[0]);
+    if (at->kind != ExprKind::variable) throw Refusal(from.where, "which member this is cannot be followed");
     Place made;
     made.variable = at->variable;
     const c::Variable& named = variable(at->variable);

@@ -119,7 +119,7 @@ bool Executor::match_call(const Term& call, int wanted, ReductionMatch& found) {
            add_part(found, call.text, call.operands[is_left ? 1 : 0]);
 }
 
-// What an iteration, whose result is the term, adds to what the variable was before.
+// Matches an iteration whose result is the term with an addition to the variable's former value.
 bool Executor::match_reduction(int id, int wanted, ReductionMatch& found) {
     const Term from = model_.term(id);
     switch (from.kind) {

@@ -53,7 +53,8 @@ void Executor::check_references() {
     }
 }
 
-// Of a nest: what is read after it is in arrays alone; pointers may have been swapped by a loop over time.
+// Checks the results of a nest: what is read after it must be in arrays, and pointers may have been swapped
+// by a loop over time.
 void Executor::check_results() {
     const auto is_reduction = [this](const Value& held, int id) {
         if (held.kind != Value::Kind::term || model_.term(held.term).kind != Term::Kind::reduced)

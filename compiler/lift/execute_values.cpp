@@ -10,7 +10,7 @@ namespace halo::lift {
 namespace {
 
 using c::Number;
-using Kind = c::Expr::Kind;
+using ExprKind = c::Expr::Kind;
 
 double rounded(double value, Number type) {
     return type == Number::f32 ? static_cast<double>(static_cast<float>(value)) : value;
@@ -115,28 +115,28 @@ Value Executor::value(int id) {
         throw Refusal(expr(id).where, "this function is too long to be lifted, written out");
     const c::Expr& from = expr(id);
     switch (from.kind) {
-        case Kind::integer:
-        case Kind::real:
+        case ExprKind::integer:
+        case ExprKind::real:
             if (number_of(from.type) == Number::none)
                 return Value::none("a number of a type that a spec does not have stands here");
-            if (from.kind == Kind::real)
+            if (from.kind == ExprKind::real)
                 return Value::of(number(from.real, number_of(from.type), from.where));
             return Value::of(c::is_real(number_of(from.type))
                                  ? number(static_cast<double>(from.integer), number_of(from.type), from.where)
                                  : truncated(whole(from.integer, Number::i64, from.where),
                                              number_of(from.type), from.where));
-        case Kind::variable:
-        case Kind::subscript:
-        case Kind::dereference:
-        case Kind::member:
+        case ExprKind::variable:
+        case ExprKind::subscript:
+        case ExprKind::dereference:
+        case ExprKind::member:
             return load(place(id), from.where);
-        case Kind::unary:
+        case ExprKind::unary:
             return unary(from);
-        case Kind::binary:
+        case ExprKind::binary:
             return binary(from);
-        case Kind::conditional:
+        case ExprKind::conditional:
             return conditional(from);
-        case Kind::convert: {
+        case ExprKind::convert: {
             if (type(from.type).kind == c::Type::Kind::pointer) {
                 const Value inner = value(from.operands[0]);
                 if (inner.kind != Value::Kind::pointer) return inner;
@@ -157,22 +157,22 @@ Value Executor::value(int id) {
             if (inner.kind != Value::Kind::term) return inner;
             return convert(inner.term, number_of(from.type), from.where);
         }
-        case Kind::address: {
+        case ExprKind::address: {
             const Place named = place(from.operands[0]);
             if (named.kind == Place::Kind::element) return Value::of(named.pointer);
             return Value::none("the address of a variable is taken here; it may be changed from anywhere");
         }
-        case Kind::call:
-        case Kind::invoke:
+        case ExprKind::call:
+        case ExprKind::invoke:
             return call(from);
-        case Kind::assign:
+        case ExprKind::assign:
             return assignment(from);
-        case Kind::step:
+        case ExprKind::step:
             return step(from);
-        case Kind::comma:
+        case ExprKind::comma:
             value(from.operands[0]);
             return value(from.operands[1]);
-        case Kind::closure: {
+        case ExprKind::closure: {
             auto closure = std::make_shared<Closure>();
             closure->expr = id;
             for (const int copied : from.captured) {
@@ -184,10 +184,10 @@ Value Executor::value(int id) {
             made.closure = closure;
             return made;
         }
-        case Kind::list:
+        case ExprKind::list:
             if (from.operands.size() == 1) return value(from.operands[0]);
             return Value::none("a list is no number");
-        case Kind::unknown:
+        case ExprKind::unknown:
             return Value::none(from.text);
     }
     return Value::none("this is not understood");

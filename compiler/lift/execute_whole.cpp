@@ -70,7 +70,7 @@ Executor::Span Executor::span_of(int id, int depth) const {
     return {span(loop->lower, depth + 1).low, kMost};
 }
 
-// Between which numbers the polynomial lies, whatever its symbols are.
+// The interval that the polynomial lies in, whatever its symbols are.
 Executor::Span Executor::span(const Polynomial& poly, int depth) const {
     Span sum;
     if (depth > 8) return {-0x1p64, 0x1p64};
@@ -87,8 +87,8 @@ Executor::Span Executor::span(const Polynomial& poly, int depth) const {
     return sum;
 }
 
-// What arithmetic on the terms gives. Signed numbers do not overflow in a program that has a meaning;
-// unsigned ones wrap around, which `needs` says.
+// Adds the term of an integer computation. Signed numbers do not overflow in a program that has a meaning;
+// unsigned ones wrap around, which `needs` records.
 int Executor::computed(const Polynomial& poly, Number type, const std::vector<int>& from, SourceRange where) {
     std::vector<Polynomial> needs;
     for (const int each : from)
@@ -104,7 +104,7 @@ int Executor::computed(const Polynomial& poly, Number type, const std::vector<in
     return id;
 }
 
-// A whole number as the type holds it.
+// Converts a whole number to a type that may hold fewer bits.
 int Executor::truncated(int id, Number to, SourceRange where) {
     const Term from = model_.term(id);
     if (const auto fixed = from.poly.constant(); fixed && from.needs.empty()) {
@@ -130,7 +130,7 @@ int Executor::truncated(int id, Number to, SourceRange where) {
 }
 
 // Whether the polynomial is never below zero within these loops, each of which has an iteration there.
-bool Executor::is_natural(Polynomial poly, const std::vector<int>& loops) const {
+bool Executor::is_never_negative(Polynomial poly, const std::vector<int>& loops) const {
     for (auto loop = loops.rbegin(); loop != loops.rend(); ++loop) {
         const Loop& of = model_.loop(*loop);
         const auto factor = poly.coefficient(of.symbol);
@@ -158,7 +158,7 @@ bool Executor::is_natural(Polynomial poly, const std::vector<int>& loops) const 
 void Executor::require_exact(int id, const std::vector<int>& loops) const {
     const Term& from = model_.term(id);
     for (const Polynomial& each : from.needs) {
-        if (has(Mutation::drop_wrap) || is_natural(each, loops)) continue;
+        if (has(Mutation::drop_wrap) || is_never_negative(each, loops)) continue;
         const bool is_below = least_of(from.type) == 0 && each == from.poly;
         throw Refusal(from.where,
                       is_below
@@ -170,8 +170,8 @@ void Executor::require_exact(int id, const std::vector<int>& loops) const {
         require_exact(operand, loops);
 }
 
-// Whether a sum of loop indices is never negative, by where the loops begin.
-bool Executor::is_natural(const Polynomial& poly) const {
+// Whether a sum of loop indices is never negative, by the lower bounds of the loops.
+bool Executor::is_never_negative(const Polynomial& poly) const {
     std::int64_t least = 0;
     for (const auto& [monomial, factor] : poly.terms()) {
         if (monomial.empty()) {
@@ -187,7 +187,7 @@ bool Executor::is_natural(const Polynomial& poly) const {
     return least >= 0;
 }
 
-// Of C, which rounds towards zero: where that is no other result than rounding down.
+// Translates C's division, which rounds towards zero, where rounding down gives the same result.
 Value Executor::whole_division(const std::string& op, int left, int right, Number result, SourceRange where) {
     const Term a = model_.term(left), b = model_.term(right);
     std::int64_t by = b.kind == Term::Kind::integer ? b.poly.constant().value_or(0) : 0;
@@ -210,7 +210,7 @@ Value Executor::whole_division(const std::string& op, int left, int right, Numbe
             return Value::of(computed(*exact, result, {left}, where));
         return Value::none("whole numbers are divided here, which rounds towards zero in C");
     }
-    if (!is_natural(a.poly))
+    if (!is_never_negative(a.poly))
         return Value::none("the remainder of what may be negative has the sign of it in C");
     Term made;
     made.kind = Term::Kind::binary;

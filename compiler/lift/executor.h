@@ -169,7 +169,7 @@ private:
     Value whole_division(const std::string& op, int left, int right, c::Number type, SourceRange where);
     int compare(const std::string& op, int left, int right, SourceRange where);
     Value convert(int term, c::Number type, SourceRange where);
-    bool is_natural(const Polynomial& poly) const;
+    bool is_never_negative(const Polynomial& poly) const;
     bool has_changed(const State& before) const;
     Value conditional(const c::Expr& expr);
     Value unary(const c::Expr& expr);
@@ -183,7 +183,7 @@ private:
     Span span(const Polynomial& poly, int depth = 0) const;
     Span span_of(int symbol, int depth) const;
     static Span span_of(c::Number type);
-    bool is_natural(Polynomial poly, const std::vector<int>& loops) const;
+    bool is_never_negative(Polynomial poly, const std::vector<int>& loops) const;
     void require_exact(int term, const std::vector<int>& loops) const;
     int truth(int term, SourceRange where);
     int negation(int term, SourceRange where);

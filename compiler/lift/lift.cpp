@@ -95,7 +95,7 @@ private:
     void visit(int id) {
         if (id < 0) return;
         const c::Statement& each = statement(id);
-        if (each.kind == c::Statement::Kind::loop) {
+        if (each.kind == c::Statement::Kind::for_loop) {
             visit_loop(id);
             return;
         }

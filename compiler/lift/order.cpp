@@ -8,10 +8,9 @@ namespace halo::lift {
 
 namespace {
 
-using Node = c::Expr::Kind;
+using ExprKind = c::Expr::Kind;
 
-// What a part of an expression does. Memory is one: which cell an array's subscript names is not told apart
-// here.
+// What a part of an expression reads and changes.
 struct Effect {
     std::set<int> reads, changes;  // variables
     bool reads_memory = false, changes_memory = false;
@@ -38,7 +37,7 @@ public:
             effect(static_cast<int>(i));
         for (const int id : open_) {
             c::Expr& each = unit_.exprs[static_cast<std::size_t>(id)];
-            each.kind = Node::unknown;
+            each.kind = ExprKind::unknown;
             each.text = "one part of this changes what another part uses, and which comes first is not said";
         }
     }
@@ -46,7 +45,7 @@ public:
 private:
     const c::Expr& expr(int id) const { return unit_.exprs[static_cast<std::size_t>(id)]; }
 
-    // Of all parts together.
+    // The effect of all parts together.
     const Effect& effect(int id) {
         if (const auto found = known_.find(id); found != known_.end()) return found->second;
         Effect made = find(expr(id), id);
@@ -58,29 +57,29 @@ private:
         for (const int operand : from.operands)
             all.add(effect(operand));
         switch (from.kind) {
-            case Node::variable:
+            case ExprKind::variable:
                 all.reads.insert(from.variable);
                 return all;
-            case Node::subscript:
-            case Node::dereference:
-            case Node::member:
+            case ExprKind::subscript:
+            case ExprKind::dereference:
+            case ExprKind::member:
                 all.reads_memory = true;
                 break;
-            case Node::assign:
-            case Node::step:
+            case ExprKind::assign:
+            case ExprKind::step:
                 change(from.operands[0], all);
                 break;
-            case Node::call:
-            case Node::invoke:
+            case ExprKind::call:
+            case ExprKind::invoke:
                 call(from, all);
                 break;
-            case Node::conditional:
-            case Node::comma:
+            case ExprKind::conditional:
+            case ExprKind::comma:
                 return all;  // these have an order
             default:
                 break;
         }
-        const bool has_order = from.kind == Node::binary && (from.text == "&&" || from.text == "||");
+        const bool has_order = from.kind == ExprKind::binary && (from.text == "&&" || from.text == "||");
         if (!has_order && is_open(from)) open_.insert(id);
         return all;
     }
@@ -91,7 +90,7 @@ private:
                 if (a == b) continue;
                 Effect other = effect(from.operands[b]);
                 // What is assigned to is read by `+=` and its like alone.
-                const bool is_target = from.kind == Node::assign && b == 0 && from.text == "=";
+                const bool is_target = from.kind == ExprKind::assign && b == 0 && from.text == "=";
                 if (is_target) other = target(from.operands[b]);
                 if (effect(from.operands[a]).disturbs(other)) return true;
             }
@@ -104,12 +103,12 @@ private:
         const c::Expr& from = expr(id);
         for (const int operand : from.operands)
             named.add(effect(operand));
-        if (from.kind == Node::variable) named.changes.insert(from.variable);
+        if (from.kind == ExprKind::variable) named.changes.insert(from.variable);
         return named;
     }
     void change(int id, Effect& made) const {
         const c::Expr& from = expr(id);
-        if (from.kind == Node::variable)
+        if (from.kind == ExprKind::variable)
             made.changes.insert(from.variable);
         else
             made.changes_memory = true;
@@ -118,11 +117,11 @@ private:
     // A function may change what it is given by reference, what it has captured, globals and memory.
     void call(const c::Expr& from, Effect& made) {
         for (const int operand : from.operands) {
-            if (from.kind == Node::invoke && operand == from.operands.front())
+            if (from.kind == ExprKind::invoke && operand == from.operands.front())
                 continue;  // the closure itself
             const c::Expr& given = expr(operand);
-            const bool is_place = given.kind == Node::variable || given.kind == Node::subscript ||
-                                  given.kind == Node::dereference || given.kind == Node::member;
+            const bool is_place = given.kind == ExprKind::variable || given.kind == ExprKind::subscript ||
+                                  given.kind == ExprKind::dereference || given.kind == ExprKind::member;
             if (is_place && !given.is_loaded) change(operand, made);
         }
         if (from.function < 0) return;  // of the library, or refused where it is called
@@ -150,7 +149,7 @@ private:
             if (init >= 0) made.add(effect(init));
         }
         if (each.expr >= 0) made.add(effect(each.expr));
-        if (each.kind == c::Statement::Kind::loop && each.step >= 0) made.add(effect(each.step));
+        if (each.kind == c::Statement::Kind::for_loop && each.step >= 0) made.add(effect(each.step));
         for (const int inner : each.statements)
             walk(inner, made, own);
     }

@@ -13,8 +13,8 @@ namespace halo::lift {
 
 namespace {
 
-using Kind = c::Statement::Kind;
-using Node = c::Expr::Kind;
+using StatementKind = c::Statement::Kind;
+using ExprKind = c::Expr::Kind;
 using Storage = c::Variable::Storage;
 
 class Outliner {
@@ -27,7 +27,7 @@ public:
         for (const int id : found.order) {
             if (!found.declared.count(id)) define(id);
         }
-        // Lengths of arrays are made of numbers: these come first.
+        // Numbers come before arrays, whose lengths are made of them.
         std::stable_partition(result_.given.begin(), result_.given.end(),
                               [&](int id) { return type(variable(id).type).kind == c::Type::Kind::number; });
         result_.nest = nest_;
@@ -56,9 +56,9 @@ private:
             mention_lengths(declared, found);
             mention_expr(variable(declared).init, found);
         }
-        if (each.kind == Kind::loop) mention(each.statements[0], found);
+        if (each.kind == StatementKind::for_loop) mention(each.statements[0], found);
         mention_expr(each.expr, found);
-        if (each.kind == Kind::loop) {
+        if (each.kind == StatementKind::for_loop) {
             mention_expr(each.step, found);
             mention(each.statements[1], found);
             return;
@@ -69,11 +69,11 @@ private:
     void mention_expr(int id, Mentions& found) const {
         if (id < 0) return;
         const c::Expr& from = expr(id);
-        if (from.kind == Node::variable && found.known.insert(from.variable).second)
+        if (from.kind == ExprKind::variable && found.known.insert(from.variable).second)
             found.order.push_back(from.variable);
         for (const int operand : from.operands)
             mention_expr(operand, found);
-        if (from.kind != Node::closure) return;
+        if (from.kind != ExprKind::closure) return;
         const c::Function& body = unit_.functions[static_cast<std::size_t>(from.function)];
         found.declared.insert(body.parameters.begin(), body.parameters.end());
         mention(body.body, found);
@@ -117,7 +117,7 @@ private:
     int declared_at(int id) const {
         for (std::size_t i = 0; i < unit_.statements.size(); ++i) {
             const c::Statement& each = unit_.statements[i];
-            const bool has = each.kind == Kind::declare &&
+            const bool has = each.kind == StatementKind::declare &&
                              std::count(each.variables.begin(), each.variables.end(), id) > 0;
             if (has && flow_.is_inside(static_cast<int>(i), outermost()))
                 return flow_.begin(static_cast<int>(i));
@@ -131,12 +131,13 @@ private:
         return at;
     }
 
-    // What the variable is set to for sure when the nest is entered, where that can be made again.
+    // The assignment that surely gives the variable its value at the nest, where it can be repeated in front
+    // of the nest.
     Definition definition(int id) const {
         const c::Variable& named = variable(id);
         const c::Type& of = type(named.type);
         if (of.kind == c::Type::Kind::array) {
-            const bool is_list = named.is_const && named.init >= 0 && expr(named.init).kind == Node::list;
+            const bool is_list = named.is_const && named.init >= 0 && expr(named.init).kind == ExprKind::list;
             return is_list && is_pure(named.init, -1) ? Definition{0, named.init} : Definition{};
         }
         if (named.storage == Storage::parameter) return {};
@@ -153,7 +154,7 @@ private:
         const bool has_changed = last.value >= 0 && flow_.changes_between(id, last.at, nest_);
         if (last.value < 0 || (has_changed && !has(Mutation::keep_counter))) return {};
         const c::Expr& value = expr(last.value);
-        if (value.kind == Node::closure) {  // what it has copied must still be the same
+        if (value.kind == ExprKind::closure) {  // what it has copied must still be the same
             const bool is_same = std::none_of(value.captured.begin(), value.captured.end(), [&](int copied) {
                 return flow_.changes_between(copied, last.at, nest_);
             });
@@ -172,24 +173,26 @@ private:
     // statement of a block around it, or the start of a loop around it.
     bool is_done_before(int id) const {
         const c::Statement& each = statement(id);
-        const bool is_plain = each.kind == Kind::declare ||
-                              (each.kind == Kind::expression && expr(each.expr).kind == Node::assign);
+        const bool is_plain =
+            each.kind == StatementKind::declare ||
+            (each.kind == StatementKind::expression && expr(each.expr).kind == ExprKind::assign);
         const int around = flow_.parent(id);
         if (!is_plain || around < 0 || !flow_.is_inside(nest_, around)) return false;
-        if (statement(around).kind == Kind::loop) return statement(around).statements[0] == id;
+        if (statement(around).kind == StatementKind::for_loop) return statement(around).statements[0] == id;
         // A `switch` jumps into its body past earlier statements.
         const int outer = flow_.parent(around);
-        return statement(around).kind == Kind::block && (outer < 0 || statement(outer).kind != Kind::unknown);
+        return statement(around).kind == StatementKind::block &&
+               (outer < 0 || statement(outer).kind != StatementKind::unknown);
     }
 
     // Whether it has the same value when the nest is entered as at `from`.
     bool is_pure(int id, int from) const {
         const c::Expr& each = expr(id);
         switch (each.kind) {
-            case Node::integer:
-            case Node::real:
+            case ExprKind::integer:
+            case ExprKind::real:
                 return true;
-            case Node::variable: {
+            case ExprKind::variable: {
                 const c::Variable& named = variable(each.variable);
                 if (type(named.type).kind == c::Type::Kind::other) return false;
                 if (named.storage == Storage::global) {
@@ -200,14 +203,14 @@ private:
                     return true;
                 return !flow_.changes_between(each.variable, from, nest_);
             }
-            case Node::address:
-                return expr(each.operands[0]).kind == Node::subscript &&
+            case ExprKind::address:
+                return expr(each.operands[0]).kind == ExprKind::subscript &&
                        is_pure_place(each.operands[0], from);
-            case Node::unary:
-            case Node::binary:
-            case Node::conditional:
-            case Node::convert:
-            case Node::list:
+            case ExprKind::unary:
+            case ExprKind::binary:
+            case ExprKind::conditional:
+            case ExprKind::convert:
+            case ExprKind::list:
                 return std::all_of(each.operands.begin(), each.operands.end(),
                                    [&](int operand) { return is_pure(operand, from); });
             default:
@@ -216,9 +219,9 @@ private:
     }
     bool is_literal(int id) const {
         const c::Expr& each = expr(id);
-        const bool is_number = each.kind == Node::integer || each.kind == Node::real;
-        const bool is_made = each.kind == Node::unary || each.kind == Node::binary ||
-                             each.kind == Node::convert || each.kind == Node::list;
+        const bool is_number = each.kind == ExprKind::integer || each.kind == ExprKind::real;
+        const bool is_made = each.kind == ExprKind::unary || each.kind == ExprKind::binary ||
+                             each.kind == ExprKind::convert || each.kind == ExprKind::list;
         return is_number || (is_made && std::all_of(each.operands.begin(), each.operands.end(),
                                                     [this](int operand) { return is_literal(operand); }));
     }
@@ -252,11 +255,11 @@ private:
             named.init = -1;
         }
         c::Statement body;
-        body.kind = Kind::block;
+        body.kind = StatementKind::block;
         for (const int id : result_.defined) {
             unit.variables[static_cast<std::size_t>(id)].init = values_.at(id);
             c::Statement again;
-            again.kind = Kind::declare;
+            again.kind = StatementKind::declare;
             again.variables = {id};
             body.statements.push_back(static_cast<int>(unit.statements.size()));
             unit.statements.push_back(again);
@@ -269,7 +272,7 @@ private:
         made.where = head();
         result_.where = statement(nest_).where;
         result_.function = around.begin;
-        result_.in_block = statement(flow_.parent(nest_)).kind == Kind::block;
+        result_.in_block = statement(flow_.parent(nest_)).kind == StatementKind::block;
         for (int at = flow_.parent(nest_); at >= 0; at = flow_.parent(at))
             result_.around.push_back(statement(at).where);
         const std::size_t scope = around.full_name.rfind("::");
@@ -343,7 +346,7 @@ std::string outlined_text(const Outline& outline, const std::string& name, const
         const c::Variable& named = unit.variables[static_cast<std::size_t>(id)];
         const c::Expr& init = unit.exprs[static_cast<std::size_t>(named.init)];
         const std::string value(unit.source.text(init.where));
-        text += init.kind == Node::closure
+        text += init.kind == ExprKind::closure
                     ? fmt::format("    auto {} = {};\n", named.name, value)
                     : fmt::format("    __typeof__({}) {} = {};\n", type_text(named), named.name, value);
     }

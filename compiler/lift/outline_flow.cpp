@@ -6,8 +6,8 @@
 namespace halo::lift {
 
 namespace {
-using Kind = c::Statement::Kind;
-using Node = c::Expr::Kind;
+using StatementKind = c::Statement::Kind;
+using ExprKind = c::Expr::Kind;
 }  // namespace
 
 Flow::Flow(const c::Unit& unit, int function)
@@ -22,8 +22,8 @@ void Flow::walk(int id, int parent) {
     const c::Statement& each = statement(id);
     parents_[id] = parent;
     const int begin = next_++;
-    if (each.kind == Kind::jump || each.is_opaque) is_unclear_ = true;
-    if (each.kind == Kind::declare) {
+    if (each.kind == StatementKind::goto_statement || each.is_opaque) is_unclear_ = true;
+    if (each.kind == StatementKind::declare) {
         for (const int declared : each.variables) {
             const c::Variable& named = variable(declared);
             if (named.init < 0) continue;
@@ -35,7 +35,7 @@ void Flow::walk(int id, int parent) {
             change(declared, named.init, id);
         }
     }
-    if (each.kind == Kind::loop) {
+    if (each.kind == StatementKind::for_loop) {
         walk(each.statements[0], id);
         repeats_from_[id] = next_++;
         walk_expr(each.expr, id);
@@ -51,10 +51,10 @@ void Flow::walk(int id, int parent) {
 
 int Flow::root(int id) const {
     const c::Expr* at = &expr(id);
-    while (at->kind == Node::member ||
-           (at->kind == Node::convert && type(at->type).kind != c::Type::Kind::pointer))
+    while (at->kind == ExprKind::member ||
+           (at->kind == ExprKind::convert && type(at->type).kind != c::Type::Kind::pointer))
         at = &expr(at->operands[0]);
-    return at->kind == Node::variable ? at->variable : -1;
+    return at->kind == ExprKind::variable ? at->variable : -1;
 }
 
 void Flow::change(int id, int value, int at) {
@@ -80,7 +80,7 @@ void Flow::walk_closure(const c::Expr& closure, int at) {
             if (variable(declared).init >= 0) walk_expr(variable(declared).init, at);
         }
         walk_expr(each.expr, at);
-        if (each.kind == Kind::loop) walk_expr(each.step, at);
+        if (each.kind == StatementKind::for_loop) walk_expr(each.step, at);
         for (const int inner : each.statements)
             self(self, inner);
     };
@@ -96,40 +96,40 @@ void Flow::walk_expr(int id, int at) {
     const c::Expr& from = expr(id);
     if (from.is_opaque) is_unclear_ = true;
     switch (from.kind) {
-        case Node::variable:
+        case ExprKind::variable:
             read(from.variable);
             return;
-        case Node::assign: {
+        case ExprKind::assign: {
             const int target = root(from.operands[0]);
-            const bool is_whole = expr(from.operands[0]).kind == Node::variable;
+            const bool is_whole = expr(from.operands[0]).kind == ExprKind::variable;
             if (!is_whole || from.text != "=") walk_expr(from.operands[0], at);
             walk_expr(from.operands[1], at);
             if (target >= 0) change(target, is_whole && from.text == "=" ? from.operands[1] : -1, at);
             return;
         }
-        case Node::step:
+        case ExprKind::step:
             walk_expr(from.operands[0], at);
             if (const int target = root(from.operands[0]); target >= 0) change(target, -1, at);
             return;
-        case Node::address:
+        case ExprKind::address:
             walk_expr(from.operands[0], at);
             if (const int target = root(from.operands[0]); target >= 0) escaped_.insert(target);
             return;
-        case Node::call:
-        case Node::invoke:
-        case Node::unknown:
-        case Node::list:
+        case ExprKind::call:
+        case ExprKind::invoke:
+        case ExprKind::unknown:
+        case ExprKind::list:
             // What is handed over by reference may be changed.
             for (const int operand : from.operands) {
                 walk_expr(operand, at);
                 const int target = root(operand);
                 const bool is_record = target >= 0 && type(expr(operand).type).kind == c::Type::Kind::other;
                 if (target >= 0 && !expr(operand).is_loaded && !is_record) change(target, -1, at);
-                if (is_record && !expr(operand).is_loaded && from.kind != Node::invoke)
+                if (is_record && !expr(operand).is_loaded && from.kind != ExprKind::invoke)
                     change(target, -1, at);
             }
             return;
-        case Node::closure:
+        case ExprKind::closure:
             walk_closure(from, at);
             return;
         default:
@@ -156,10 +156,12 @@ bool Flow::is_inside(int id, int outer) const {
 std::optional<std::pair<int, int>> Flow::repeated(int nest, int from) const {
     std::optional<std::pair<int, int>> found;
     for (int at = parent(nest); at >= 0; at = parent(at)) {
-        const Kind kind = statement(at).kind;
-        const bool repeats = kind == Kind::loop || kind == Kind::repeat || kind == Kind::unknown;
+        const StatementKind kind = statement(at).kind;
+        const bool repeats = kind == StatementKind::for_loop || kind == StatementKind::while_loop ||
+                             kind == StatementKind::unknown;
         std::pair<int, int> range = ranges_.at(at);
-        if (kind == Kind::loop) range.first = repeats_from_.at(at);  // where it starts is done once
+        if (kind == StatementKind::for_loop)
+            range.first = repeats_from_.at(at);  // where it starts is done once
         const bool has_it = range.first <= from && from < range.second;
         if (repeats && !has_it) found = range;
     }
@@ -195,7 +197,7 @@ std::set<int> Flow::changed_in(int id) const {
 bool Flow::mentions_in(int id, int wanted) const {
     if (id < 0) return false;
     const c::Expr& from = expr(id);
-    return (from.kind == Node::variable && from.variable == wanted) ||
+    return (from.kind == ExprKind::variable && from.variable == wanted) ||
            std::any_of(from.operands.begin(), from.operands.end(),
                        [&](int operand) { return mentions_in(operand, wanted); });
 }
@@ -204,7 +206,7 @@ bool Flow::mentions(int id, int wanted) const {
     if (id < 0) return false;
     const c::Statement& each = statement(id);
     if (mentions_in(each.expr, wanted)) return true;
-    if (each.kind == Kind::loop && mentions_in(each.step, wanted)) return true;
+    if (each.kind == StatementKind::for_loop && mentions_in(each.step, wanted)) return true;
     for (const int declared : each.variables) {
         if (mentions_in(variable(declared).init, wanted)) return true;
     }
@@ -216,12 +218,12 @@ bool Flow::mentions(int id, int wanted) const {
 Flow::Use Flow::use(int id, int wanted) const {
     if (id < 0) return Use::none;
     const c::Expr& from = expr(id);
-    if (from.kind == Node::variable) return from.variable == wanted ? Use::read : Use::none;
-    if (from.kind == Node::assign && from.text == "=" && expr(from.operands[0]).kind == Node::variable &&
-        expr(from.operands[0]).variable == wanted)
+    if (from.kind == ExprKind::variable) return from.variable == wanted ? Use::read : Use::none;
+    if (from.kind == ExprKind::assign && from.text == "=" &&
+        expr(from.operands[0]).kind == ExprKind::variable && expr(from.operands[0]).variable == wanted)
         return use(from.operands[1], wanted) == Use::read ? Use::read : Use::write;
-    const bool may_skip = from.kind == Node::conditional ||
-                          (from.kind == Node::binary && (from.text == "&&" || from.text == "||"));
+    const bool may_skip = from.kind == ExprKind::conditional ||
+                          (from.kind == ExprKind::binary && (from.text == "&&" || from.text == "||"));
     for (std::size_t i = 0; i < from.operands.size(); ++i) {
         const Use found = use(from.operands[i], wanted);
         if (found == Use::read || (found == Use::write && (i == 0 || !may_skip))) return found;
@@ -231,7 +233,7 @@ Flow::Use Flow::use(int id, int wanted) const {
 
 bool Flow::live_loop(const c::Statement& each, int wanted, int nest, const Exits& exits,
                      bool& lives_on) const {
-    const bool is_for = each.kind == Kind::loop;
+    const bool is_for = each.kind == StatementKind::for_loop;
     const int body = each.statements[is_for ? 1 : 0];
     const Use condition = use(each.expr, wanted);
     const Use step = is_for ? use(each.step, wanted) : Use::none;
@@ -256,41 +258,41 @@ bool Flow::live(int id, int wanted, int nest, const Exits& exits, bool& lives_on
         return first == Use::read || (first == Use::none && otherwise);
     };
     switch (each.kind) {
-        case Kind::none:
+        case StatementKind::none:
             return exits.next;
-        case Kind::expression:
+        case StatementKind::expression:
             return after(use(each.expr, wanted), exits.next);
-        case Kind::declare:
+        case StatementKind::declare:
             for (const int declared : each.variables) {
                 if (use(variable(declared).init, wanted) == Use::read) return true;
                 if (declared == wanted) return false;
             }
             return exits.next;
-        case Kind::block: {
+        case StatementKind::block: {
             Exits inner = exits;
             for (auto at = each.statements.rbegin(); at != each.statements.rend(); ++at)
                 inner.next = live(*at, wanted, nest, inner, lives_on);
             return inner.next;
         }
-        case Kind::branch: {
+        case StatementKind::branch: {
             const bool then = live(each.statements[0], wanted, nest, exits, lives_on);
             const bool other = each.statements.size() > 1
                                    ? live(each.statements[1], wanted, nest, exits, lives_on)
                                    : exits.next;
             return after(use(each.expr, wanted), then || other);
         }
-        case Kind::loop:
-        case Kind::repeat:
+        case StatementKind::for_loop:
+        case StatementKind::while_loop:
             return live_loop(each, wanted, nest, exits, lives_on);
-        case Kind::leave:
+        case StatementKind::return_statement:
             return use(each.expr, wanted) == Use::read;
-        case Kind::skip:
+        case StatementKind::continue_statement:
             return exits.skip;
-        case Kind::stop:
+        case StatementKind::break_statement:
             return exits.stop;
-        case Kind::jump:
+        case StatementKind::goto_statement:
             return true;
-        case Kind::unknown: {  // in any order, any number of times
+        case StatementKind::unknown: {  // in any order, any number of times
             const bool any = mentions(id, wanted) || exits.next || exits.skip || exits.stop;
             for (const int inner : each.statements)
                 live(inner, wanted, nest, {any, any, any}, lives_on);

@@ -6,8 +6,8 @@
 namespace halo::lift {
 
 namespace {
-using Kind = c::Statement::Kind;
-using Node = c::Expr::Kind;
+using StatementKind = c::Statement::Kind;
+using ExprKind = c::Expr::Kind;
 using Storage = c::Variable::Storage;
 }  // namespace
 
@@ -18,40 +18,40 @@ bool is_allocation(const std::string& function) {
 
 Memory::Memory(const c::Unit& unit, const Flow& flow, int nest) : unit_(unit), flow_(flow), nest_(nest) {
     for (const c::Statement& each : unit.statements) {
-        if (each.kind == Kind::block) find_rotations(each);
+        if (each.kind == StatementKind::block) find_rotations(each);
     }
     find_own();
 }
 
 const c::Expr& Memory::bare(int id) const {
     const c::Expr* at = &expr(id);
-    while (at->kind == Node::convert)
+    while (at->kind == ExprKind::convert)
         at = &expr(at->operands[0]);
     return *at;
 }
 
 bool Memory::allocates(int id) const {
     const c::Expr& from = bare(id);
-    return from.kind == Node::call && is_allocation(from.text);
+    return from.kind == ExprKind::call && is_allocation(from.text);
 }
 
 std::vector<std::pair<int, int>> Memory::copies_of(int id) const {
     const c::Statement& each = statement(id);
     const auto copy = [&](int target, int value) -> std::vector<std::pair<int, int>> {
-        const bool is_copy = value >= 0 && bare(value).kind == Node::variable &&
+        const bool is_copy = value >= 0 && bare(value).kind == ExprKind::variable &&
                              type_of(target).kind == c::Type::Kind::pointer && !type_of(target).is_reference;
         if (!is_copy) return {};
         return {{target, bare(value).variable}};
     };
-    if (each.kind == Kind::declare && each.variables.size() == 1)
+    if (each.kind == StatementKind::declare && each.variables.size() == 1)
         return copy(each.variables[0], variable(each.variables[0]).init);
-    if (each.kind != Kind::expression) return {};
+    if (each.kind != StatementKind::expression) return {};
     const c::Expr& from = expr(each.expr);
-    const auto names = [&](int operand) { return expr(operand).kind == Node::variable; };
-    if (from.kind == Node::assign && from.text == "=" && names(from.operands[0]))
+    const auto names = [&](int operand) { return expr(operand).kind == ExprKind::variable; };
+    if (from.kind == ExprKind::assign && from.text == "=" && names(from.operands[0]))
         return copy(expr(from.operands[0]).variable, from.operands[1]);
-    const bool is_swap = from.kind == Node::call && from.text == "std::swap" && from.operands.size() == 2 &&
-                         names(from.operands[0]) && names(from.operands[1]);
+    const bool is_swap = from.kind == ExprKind::call && from.text == "std::swap" &&
+                         from.operands.size() == 2 && names(from.operands[0]) && names(from.operands[1]);
     if (!is_swap) return {};
     const int a = expr(from.operands[0]).variable, b = expr(from.operands[1]).variable;
     return {{a, b}, {b, a}};
@@ -74,7 +74,7 @@ bool Memory::is_used_beyond(int id, const std::vector<int>& run) const {
     const auto count = [&](const auto& self, int each) -> std::size_t {
         if (each < 0) return 0;
         const c::Expr& from = expr(each);
-        std::size_t found = from.kind == Node::variable && from.variable == id ? 1 : 0;
+        std::size_t found = from.kind == ExprKind::variable && from.variable == id ? 1 : 0;
         for (const int operand : from.operands)
             found += self(self, operand);
         return found;
@@ -85,7 +85,7 @@ bool Memory::is_used_beyond(int id, const std::vector<int>& run) const {
             here += count(count, variable(declared).init);
     }
     for (const c::Expr& each : unit_.exprs)
-        all += each.kind == Node::variable && each.variable == id ? 1 : 0;
+        all += each.kind == ExprKind::variable && each.variable == id ? 1 : 0;
     return all > here;
 }
 
@@ -135,8 +135,8 @@ void Memory::find_own() {
         for (const Flow::Change& each : flow_.changes()) {
             if (each.variable != id || !flow_.comes_before(each, nest_) || rotating_.count(each.statement))
                 continue;
-            const bool is_nothing =
-                each.value >= 0 && bare(each.value).kind == Node::integer && bare(each.value).integer == 0;
+            const bool is_nothing = each.value >= 0 && bare(each.value).kind == ExprKind::integer &&
+                                    bare(each.value).integer == 0;
             if (each.value >= 0 && allocates(each.value))
                 has_own = true;
             else if (!is_nothing)
@@ -168,7 +168,7 @@ bool Memory::is_outer(int id) const {
 
 void Memory::add_pointers(int id, std::set<int>& into) const {
     const c::Expr& from = expr(id);
-    if (from.kind == Node::variable && type_of(from.variable).kind != c::Type::Kind::number)
+    if (from.kind == ExprKind::variable && type_of(from.variable).kind != c::Type::Kind::number)
         into.insert(from.variable);
     for (const int operand : from.operands)
         add_pointers(operand, into);

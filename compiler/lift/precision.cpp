@@ -16,7 +16,7 @@ bool is_float_value(double value) {
     return static_cast<double>(static_cast<float>(value)) == value;
 }
 
-// Of floats these give floats, or round as one operation does.
+// Whether a function of floats gives a float, or rounds as a single operation does.
 bool is_exact_call(const std::string& name) {
     for (const char* each : {"sqrt", "abs", "min", "max", "floor", "ceil", "trunc", "round"}) {
         if (name == each) return true;
@@ -64,7 +64,7 @@ private:
         used_.assign(all.begin(), all.end());
     }
 
-    // A float as a float, where this is one that was converted to double; else -1.
+    // The float behind a conversion to double; else -1.
     int as_float(int id) {
         const Term each = term(id);
         if (each.type == Number::f32) return id;
@@ -131,7 +131,7 @@ private:
         }
     }
 
-    // Every read of it is converted to double at once; and there is one.
+    // Whether the array has one read at least, and every read of it is converted to double at once.
     bool is_wide(int object) {
         bool has_read = false, is_narrow = false;
         std::set<int> converted;
@@ -183,7 +183,7 @@ private:
                            [this](int operand) { return is_long_number(operand); });
     }
 
-    // Of operands that meet.
+    // The type in which operands are computed that meet.
     Compute join(const std::vector<int>& operands) const {
         Compute all = Compute::weak;
         bool is_counted = false, is_fraction = false;
@@ -346,7 +346,7 @@ private:
         return Compute::weak;
     }
 
-    // C computes in 64 bits what a spec computes in the 32 of its params.
+    // Refuses what C computes in 64 bits and a spec would compute in the 32 bits of its params.
     void check_width(const Term& each) const {
         const bool is_long = each.type == Number::i64 || each.type == Number::u64 || each.type == Number::u32;
         const auto& terms = each.poly.terms();

@@ -13,7 +13,7 @@ namespace {
 
 using c::Number;
 
-const char* type_name(Number number) {
+const char* fixed_type_name(Number number) {
     switch (number) {
         case Number::f32:
             return "float";
@@ -106,7 +106,7 @@ private:
         const int depth = *std::max_element(of.level.begin(), of.level.end());
         if (of.modulus && of.phase_level != 0)
             throw Refusal(object.where, "`" + object.name + "` is an array of rows that rotate one by one");
-        const std::string pointer = std::string(type_name(object.number)) + " " +
+        const std::string pointer = std::string(fixed_type_name(object.number)) + " " +
                                     std::string(static_cast<std::size_t>(depth) + 1, '*');
         if (!arrays_.count(array)) {
             const bool is_pointer = is_result(id);
@@ -142,7 +142,7 @@ private:
         locals_[id] = local;
         declared_ +=
             fmt::format("    halo_lift_array {} = {{{}, sizeof({}), {{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n",
-                        local, first, type_name(object.number), from, to, stride, level);
+                        local, first, fixed_type_name(object.number), from, to, stride, level);
     }
     // The cells that the loops read or write of a field, or of those that it rotates with. Beyond them
     // the array may end.
@@ -206,8 +206,8 @@ private:
             const c::Type& of = type(variable(each.variable).type);
             const bool is_plain = of.element >= 0 && type(of.element).kind == c::Type::Kind::number;
             if (!is_plain)
-                access = fmt::format("(({} *){})[{}]", type_name(each.number), variable(each.variable).name,
-                                     *each.element);
+                access = fmt::format("(({} *){})[{}]", fixed_type_name(each.number),
+                                     variable(each.variable).name, *each.element);
         }
         arguments_.push_back({(c::is_integer(each.number) ? "int64_t " : "double ") + name, access});
         return numbers_[scalar] = name;
@@ -376,7 +376,7 @@ private:
             const Object& object = model_.object(array_of(id));
             const int depth = *std::max_element(field(id).level.begin(), field(id).level.end());
             body += fmt::format("    *{} = ({} {}){}.first;\n", arrays_.at(array_of(id)),
-                                type_name(object.number),
+                                fixed_type_name(object.number),
                                 std::string(static_cast<std::size_t>(depth) + 1, '*'), local);
         }
         for (const ReductionName& each : lifted_.spec.reductions) {

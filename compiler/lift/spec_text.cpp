@@ -15,9 +15,9 @@ namespace {
 
 using c::Number;
 
-class Writer : private TermWriter {
+class SpecWriter : private TermWriter {
 public:
-    Writer(const Model& model, const Form& form, const Precision& precision, const FormOptions& options)
+    SpecWriter(const Model& model, const Form& form, const Precision& precision, const FormOptions& options)
         : TermWriter(model, form, precision), options_(options) {}
 
     Spec write(const std::string& name) {
@@ -381,7 +381,7 @@ private:
 
 Spec write_spec(const Model& model, const Form& form, const Precision& precision, const FormOptions& options,
                 const std::string& name) {
-    return Writer(model, form, precision, options).write(name);
+    return SpecWriter(model, form, precision, options).write(name);
 }
 
 }  // namespace halo::lift

@@ -139,7 +139,7 @@ void for_cells(const Called& stencil, const CalledArray& array, const Visit& vis
     }
 }
 
-c::Number number_of(const Simulation& simulation, const std::string& name) {
+c::Number field_number(const Simulation& simulation, const std::string& name) {
     for (const ir::Field& each : simulation.program.fields) {
         if (each.name != name) continue;
         switch (each.storage) {
@@ -160,7 +160,7 @@ c::Number number_of(const Simulation& simulation, const std::string& name) {
     throw InternalError("a lifted spec has lost a field");
 }
 int write(Called* stencil, const char* name, const CalledArray* array) {
-    const c::Number type = number_of(*stencil->simulation, name);
+    const c::Number type = field_number(*stencil->simulation, name);
     std::vector<double>& field = stencil->simulation->interpreter->field(name);
     std::fill(field.begin(), field.end(), 0);
     for_cells(*stencil, *array, [&](const char* at, std::size_t cell) {
@@ -171,7 +171,7 @@ int write(Called* stencil, const char* name, const CalledArray* array) {
     return 0;
 }
 void read(Called* stencil, const char* name, const CalledArray* array) {
-    const c::Number type = number_of(*stencil->simulation, name);
+    const c::Number type = field_number(*stencil->simulation, name);
     const std::vector<double>& field = stencil->simulation->interpreter->field(name);
     for_cells(*stencil, *array, [&](char* at, std::size_t cell) {
         if (type == c::Number::i64)
@@ -195,11 +195,6 @@ int wait(Simulation*) {
 
 // Of the thread of a kernel: what it is called, as unsigned x, y, z.
 unsigned thread_index[3], block_index[3], block_size[3], grid_size[3];
-
-template <class Function>
-void* address(Function* function) {
-    return reinterpret_cast<void*>(function);
-}
 
 }  // namespace
 

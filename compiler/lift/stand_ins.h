@@ -46,6 +46,12 @@ void* library_symbol(const std::string& name);
 std::map<std::string, void*> thread_symbols();
 // These, the calls that a traced object makes, and those of the C interface.
 std::map<std::string, void*> stand_in_symbols();
+// A function as JIT-compiled code is linked to it.
+template <class Function>
+void* address(Function* function) {
+    return reinterpret_cast<void*>(function);
+}
+
 // Ends the run with the name of what was called.
 void* stop_at_call(const std::string& name);
 

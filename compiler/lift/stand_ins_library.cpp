@@ -131,11 +131,6 @@ int mpi_exchange(const void*, int, int, int, int, void* to, int count, int type)
     ::_exit(0);
 }
 
-template <class Function>
-void* address(Function* function) {
-    return reinterpret_cast<void*>(function);
-}
-
 // Stops at a call of a function that is not in the list. The calling code passes nothing but an address, so
 // each such function has its own stub.
 constexpr int kStops = 64;
@@ -223,7 +218,8 @@ void* stop_at_call(const std::string& name) {
 }
 
 void* library_symbol(const std::string& name) {
-    // Nothing here reaches a file, another process or the network.
+    // The functions that a run may call as they are: none of them reaches a file, another process or the
+    // network.
     static const std::set<std::string> known{"abs",
                                              "labs",
                                              "llabs",
@@ -295,7 +291,7 @@ void* library_symbol(const std::string& name) {
     bool is_known = known.count(name) > 0;
     for (const char* each : functions)
         is_known = is_known || name == each || name == std::string(each) + "f";
-    // The standard library of C++: containers, and streams to the terminal.
+    // Prefixes of the C++ standard library's symbols: containers, and streams to the terminal.
     for (const char* prefix : {"_ZS", "_ZNS", "_ZNKS", "_ZT", "__cxa_", "__gxx_", "_Unwind"})
         is_known = is_known || name.rfind(prefix, 0) == 0;
     if (name.find("fstream") != std::string::npos || name.find("filebuf") != std::string::npos)

@@ -11,7 +11,7 @@ namespace halo::lift {
 
 namespace {
 
-constexpr double kMostCells = 3e6;  // times steps, of constant sizes
+constexpr double kMostCellSteps = 3e6;  // times steps, of constant sizes
 
 std::string first_line(const std::string& text) {
     return text.substr(0, text.find('\n'));
@@ -27,7 +27,7 @@ bool is_large(const Nests& found) {
             const Loop& time = each.model.loop(each.model.time_loop);
             cells *= static_cast<double>((time.upper - time.lower).constant().value_or(1));
         }
-        return cells > kMostCells;
+        return cells > kMostCellSteps;
     });
 }
 

@@ -56,7 +56,7 @@ ir::Program program_of(const Lifted& lifted) {
     return analysis.stencils.front().program;
 }
 
-struct Outcome {
+struct CallOutcome {
     double ulps = 0;
     double sum_ulps = 0, allowed_ulps = 0;
     bool passed = true;
@@ -79,7 +79,7 @@ public:
           symbols_(symbols),
           memory_(std::size_t{1} << 30) {}
 
-    Outcome run() {
+    CallOutcome run() {
         for (const Polynomial& each : form_.grid)
             grid_.push_back(number(each));
         choose_scalars();
@@ -313,11 +313,11 @@ private:
         return sizes;
     }
 
-    Outcome compare() {
+    CallOutcome compare() {
         const std::int64_t count = steps();
         for (std::int64_t i = 0; i < count; ++i)
             interpreter_->step();
-        Outcome outcome;
+        CallOutcome outcome;
         for (const auto& [id, name] : lifted_.spec.fields) {
             if (model_.object(field(id).object).origin == Object::Origin::local) continue;
             compare_field(id, name, count, outcome);
@@ -326,7 +326,7 @@ private:
             compare_reduction(i, outcome);
         return outcome;
     }
-    void compare_reduction(std::size_t i, Outcome& outcome) const {
+    void compare_reduction(std::size_t i, CallOutcome& outcome) const {
         const ReductionName& named = lifted_.spec.reductions[i];
         const Statement& cells = form_.statements[static_cast<std::size_t>(named.statement)];
         const Reduction& reduction =
@@ -363,7 +363,7 @@ private:
         outcome.sum_ulps = std::max(outcome.sum_ulps, apart);
         outcome.allowed_ulps = std::max(outcome.allowed_ulps, allowed / unit);
     }
-    void compare_field(int id, const std::string& name, std::int64_t count, Outcome& outcome) {
+    void compare_field(int id, const std::string& name, std::int64_t count, CallOutcome& outcome) {
         int now = id;  // the name that the array had at first
         for (std::int64_t i = 0; i < count; ++i)
             now = field(now).after_step;
@@ -454,7 +454,7 @@ Verification verify(const Options& options, const Lifted& lifted) {
     std::string failure;
     for (int i = 0; i < result.sizes && result.passed; ++i) {
         Trial trial(lifted, harness, program, module, static_cast<unsigned>(i), sizes.next());
-        const Outcome outcome = trial.run();
+        const CallOutcome outcome = trial.run();
         result.largest_ulps = std::max(result.largest_ulps, outcome.ulps);
         result.passed = outcome.passed;
         std::string line = fmt::format("{}: {}", trial.size_text(), ulps_text(outcome.ulps));

@@ -13,16 +13,16 @@ namespace halo::lift {
 namespace {
 
 using c::Number;
-using Kind = WholeValue::Kind;
+using ValueKind = WholeValue::Kind;
 
 constexpr std::size_t kRows = 1024, kPlanes = 32;  // behind tables of pointers
 
 bool is_one(const WholeValue& value) {
-    return value.kind == Kind::number || value.kind == Kind::result;
+    return value.kind == ValueKind::number || value.kind == ValueKind::result;
 }
 
 // A whole number as its type holds it.
-void put(char* at, Number type, double value) {
+void put_number(char* at, Number type, double value) {
     if (c::is_integer(type) && type != Number::boolean) {
         const auto whole = static_cast<std::int64_t>(value);
         std::memcpy(at, &whole, bytes_of(type));
@@ -48,7 +48,7 @@ Arguments::Arguments(const WholeHarness& harness, const std::vector<long>& globa
 }
 
 bool Arguments::has_tables(std::size_t i) const {
-    return values[i].kind == Kind::rows || values[i].kind == Kind::planes;
+    return values[i].kind == ValueKind::rows || values[i].kind == ValueKind::planes;
 }
 
 std::size_t Arguments::room(std::size_t i) const {
@@ -64,15 +64,15 @@ void Arguments::draw(Draws& draws) {
         const std::size_t bytes = is_one(each) ? 64 : 2 * room(i), size = bytes_of(each.number);
         std::vector<char> content(bytes, 0);
         double first = 0;
-        if (each.kind == Kind::number) {
+        if (each.kind == ValueKind::number) {
             first = draws.number(each.number);
-            put(content.data(), each.number, first);
-        } else if (each.kind == Kind::rows && each.number == Number::i8) {  // the arguments of a command
+            put_number(content.data(), each.number, first);
+        } else if (each.kind == ValueKind::rows && each.number == Number::i8) {  // the arguments of a command
             for (std::size_t at = 0; at < bytes; at += bytes / kRows)
                 std::snprintf(content.data() + at, 8, "%d", static_cast<int>(draws.length()));
-        } else if (each.kind != Kind::result) {
+        } else if (each.kind != ValueKind::result) {
             for (std::size_t at = 0; at + size <= bytes; at += size)
-                put(content.data() + at, each.number, draws.cell(each.number));
+                put_number(content.data() + at, each.number, draws.cell(each.number));
         }
         numbers_.push_back(first);
         contents_.push_back(std::move(content));
@@ -82,7 +82,8 @@ void Arguments::draw(Draws& draws) {
         std::vector<char>& content = global_contents_[i];
         const std::size_t size = bytes_of(type);
         for (std::size_t at = 0; at + size <= content.size(); at += size)
-            put(content.data() + at, type, content.size() == size ? draws.number(type) : draws.cell(type));
+            put_number(content.data() + at, type,
+                       content.size() == size ? draws.number(type) : draws.cell(type));
     }
 }
 
@@ -114,7 +115,7 @@ std::vector<void*> Arguments::place(Layout layout, const std::vector<Region>& to
                 rows[row] = memory.begin() + row * (memory.size() / kRows);
             for (std::size_t plane = 0; plane < kPlanes; ++plane)
                 planes[plane] = reinterpret_cast<char*>(rows + plane * (kRows / kPlanes));
-            at = reinterpret_cast<char*>(values[i].kind == Kind::rows ? rows : planes);
+            at = reinterpret_cast<char*>(values[i].kind == ValueKind::rows ? rows : planes);
         }
         if (record.region_count < RunRecord::kMostRegions)
             record.regions[record.region_count++] = {
@@ -141,7 +142,7 @@ std::vector<std::vector<char>> Arguments::memory() const {
 std::string Arguments::text() const {
     std::string all;
     for (std::size_t i = 0; i < values.size(); ++i) {
-        if (values[i].kind == Kind::number)
+        if (values[i].kind == ValueKind::number)
             all += fmt::format("{}{} = {}", all.empty() ? "" : ", ", values[i].name, numbers_[i]);
     }
     return all.empty() ? "no arguments" : all;

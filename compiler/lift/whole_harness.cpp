@@ -16,13 +16,13 @@ namespace halo::lift {
 namespace {
 
 using c::Number;
-using Kind = WholeValue::Kind;
+using ValueKind = WholeValue::Kind;
 
 constexpr int kVectorElements = 8192;
 
-class Writer {
+class WholeWriter {
 public:
-    Writer(const c::Unit& unit, const Nests& found)
+    WholeWriter(const c::Unit& unit, const Nests& found)
         : unit_(unit), found_(found), function_(unit.functions[static_cast<std::size_t>(unit.function)]) {}
 
     WholeHarness write() {
@@ -44,7 +44,7 @@ public:
         std::string body = "    " + call + ";\n";
         if (result.kind == c::Type::Kind::number)
             body = fmt::format("    *({}*){} = {};\n", result.plain,
-                               value({Kind::result, result.number, "the result", 0}), call);
+                               value({ValueKind::result, result.number, "the result", 0}), call);
         else if (result.plain != "void")
             throw SourceError("`" + function_.name + "` returns something that is no number");
         const auto whole = [&](const std::string& called) {
@@ -74,7 +74,7 @@ private:
         return fmt::format("v[{}]", harness_.values.size() - 1);
     }
     std::string number(const std::string& name, const c::Type& of) {
-        return fmt::format("*({}*){}", of.plain, value({Kind::number, of.number, name, 0}));
+        return fmt::format("*({}*){}", of.plain, value({ValueKind::number, of.number, name, 0}));
     }
 
     std::string parameters() const {
@@ -90,7 +90,7 @@ private:
         std::string text = "    long long most = 1;\n";
         for (std::size_t i = 0; i < harness_.values.size(); ++i) {
             const WholeValue& each = harness_.values[i];
-            if (each.kind == Kind::number && c::is_integer(each.number) && bytes_of(each.number) >= 4)
+            if (each.kind == ValueKind::number && c::is_integer(each.number) && bytes_of(each.number) >= 4)
                 text += fmt::format("    if (*({0}*)v[{1}] > most) most = *({0}*)v[{1}];\n",
                                     bytes_of(each.number) == 4 ? "int" : "long long", i);
         }
@@ -142,9 +142,9 @@ private:
             pointers += inner->kind == c::Type::Kind::pointer;
         if (inner->kind != c::Type::Kind::number) return "";
         if (pointers > 3) throw SourceError("`" + name + "` is reached by four pointers, and is not made");
-        return value({pointers == 1   ? Kind::array
-                      : pointers == 2 ? Kind::rows
-                                      : Kind::planes,
+        return value({pointers == 1   ? ValueKind::array
+                      : pointers == 2 ? ValueKind::rows
+                                      : ValueKind::planes,
                       inner->number, name, least_bytes(name)});
     }
 
@@ -154,7 +154,7 @@ private:
             inner = &type(inner->element);
         if (inner->kind != c::Type::Kind::number)
             throw SourceError("`" + name + "` is an array of what is no number, and is not made for a call");
-        return value({Kind::array, inner->number, name, least_bytes(name)});
+        return value({ValueKind::array, inner->number, name, least_bytes(name)});
     }
     // Of its elements, which go back afterwards.
     std::string vector(const std::string& name, const c::Type& of) {
@@ -164,8 +164,8 @@ private:
         const std::string local = "halo_lift_" + name;
         std::string of_element = element.plain;
         if (of_element.rfind("const ", 0) == 0) of_element = of_element.substr(6);
-        const std::string first = fmt::format("(({}*){})", of_element,
-                                              value({Kind::array, element.number, name, least_bytes(name)}));
+        const std::string first = fmt::format(
+            "(({}*){})", of_element, value({ValueKind::array, element.number, name, least_bytes(name)}));
         before_ += fmt::format("    std::vector<{}> {}({}, {} + {});\n", of_element, local, first, first,
                                kVectorElements);
         after_ += fmt::format("    for (int i = 0; i < {0} && i < (int){1}.size(); ++i) {2}[i] = {1}[i];\n",
@@ -217,15 +217,15 @@ private:
                 const std::string member = member_of(each.members);
                 if (!done.insert(member).second) continue;
                 before_ += fmt::format("    {} = *(__typeof__({})*){};\n", member, member,
-                                       value({Kind::number, each.number, each.access, 0}));
+                                       value({ValueKind::number, each.number, each.access, 0}));
             }
             for (const Object& each : nest.model.objects) {
                 if (each.variable != id || each.members.empty() || each.role_of >= 0) continue;
                 const std::string member = member_of(each.members);
                 if (!done.insert(member).second) continue;
                 before_ += fmt::format("    {} = (__typeof__({})){};\n", member, member,
-                                       value({each.rows_by_pointers ? Kind::rows : Kind::array, each.number,
-                                              each.name, least_bytes(each.name)}));
+                                       value({each.rows_by_pointers ? ValueKind::rows : ValueKind::array,
+                                              each.number, each.name, least_bytes(each.name)}));
             }
         }
         return by_pointer && !of.is_reference ? "&" + local : local;
@@ -254,7 +254,7 @@ private:
             if (inner->kind != c::Type::Kind::number || inner->is_const) continue;
             text += fmt::format("    p[{0}] = (void*)&{1};\n    bytes[{0}] = (long)sizeof {1};\n",
                                 harness_.globals.size(), each.name);
-            harness_.globals.push_back({Kind::array, inner->number, each.name, 0});
+            harness_.globals.push_back({ValueKind::array, inner->number, each.name, 0});
         }
         return text;
     }
@@ -269,7 +269,7 @@ private:
 }  // namespace
 
 WholeHarness write_whole_harness(const c::Unit& unit, const Nests& found) {
-    return Writer(unit, found).write();
+    return WholeWriter(unit, found).write();
 }
 
 }  // namespace halo::lift

@@ -35,8 +35,8 @@ GuardedMemory::~GuardedMemory() {
 
 namespace {
 
-// Fills the stack with what the function finds in variables that it has not set.
-__attribute__((noinline)) void soil_stack(unsigned char garbage) {
+// Fills the stack below this frame with bytes that the function then finds in variables that it has not set.
+__attribute__((noinline)) void fill_stack(unsigned char garbage) {
     constexpr std::size_t kBytes = 32 * 1024;
     volatile char* memory = static_cast<char*>(::alloca(kBytes));
     for (std::size_t i = 0; i < kBytes; ++i)
@@ -61,7 +61,7 @@ __attribute__((noinline)) void soil_stack(unsigned char garbage) {
     const auto call = run.module->function<void(void**)>("halo_lift_whole");
     std::vector<void*> values = run.values;
     for (int i = 0; i < run.calls; ++i) {
-        soil_stack(run.garbage);
+        fill_stack(run.garbage);
         call(values.data());
     }
     for (std::size_t i = 0; i < run.globals.size(); ++i)

@@ -13,7 +13,7 @@ namespace {
 // Products of more factors than this are left as they are written.
 constexpr std::size_t kMaxFactors = 64;
 
-// Very long numbers are rounded: kernels take f64 at most.
+// Rounds very long numbers: kernels take f64 at most.
 Rational bounded(Rational value) {
     return value.bits() <= kMaxExactBits ? value : Rational::from_double(value.to_double());
 }

@@ -28,7 +28,7 @@ struct Signed {
     bool is_negative = false;
 };
 
-// A term of a sum: weight * reads, each with a sign, of one level.
+// A term of a sum: a weight times a sum of reads of one level, each with a sign.
 struct Item {
     Signed whole;
     Weight weight;
@@ -76,7 +76,7 @@ private:
         return uses_[id.index] == 1 && reads_data_[id.index] && (sum_of(old(id)) || negation_of(old(id)));
     }
 
-    // Sums that are terms of the sum that is their only user.
+    // Finds sums that are terms of the sum that is their only user: they are opened into it.
     void find_inner() {
         inner_.assign(old_.size(), false);
         for (std::size_t i = old_.size(); i-- > 0;) {
@@ -88,7 +88,7 @@ private:
         }
     }
 
-    // What each expression reads, by the slowest axis.
+    // Finds the highest plane that each expression reads.
     void find_planes() {
         const int axis = program_.rank() - 1;
         planes_.assign(old_.size(), {});
@@ -105,7 +105,8 @@ private:
         }
     }
 
-    // A traversal of the slowest axis has all that a cell needs of other levels once it has the last plane.
+    // The plane by which a term is placed in a sum: a kernel that traverses the slowest axis has all other
+    // levels of a cell once it has the last plane.
     int plane_in_sum(ExprId id, const Level& level) const {
         const Plane& plane = planes_[id.index];
         return plane.highest != kNowhere && plane.level == level ? plane.highest : kLast;
@@ -136,7 +137,7 @@ private:
         return access && old(id).type == type ? access : nullptr;
     }
 
-    // A read, weight * read, or weight * (reads).
+    // Takes a term apart: a read, weight * read, or weight * (reads).
     Item item_of(const Signed& term, Scalar type) const {
         Item item{term, {{}, term.is_negative ? -1 : 1}, {}};
         ExprId value = term.value;
@@ -167,7 +168,8 @@ private:
         return item;
     }
 
-    // False where the form has one of the cells already: like terms are never joined here.
+    // Adds an item to a form. Returns false where the form has one of the cells already: like terms are never
+    // joined here.
     bool add(const Item& item, Form& form) const {
         std::map<Offset, Weight> taps;
         for (const Signed& read : item.reads) {
@@ -209,7 +211,7 @@ private:
         return best;
     }
 
-    // What both ways to write the sum have: terms that are not taken apart.
+    // The terms that both ways to write the sum leave as they are.
     std::vector<ExprId> closed_parts(const std::vector<Item>& items) const {
         std::vector<ExprId> closed;
         for (const Item& item : items) {
@@ -223,7 +225,7 @@ private:
         return closed;
     }
 
-    // The parts that a sum has of each level, the longest first.
+    // Collects the parts of a sum by level, the longest first.
     std::vector<Form> forms_of(const std::vector<Item>& items, bool opens_differences,
                                std::vector<const Item*>& others) const {
         std::map<Level, Form> forms;
@@ -251,8 +253,9 @@ private:
         return result;
     }
 
-    // The sum with its levels' parts planned anew; none where there is nothing to plan. The longest part
-    // comes by its planes, with what else is read of its level; then the others.
+    // Writes the sum with the parts of its levels planned anew; none where there is nothing to plan. The
+    // longest part is ordered by planes, together with what else is read of its level; then the others
+    // follow.
     std::optional<ExprId> opened(ExprBuilder& builder, const std::vector<Item>& items, Scalar type,
                                  bool opens_differences) {
         std::vector<const Item*> others;

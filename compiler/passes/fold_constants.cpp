@@ -55,7 +55,7 @@ private:
         return unary && unary->op == UnaryOp::negate ? std::optional(unary->operand) : std::nullopt;
     }
 
-    // -x of x, where x is written with a minus.
+    // The operand of a negation: x where the expression is -x.
     std::optional<ExprId> opposite(ExprId id) {
         const std::optional<Rational> constant = constant_of(id);
         const bool has_opposite = is_real(program_[id].type) || (constant && constant->bits() < 31);

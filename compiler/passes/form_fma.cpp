@@ -65,7 +65,7 @@ private:
         return builder.fma(negated(builder, product.left), product.right, value);
     }
 
-    // Constants and rounded uniform expressions: the minus is the host's work.
+    // Whether a minus costs nothing, as the host computes it: of constants and rounded uniform expressions.
     bool is_cheap_to_negate(ExprId id) const {
         const Unary* unary = std::get_if<Unary>(&program_[id].node);
         return std::holds_alternative<Constant>(program_[id].node) ||

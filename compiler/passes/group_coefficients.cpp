@@ -48,7 +48,7 @@ private:
     const Expr& old(ExprId id) const { return old_[id.index]; }
     bool is_shared(ExprId id) const { return uses_[id.index] > 1; }
 
-    // Inner nodes are opened into the sum that is their only user.
+    // Finds inner nodes, which are opened into the sum that is their only user.
     void find_inner() {
         inner_.assign(old_.size(), false);
         for (std::size_t i = old_.size(); i-- > 0;) {
@@ -76,7 +76,7 @@ private:
         return *known;
     }
 
-    // A uniform expression in f64, without the roundings on its way.
+    // Rewrites a uniform expression in f64, without its intermediate roundings.
     ExprId widened(ExprId id) {
         const Expr& expr = old(id);
         if (expr.type != Scalar::f32) return value(id);
@@ -106,7 +106,7 @@ private:
         return product.op == BinaryOp::mul ? weigh_product(product) : weigh_quotient(expr.type, product);
     }
 
-    // A term as an operand of what is not a sum.
+    // Scales a term that is an operand of something else than a sum.
     WeightedTerm scaled(ExprId id, const Coefficient& factor) {
         WeightedTerm result = term_of(id);
         result.coefficient = result.coefficient * factor;

@@ -140,7 +140,7 @@ WeightedTerm LinearForms::write(const LinearForm& form, Scalar type) {
     return {Coefficient{}, chain(std::move(terms)), std::make_shared<const LinearForm>(form)};
 }
 
-// The terms that one group of several adds to the sum.
+// Lists the terms that one group of several adds to the sum.
 std::vector<LinearForms::Signed> LinearForms::write_block(const Group& group, Scalar type) {
     if (group.is_uniform) {
         const bool negative = group.items.front()->coefficient.scale.is_negative();

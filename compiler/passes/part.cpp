@@ -23,7 +23,7 @@ bool wraps_along(const ir::Field& field, int axis) {
     return field.image(axis, 0).wraps() && field.image(axis, 1).wraps();
 }
 
-// The region and margins of a statement that has any.
+// Calls visit(region, margins) for a statement that has them.
 template <class Visit>
 void visit_bounds(const ir::Statement& statement, Visit&& visit) {
     std::visit(
@@ -44,8 +44,8 @@ bool has_part_along(const ir::Program& program, int axis) {
     return found;
 }
 
-// Whether a statement that works in place reads what it changes across the seam of the axis: it shows what
-// was there before, which a part that goes on past the seam does not keep.
+// Whether a statement that changes a field in place reads that field across the seam of the axis. Such a read
+// sees the value from before the statement, which a part that goes on past the seam does not keep.
 bool reads_own_across(const ir::Program& program, int axis) {
     const std::vector<bool> in_place = ir::in_place_statements(program);
     ir::ReachWalk walk(program);
@@ -85,7 +85,7 @@ std::int64_t place_of(const Region::Bound& bound, std::int64_t whole, std::int64
     return rt::place_of(bound, whole) - first;
 }
 
-// The same cells, as far as the part has them, counted from its own faces.
+// Clips a range to the part and counts it from the part's own faces.
 Region::Range range_of_part(const Region::Range& range, const Part& part, std::size_t axis) {
     const std::int64_t extent = part.extent[axis];
     const bool has_low = part.first[axis] == 0;

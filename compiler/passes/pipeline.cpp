@@ -28,26 +28,28 @@ void optimize(ir::Program& program, FloatingPoint floating_point) {
     const FoldConstants folding{.ignore_zero_signs = floating_point.reassociate,
                                 .ignore_zero_factors = floating_point.reassociate};
 
-    // First, so that the passes below see plain sums and products, and dead branches cost them nothing.
+    // Folding comes first, so that the passes below see plain sums and products, and dead branches cost them
+    // nothing.
     fold_constants(program, folding);
     check(program, "fold_constants");
 
     if (floating_point.reassociate) {
-        // Before fma: it needs to see products and sums apart.
+        // Grouping comes before fma, as it needs to see products and sums apart.
         group_coefficients(program);
         check(program, "group_coefficients");
 
-        // Coefficients that became known, or one.
+        // This folds coefficients that became known, or became one.
         fold_constants(program, folding);
         check(program, "fold_constants, again");
 
-        // After grouping, which shows what has equal weights; before fma, as grouping.
+        // Factoring comes after grouping, which shows which cells have equal weights, and before fma for the
+        // same reason as grouping.
         factor_sums(program);
         check(program, "factor_sums");
     }
 
     if (floating_point.contract) {
-        // Last: what is fused is closed to every other rule.
+        // Fusing comes last: no other rule can look into an fma.
         form_fma(program);
         check(program, "form_fma");
     }

@@ -55,7 +55,7 @@ SumCost cost_of_sum(const Program& program, ShiftedShapes& shapes, ExprId root,
     return {static_cast<int>(different.size()), static_cast<int>(additions.size())};
 }
 
-// A cell by itself may cost a little more: kernels seldom compute one.
+// A cell by itself may cost a little more, as kernels seldom compute a single one.
 bool is_better(const SumCost& cost, const SumCost& than) {
     return cost.shared < than.shared && 4 * cost.alone <= 5 * than.alone;
 }

@@ -13,7 +13,7 @@ struct SumCost {
     int alone = 0;   // where each computes all for itself
 };
 
-// Of additions and multiplications from `root` down to reads, what is the same everywhere, and `closed`.
+// Counts additions and multiplications from `root` down to reads, to uniform expressions, and to `closed`.
 SumCost cost_of_sum(const ir::Program& program, ir::ShiftedShapes& shapes, ir::ExprId root,
                     const std::vector<ir::ExprId>& closed);
 

@@ -26,7 +26,7 @@ Weight operator*(const Rational& number, const Weight& weight) {
     return {weight.factor, number * weight.scale};
 }
 
-// Weights of one size share a multiplication.
+// The magnitude of a weight: weights of one magnitude share a multiplication.
 Weight size_of(const Weight& weight) {
     return {weight.factor, abs(weight.scale)};
 }
@@ -40,7 +40,7 @@ bool is_exact(const Rational& ratio) {
     return std::isfinite(rounded) && Rational::from_double(rounded) == ratio;
 }
 
-// The part in units of its sum: a sum that is a single product keeps its weight.
+// Scales a part of a plan; a sum that is a single product keeps its weight.
 SumPlan::Part scaled(const Weight& weight, const SumPlan::Part& part, const Offset& shift) {
     SumPlan::Part result = part;
     result.weight = part.weight.factor ? weight.scale * part.weight : part.weight.scale * weight;
@@ -59,7 +59,7 @@ SumPlan::Part SumPlanner::whole(const std::vector<Tap>& taps, int axis) {
     return make_sum(plan(taps, axis));
 }
 
-// Along the rows: a sum for each size of weight.
+// Plans a row: a sum for each magnitude of weight.
 std::vector<SumPlan::Part> SumPlanner::plan_row(const std::vector<Tap>& taps) {
     std::vector<std::pair<Weight, std::vector<Part>>> groups;
     std::map<Weight, std::size_t> place;
@@ -102,7 +102,8 @@ std::vector<SumPlan::Part> SumPlanner::plan(const std::vector<Tap>& taps, int ax
     add_classes(classes(several), axis, planes);
     std::vector<Part> parts;
     for (auto& [where, in_plane] : planes.parts) {
-        // What is no product comes first: a sum that begins with it needs no multiplication for that.
+        // Terms without a multiplication come first: a sum that begins with one needs no multiplication for
+        // it.
         std::stable_partition(in_plane.begin(), in_plane.end(),
                               [](const Part& part) { return part.weight.is_sign(); });
         parts.insert(parts.end(), in_plane.begin(), in_plane.end());
@@ -110,7 +111,7 @@ std::vector<SumPlan::Part> SumPlanner::plan(const std::vector<Tap>& taps, int ax
     return parts;
 }
 
-// Places with a weight in one plane alone.
+// Plans the places that have a weight in one plane alone.
 void SumPlanner::plan_alone(const std::vector<Tap>& taps, int axis, int place, Planes& planes) {
     std::vector<Part>& parts = planes.parts[place];
     const Offset shift = along(axis, place);
@@ -128,7 +129,7 @@ void SumPlanner::plan_alone(const std::vector<Tap>& taps, int axis, int place, P
     parts.push_back(scaled(size, whole(bare, axis - 1), shift));
 }
 
-// Columns in proportion are of one class, as far as the proportions are exact numbers.
+// Groups columns whose weights are proportional into classes, as far as the proportions are exact numbers.
 std::vector<SumPlanner::Class> SumPlanner::classes(const std::vector<std::pair<Offset, Column>>& columns) {
     struct Proportional {
         Column unit;
@@ -182,7 +183,7 @@ void SumPlanner::add_classes(const std::vector<Class>& classes, int axis, Planes
     if (rows.empty()) return;
     const int lowest = planes.parts.empty() ? rows.begin()->first
                                             : std::min(rows.begin()->first, planes.parts.begin()->first);
-    // Planes with one row, but for the sign.
+    // Planes whose rows of weights are equal, or opposite.
     std::map<Row, std::vector<int>> same;
     for (const auto& [place, row] : rows) {
         Row normal = row;
@@ -207,7 +208,8 @@ void SumPlanner::add_classes(const std::vector<Class>& classes, int axis, Planes
                 add_row(rows[place], along(axis, place), planes.parts[place]);
             continue;
         }
-        // The lowest plane's signs, so that a sum from below begins with it, unless that were minus all over.
+        // A sum from below takes the signs of the lowest plane, with which it begins, unless they are all
+        // minus.
         const Row& lowest_row = rows[places.front()];
         const bool is_minus = std::all_of(lowest_row.begin(), lowest_row.end(),
                                           [](const auto& entry) { return entry.second.scale.is_negative(); });

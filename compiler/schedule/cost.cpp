@@ -12,8 +12,8 @@ namespace halo::schedule {
 
 namespace {
 
-constexpr int kSectorBytes = 32;
-constexpr double kLineBytes = 128;
+constexpr int kL2SectorBytes = 32;
+constexpr double kL1LineBytes = 128;
 
 std::int64_t ceil_div(std::int64_t value, std::int64_t step) {
     return (value + step - 1) / step;
@@ -38,7 +38,7 @@ double fetched_per_cell(const LevelRead& read, const std::array<double, 3>& bloc
             const int size = size_of(read.storage);
             halo = 0;
             for (const int radius : read.radius[0]) {
-                const std::int64_t elements = ceil_div(radius * size, kSectorBytes) * kSectorBytes / size;
+                const std::int64_t elements = ceil_div(radius * size, kL2SectorBytes) * kL2SectorBytes / size;
                 halo += static_cast<double>(elements);
             }
         }
@@ -85,7 +85,7 @@ double access_efficiency(double bytes) {
 double line_efficiency(const Footprint& footprint, const Schedule& schedule) {
     const int width = kind_of(schedule).takes_vectors ? schedule.cells[0] : 1;
     const double row = std::min(schedule.threads[0], 32) * width * footprint.widest_bytes();
-    return std::clamp(row / kLineBytes, 0.125, 1.0);
+    return std::clamp(row / kL1LineBytes, 0.125, 1.0);
 }
 
 double mean_access_bytes(const Footprint& footprint, const Schedule& schedule) {

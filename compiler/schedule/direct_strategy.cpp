@@ -34,7 +34,7 @@ std::vector<Reason> check_sums(const Footprint& footprint, const Schedule& sched
     return reasons;
 }
 
-RegisterEstimate estimate(const Footprint& footprint, const Schedule& schedule) {
+RegisterEstimate direct_registers(const Footprint& footprint, const Schedule& schedule) {
     RegisterEstimate estimate{base_registers(footprint), base_registers(footprint)};
     const int box = schedule.cells[0] * schedule.cells[1] * schedule.cells[2];
     for (const LevelRead& read : footprint.reads) {
@@ -54,8 +54,8 @@ RegisterEstimate estimate(const Footprint& footprint, const Schedule& schedule) 
 }
 
 // Counted in whole vectors.
-double taken_per_cell(const LevelRead& read, const Footprint& /*footprint*/, const Schedule& schedule,
-                      double /*fetched*/) {
+double direct_taken_per_cell(const LevelRead& read, const Footprint& /*footprint*/, const Schedule& schedule,
+                             double /*fetched*/) {
     const std::array<int, 3>& cells = schedule.cells;
     const auto vectors_of = [&](int radius) {
         const int rounded_up = (radius + cells[0] - 1) / cells[0];
@@ -82,7 +82,7 @@ double taken_per_cell(const LevelRead& read, const Footprint& /*footprint*/, con
     return std::min((read.star ? star : whole) / box, places);
 }
 
-double latency(const Footprint& footprint, const Schedule& /*schedule*/, const BlockFacts& facts) {
+double direct_latency(const Footprint& footprint, const Schedule& /*schedule*/, const BlockFacts& facts) {
     double latency = few_warps(facts.warps, direct_model::kWarpsToHideLatency);
     // Where an SM holds one block, no other one loads while it computes.
     if (facts.bound_by_memory && facts.resident <= 1 && facts.busiest > 1) {
@@ -94,23 +94,23 @@ double latency(const Footprint& footprint, const Schedule& /*schedule*/, const B
     return latency;
 }
 
-std::vector<Lengths> cells(const Footprint& footprint) {
+std::vector<Lengths> direct_cells(const Footprint& footprint) {
     if (footprint.table_sums > 0) return {{4, 1, 1}, {2, 1, 1}, {1, 1, 1}};
     return cell_boxes(footprint, vector_widths(footprint), footprint.rank);
 }
 
 // A box of rows gets the whole budget, so that its loads can wait in registers.
-int least_registers(const Schedule& schedule) {
+int least_direct_registers(const Schedule& schedule) {
     return schedule.cells[1] * schedule.cells[2] > 1 ? kRegisterBudget : direct_model::kLeastRegisters;
 }
 
-std::string reason(const Footprint& footprint, const Schedule& schedule) {
+std::string direct_reason(const Footprint& footprint, const Schedule& schedule) {
     const std::int64_t cells = std::int64_t{schedule.cells[0]} * schedule.cells[1] * schedule.cells[2];
     const int bytes = schedule.cells[0] * footprint.widest_bytes();
     std::string text = cells == 1 ? "one cell a thread" : "vectors of " + std::to_string(bytes) + " bytes";
     if (cells > schedule.cells[0])
         text += ", and " + grouped(cells) + " cells a thread share their neighbours in about " +
-                grouped(estimate(footprint, schedule).expected) + " registers";
+                grouped(direct_registers(footprint, schedule).expected) + " registers";
     return text;
 }
 
@@ -123,15 +123,15 @@ StrategyKind direct_strategy() {
     kind.settings = {{Setting::chunk, setting_in<Direct, &Direct::chunk>,
                       "only direct sums over tables, by chunks of their rows; {} has no chunks"}};
     kind.check = check_sums;
-    kind.registers = estimate;
-    kind.taken_per_cell = taken_per_cell;
-    kind.latency = latency;
+    kind.registers = direct_registers;
+    kind.taken_per_cell = direct_taken_per_cell;
+    kind.latency = direct_latency;
     kind.is_likely = [](const Footprint&, const Pins&) { return true; };
-    kind.cells = cells;
+    kind.cells = direct_cells;
     kind.threads = [](const Footprint& footprint) { return thread_shapes(footprint.rank); };
-    kind.least_registers = least_registers;
+    kind.least_registers = least_direct_registers;
     kind.easy_registers = [](const Schedule&, const Target&) { return kRegisterBudget; };
-    kind.reason = reason;
+    kind.reason = direct_reason;
     return kind;
 }
 

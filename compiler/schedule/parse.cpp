@@ -86,9 +86,9 @@ std::string nearest(std::string_view word, const Names& names) {
     return unique ? best : "";
 }
 
-class Reader {
+class ScheduleReader {
 public:
-    Reader(std::string_view text, int rank) : text_(text), rank_(rank) {}
+    ScheduleReader(std::string_view text, int rank) : text_(text), rank_(rank) {}
 
     ParsedSchedule read() {
         for (skip_space(); at_ < text_.size(); skip_space())
@@ -363,7 +363,7 @@ std::optional<int> Pins::own(Setting setting) const {
 }
 
 ParsedSchedule parse(std::string_view text, int rank) {
-    return Reader(text, rank).read();
+    return ScheduleReader(text, rank).read();
 }
 
 Schedule apply(const Pins& pins, Schedule base) {

@@ -14,7 +14,7 @@ namespace model = resident_model;
 
 using Axes = std::array<int, 3>;
 
-struct Lister {
+struct ShapeLister {
     int rank = 3;
     const Extent& extent;
     const ResidentPins& pins;
@@ -107,7 +107,7 @@ ResidentSchedule fitted(ResidentSchedule schedule, const Extent& extent) {
 
 std::vector<ResidentSchedule> resident_schedules(int rank, const Extent& extent, const Target& target,
                                                  const ResidentPins& pins) {
-    Lister lister{rank, extent, pins, {}, {}};
+    ShapeLister lister{rank, extent, pins, {}, {}};
     lister.add_powers_of_two();
     if (!pins.threads && !pins.cells) lister.add_fitted(target.sms);
     return std::move(lister.list);

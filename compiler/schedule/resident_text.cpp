@@ -13,7 +13,7 @@ namespace halo::schedule {
 
 namespace {
 
-constexpr std::string_view kWord = "resident";
+constexpr std::string_view kResidentWord = "resident";
 
 // "4", "4x2" or "4x2x1"; omitted axes have 1.
 std::optional<std::array<int, 3>> to_axes(std::string_view text, int rank) {
@@ -142,7 +142,7 @@ ParsedResident parse_resident(std::string_view text, int rank) {
         auto* axes = name == "threads" ? &result.pins.threads
                      : name == "cells" ? &result.pins.cells
                                        : nullptr;
-        if (is_first && item == kWord) {
+        if (is_first && item == kResidentWord) {
         } else if (axes == nullptr) {
             mistake("resident has no setting `" + name + "`; there are threads and cells");
         } else {
@@ -157,7 +157,7 @@ ParsedResident parse_resident(std::string_view text, int rank) {
 }
 
 std::string print(const ResidentSchedule& schedule, int rank) {
-    return std::string(kWord) + " threads=" + print_axes(schedule.threads, rank) +
+    return std::string(kResidentWord) + " threads=" + print_axes(schedule.threads, rank) +
            " cells=" + print_axes(schedule.cells, rank);
 }
 

@@ -24,9 +24,9 @@ using Lengths = std::array<int, 3>;
 constexpr int kLeastThreads = 64, kMostThreads = 1024;
 constexpr std::size_t kMostVaried = 100;  // schedules of a strategy whose other settings are varied
 
-class Lister {
+class CandidateLister {
 public:
-    Lister(const Footprint& footprint, const Target& target, const Extent& extent, const Pins& pins)
+    CandidateLister(const Footprint& footprint, const Target& target, const Extent& extent, const Pins& pins)
         : footprint_(footprint),
           target_(target),
           extent_(extent),
@@ -225,7 +225,7 @@ void sort_by_rank(std::vector<Candidate>& candidates, std::size_t first) {
 
 std::vector<Candidate> list_candidates(const Footprint& footprint, const Target& target, const Extent& extent,
                                        const Pins& pins, int most) {
-    return Lister(footprint, target, extent, pins).run(most);
+    return CandidateLister(footprint, target, extent, pins).run(most);
 }
 
 std::string print(const Candidate& candidate, int rank) {

@@ -15,20 +15,20 @@ namespace {
 
 using Lengths = std::array<int, 3>;
 
-constexpr int kLineBytes = 128;
+constexpr int kRowAlignment = 128;  // bytes: a line of the cache
 constexpr int kMostAhead = 16, kMostUnroll = 16;
 
-const Stream& settings(const Schedule& schedule) {
+const Stream& stream_of(const Schedule& schedule) {
     return std::get<Stream>(schedule.strategy);
 }
 
-int rows_of(const Footprint& footprint, const Schedule& schedule) {
+int rows_of_thread(const Footprint& footprint, const Schedule& schedule) {
     return footprint.rank == 3 ? schedule.cells[1] : 1;
 }
 
 std::vector<Reason> check_stream(const Footprint& /*footprint*/, const Schedule& schedule,
                                  const Target& /*target*/) {
-    const Stream& stream = settings(schedule);
+    const Stream& stream = stream_of(schedule);
     std::vector<Reason> reasons;
     const auto limit = [&](Setting setting, std::string text) {
         reasons.push_back({true, setting, std::move(text)});
@@ -43,7 +43,7 @@ std::vector<Reason> check_stream(const Footprint& /*footprint*/, const Schedule&
 
 // The queue and the addresses of a thread's copies stay in registers for the whole traversal. Neighbours that
 // are read in a single plane are loaded row by row.
-RegisterEstimate estimate(const Footprint& footprint, const Schedule& schedule) {
+RegisterEstimate stream_registers(const Footprint& footprint, const Schedule& schedule) {
     RegisterEstimate estimate{base_registers(footprint), base_registers(footprint)};
     for (const LevelRead& read : footprint.reads) {
         const StreamPlan plan = plan_stream(read, footprint.rank, schedule);
@@ -53,16 +53,16 @@ RegisterEstimate estimate(const Footprint& footprint, const Schedule& schedule) 
         estimate.expected += queue + static_cast<int>(stream_model::kShareGathered * gathered);
     }
     for (const LevelWrite& write : footprint.writes)
-        estimate.expected += schedule.cells[0] * rows_of(footprint, schedule) * words_of(write.type);
+        estimate.expected += schedule.cells[0] * rows_of_thread(footprint, schedule) * words_of(write.type);
     estimate.expected += stream_model::kRingRegisters;
     return estimate;
 }
 
 // A ring of planes, whose rows have the alignment to a line that they have in memory.
-std::optional<StagedLevel> stage(const LevelRead& read, const Footprint& footprint,
-                                 const Schedule& schedule) {
-    StagedLevel level = plain_level(read, footprint, schedule, settings(schedule).padding);
-    const int line = kLineBytes / size_of(level.type);
+std::optional<StagedLevel> stage_ring(const LevelRead& read, const Footprint& footprint,
+                                      const Schedule& schedule) {
+    StagedLevel level = plain_level(read, footprint, schedule, stream_of(schedule).padding);
+    const int line = kRowAlignment / size_of(level.type);
     level.pitch = round_up(level.pitch - level.padding, line) + level.padding;
     level.origin = round_up(level.low[0], line);
     level.planes = plan_stream(read, footprint.rank, schedule).arriving() + planes_ahead(schedule);
@@ -72,7 +72,8 @@ std::optional<StagedLevel> stage(const LevelRead& read, const Footprint& footpri
     return level;
 }
 
-std::vector<SharedLoad> loads(const LevelRead& read, const Footprint& footprint, const Schedule& schedule) {
+std::vector<SharedLoad> stream_loads(const LevelRead& read, const Footprint& footprint,
+                                     const Schedule& schedule) {
     Schedule first_row = schedule;
     first_row.cells[1] = 1;
     std::vector<SharedLoad> loads;
@@ -86,13 +87,13 @@ std::vector<SharedLoad> loads(const LevelRead& read, const Footprint& footprint,
 
 // Planes arrive with their halo. Each load takes the time of a whole vector, as the loads of a warp are a
 // vector apart.
-double taken_per_cell(const LevelRead& read, const Footprint& footprint, const Schedule& schedule,
-                      double fetched) {
+double stream_taken_per_cell(const LevelRead& read, const Footprint& footprint, const Schedule& schedule,
+                             double fetched) {
     const StreamPlan plan = plan_stream(read, footprint.rank, schedule);
-    return static_cast<double>(plan.pieces.size()) / rows_of(footprint, schedule) + fetched;
+    return static_cast<double>(plan.pieces.size()) / rows_of_thread(footprint, schedule) + fetched;
 }
 
-double latency(const Footprint& footprint, const Schedule& schedule, const BlockFacts& facts) {
+double stream_latency(const Footprint& footprint, const Schedule& schedule, const BlockFacts& facts) {
     const double resident = static_cast<double>(std::max<std::int64_t>(1, facts.resident));
     const double ahead =
         resident * planes_ahead(schedule) * ring_plane_bytes(make_shared_layout(footprint, schedule));
@@ -105,7 +106,7 @@ double latency(const Footprint& footprint, const Schedule& schedule, const Block
     return latency;
 }
 
-double blend(const Footprint& footprint) {
+double stream_blend(const Footprint& footprint) {
     return footprint.reads.size() == 1 ? sweep_model::kBlend : stream_model::kBlendOfLevels;
 }
 
@@ -115,20 +116,20 @@ bool is_shared(const LevelRead& read) {
     return !read.at_neighbours() || read.offsets.size() > 2;
 }
 
-bool is_likely(const Footprint& footprint, const Pins& pins) {
+bool is_stream_likely(const Footprint& footprint, const Pins& pins) {
     return footprint.rank == 3 && footprint.reads.size() <= stream_model::kMostLevels &&
            std::ranges::all_of(footprint.reads, is_shared) && footprint.reach(2) > 0 &&
            footprint.reach(0) + footprint.reach(1) > 0 && !pins.cells && !pins.threads && !pins.tile;
 }
 
-std::vector<Lengths> cells(const Footprint& footprint) {
+std::vector<Lengths> stream_cells(const Footprint& footprint) {
     std::vector<int> widths = vector_widths(footprint);
     if (footprint.rank == 3) widths.resize(1);  // narrow ones gain nothing
     return cell_boxes(footprint, widths, footprint.rank - 1);
 }
 
 // Wide blocks, with small halos.
-std::vector<Lengths> threads(const Footprint& footprint) {
+std::vector<Lengths> stream_threads(const Footprint& footprint) {
     if (footprint.rank < 3) return thread_shapes(1);
     return {{64, 8, 1},  {32, 16, 1}, {32, 8, 1}, {64, 4, 1}, {16, 16, 1},
             {16, 32, 1}, {32, 4, 1},  {16, 8, 1}, {8, 16, 1}, {8, 8, 1}};
@@ -154,7 +155,7 @@ void fetch_ahead(Schedule& schedule, const ChoiceContext& context) {
 
 // Lists the lengths of traversals by which two, three, four waves of blocks, or one, divide the grid evenly;
 // then that of a single block along the whole axis.
-std::vector<Schedule> share_out(const Schedule& schedule, const ChoiceContext& context) {
+std::vector<Schedule> share_out_planes(const Schedule& schedule, const ChoiceContext& context) {
     std::vector<int> lengths;
     if (context.pins.planes) {
         lengths = {*context.pins.planes};
@@ -181,7 +182,7 @@ std::vector<Schedule> share_out(const Schedule& schedule, const ChoiceContext& c
 }
 
 // Varies the planes in flight and the unrolling.
-std::vector<Schedule> vary(const Schedule& schedule, const Pins& pins) {
+std::vector<Schedule> vary_stream(const Schedule& schedule, const Pins& pins) {
     std::vector<Schedule> others;
     const auto add = [&](int Stream::* setting, int value) {
         others.push_back(schedule);
@@ -193,8 +194,8 @@ std::vector<Schedule> vary(const Schedule& schedule, const Pins& pins) {
     return others;
 }
 
-std::string describe(const Schedule& schedule, int rank) {
-    const Stream& stream = settings(schedule);
+std::string describe_stream(const Schedule& schedule, int rank) {
+    const Stream& stream = stream_of(schedule);
     const std::string what = rank == 2 ? "row" : "plane";
     std::string text =
         stream.planes > 0 ? ", walking " + counted(stream.planes, what) : ", walking all " + what + "s";
@@ -220,29 +221,29 @@ StrategyKind stream_strategy() {
     kind.refusals = kStagedRefusals;
     kind.streams = true;
     kind.check = check_stream;
-    kind.registers = estimate;
-    kind.stage = stage;
-    kind.loads = loads;
+    kind.registers = stream_registers;
+    kind.stage = stage_ring;
+    kind.loads = stream_loads;
     kind.staged = "the ring of planes";
-    kind.alignment = kLineBytes;
+    kind.alignment = kRowAlignment;
     kind.pads_whole_vectors = true;
-    kind.taken_per_cell = taken_per_cell;
-    kind.latency = latency;
-    kind.blend = blend;
-    kind.is_likely = is_likely;
-    kind.cells = cells;
-    kind.threads = threads;
+    kind.taken_per_cell = stream_taken_per_cell;
+    kind.latency = stream_latency;
+    kind.blend = stream_blend;
+    kind.is_likely = is_stream_likely;
+    kind.cells = stream_cells;
+    kind.threads = stream_threads;
     kind.least_registers = [](const Schedule&) { return kFewWhereStaged; };
     kind.easy_registers = register_limit;
     kind.tightest = stream_model::kTightest;
     kind.settle = fetch_ahead;
-    kind.share_out = share_out;
-    kind.vary = vary;
+    kind.share_out = share_out_planes;
+    kind.vary = vary_stream;
     kind.reason = [](const Footprint&, const Schedule& schedule) {
         return "planes arrive in shared memory, " + grouped(planes_ahead(schedule)) +
                " on their way; cells along the walk wait in registers";
     };
-    kind.describe = describe;
+    kind.describe = describe_stream;
     return kind;
 }
 

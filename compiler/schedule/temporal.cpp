@@ -5,6 +5,7 @@
 
 #include "compiler/schedule/footprint.h"
 #include "compiler/schedule/issue_model.h"
+#include "compiler/schedule/strategy_parts.h"
 #include "compiler/schedule/temporal_model.h"
 
 namespace halo::schedule {
@@ -22,10 +23,6 @@ constexpr std::int64_t kReductionBytes =
 // A worker is a block, in two dimensions a warp.
 std::int64_t workers_of(const Pipeline& pipeline, const TemporalSchedule& schedule) {
     return std::int64_t{schedule.blocks} * (pipeline.rank == 2 ? schedule.warps : 1);
-}
-
-int round_up(int value, int step) {
-    return (value + step - 1) / step * step;
 }
 
 int bytes_of(const ir::Program& core, ir::FieldId field) {
@@ -125,7 +122,7 @@ int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pip
     return registers + (queue.has_window ? at_once : cells * words);
 }
 
-int estimate_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
+int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
     const bool has_rows = pipeline.rank == 3;
     int registers =
         model::kPlaceRegisters + (has_rows ? model::kRowRegisters : 0) +
@@ -227,7 +224,7 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
         return std::to_string(shape.shared_bytes + static_bytes) +
                " bytes of shared memory are more than the " + std::to_string(target.max_shared_bytes) +
                " that a block can have";
-    shape.registers = estimate_registers(core, pipeline, schedule);
+    shape.registers = temporal_registers(core, pipeline, schedule);
     shape.least_extent = {shape.tile[0], 1, 1};
     if (has_rows) shape.least_extent[1] = shape.tile[1];
     shape.least_extent[pipeline.walked()] =

@@ -10,7 +10,7 @@ namespace halo::schedule {
 namespace {
 
 // A thread computes one cell after the other from shared memory.
-RegisterEstimate estimate(const Footprint& footprint, const Schedule& /*schedule*/) {
+RegisterEstimate tile_registers(const Footprint& footprint, const Schedule& /*schedule*/) {
     int reads = 0;
     for (const LevelRead& read : footprint.reads)
         reads += static_cast<int>(read.offsets.size()) * words_of(read.type);
@@ -18,15 +18,15 @@ RegisterEstimate estimate(const Footprint& footprint, const Schedule& /*schedule
     return {base, base + std::min(reads, tile_model::kMostReadsInFlight)};
 }
 
-std::optional<StagedLevel> stage(const LevelRead& read, const Footprint& footprint,
-                                 const Schedule& schedule) {
+std::optional<StagedLevel> stage_tile(const LevelRead& read, const Footprint& footprint,
+                                      const Schedule& schedule) {
     if (!read.at_neighbours()) return std::nullopt;
     return plain_level(read, footprint, schedule, std::get<Tile>(schedule.strategy).padding);
 }
 
 // Single cells, as neighbouring threads take neighbouring cells.
-std::vector<SharedLoad> loads(const LevelRead& read, const Footprint& /*footprint*/,
-                              const Schedule& /*schedule*/) {
+std::vector<SharedLoad> tile_loads(const LevelRead& read, const Footprint& /*footprint*/,
+                                   const Schedule& /*schedule*/) {
     std::vector<SharedLoad> loads;
     for (const ir::Offset& offset : read.offsets)
         loads.push_back({offset, 1});
@@ -44,9 +44,9 @@ StrategyKind tile_strategy() {
     kind.refusals = kStagedRefusals;
     kind.takes_vectors = false;
     kind.most_cells = 4096;
-    kind.registers = estimate;
-    kind.stage = stage;
-    kind.loads = loads;
+    kind.registers = tile_registers;
+    kind.stage = stage_tile;
+    kind.loads = tile_loads;
     kind.staged = "the tile";
     kind.taken_per_cell = [](const LevelRead& read, const Footprint&, const Schedule&, double) {
         return static_cast<double>(read.offsets.size()) + 1;

@@ -75,7 +75,7 @@ Value Evaluator::read_point(FieldId id, const Subscripts& at, SourceRange where)
     }
     ir::Offset element = at.offset;
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
-        // Upwards over half a cell from a point half a cell up is the next cell.
+        // Half a cell above a point that itself lies half a cell up is a point of the next cell.
         const bool carries = (at.half & place & axis_bit(axis)) != 0;
         if (carries) ++element[axis];
     }
@@ -89,7 +89,7 @@ Value Evaluator::read_point(FieldId id, const Subscripts& at, SourceRange where)
     return value;
 }
 
-// There is no point of the field at these offsets from the points of the statement.
+// Reports that the field has no point at these offsets from the points of the statement.
 void Evaluator::refuse_no_point(FieldId id, const Subscripts& at, SourceRange where) {
     const std::string& name = program_[id].name;
     const Halves stagger = fields_[id.index].stagger;
@@ -110,7 +110,7 @@ void Evaluator::refuse_no_point(FieldId id, const Subscripts& at, SourceRange wh
         .mend(where, inside.empty() ? name : fmt::format("{}[{}]", name, inside));
 }
 
-// A let, a def's parameter, or any expression, at an offset.
+// Evaluates a let, a def's parameter or any other expression at an offset.
 Value Evaluator::index_computed(const syntax::Index& node, const syntax::Expr& expr,
                                 const std::string& name) {
     const SourceRange where = expr.where;
@@ -145,7 +145,7 @@ Value Evaluator::moved(const Value& value, const Subscripts& at, const std::stri
     return result;
 }
 
-// Another time level of what a def's parameter stands for.
+// Reads another time level of the argument that a def's parameter stands for.
 Value Evaluator::retime(const Value& value, int time, SourceRange where) {
     if (value.has_parts())
         return map_parts(value, [&](const Value& part) { return retime(part, time, where); });
@@ -164,8 +164,9 @@ void Evaluator::define_let(const Symbol& symbol, Value value) {
     lets_[symbol.index] = std::move(value);
 }
 
-// A let of one value is written out where it is read: what was the last step's value of a reduction where the
-// let stands must not be this step's there.
+// A let that has one value per launch is inlined where it is read. Returns false, and reports it, where that
+// would change its meaning: where a reduction has the last step's value at the let and this step's at the
+// read.
 bool Evaluator::check_early(const Symbol& symbol, SourceRange where) {
     const auto early = early_lets_.find(symbol.index);
     if (early == early_lets_.end()) return true;
@@ -276,7 +277,8 @@ Value Evaluator::read_field(FieldId id, int time, const ir::Offset& offset, Sour
     return arithmetic_.leaf(program_[id].type, access, false, where, position_at(fields_[id.index].stagger));
 }
 
-// Written halos are contracts, and lets are read past an edge only where they have a value.
+// Checks a read past an edge: a halo whose width the spec gives must be wide enough, and a let must have a
+// value there.
 bool Evaluator::accept(const ir::Access& access, SourceRange where) {
     FieldInfo& info = fields_[access.field.index];
     const ir::Field& field = program_[access.field];

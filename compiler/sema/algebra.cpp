@@ -69,7 +69,7 @@ Value Algebra::generated(BinaryOp op, const Value& left, const Value& right, Sou
     return arithmetic_.generated(op, left, right, where);
 }
 
-// One by one.
+// Combines the components of both operands one by one.
 Value Algebra::combine(BinaryOp op, const Value& left, const Value& right, SourceRange where) {
     std::vector<Value> parts;
     for (std::size_t i = 0; i < left.parts.size(); ++i)

@@ -158,7 +158,7 @@ Value Arithmetic::fold(BinaryOp op, const Rational& left, const Rational& right,
     return check_size(result, where) ? Value::of(std::move(result)) : Value();
 }
 
-// That keep every bit and every operand that reads something.
+// Applies the identities that keep every bit, and keeps every operand that reads something.
 std::optional<Value> Arithmetic::identity(BinaryOp op, const Value& left, const Value& right,
                                           SourceRange where) {
     if (op == BinaryOp::mul) {
@@ -295,7 +295,7 @@ Value Arithmetic::select(const Value& condition, const Value& then, const Value&
                   then.is_whole() && otherwise.is_whole());
 }
 
-// Exact where the function is. Of the others none has a rational value that would be worth finding.
+// Folds functions that are exact on rational numbers. The values of the others are hardly ever rational.
 std::optional<Value> Arithmetic::fold_call(Function function, const Value& argument) {
     const Rational& number = argument.number;
     if (function == Function::abs) return Value::of(halo::abs(number));

@@ -20,7 +20,7 @@ bool is_algebraic(std::string_view name) {
     return name == "dot" || name == "cross" || name == "norm" || name == "re" || name == "im" ||
            name == "conj" || name == "arg";
 }
-// `div` of two arguments in order; of a vector it is the divergence.
+// Whether this `div` is a quotient: with two arguments in order it is; with a vector it is the divergence.
 bool is_whole_division(const syntax::CallExpr& node) {
     if (node.callee.text == "mod") return true;
     return node.callee.text == "div" && node.arguments.size() == 2 && !node.arguments[0].keyword &&
@@ -171,7 +171,7 @@ Value Evaluator::coordinate(const syntax::CallExpr& node, SourceRange where) {
                          where);
 }
 
-// Each call that is written out is a stream of its own.
+// Each call draws from a random stream of its own, once sums and defs are expanded.
 Value Evaluator::noise(const syntax::CallExpr& node, SourceRange where) {
     const std::string& name = node.callee.text;
     if (!require_arguments(node, 0, where)) return Value();
@@ -296,7 +296,7 @@ const char* name_of(syntax::FoldKind kind) {
 
 }  // namespace
 
-// Indices of a sum or a `for`: their names must leave the axes alone.
+// Checks the indices of a sum or a `for`: none may have the name of an axis.
 bool Evaluator::check_indices(const std::vector<syntax::RangeIndex>& indices) {
     for (const syntax::RangeIndex& index : indices) {
         const Symbol* symbol = symbols_.find(index.name.text);
@@ -310,7 +310,7 @@ bool Evaluator::check_indices(const std::vector<syntax::RangeIndex>& indices) {
     return true;
 }
 
-// One index of the range, and those after it, inside.
+// Iterates over one index of the range and, nested in it, over those after it.
 bool Evaluator::repeat_level(const std::vector<syntax::RangeIndex>& indices, std::size_t level,
                              SourceRange where, std::int64_t& terms, const std::function<bool()>& body) {
     if (level == indices.size()) {

@@ -233,7 +233,7 @@ Value Evaluator::list(const syntax::List& node, SourceRange where) {
 Value Evaluator::algebraic(const syntax::CallExpr& node, SourceRange where) {
     const std::string& name = node.callee.text;
     if (!require_arguments(node, name == "dot" || name == "cross" ? 2 : 1, where)) return Value();
-    // What makes a number of vectors takes them where they are.
+    // Functions that make a number of vectors take them at the places where they lie.
     const bool is_number = name == "dot" || name == "norm" || name == "cross";
     std::vector<Halves> outer = is_number ? std::exchange(apart_, {}) : apart_;
     std::vector<Value> arguments;

@@ -79,7 +79,7 @@ Value Evaluator::add_pairs(std::optional<Value> sum, const std::vector<ir::Tap>&
     return *sum;
 }
 
-// The weight of the cell itself.
+// The weight of the cell itself, over the spacing to the power of the derivative's order.
 Value Evaluator::centre_weight(const std::vector<ir::Tap>& taps, int axis, int derivative,
                                SourceRange where) {
     for (const ir::Tap& tap : taps) {

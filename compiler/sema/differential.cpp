@@ -49,7 +49,7 @@ bool Evaluator::is_differential(std::string_view name) {
     return find_operator(name) != nullptr;
 }
 
-// What is given by name. nullopt where something is reported.
+// Reads the arguments that are given by name. Returns nullopt where something is reported.
 std::optional<Evaluator::DifferentialOptions> Evaluator::differential_options(const syntax::CallExpr& node) {
     const bool can_have_side = node.callee.text == "d" || node.callee.text == "d2";
     const bool is_upwind = node.callee.text == "upwind";
@@ -96,7 +96,7 @@ std::optional<Evaluator::DifferentialOptions> Evaluator::differential_options(co
     return result;
 }
 
-// The axes that arguments from the second on name, with how often, in order of appearance.
+// Finds the axes that arguments from the second on name, with how often, in order of appearance.
 std::optional<std::vector<Evaluator::AxisCount>> Evaluator::axes_of(const syntax::CallExpr& node,
                                                                     std::size_t first, std::size_t last,
                                                                     SourceRange where) {

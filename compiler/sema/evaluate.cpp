@@ -263,7 +263,7 @@ Value Evaluator::binary(const syntax::BinaryExpr& node, SourceRange where) {
     return algebra_.binary(op_of(node.kind), left, right, where);
 }
 
-// abs(z)^2 and norm(v)^2 take no root.
+// Simplifies abs(z)^2 and norm(v)^2, which need no root.
 std::optional<Value> Evaluator::square_of_length(const syntax::BinaryExpr& node, SourceRange where) {
     const auto* exponent = std::get_if<syntax::Number>(&file_[node.right].node);
     const auto* length = std::get_if<syntax::CallExpr>(&file_[node.left].node);
@@ -280,7 +280,7 @@ std::optional<Value> Evaluator::square_of_length(const syntax::BinaryExpr& node,
     return arithmetic_.power(absolute, Value::of(Rational(2)), where);
 }
 
-// Of two numbers, or of two conditions.
+// Compares two numbers, or two conditions.
 Value Evaluator::equality(const syntax::BinaryExpr& node, SourceRange where) {
     const Value left = evaluate(node.left), right = evaluate(node.right);
     if (left.is_poison() || right.is_poison()) return Value();

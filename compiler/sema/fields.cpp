@@ -80,7 +80,7 @@ std::optional<FaceSet> resolve_faces(const std::optional<syntax::FaceRef>& face,
     return result;
 }
 
-// Which clause speaks for each face so far.
+// The clauses that have decided each face so far.
 class Claims {
 public:
     // The faces that this clause decides now. Two clauses for one face that are equally specific are a
@@ -116,7 +116,7 @@ private:
     std::array<std::array<Claim, 2>, ir::kMaxRank> claims_;
 };
 
-// What a clause says of a face.
+// What a clause means for a face.
 struct FaceRule {
     BoundaryKind kind = BoundaryKind::free;
     ir::ExprId value;  // of fixed
@@ -157,7 +157,7 @@ const KindName* resolve_kind(const syntax::BoundaryEntry& entry, Evaluator& eval
     return nullptr;
 }
 
-// `fixed`: cheap where its value is one for the whole run, else a rule.
+// Resolves `fixed` to a plain value where it has one for the whole run, else to a rule that computes ghosts.
 std::optional<FaceRule> resolve_fixed(const syntax::BoundaryEntry& entry, const ir::Field& field,
                                       const FieldInfo& info, Evaluator& evaluator) {
     std::optional<GhostRule> rule = resolve_ghost_rule(entry, GhostKind::fixed, field, info, evaluator);
@@ -301,7 +301,7 @@ void add_groups(const std::string& name, const Shape& shape, std::uint32_t first
     }
 }
 
-// Whether a field's components lie side by side in memory: they must be of one type then.
+// Whether a field's components are interleaved in memory: they must be of one type then.
 bool lies_interleaved(const syntax::FieldDecl& declaration, const std::vector<const syntax::TypeRef*>& types,
                       Evaluator& evaluator) {
     if (!declaration.layout) return false;

@@ -56,7 +56,8 @@ bool has_right_count(const syntax::BoundaryEntry& entry, GhostKind kind, Evaluat
     return false;
 }
 
-// A value past a face is of the field's sort, and what a number there has to be.
+// Checks a value past a face: a condition for fields of conditions, and otherwise a number as the field holds
+// them.
 bool fits(const Value& value, syntax::ExprId id, const ir::Field& field, Evaluator& evaluator) {
     const SourceRange where = evaluator.where(id);
     const bool takes_boolean = field.type == ir::Scalar::boolean;
@@ -116,14 +117,15 @@ private:
         return arithmetic_.generated(op, left, right, rule_.where);
     }
 
-    // The cell `number` inside the face (0 is the edge cell), seen from the ghost k past it.
+    // The value `number` cells inside the face (0 is the edge cell), addressed from the ghost k cells past
+    // it.
     Value cell(int k, int number) {
         ir::Access access{field_, 0, {}};
         access.offset[axis_] = inward_ * (k + number);
         return arithmetic_.leaf(evaluator_.program()[field_].type, access, false, rule_.where);
     }
 
-    // 2 k h: between the cell k inside the edge cell and the ghost k outside of it.
+    // The distance 2 k h between the cell k inside the edge cell and the ghost k outside of it.
     Value distance(int k) {
         const ir::ExprId spacing = evaluator_.program().axes[axis_].spacing;
         const auto* known = std::get_if<ir::Constant>(&evaluator_.program()[spacing].node);

@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::int64_t kMaxBound = 1 << 30;
 
-// The cell `number`, or the one before it where it is the end: negative ones count from the high face.
+// Bounds of a region. Negative numbers count from the high face; past_cell() makes an inclusive end
+// exclusive.
 ir::Region::Bound first_cell(std::int64_t number) {
     return {number < 0, static_cast<int>(number)};
 }

@@ -80,8 +80,8 @@ Value Evaluator::name_use(const std::string& name, SourceRange where) {
     return Value();
 }
 
-// `step`, the steps done before this one, and `time`, which is step * dt. In `until` they are those of the
-// steps that are done; in `init` none is.
+// Evaluates `step`, the number of steps done before this one, and `time`, which is step * dt. In `until` the
+// steps that are done are counted; in `init` there are none.
 Value Evaluator::clock(const std::string& name, SourceRange where) {
     if (place_ == Place::setting) {
         report(DiagnosticKind::varies_in_time, where, fmt::format("`{}` changes from step to step", name))

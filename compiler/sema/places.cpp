@@ -334,7 +334,8 @@ Value Evaluator::evaluate_at(syntax::ExprId id, Halves place) {
 // ---- what lies apart
 // --------------------------------------------------------------------------------------------
 
-// Two operands of one operation. The one that is not where the statement is could be interpolated.
+// Reports two operands that lie at different places. The note says how to interpolate the one that is not
+// where the statement is.
 void Evaluator::refuse_apart(const Value& left, syntax::ExprId left_id, const Value& right,
                              syntax::ExprId right_id, SourceRange where) {
     const Halves apart = left.position.conflict(right.position);
@@ -352,7 +353,7 @@ void Evaluator::offer_interpolation(Diagnostic& diagnostic, syntax::ExprId id, H
         if ((apart & axis_bit(axis)) == 0) continue;
         along += (along.empty() ? "" : ", ") + symbols_.axes()[static_cast<std::size_t>(axis)];
     }
-    // Of a product or a sum, the part that lies elsewhere.
+    // Finds the part of a product or a sum that lies elsewhere.
     while (const auto* node = std::get_if<syntax::BinaryExpr>(&file_[id].node)) {
         const bool left_fits = places(node->left).contains(wanted_);
         if (left_fits == places(node->right).contains(wanted_)) break;

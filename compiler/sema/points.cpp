@@ -134,7 +134,8 @@ const Symbol* StencilAnalyzer::points_symbol(const syntax::Name& name) {
 
 // ---- statements
 
-// What is added or sampled is made of the cell itself: a `let` can hold what is made of its neighbours.
+// Refuses values that read neighbours: only the cell itself can be injected or sampled, and a `let` can hold
+// what is made of its neighbours.
 bool StencilAnalyzer::check_at_cell(const Value& value, SourceRange where, const Target* target) {
     if (!value.is_expr()) return true;
     bool at_cell = true, reads_target = false, sums = false;
@@ -303,7 +304,8 @@ void StencilAnalyzer::number_traces() {
     }
 }
 
-// A let that reads past a free face has no value beside it, and a point may lie there.
+// Refuses to sample a let that reads past a free face, as it has no value beside that face, where a point may
+// lie.
 void StencilAnalyzer::check_point_margins() {
     std::vector<bool> has_margins(program_.fields.size());
     for (const ir::Statement& writer : program_.statements) {

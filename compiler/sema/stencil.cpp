@@ -308,7 +308,7 @@ bool StencilAnalyzer::reads_level(const std::vector<Value>& leaves, const Target
             if (!access) return;
             const bool is_target =
                 access->field.index >= first && access->field.index - first < leaves.size();
-            // A let may be made of it.
+            // A let counts as a read of the target, as it may be made of it.
             result = result || (is_target && access->time == target.time) ||
                      program_[access->field].role == Role::intermediate;
         });

@@ -78,8 +78,8 @@ Value Arithmetic::marked(Value value, bool is_whole) const {
     return value;
 }
 
-// f64 where all are uniform. Among those that are not: the widest real type; the widest integer's where all
-// that meets is whole; else the compute type.
+// The type in which the values meet: f64 where all are uniform. Among those that are not: the widest real
+// type; the widest integer's where all that meets is whole; else the compute type.
 Scalar Arithmetic::common_type(const std::vector<Value>& values) const {
     bool varies = false, all_whole = true, any_integer = false;
     for (const Value& value : values) {
@@ -109,7 +109,7 @@ Scalar Arithmetic::whole_type(const std::vector<Value>& values) const {
     return Scalar::i32;
 }
 
-// Of what is made of params, numbers and `len`, in f64.
+// Whether an expression of params, numbers and `len`, in f64, has whole values alone.
 bool Arithmetic::is_whole(ExprId id) {
     const auto known = is_whole_.find(id.index);
     if (known != is_whole_.end()) return known->second;
@@ -132,7 +132,7 @@ bool Arithmetic::is_whole(ExprId id) {
     return is_whole_[id.index] = whole;
 }
 
-// The quotient in floor(a / b) of whole numbers: `div(a, b)`.
+// Finds the quotient in floor(a / b) of whole numbers: `div(a, b)`.
 const ir::Binary* Arithmetic::floored_quotient(const ir::Expr& expr) {
     const auto* call = std::get_if<ir::Call>(&expr.node);
     if (!call || call->function != Function::floor) return nullptr;
@@ -142,7 +142,7 @@ const ir::Binary* Arithmetic::floored_quotient(const ir::Expr& expr) {
     return is_div ? quotient : nullptr;
 }
 
-// a - b * floor(a / b) of whole numbers: `mod(a, b)`. The quotient in it.
+// Finds the quotient in a - b * floor(a / b) of whole numbers: `mod(a, b)`.
 const ir::Binary* Arithmetic::remainder(const ir::Binary& node) {
     if (node.op != BinaryOp::sub) return nullptr;
     const auto* product = std::get_if<ir::Binary>(&program_[node.right].node);
@@ -152,7 +152,7 @@ const ir::Binary* Arithmetic::remainder(const ir::Binary& node) {
     return is_mod ? quotient : nullptr;
 }
 
-// The same expression in an integer's arithmetic: what is whole is so all through.
+// Writes the same expression in an integer's arithmetic: what is whole is so in all its parts.
 ExprId Arithmetic::in_integers(ExprId id, Scalar type, SourceRange where) {
     const auto known = in_integers_.find({id.index, type});
     if (known != in_integers_.end()) return known->second;

@@ -95,7 +95,7 @@ private:
         return best;
     }
 
-    // Makes it the best where its results are right.
+    // Verifies the candidate, and makes it the best where its results are right.
     bool accept(std::size_t i) {
         if (std::optional<Outcome> trouble = measure_.verify(i)) {
             result_.outcomes[i] = std::move(trouble);
@@ -134,7 +134,7 @@ private:
         }
     }
 
-    // The next candidates as they would be tried if none of them became the best.
+    // Lists the next candidates as they would be tried if none of them became the best.
     std::vector<std::size_t> upcoming(int trial) const {
         std::vector<std::size_t> near = neighbours(), others = by_strategy(trial);
         std::vector<std::size_t> next;
@@ -160,7 +160,7 @@ private:
 
     bool open(std::size_t i) const { return !result_.outcomes[i] && !pruned_[i] && !given_up(family(i)); }
 
-    // Untried ones near the best, by rank.
+    // Lists untried candidates near the best, by rank.
     std::vector<std::size_t> neighbours() const {
         std::vector<std::size_t> near;
         if (!best_) return near;
@@ -173,8 +173,8 @@ private:
         return near;
     }
 
-    // Untried ones, one of each strategy in rotation, by rank; neighbours of those that were tried or named
-    // come later.
+    // Lists untried candidates, one of each strategy in rotation, by rank; neighbours of those that were
+    // tried or listed come later.
     std::vector<std::size_t> by_strategy(int trial) const {
         std::map<int, std::vector<std::size_t>> each;
         for (std::size_t i = 0; i < candidates_.size(); ++i)
@@ -216,7 +216,7 @@ private:
         return slow >= options_.least_trials || dropped >= kDroppedForSlow * options_.least_trials;
     }
 
-    // The best few, and the model's choice, in one comparison.
+    // Compares the best few and the model's choice in one alternating measurement.
     void finish() {
         std::vector<std::size_t> finalists;
         for (std::size_t i = 0; i < candidates_.size(); ++i) {

@@ -24,7 +24,7 @@ struct Workers {
     pid_t process = getpid();
 };
 
-// Never destroyed: threads may run until the process ends.
+// The workers are never destroyed: threads may run until the process ends.
 Workers& workers() {
     static auto* const all = new Workers;
     return *all;

@@ -32,7 +32,7 @@ constexpr std::string_view kTemporaryPrefix = "writing-";
 constexpr std::size_t kDigits = 64;
 constexpr std::size_t kHeader = kMagic.size() + kDigits + 1;
 
-// By the functions that allocate nothing: EVP's give no digest where there is no memory, or crash.
+// Uses the functions that allocate nothing: EVP's give no digest where there is no memory, or crash.
 class Sha256 {
 public:
     Sha256() { SHA256_Init(&context_); }
@@ -56,7 +56,7 @@ std::string header_of(std::string_view key, std::string_view bytes) {
     return fmt::format("{}{}\n", kMagic, hash_key({key, bytes}));
 }
 
-// Keys become file names: nothing else is let through.
+// Whether a text is a key. Keys become file names, so nothing else is accepted.
 bool is_key(std::string_view text) {
     return text.size() == kDigits && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
 }
@@ -203,8 +203,8 @@ bool DiskCache::put(const std::string& key, std::string_view bytes) const {
     return false;
 }
 
-// Makes room for `incoming` bytes. Other processes may do the same meanwhile: a file that is gone is no
-// trouble.
+// Evicts entries to make room for `incoming` bytes. Other processes may do the same meanwhile: a file that is
+// gone is no trouble.
 void DiskCache::trim(std::int64_t incoming) const {
     struct Entry {
         fs::path path;

@@ -62,7 +62,7 @@ Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
 
 namespace {
 
-// Rows that lie closer would share cells of their halos.
+// The least pitch: rows that lie closer would share cells of their halos.
 std::int64_t least_pitch(const std::array<std::int64_t, kMaxRank>& extent, const std::array<int, 2>& halo,
                          RowLayout layout) {
     if (layout == RowLayout::tight) return extent[0] + halo[0] + halo[1];
@@ -101,7 +101,8 @@ Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
     geometry.slice = rank > 2 ? slice : pitch * rows;
     const std::int64_t left = layout == RowLayout::tight ? halo[0][0] : round_up(halo[0][0], kAlignment);
     geometry.origin = left + (rank > 1 ? halo[1][0] * pitch : 0) + (rank > 2 ? halo[2][0] * slice : 0);
-    // To the end of the last row. Vectors at its end may reach as far as those of make_geometry().
+    // Counts the elements to the end of the last row. Vectors at its end may reach as far as those of
+    // make_geometry().
     std::int64_t right = extent[0] + halo[0][1];
     if (layout == RowLayout::padded) right = round_up(right, kAlignment) + (halo[0][1] > 0 ? kAlignment : 0);
     geometry.elements = geometry.origin + right;

@@ -13,7 +13,7 @@ namespace halo::rt {
 namespace {
 
 // Cells that a pass covers along an axis: with the field's halo or without.
-struct Span {
+struct CoveredSpan {
     std::int64_t low = 0;
     std::int64_t count = 1;
 };
@@ -28,7 +28,7 @@ public:
     HaloPass make(int axis, bool constants) const;
 
 private:
-    Span span(int axis, bool with_halo) const {
+    CoveredSpan span(int axis, bool with_halo) const {
         if (axis >= geometry_.rank) return {0, 1};
         if (!with_halo) return {0, geometry_.extent[axis]};
         const auto& halo = field_.halo[axis];
@@ -63,11 +63,11 @@ void PassMaker::add_layer(HaloPass& pass, int axis, std::int64_t index, std::int
 HaloPass PassMaker::make(int axis, bool constants) const {
     HaloPass pass;
     pass.axis = axis;
-    // The other two axes; the faster one is the row where it is x.
+    // The outer and inner axes are the other two; the faster one is the row where it is x.
     const int first = axis == 0 ? 1 : 0;
     const int second = axis == 2 ? 1 : 2;
-    const Span inner = span(first, constants || first < axis);
-    const Span outer = span(second, constants || second < axis);
+    const CoveredSpan inner = span(first, constants || first < axis);
+    const CoveredSpan outer = span(second, constants || second < axis);
     const std::int64_t start = geometry_.origin * field_.interleave + field_.component +
                                inner.low * stride_[first] + outer.low * stride_[second];
     if (first == 0 && field_.interleave == 1) {
@@ -115,7 +115,7 @@ void run_units(const HaloPass& pass, Layers layers, ElementType type, void* star
 
 void run_layers(const HaloPass& pass, Layers layers, ElementType type, void* array, std::int64_t begin,
                 std::int64_t end) {
-    // Elements are moved as they lie in memory, whatever they mean.
+    // Elements are moved by their size alone, whatever their type.
     switch (size_of(type)) {
         case 1:
             return run_units<std::uint8_t>(pass, layers, type, array, begin, end);
@@ -128,8 +128,8 @@ void run_layers(const HaloPass& pass, Layers layers, ElementType type, void* arr
     }
 }
 
-// Images past the faces of the slowest axis, of the piece's planes. `across_rows` has already put images of
-// its rows past the faces of the middle axis, and those rows have images, too.
+// Fills the images past the faces of the slowest axis, of the piece's planes. `across_rows` has already put
+// images of its rows past the faces of the middle axis, and those rows have images, too.
 void fill_planes(const HaloPass& pass, const HaloPass* across_rows, ElementType type, int rank, void* array,
                  const HaloPiece& piece) {
     for (const HaloPass::Layer& layer : pass.layers) {
@@ -180,7 +180,7 @@ void fill_images(const std::vector<HaloPass>& passes, ElementType type, const Ge
         if (pass.axis == slowest) {
             fill_planes(pass, across_rows, type, geometry.rank, array, piece);
         } else if (pass.axis == 0) {
-            // Its units are the rows of the grid.
+            // The units of this pass are the rows of the grid.
             const std::int64_t rows = geometry.rank == 2 ? 1 : geometry.extent[1];
             if (piece.row_end - piece.row_begin == rows) {
                 run_layers(pass, pass.layers, type, array, piece.begin * rows, piece.end * rows);

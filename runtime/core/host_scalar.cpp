@@ -53,7 +53,7 @@ int operand_count(Op op) {
     }
 }
 
-// Modulo 2^32, from -2^31.
+// Wraps around modulo 2^32, into [-2^31, 2^31).
 std::int32_t wrapped(std::int64_t value) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(value));
 }

@@ -26,7 +26,7 @@ ImageSource image_source(BoundaryKind low, BoundaryKind high, std::int64_t index
         if (map.shows == Shows::nothing && reflected) map = image_map(BoundaryKind::mirror, side);
         if (!map.shows_cell()) return {map.shows, 0, side};
         if (map.wraps()) return {Shows::cell, modulo(index, n), 0};
-        // Each reflection of the only cell is that cell: the loop would not end.
+        // Every reflection of an only cell is that cell, so the loop would not end.
         if (map.reflects() && reflected && n == 1) return {Shows::cell, 0, 0};
         reflected = reflected || map.reflects();
         index = map.cell(index, n);

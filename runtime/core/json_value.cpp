@@ -48,7 +48,8 @@ private:
     }
     bool open(Value value) {
         if (open_.size() == kDeepest) throw Mistake("it is nested too deeply");
-        // What is open does not move: lists and objects around it get their next item when it is closed.
+        // Pointers to open lists and objects stay valid: lists and objects around it get their next item when
+        // it is closed.
         open_.push_back(&put(std::move(value)));
         return true;
     }
@@ -157,7 +158,7 @@ std::string json_string(std::string_view text) {
 
 void Value::write(std::string& to, const Layout& layout, int level) const {
     const auto write_all = [&](char open, const auto& all, char close, auto&& write_one) {
-        // What fits on a line stays on one: an argument of a kernel, a face of a field.
+        // Breaks lines where the value does not fit on one: an argument of a kernel and a face of a field do.
         const bool breaks = layout.indent > 0 && !all.empty() && !fits(layout, level);
         const Layout inside = breaks ? layout : layout.on_one_line();
         const auto begin_line = [&](int depth) {

@@ -129,7 +129,7 @@ bool is_of_pieces(const Argument& argument) {
     return argument.kind == Argument::Kind::planes || argument.kind == Argument::Kind::neighbour;
 }
 
-// Of an argument that is_of_pieces().
+// The number of parts of an argument that is_of_pieces().
 int parts_of_pieces(const Argument& argument) {
     constexpr int kSides = 2;
     return argument.kind == Argument::Kind::neighbour ? kSides
@@ -196,7 +196,8 @@ void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
                 "'{}' has too few levels for its time block", field.name);
 }
 
-// A reduction has the value of the last step, and all kernels that find it find as many parts.
+// Checks in which steps kernels run: a reduction has the value of the last step, and all kernels that compute
+// it have equally many blocks.
 void check_steps(const LaunchPlan& plan, const KernelPlan& kernel) {
     require(kernel.steps == Steps::all || kernel.domain.kind != Domain::Kind::rows,
             "kernel '{}' is of no step, and runs in some alone", kernel.name);
@@ -229,7 +230,7 @@ void check_field(const LaunchPlan& plan, const FieldPlan& field) {
     }
 }
 
-// Those that share an array must agree in all that decides on its levels.
+// Checks fields that share an array: they must agree in all that decides on its levels.
 void check_interleaved(const LaunchPlan& plan, std::size_t index) {
     const FieldPlan& field = plan.fields[index];
     require(field.interleave >= 1 && field.interleave <= 65536 && field.component >= 0 &&

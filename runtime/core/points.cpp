@@ -49,7 +49,7 @@ std::vector<AxisWeight> axis_weights(const PointsPlan& plan, double q, std::int6
             const double sinc = distance == 0 ? 1 : std::sin(kPi * distance) / (kPi * distance);
             weight = inside > 0 ? sinc * bessel_i0(b * std::sqrt(inside)) / bessel_i0(b) : 0;
         }
-        // On a cell, all others have nothing but the rounding of sin(pi k).
+        // Where a point lies on a cell, the other weights are nothing but the rounding of sin(pi k).
         const bool on_cell = q == static_cast<double>(low);
         if (weight == 0 || (on_cell && index != low)) continue;
         weights.push_back({static_cast<std::int32_t>(index), weight});
@@ -97,8 +97,8 @@ namespace {
 
 using CellIndex = std::array<std::int32_t, kMaxRank>;
 
-// A cell of the whole grid, counted in the window, `periods` times around periodic axes; nothing where the
-// window has it not.
+// Maps a cell of the whole grid to the window, `periods` times around periodic axes; nothing where the window
+// has it not.
 std::optional<CellIndex> in_window(const PointGrid& grid, const CellIndex& cell,
                                    const std::array<int, kMaxRank>& periods) {
     if (!grid.window) return cell;
@@ -111,7 +111,7 @@ std::optional<CellIndex> in_window(const PointGrid& grid, const CellIndex& cell,
     return result;
 }
 
-// Every place in the window where it lies.
+// Lists every place in the window where the cell lies.
 std::vector<CellIndex> all_in_window(const PointGrid& grid, const CellIndex& cell) {
     if (!grid.window) return {cell};
     const auto& wraps = grid.window->wraps;

@@ -31,7 +31,8 @@ std::int64_t chunk_begin(const TimeTiles& tiles, int chunk) {
 
 using Distance = std::array<std::int64_t, kMaxRank>;
 
-// By how much sweep s must lag behind sweep r, which precedes it; nullopt where they are independent.
+// The distance by which sweep s must lag behind sweep r, which precedes it; nullopt where they are
+// independent.
 std::optional<Distance> distance(const Sweep& r, const Sweep& s) {
     std::optional<Distance> most;
     for (const Sweep::Use& first : r.uses) {
@@ -46,12 +47,12 @@ std::optional<Distance> distance(const Sweep& r, const Sweep& s) {
     return most;
 }
 
-struct Range {
+struct SweepRange {
     std::int64_t begin = 0, end = 0;
     bool is_empty() const { return begin >= end; }
 };
 
-Range common(const Range& a, const Range& b) {
+SweepRange common(const SweepRange& a, const SweepRange& b) {
     return {std::max(a.begin, b.begin), std::min(a.end, b.end)};
 }
 
@@ -64,32 +65,33 @@ public:
         growing,    // the inverted trapezoid at the end of the part, which fills the rest
         skewed      // a parallelogram, which depends on the parts before it
     };
-    Window(Kind kind, const Range& part, std::int64_t n, bool ring)
+    Window(Kind kind, const SweepRange& part, std::int64_t n, bool ring)
         : kind_(kind), part_(part), n_(n), ring_(ring) {}
 
     // On a ring the border at the end of the last part is in two pieces; else the second is empty.
-    std::array<Range, 2> of(std::int64_t lag) const {
+    std::array<SweepRange, 2> of(std::int64_t lag) const {
         const bool first = part_.begin == 0, last = part_.end == n_;
         switch (kind_) {
             case Kind::all:
                 break;
             case Kind::shrinking:
-                return {Range{first && !ring_ ? 0 : part_.begin + lag, last && !ring_ ? n_ : part_.end - lag},
-                        Range{}};
+                return {SweepRange{first && !ring_ ? 0 : part_.begin + lag,
+                                   last && !ring_ ? n_ : part_.end - lag},
+                        SweepRange{}};
             case Kind::growing:
-                if (!last) return {Range{part_.end - lag, part_.end + lag}, Range{}};
-                return ring_ ? std::array<Range, 2>{Range{n_ - lag, n_}, Range{0, lag}}
-                             : std::array<Range, 2>{};
+                if (!last) return {SweepRange{part_.end - lag, part_.end + lag}, SweepRange{}};
+                return ring_ ? std::array<SweepRange, 2>{SweepRange{n_ - lag, n_}, SweepRange{0, lag}}
+                             : std::array<SweepRange, 2>{};
             case Kind::skewed:
-                return {Range{std::max<std::int64_t>(part_.begin - lag, 0), last ? n_ : part_.end - lag},
-                        Range{}};
+                return {SweepRange{std::max<std::int64_t>(part_.begin - lag, 0), last ? n_ : part_.end - lag},
+                        SweepRange{}};
         }
-        return {Range{0, n_}, Range{}};
+        return {SweepRange{0, n_}, SweepRange{}};
     }
 
 private:
     Kind kind_;
-    Range part_;
+    SweepRange part_;
     std::int64_t n_;
     bool ring_;
 };
@@ -121,12 +123,12 @@ public:
         }
     }
 
-    // The cells around the chunk's end.
+    // Computes the cells around the chunk's end.
     void border() const {
         const Window window(Window::Kind::growing, chunk_, planes_, tiles_.rings[slowest_]);
         for (const Window& strip : strips_)
             for (std::size_t s = 0; s < tiles_.sweeps.size(); ++s)
-                for (const Range& planes : window.of(tiles_.lags[s][slowest_]))
+                for (const SweepRange& planes : window.of(tiles_.lags[s][slowest_]))
                     emit(s, planes, strip);
     }
 
@@ -134,13 +136,13 @@ private:
     void find_strips() {
         const std::int64_t rows = tiles_.geometry.rank == 3 ? tiles_.geometry.extent[1] : 1;
         const bool ring = tiles_.geometry.rank == 3 && tiles_.rings[1];
-        // On a ring strips must not be shorter than the chosen length, as trapezoids need it.
+        // On a ring strips must be as long as the chosen length at least, as trapezoids need it.
         const std::int64_t length = tiles_.shape.rows;
         const std::int64_t count =
             ring ? std::max<std::int64_t>(rows / length, 1) : (rows + length - 1) / length;
         const auto add = [&](Window::Kind kind) {
             for (std::int64_t strip = 0; strip < count; ++strip)
-                strips_.emplace_back(kind, Range{rows * strip / count, rows * (strip + 1) / count}, rows,
+                strips_.emplace_back(kind, SweepRange{rows * strip / count, rows * (strip + 1) / count}, rows,
                                      ring);
         };
         if (count == 1) return add(Window::Kind::all);
@@ -149,9 +151,9 @@ private:
         add(Window::Kind::growing);
     }
 
-    void emit(std::size_t s, const Range& planes, const Window& strip) const {
+    void emit(std::size_t s, const SweepRange& planes, const Window& strip) const {
         if (planes.is_empty()) return;
-        for (const Range& rows : strip.of(tiles_.lags[s][1]))
+        for (const SweepRange& rows : strip.of(tiles_.lags[s][1]))
             if (!rows.is_empty()) visit_(tiles_.sweeps[s], {planes.begin, planes.end, rows.begin, rows.end});
     }
 
@@ -159,7 +161,7 @@ private:
     const VisitPiece& visit_;
     int slowest_;
     std::int64_t planes_;
-    Range chunk_;
+    SweepRange chunk_;
     std::vector<Window> strips_;
     std::int64_t last_lag_ = 0;
 };
@@ -228,8 +230,9 @@ public:
     }
 
 private:
-    // Memory traffic of a step, where that of one sweep over all arrays is 1: for all its steps a tile reads
-    // once its own cells, and again those that it shares with the previous strip or chunk.
+    // Considers a number of steps by its memory traffic, where that of one sweep over all arrays is 1: for
+    // all its steps a tile reads once its own cells, and again those that it shares with the previous strip
+    // or chunk.
     void consider(int steps, bool from_common) {
         const auto& lags = needs_.lags[static_cast<std::size_t>(steps) - 1];
         const std::int64_t planes = geometry_.extent[slowest_];

@@ -387,7 +387,7 @@ std::unique_ptr<Recording> DriverDevice::end_recording() {
     return std::make_unique<GraphRecording>(driver_, here_.context, ready);
 }
 
-// Of the GPU that a context is of.
+// The ordinal of a context's GPU.
 int ordinal_of(const Driver& driver, void* context) {
     const char* const doing = "looking at the given context";
     const CurrentCudaContext keep;
@@ -407,7 +407,7 @@ CurrentCudaContext::CurrentCudaContext() {
         known_ = cuda::Driver::get().CtxGetCurrent(&current) == cuda::kSuccess;
         context_ = current;
     } catch (const Error&) {
-        // no driver, no context
+        // Without a driver there is no context.
     }
 }
 

@@ -13,7 +13,7 @@ namespace {
 constexpr const char* kAdvice = "Install NVIDIA's driver for this GPU, or run on the CPU";
 
 std::unique_ptr<Driver> open_library() {
-    // Another library in its place is for tests.
+    // HALOCLINE_LIBCUDA names another library, for tests.
     const char* own = std::getenv("HALOCLINE_LIBCUDA");
     void* handle = dlopen(own != nullptr && *own != '\0' ? own : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
     if (handle == nullptr)

@@ -12,7 +12,7 @@ namespace halo::rt::cuda {
 namespace {
 
 constexpr std::int64_t kSharedBytesWithoutOptIn = 48 << 10;
-constexpr std::array<std::int64_t, 3> kMaxBlocks = {2147483647, 65535, 65535};
+constexpr std::array<std::int64_t, 3> kMaxBlocksOfGrid = {2147483647, 65535, 65535};
 
 [[noreturn]] void refuse_code(const Driver& driver, int result, const CudaDeviceInfo& device,
                               const std::string& name, const char* log) {
@@ -77,13 +77,13 @@ bool CudaKernel::same_shape(const KernelPlan& plan) const {
 
 void CudaKernel::launch(const std::array<std::int64_t, 3>& blocks, Stream stream, void** arguments) const {
     for (int axis = 0; axis < 3; ++axis)
-        if (blocks[axis] < 1 || blocks[axis] > kMaxBlocks[axis])
+        if (blocks[axis] < 1 || blocks[axis] > kMaxBlocksOfGrid[axis])
             throw Error(
                 ErrorCode::bad_argument,
                 fmt::format(
                     "kernel '{}' would need {} blocks along axis {}, and a GPU runs {} at most; a larger "
                     "tile along that axis helps",
-                    name_, blocks[axis], axis + 1, kMaxBlocks[axis]));
+                    name_, blocks[axis], axis + 1, kMaxBlocksOfGrid[axis]));
     const int result =
         driver_.LaunchKernel(function_, static_cast<unsigned>(blocks[0]), static_cast<unsigned>(blocks[1]),
                              static_cast<unsigned>(blocks[2]), static_cast<unsigned>(threads_[0]),

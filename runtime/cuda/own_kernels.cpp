@@ -15,7 +15,7 @@ namespace {
 constexpr int kThreads = 256;              // finish_reductions.ptx.in counts on it
 constexpr std::int64_t kMaxBlocks = 4096;  // enough to fill any GPU; kernels loop over the rest
 
-// Of the texts by width.
+// The index of an element's width among the texts.
 std::size_t width_of(ElementType type) {
     return static_cast<std::size_t>(std::countr_zero(static_cast<unsigned>(size_of(type))));
 }
@@ -24,7 +24,7 @@ std::int64_t blocks_for(std::int64_t total) {
     return std::min((total + kThreads - 1) / kThreads, kMaxBlocks);
 }
 
-// What bits an infinite number has but for its sign; none for types that hold numbers alone.
+// The bits of infinity without sign; none for types that hold numbers alone.
 std::uint64_t infinity_of(ElementType type) {
     std::uint64_t bits = 0;
     if (is_real(type)) encode(std::numeric_limits<double>::infinity(), type, &bits);
@@ -76,7 +76,8 @@ void OwnKernels::compare_cells(const void* first, const void* second, const Geom
     const std::size_t width = width_of(type);
     std::int64_t origin = geometry.origin, nx = geometry.extent[0], ny = geometry.extent[1];
     std::int64_t pitch = geometry.pitch, slice = geometry.slice, total = nx * ny * geometry.extent[2];
-    // All but the sign, where there is one to be left out: nothing is larger than 0 under no bits.
+    // All bits but the sign: a value is NaN where these are above infinity's. Types without NaN have no such
+    // bits.
     std::uint64_t infinity = infinity_of(type);
     std::uint64_t magnitude = infinity == 0 ? 0 : (std::uint64_t{1} << (8 * size_of(type) - 1)) - 1;
     void* arguments[] = {&first, &second, &origin,    &nx,       &ny,    &pitch,

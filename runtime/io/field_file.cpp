@@ -9,7 +9,7 @@ namespace halo::rt {
 
 namespace {
 
-constexpr std::int64_t kChunk = 1 << 16;  // elements converted at a time
+constexpr std::int64_t kConvertedInFieldFile = 1 << 16;  // elements converted at a time
 
 }  // namespace
 
@@ -45,10 +45,10 @@ void FieldFile::write_row(const FieldLayout::Array& array, std::int64_t first, c
     const std::int64_t size = size_of(array.type_in_file);
     if (array.type_in_file == array.type)
         return file_.write_at(array.begin + first * size, elements, static_cast<std::size_t>(count * size));
-    std::vector<double> values(static_cast<std::size_t>(std::min(count, kChunk)));
+    std::vector<double> values(static_cast<std::size_t>(std::min(count, kConvertedInFieldFile)));
     std::vector<char> chunk(values.size() * static_cast<std::size_t>(size));
-    for (std::int64_t done = 0; done < count; done += kChunk) {
-        const std::int64_t now = std::min(kChunk, count - done);
+    for (std::int64_t done = 0; done < count; done += kConvertedInFieldFile) {
+        const std::int64_t now = std::min(kConvertedInFieldFile, count - done);
         decode(static_cast<const char*>(elements) + done * size_of(array.type), now, array.type,
                values.data());
         encode(values.data(), now, array.type_in_file, chunk.data());

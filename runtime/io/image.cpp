@@ -22,16 +22,16 @@ constexpr int kNarrow = 48;  // of the shorter side, at least
 constexpr int kMargin = 16, kGap = 8, kTick = 6, kBar = 22;
 constexpr int kText = Canvas::kTextHeight;
 
-struct Range {
+struct ValueRange {
     double low = 0, high = 1;
     bool diverging = false;  // about zero
     bool grey = false;
     std::int64_t not_finite = 0;
 };
 
-Range range_of(const std::vector<double>& values, const std::optional<std::pair<double, double>>& given,
-               bool symmetric) {
-    Range range;
+ValueRange range_of(const std::vector<double>& values, const std::optional<std::pair<double, double>>& given,
+                    bool symmetric) {
+    ValueRange range;
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (const double value : values) {
         if (!std::isfinite(value)) {
@@ -55,13 +55,13 @@ Range range_of(const std::vector<double>& values, const std::optional<std::pair<
     return range;
 }
 
-const ColourMap& map_of(const Range& range) {
+const ColourMap& map_of(const ValueRange& range) {
     if (range.grey) return ColourMap::grey();
     return range.diverging ? ColourMap::diverging() : ColourMap::sequential();
 }
 
 // Where a value lies in the range, 0 to 1; halves first, so that no difference overflows.
-double part_of(double value, const Range& range) {
+double part_of(double value, const ValueRange& range) {
     const double width = range.high / 2 - range.low / 2;
     return width > 0 ? (value / 2 - range.low / 2) / width : 0.5;
 }
@@ -104,11 +104,11 @@ int widest(const Ticks& ticks) {
 }
 
 // A rectangle of the canvas, and how the coordinates of its axes map to pixels.
-struct Box {
+struct PixelBox {
     int x, y, width, height;
 };
 
-void label_across(Canvas& canvas, const Box& box, const PictureAxis& axis, double first_pixel,
+void label_across(Canvas& canvas, const PixelBox& box, const PictureAxis& axis, double first_pixel,
                   double last_pixel) {
     const int count = std::clamp(box.width / 110, 2, 8);
     const Ticks ticks = make_ticks(std::min(axis.first, axis.last), std::max(axis.first, axis.last), count);
@@ -138,8 +138,8 @@ void label_up(Canvas& canvas, const Ticks& ticks, int x, bool to_the_right, doub
     }
 }
 
-void draw_cells(Canvas& canvas, const Box& box, const Cells& cells, int scale_x, int scale_y,
-                const Range& range) {
+void draw_cells(Canvas& canvas, const PixelBox& box, const Cells& cells, int scale_x, int scale_y,
+                const ValueRange& range) {
     const ColourMap& map = map_of(range);
     for (std::int64_t y = 0; y < cells.height; ++y) {
         const int top = box.y + static_cast<int>(cells.height - 1 - y) * scale_y;
@@ -152,7 +152,7 @@ void draw_cells(Canvas& canvas, const Box& box, const Cells& cells, int scale_x,
     canvas.frame(box.x - 1, box.y - 1, box.width + 2, box.height + 2, kInk);
 }
 
-void draw_bar(Canvas& canvas, const Box& bar, const Range& range, const Ticks& ticks,
+void draw_bar(Canvas& canvas, const PixelBox& bar, const ValueRange& range, const Ticks& ticks,
               const std::string& label) {
     const ColourMap& map = map_of(range);
     for (int row = 0; row < bar.height; ++row)
@@ -166,7 +166,8 @@ void draw_bar(Canvas& canvas, const Box& bar, const Range& range, const Ticks& t
 
 // Cells that are not finite leave a gap, with a mark at its foot. Past the box's upper and lower side nothing
 // shows.
-void draw_line(Canvas& canvas, const Box& box, const std::vector<double>& values, const Range& range) {
+void draw_line(Canvas& canvas, const PixelBox& box, const std::vector<double>& values,
+               const ValueRange& range) {
     const double last = std::max<double>(1, static_cast<double>(values.size()) - 1);
     const auto x_of = [&](std::size_t i) {
         return values.size() == 1 ? box.x + box.width / 2.0
@@ -206,7 +207,7 @@ void write_picture(const std::string& path, const Picture& picture) {
     if (picture.width < 1 || picture.height < 1 ||
         picture.values.size() != static_cast<std::size_t>(picture.width * picture.height))
         throw std::logic_error("write_picture: the values are not width * height");
-    Range range = range_of(picture.values, picture.range, true);
+    ValueRange range = range_of(picture.values, picture.range, true);
     range.grey = picture.grey;
     const Cells cells = shrink(picture);
     const auto longer = static_cast<int>(std::max(cells.width, cells.height));
@@ -215,12 +216,12 @@ void write_picture(const std::string& path, const Picture& picture) {
         return std::max(scale, (kNarrow + static_cast<int>(side) - 1) / static_cast<int>(side));
     };
     const int scale_x = stretch(cells.width), scale_y = stretch(cells.height);
-    Box box{0, 0, static_cast<int>(cells.width) * scale_x, static_cast<int>(cells.height) * scale_y};
+    PixelBox box{0, 0, static_cast<int>(cells.width) * scale_x, static_cast<int>(cells.height) * scale_y};
 
     const double up_low = std::min(picture.up.first, picture.up.last);
     const double up_high = std::max(picture.up.first, picture.up.last);
     const Ticks up = make_ticks(up_low, up_high, std::clamp(box.height / 70, 1, 8));
-    const Box bar{0, 0, kBar, std::max(box.height, 160)};
+    const PixelBox bar{0, 0, kBar, std::max(box.height, 160)};
     const Ticks values = make_ticks(range.low, range.high, std::clamp(bar.height / 60, 2, 8));
 
     const int body = std::max(box.height, bar.height);
@@ -256,7 +257,7 @@ void write_picture(const std::string& path, const Picture& picture) {
 
 void write_picture(const std::string& path, const Curve& curve) {
     if (curve.values.empty()) throw std::logic_error("write_picture: a curve without values");
-    Range range = range_of(curve.values, curve.range, false);
+    ValueRange range = range_of(curve.values, curve.range, false);
     if (!curve.range) {  // some room above and below
         const double air = range.high > range.low ? (range.high - range.low) * 0.05
                                                   : std::max(std::fabs(range.high) * 0.1, 1e-300);
@@ -264,7 +265,7 @@ void write_picture(const std::string& path, const Curve& curve) {
         range.high += air;
     }
     const Ticks up = make_ticks(range.low, range.high, 6);
-    Box box{0, kMargin + kText + 2 * kGap + kText + kGap, 800, 420};
+    PixelBox box{0, kMargin + kText + 2 * kGap + kText + kGap, 800, 420};
     box.x =
         kMargin + std::max(widest(up), Canvas::text_width(label_of(curve.value_label, up))) + kTick + kGap;
     const int note = range.not_finite > 0 ? kText + kGap : 0;

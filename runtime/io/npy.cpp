@@ -17,7 +17,7 @@ static_assert(std::endian::native == std::endian::little, "values are written as
 
 namespace {
 
-constexpr std::size_t kChunk = 1 << 16;  // values converted at a time
+constexpr std::size_t kConvertedInNpy = 1 << 16;  // values converted at a time
 
 // Fortran order has the first axis of the shape fastest; C order the last.
 std::vector<double> to_c_order(const std::vector<double>& values, const std::vector<std::int64_t>& shape) {
@@ -46,9 +46,9 @@ NpyArray read_npy(const std::string& path) {
     const NpyNumbers input = open_npy_numbers(path);
     const std::size_t count = input.count, bytes = input.element.bytes;
     NpyArray array{input.header.shape, std::vector<double>(count), input.header.descr};
-    std::vector<unsigned char> chunk(kChunk * bytes);
+    std::vector<unsigned char> chunk(kConvertedInNpy * bytes);
     for (std::size_t done = 0; done < count;) {
-        const std::size_t now = std::min(kChunk, count - done);
+        const std::size_t now = std::min(kConvertedInNpy, count - done);
         if (std::fread(chunk.data(), bytes, now, input.file.get()) != now)
             refuse_npy(path, std::ferror(input.file.get()) ? std::strerror(errno) : "it is cut short");
         for (std::size_t i = 0; i < now; ++i)
@@ -88,9 +88,9 @@ void write_npy(const std::string& path, const std::vector<std::int64_t>& shape,
     write_header(file, shape, npy_descr(type));
     const ElementType in_file = type == ElementType::bf16 ? ElementType::f32 : type;
     const auto size = static_cast<std::size_t>(size_of(in_file));
-    std::vector<char> chunk(kChunk * size);
+    std::vector<char> chunk(kConvertedInNpy * size);
     for (std::size_t done = 0; done < values.size();) {
-        const std::size_t now = std::min(kChunk, values.size() - done);
+        const std::size_t now = std::min(kConvertedInNpy, values.size() - done);
         encode(values.data() + done, static_cast<std::int64_t>(now), in_file, chunk.data());
         file.write(chunk.data(), now * size);
         done += now;

@@ -11,7 +11,7 @@ namespace halo::rt {
 
 namespace {
 
-constexpr std::int64_t kChunk = 1 << 16;  // elements converted at a time
+constexpr std::int64_t kConvertedInNpyPart = 1 << 16;  // elements converted at a time
 
 ElementType type_in_file(ElementType type) {
     return type == ElementType::bf16 ? ElementType::f32 : type;  // numpy has none
@@ -63,10 +63,10 @@ void NpyReader::read_row(std::int64_t first, std::int64_t count, ElementType typ
     const auto size = static_cast<std::int64_t>(input_.element.bytes);
     if (is_of(type))
         return file_.read_at(input_.offset + first * size, to, static_cast<std::size_t>(count * size));
-    std::vector<double> values(static_cast<std::size_t>(std::min(count, kChunk)));
+    std::vector<double> values(static_cast<std::size_t>(std::min(count, kConvertedInNpyPart)));
     std::vector<unsigned char> chunk(values.size() * static_cast<std::size_t>(size));
-    for (std::int64_t done = 0; done < count; done += kChunk) {
-        const std::int64_t now = std::min(kChunk, count - done);
+    for (std::int64_t done = 0; done < count; done += kConvertedInNpyPart) {
+        const std::int64_t now = std::min(kConvertedInNpyPart, count - done);
         file_.read_at(input_.offset + (first + done) * size, reinterpret_cast<char*>(chunk.data()),
                       static_cast<std::size_t>(now * size));
         for (std::int64_t i = 0; i < now; ++i)

@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::size_t kSignature = 8;
 
-[[noreturn]] void refuse(const std::string& path, const std::string& why) {
+[[noreturn]] void refuse_picture(const std::string& path, const std::string& why) {
     throw Error(ErrorCode::io, "cannot read \"" + path + "\": " + why);
 }
 
@@ -96,7 +96,7 @@ std::vector<std::uint8_t> grey_rows(const Decoder& decoder, const std::string& p
     for (std::size_t i = 0; i < count; ++i) {
         const std::uint8_t* pixel = &decoder.pixels[i * channels];
         if (has_alpha && pixel[channels - 1] != 255)
-            refuse(path, "it has pixels that one can see through; give it a background");
+            refuse_picture(path, "it has pixels that one can see through; give it a background");
         const std::size_t row = decoder.height - 1 - i / width;
         values[row * width + i % width] = is_coloured ? luminance(pixel) : pixel[0];
     }
@@ -111,17 +111,19 @@ std::vector<std::uint8_t> read_photo(const std::string& path, std::int64_t width
     decoder.file = FileRead(path).read_all(kMostBytes);
     const auto* signature = reinterpret_cast<png_const_bytep>(decoder.file.data());
     if (decoder.file.size() < kSignature || png_sig_cmp(signature, 0, kSignature) != 0)
-        refuse(path, "it is no PNG picture");
+        refuse_picture(path, "it is no PNG picture");
     decoder.png = png_create_read_struct(PNG_LIBPNG_VER_STRING, &decoder, fail, ignore);
     if (decoder.png != nullptr) decoder.info = png_create_info_struct(decoder.png);
     if (decoder.info == nullptr) throw Error(ErrorCode::out_of_memory, "no memory to read \"" + path + "\"");
     png_set_read_fn(decoder.png, &decoder, read_bytes);
-    const auto damaged = [&] { refuse(path, fmt::format("the picture is damaged: {}", decoder.message)); };
+    const auto damaged = [&] {
+        refuse_picture(path, fmt::format("the picture is damaged: {}", decoder.message));
+    };
     if (!decode_header(decoder)) damaged();
     if (decoder.width != width || decoder.height != height)
-        refuse(path, fmt::format("it has {} × {} pixels, and {} has {} × {} cells", decoder.width,
-                                 decoder.height, what, width, height));
-    if (decoder.bits == 16) refuse(path, "it has 16 bits a channel; pictures of 8 are read");
+        refuse_picture(path, fmt::format("it has {} × {} pixels, and {} has {} × {} cells", decoder.width,
+                                         decoder.height, what, width, height));
+    if (decoder.bits == 16) refuse_picture(path, "it has 16 bits a channel; pictures of 8 are read");
     if (!decode_layout(decoder)) damaged();
     const std::size_t row = std::size_t{decoder.width} * static_cast<std::size_t>(decoder.channels);
     decoder.pixels.resize(row * decoder.height);

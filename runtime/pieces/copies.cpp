@@ -9,8 +9,8 @@ class Copies final : public Transport {
 public:
     std::string name() const override { return "copies between devices"; }
 
-    // A piece copies when its neighbour has reached the same step, and the neighbour goes on when it has
-    // copied.
+    // Exchanges along one axis. A piece copies when its neighbour has reached the same step, and the
+    // neighbour goes on when it has copied.
     void exchange(const std::vector<Transfer>& along, const std::vector<PieceArrays>& pieces) override {
         const auto each = [&](const auto& work) {
             for (const Transfer& transfer : along)

@@ -11,15 +11,15 @@ namespace halo::rt {
 
 namespace {
 
-// Of a ghost cell, by the axis that is cut: along the first each row of memory holds a few of them, along the
-// second each plane a few rows.
+// The cost of a ghost cell, by the axis that is cut: along the first each row of memory holds a few of them,
+// along the second each plane a few rows.
 constexpr std::array<double, kMaxRank> kCost{4.0, 1.2, 1.0};
 
 std::int64_t cut_at(std::int64_t extent, int number, int count) {
     return extent * number / count;
 }
 
-// The piece that is too thin for the ghosts, as a sentence; nothing where all fit.
+// Finds a piece that is too thin for the ghosts, as a sentence; nothing where all fit.
 std::optional<std::string> find_thin(const Decomposition& cut, const Depths& ghosts,
                                      const std::vector<std::string>& axes) {
     for (const Piece& piece : cut.pieces)

@@ -23,7 +23,7 @@ std::array<std::vector<Transfer>, kMaxRank> transfers(const Decomposition& cut,
                     transfer.source[o] = transfer.target[o] = -halo[o][0];
                     transfer.count[o] = target.cells(other) + halo[o][0] + halo[o][1];
                 }
-                // The last own cells of the piece below, or the first of the piece above.
+                // The source is the last own cells of the piece below, or the first of the piece above.
                 const std::int64_t ghosts_below = source.ghosts[along][0];
                 transfer.source[along] = ghosts_below + (side == 0 ? source.own(axis) - deep : 0);
                 transfer.target[along] = side == 0 ? 0 : target.ghosts[along][0] + target.own(axis);
@@ -50,7 +50,7 @@ BoxCopy box_copy(const Transfer& transfer, const Geometry& from, const void* sou
     box.from_slice = from.slice * element;
     box.to_pitch = to.pitch * element;
     box.to_slice = to.slice * element;
-    // Whole rows, or whole planes: one piece of memory in both arrays, with the room between the rows.
+    // Whole rows or planes lie in one piece of memory in both arrays, with the padding between the rows.
     const bool same_rows = from.pitch == to.pitch;
     const bool whole_rows = transfer.count[0] >= from.extent[0] && transfer.count[0] >= to.extent[0];
     if (!same_rows || !whole_rows) return box;

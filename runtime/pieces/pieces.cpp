@@ -77,7 +77,7 @@ Pieces::Pieces(Decomposition cut, std::vector<Session*> sessions, PiecesOptions 
     for (Session* session : sessions_)
         session->expect_steps(options_.interval);
     if (!is_shared()) return;
-    // Exchanges nothing yet: ranks are connected before any step, so that errors show at the start.
+    // Connects ranks before any step, so that errors show at the start; nothing has to be exchanged yet.
     exchange();
     transport_->wait();
 }
@@ -93,7 +93,7 @@ void Pieces::consider(std::unique_ptr<Transport> other) {
         std::swap(transport_, other);
 }
 
-// The same in all ranks.
+// Times an exchange; the result is the same in all ranks.
 double Pieces::seconds_of_exchange() {
     constexpr int kTrials = 5;
     exchange();  // connects what has not been
@@ -145,7 +145,8 @@ void Pieces::step(std::int64_t count) {
             count -= blocks * plan().time_block->steps;
             continue;
         }
-        // Also where ghosts are still valid: an exchange should not split steps that one kernel can do.
+        // Exchanges also where ghosts are still valid: an exchange should not split steps that one kernel can
+        // do.
         if (good_for_ < std::min(count, options_.interval)) exchange();
         const std::int64_t steps = std::min(count, good_for_);
         step_each(steps, steps == count);
@@ -167,7 +168,8 @@ void Pieces::step_each(std::int64_t count, bool with_results) {
         session->step(count, with_results);
 }
 
-// Where a step reads a reduction, each piece has a thread that waits for the others' partial results.
+// Steps pieces of which each reads reductions of all: each has a thread that waits for the others' partial
+// results.
 void Pieces::step_together(std::int64_t count, bool with_results) {
     Rendezvous rendezvous(sessions_.size());
     std::vector<std::exception_ptr> troubles(sessions_.size());
@@ -268,7 +270,8 @@ std::vector<PieceArrays> Pieces::arrays() const {
     return pieces;
 }
 
-// Plane by plane along the last axis, in the order of the whole grid; ghosts do not count.
+// Combines partial results plane by plane along the last axis, in the order of the whole grid; ghosts do not
+// count.
 double Pieces::combined(const std::vector<PartialResults>& parts) const {
     if (cut_.count() == 1) return parts.front().combined();
     const int last = cut_.grid.rank - 1;

@@ -13,7 +13,7 @@ namespace halo::rt {
 
 namespace {
 
-// Devices in a kind but the main one.
+// Switches devices to another stream than the main one, and back at its end.
 class OnStream {
 public:
     OnStream(Device::StreamKind kind, std::vector<Session*> sessions) : sessions_(std::move(sessions)) {
@@ -54,7 +54,7 @@ std::string Pieces::why_synchronous_here() const {
     return "";
 }
 
-// The same for all ranks: they use a scheme only where all can.
+// The reason, agreed among all ranks: they use a scheme only where all can.
 std::string Pieces::why_synchronous_anywhere() const {
     const std::string own = why_synchronous_here();
     if (!is_shared()) return own;
@@ -122,7 +122,8 @@ void Pieces::step_blocks(std::int64_t count) {
     }
 }
 
-// Each piece waits for its neighbours after each block: they store its ghosts, and read what it overwrites.
+// Steps with direct exchange: each piece waits for its neighbours after each block: they store its ghosts,
+// and read what it overwrites.
 void Pieces::step_direct() {
     if (good_for_ < options_.interval) exchange();
     if (!in_step_) wait_for_each_other();

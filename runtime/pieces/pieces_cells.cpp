@@ -15,7 +15,7 @@ struct PlacedBox {
     Box whole, local;  // the same cells, of the whole grid and of a piece's session
 };
 
-// What a piece computes, cut where it crosses an end of the whole grid.
+// The boxes that a piece computes, cut where it crosses an end of the whole grid.
 std::vector<PlacedBox> computed(const Piece& piece, const Grid& grid) {
     std::vector<PlacedBox> parts{{whole_box({}), whole_box({})}};
     for (int axis = 0; axis < kMaxRank; ++axis) {
@@ -39,7 +39,7 @@ std::vector<PlacedBox> computed(const Piece& piece, const Grid& grid) {
     return parts;
 }
 
-// The cells of `part` that `box` has, too.
+// The intersection of `part` and `box`.
 PlacedBox common(const PlacedBox& part, const Box& box) {
     PlacedBox result;
     result.whole = intersection(part.whole, box);

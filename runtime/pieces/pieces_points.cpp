@@ -41,7 +41,7 @@ std::vector<std::size_t> Pieces::owners(const std::string& points) const {
     return result;
 }
 
-// Rows of all points; each is taken from the piece that samples it.
+// Assembles the rows of all points; each number is taken from the piece that samples it.
 std::vector<double> Pieces::trace(const std::string& points, const std::string& name) {
     transport_->wait();
     std::vector<double> result = sessions_.front()->trace(points, name);

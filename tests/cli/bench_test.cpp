@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "catch.h"
+#include "contains.h"
 #include "process.h"
 
 using namespace halo::test;
@@ -10,10 +11,6 @@ using namespace halo::test;
 namespace {
 
 const std::string kBegin = "<!-- haloc bench: begin -->\n", kEnd = "<!-- haloc bench: end -->\n";
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 // One small stencil on the CPU.
 Outcome bench(const Folder& folder, std::vector<std::string> more) {

@@ -12,6 +12,7 @@
 #include <thread>
 
 #include "catch.h"
+#include "contains.h"
 #include "process.h"
 #include "specs.h"
 
@@ -19,10 +20,6 @@ using namespace halo::test;
 namespace fs = std::filesystem;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 // haloc with what a shell can do around it; "$H" is the command.
 Outcome in_shell(const Folder& folder, const std::string& script) {
@@ -52,7 +49,7 @@ TEST_CASE("numbers and texts that cannot be are refused, not bent") {
         const Outcome outcome = run_interpreted(folder, arguments);
         INFO(outcome.err);
         CHECK(outcome.code == 2);
-        CHECK(has(outcome.err, part));
+        CHECK(contains(outcome.err, part));
     };
     refused({"c.halo", "--steps", "99999999999999999999"}, "more than can be counted");
     refused({"c.halo", "--steps", "9223372036854775808"}, "more than can be counted");
@@ -74,7 +71,7 @@ TEST_CASE("what cannot be printed is an error, help and version, too") {
         INFO(arguments);
         const Outcome outcome = in_shell(folder, std::string("\"$H\" ") + arguments + " >/dev/full");
         CHECK(outcome.code == 4);
-        CHECK(has(outcome.err, "standard output cannot be written"));
+        CHECK(contains(outcome.err, "standard output cannot be written"));
     }
     CHECK(folder.haloc({"--help"}).out.find("haloc COMMAND --help") != std::string::npos);
     CHECK(folder.haloc({"--version"}).out.starts_with("haloc "));
@@ -104,14 +101,14 @@ TEST_CASE("pipes, devices and folders are no arrays: that is said at once") {
         const Outcome outcome = run_interpreted(folder, {"c.halo", "--load", std::string("u=") + name});
         INFO(name << "\n" << outcome.err);
         CHECK(outcome.code == 4);
-        CHECK(has(outcome.err, "error: cannot read"));
+        CHECK(contains(outcome.err, "error: cannot read"));
     }
     folder.write("p.halo", "stencil p(x, y) {\n    field u: u8\n    field v: f64\n    v = u\n}\n");
     const Outcome picture =
         run_interpreted(folder, {"p.halo", "--grid", "2,2", "--steps", "1", "--load", "u=pipe.png"});
     INFO(picture.err);
     CHECK(picture.code == 4);
-    CHECK(has(picture.err, "it is no plain file"));
+    CHECK(contains(picture.err, "it is no plain file"));
 }
 
 TEST_CASE("a signal ends a command that waits for its input") {
@@ -136,7 +133,7 @@ TEST_CASE("a file that may not grow is an error, and the old one stays") {
         folder, "ulimit -f 1; \"$H\" run c.halo --device interpreter --grid 4000 --no-files --save u=u.npy");
     INFO(outcome.err);
     CHECK(outcome.code == 4);
-    CHECK(has(outcome.err, "the file is larger than is allowed there"));
+    CHECK(contains(outcome.err, "the file is larger than is allowed there"));
     CHECK(folder.read("u.npy") == "the old one");
     CHECK(folder.names() == std::vector<std::string>{"c.halo", "u.npy"});
 }
@@ -177,7 +174,7 @@ TEST_CASE("--safe keeps a run block's files in the current directory") {
         const Outcome safe = run(path, "--safe");
         INFO(path << "\n" << safe.err);
         CHECK(safe.code == 2);
-        CHECK(has(safe.err, "--safe: the run block would save u to " + path));
+        CHECK(contains(safe.err, "--safe: the run block would save u to " + path));
         CHECK_FALSE(fs::exists(folder.path() + "/u.npy"));
         CHECK(folder.read("other.npy") == "what the link leads to");
         CHECK(run(path, "--safe --no-files").code == 0);
@@ -195,7 +192,7 @@ TEST_CASE("--safe keeps a run block's files in the current directory") {
     folder.write("here/s.halo", loads);
     const Outcome safe = in_shell(folder, "cd here && \"$H\" run s.halo --device interpreter --safe");
     CHECK(safe.code == 2);
-    CHECK(has(safe.err, "--safe: the run block would load u from ../mine.npy"));
+    CHECK(contains(safe.err, "--safe: the run block would load u from ../mine.npy"));
 }
 
 TEST_CASE("the CMake file of emitted CUDA is right for any name") {

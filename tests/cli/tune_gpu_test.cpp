@@ -25,7 +25,7 @@ Outcome haloc(const Folder& folder, std::vector<std::string> arguments) {
     return run_haloc(invocation);
 }
 
-constexpr const char* kHeat = R"(stencil heat(x, y, z) {
+constexpr const char* kTunedHeat = R"(stencil heat(x, y, z) {
     param k = 0.1
     field u: f32 { boundary fixed 1 }
     u[t+1] = u + k * laplacian(u)
@@ -42,7 +42,7 @@ run heat {
 
 TEST_CASE("a spec that was tuned runs by what was found, with the same result") {
     Folder folder;
-    folder.write("heat.halo", kHeat);
+    folder.write("heat.halo", kTunedHeat);
     const Outcome measured = haloc(folder, {"doctor", "--measure"});
     INFO(measured.err);
     REQUIRE(measured.code == 0);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "contains.h"
 #include "process.h"
 #include "specs.h"
 
@@ -35,10 +36,6 @@ Outcome on_fake(const Folder& folder, std::vector<std::string> arguments) {
     return run_haloc(invocation(folder, std::move(arguments), true));
 }
 
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 // What needs a compiler of CUDA is not tested where there is none.
 bool has_nvrtc(const Folder& folder) {
     const bool found = Json::parse(without_gpu(folder, {"doctor", "--json"}).out)["nvrtc"]["found"];
@@ -61,14 +58,14 @@ TEST_CASE("without a GPU nothing is measured or tuned, and that is said") {
          {std::vector<std::string>{"doctor", "--measure"}, {"tune", "heat.halo", "--grid", "64,64"}}) {
         const Outcome outcome = without_gpu(folder, arguments);
         CHECK(outcome.code == 3);
-        CHECK(has(outcome.err, "no NVIDIA driver was found"));
+        CHECK(contains(outcome.err, "no NVIDIA driver was found"));
     }
     const Outcome doctor = without_gpu(folder, {"doctor"});
     CHECK(doctor.code == 0);
-    CHECK(has(doctor.out, "figures built in, of an H200, as there is no CUDA device"));
+    CHECK(contains(doctor.out, "figures built in, of an H200, as there is no CUDA device"));
     CHECK(Json::parse(without_gpu(folder, {"doctor", "--json"}).out)["figures"]["measured"] == false);
-    CHECK(has(without_gpu(folder, {"explain", "heat.halo", "--grid", "64,64"}).out,
-              "by figures of an H200, built in"));
+    CHECK(contains(without_gpu(folder, {"explain", "heat.halo", "--grid", "64,64"}).out,
+                   "by figures of an H200, built in"));
 }
 
 TEST_CASE("wrong uses of tune are said before anything is measured") {
@@ -77,21 +74,21 @@ TEST_CASE("wrong uses of tune are said before anything is measured") {
     folder.write("notes.json", "shopping");
     const Outcome cpu = on_fake(folder, {"tune", "heat.halo", "--grid", "64,64", "--device", "cpu"});
     CHECK(cpu.code == 2);
-    CHECK(has(cpu.err, "nothing to tune on `cpu`"));
+    CHECK(contains(cpu.err, "nothing to tune on `cpu`"));
     CHECK(on_fake(folder, {"tune", "heat.halo"}).code == 2);  // on which grid?
     CHECK(on_fake(folder, {"tune", "heat.halo", "--grid", "64,64", "--budget", "-1"}).code == 2);
     CHECK(on_fake(folder, {"run", "heat.halo", "--no-tuned", "--store", "notes.json"}).code == 2);
     CHECK(on_fake(folder, {"doctor", "--device", "cuda:1"}).code == 2);
     const Outcome other = on_fake(folder, {"tune", "heat.halo", "--grid", "64,64", "--store", "notes.json"});
     CHECK(other.code == 4);
-    CHECK(has(other.err, "no store of tuned schedules"));
+    CHECK(contains(other.err, "no store of tuned schedules"));
     CHECK(folder.read("notes.json") == "shopping");
     CHECK(on_fake(folder, {"explain", "heat.halo", "--grid", "64,64", "--store", "none.json"}).code == 4);
     Invocation off = invocation(folder, {"tune", "heat.halo", "--grid", "64,64"}, true);
     off.set.front() = "HALOCLINE_CACHE=off";
     const Outcome nowhere = run_haloc(off);
     CHECK(nowhere.code == 4);
-    CHECK(has(nowhere.err, "--store names a file"));
+    CHECK(contains(nowhere.err, "--store names a file"));
 }
 
 TEST_CASE("a damaged store is no reason not to run") {
@@ -101,7 +98,7 @@ TEST_CASE("a damaged store is no reason not to run") {
     folder.write("cache/tuned.json", "shopping");
     const Outcome explained = on_fake(folder, {"explain", "heat.halo", "--grid", "64,64"});
     CHECK(explained.code == 0);
-    CHECK(has(explained.err, "tuned schedules are not used"));
+    CHECK(contains(explained.err, "tuned schedules are not used"));
     CHECK(on_fake(folder, {"tune", "heat.halo", "--grid", "64,64"}).code == 4);
 }
 
@@ -109,18 +106,18 @@ TEST_CASE("what doctor measures is kept, and schedules are chosen by it") {
     Folder folder;
     if (!has_nvrtc(folder)) return;
     folder.write("heat.halo", kTuned);
-    CHECK(has(on_fake(folder, {"doctor"}).out, "haloc doctor --measure"));
+    CHECK(contains(on_fake(folder, {"doctor"}).out, "haloc doctor --measure"));
     const Outcome measured = on_fake(folder, {"doctor", "--measure"});
     INFO(measured.err);
     REQUIRE(measured.code == 0);
-    CHECK(has(measured.err, "measuring Fake GPU"));
-    CHECK(has(measured.out, "figures measured on this Fake GPU"));
+    CHECK(contains(measured.err, "measuring Fake GPU"));
+    CHECK(contains(measured.out, "figures measured on this Fake GPU"));
     const Json figures = Json::parse(on_fake(folder, {"doctor", "--json"}).out)["figures"];
     CHECK(figures["measured"] == true);
     CHECK(figures["launch_s"] == 1.5e-6);  // its clock says 1.5 ms for a thousand launches
     const Outcome explained = on_fake(folder, {"explain", "heat.halo", "--grid", "64,64"});
-    CHECK(has(explained.out, "by figures measured on Fake GPU"));
-    CHECK(has(explained.out, "at 0.36 TB/s"));
+    CHECK(contains(explained.out, "by figures measured on Fake GPU"));
+    CHECK(contains(explained.out, "at 0.36 TB/s"));
     Invocation off = invocation(folder, {"doctor", "--measure"}, true);
     off.set.front() = "HALOCLINE_CACHE=off";
     CHECK(run_haloc(off).code == 4);
@@ -133,14 +130,14 @@ TEST_CASE("a search is stopped by Ctrl-C, goes on, and explain knows what it fou
     Invocation stopped = invocation(
         folder, {"tune", "heat.halo", "--grid", "512,512", "--store", "mine.json", "--jobs", "1"}, true);
     stopped.watch = [sent = false](int pid, const std::string& err) mutable {
-        if (sent || !has(err, "tuned for")) return;
+        if (sent || !contains(err, "tuned for")) return;
         sent = true;
         ::kill(pid, SIGINT);
     };
     const Outcome interrupted = run_haloc(stopped);
     INFO(interrupted.err);
     CHECK(interrupted.code == 130);
-    CHECK(has(interrupted.err, "the same command goes on"));
+    CHECK(contains(interrupted.err, "the same command goes on"));
     Json store = Json::parse(folder.read("mine.json"));
     REQUIRE(store["stages"].size() == 1);
     Json& stage = store["stages"].begin().value();
@@ -156,12 +153,12 @@ TEST_CASE("a search is stopped by Ctrl-C, goes on, and explain knows what it fou
     const Json report = Json::parse(second.out);
     CHECK(report["stages"][0]["result"] == "failed");
     CHECK(report["stages"][0]["known_trials"] == tried);
-    CHECK(has(report["stages"][0]["left_out"][0], "not in the compiled code"));
+    CHECK(contains(report["stages"][0]["left_out"][0], "not in the compiled code"));
 
     // As if some had been measured.
     const std::vector<std::string> explain{"explain", "heat.halo", "--grid",
                                            "512,512", "--store",   "mine.json"};
-    CHECK_FALSE(has(on_fake(folder, explain).out, "(tuned)"));
+    CHECK_FALSE(contains(on_fake(folder, explain).out, "(tuned)"));
     stage["schedule"] = "direct threads=64x2 cells=4x2 min_blocks=3";
     stage["seconds"] = 2e-5;
     stage["finished"] = true;
@@ -173,13 +170,13 @@ TEST_CASE("a search is stopped by Ctrl-C, goes on, and explain knows what it fou
     folder.write("mine.json", store.dump());
     const Outcome explained = on_fake(folder, explain);
     INFO(explained.out);
-    CHECK(has(explained.out, "direct threads=64x2 cells=4x2 min_blocks=3 (tuned)"));
-    CHECK(has(explained.out, "measured    20.0 µs ("));
-    CHECK(has(explained.out, "runners-up  30.0 µs (25.0 µs predicted): direct threads=32x8 cells=4x2"));
+    CHECK(contains(explained.out, "direct threads=64x2 cells=4x2 min_blocks=3 (tuned)"));
+    CHECK(contains(explained.out, "measured    20.0 µs ("));
+    CHECK(contains(explained.out, "runners-up  30.0 µs (25.0 µs predicted): direct threads=32x8 cells=4x2"));
     std::vector<std::string> none = explain;
     none.resize(none.size() - 2);
     none.emplace_back("--no-tuned");
-    CHECK(has(on_fake(folder, none).out, "not measured: `haloc tune` does"));
+    CHECK(contains(on_fake(folder, none).out, "not measured: `haloc tune` does"));
     const Outcome known = on_fake(folder, again);
     CHECK(known.code == 0);
     CHECK(Json::parse(known.out)["stages"][0]["result"] == "known");
@@ -204,31 +201,32 @@ TEST_CASE("a search is stopped by Ctrl-C, goes on, and explain knows what it fou
         folder.write("mine.json", both.dump());
         const Json temporal = Json::parse(on_fake(folder, as_json).out)["temporal"];
         const bool single = trial["schedule"] == "single steps";
-        CHECK(has(temporal["reason"], "of 2 schedules that `haloc tune` measured"));
-        CHECK(has(temporal["reason"], single ? "single steps, 10.0 µs each, are" : "tuned: 10.0 µs a step"));
+        CHECK(contains(temporal["reason"], "of 2 schedules that `haloc tune` measured"));
+        CHECK(contains(temporal["reason"],
+                       single ? "single steps, 10.0 µs each, are" : "tuned: 10.0 µs a step"));
         CHECK(temporal.value("schedule", "single steps") == trial["schedule"].get<std::string>());
     }
     several["schedule"] = "resident threads=32x8 cells=4x4";
     folder.write("mine.json", both.dump());
     const Json on_chip = Json::parse(on_fake(folder, as_json).out);
     CHECK(on_chip["resident"].value("schedule", "none") == several["schedule"].get<std::string>());
-    CHECK(has(on_chip["resident"]["reason"], "tuned: 10.0 µs a step"));
+    CHECK(contains(on_chip["resident"]["reason"], "tuned: 10.0 µs a step"));
     CHECK_FALSE(on_chip["temporal"].contains("schedule"));
     several["schedule"] = "temporal steps=60 cells=1";
     folder.write("mine.json", both.dump());
-    CHECK(has(Json::parse(on_fake(folder, as_json).out)["temporal"]["reason"], "is not used"));
+    CHECK(contains(Json::parse(on_fake(folder, as_json).out)["temporal"]["reason"], "is not used"));
     std::vector<std::string> pinned = again;
     pinned.insert(pinned.end(), {"--schedule", "temporal steps=3"});
     const Outcome alone = on_fake(folder, pinned);
     CHECK(alone.code == 3);
     CHECK(Json::parse(alone.out)["stages"].empty());
-    CHECK(has(Json::parse(alone.out)["temporal"]["schedule"], "temporal steps=3"));
+    CHECK(contains(Json::parse(alone.out)["temporal"]["schedule"], "temporal steps=3"));
 
     // Not legal, and of another compiler: left alone, and said.
     stage["schedule"] = "direct threads=64x64 cells=4x2";
     folder.write("mine.json", store.dump());
-    CHECK(has(on_fake(folder, explain).out, "is not used"));
+    CHECK(contains(on_fake(folder, explain).out, "is not used"));
     stage["compiler"] = "NVRTC 9.0";
     folder.write("mine.json", store.dump());
-    CHECK(has(on_fake(folder, explain).out, "a schedule tuned with NVRTC 9.0 is not"));
+    CHECK(contains(on_fake(folder, explain).out, "a schedule tuned with NVRTC 9.0 is not"));
 }

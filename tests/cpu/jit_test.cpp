@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "contains.h"
 #include "runtime/core/error.h"
 #include "temporary_folder.h"
 
@@ -43,10 +44,6 @@ JitOptions uncached() {
     JitOptions options;
     options.use_cache = false;
     return options;
-}
-
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -90,9 +87,9 @@ TEST_CASE("jit: refused text is shown around the first complaint") {
         CHECK(false);
     } catch (const Error& error) {
         CHECK(error.code() == ErrorCode::compile_failed);
-        CHECK(has(error.what(), "kernel.cpp:3: use of undeclared identifier 'nothing'"));
-        CHECK(has(error.what(), "> 3 | int c = nothing;"));
-        CHECK(has(error.what(), "  4 | int d;"));
+        CHECK(contains(error.what(), "kernel.cpp:3: use of undeclared identifier 'nothing'"));
+        CHECK(contains(error.what(), "> 3 | int c = nothing;"));
+        CHECK(contains(error.what(), "  4 | int d;"));
     }
     CHECK_THROWS_AS(compile_object("#include <cmath>\n", uncached()), Error);
 }
@@ -104,7 +101,7 @@ TEST_CASE("jit: unknown names are an error; given ones are used") {
         const JitModule module(object);
         CHECK(false);
     } catch (const Error& error) {
-        CHECK(has(error.what(), "given"));
+        CHECK(contains(error.what(), "given"));
     }
     JitOptions options;
     int (*given)(int) = [](int x) { return x + 1; };
@@ -139,7 +136,7 @@ TEST_CASE("jit: variables are listed, those of functions, too") {
     bool w = false, calls = false;
     for (const JitModule::Variable& variable : module.variables()) {
         if (variable.name == "w") w = variable.bytes == 20 && *static_cast<float*>(variable.address) == 1;
-        if (has(variable.name, "calls")) calls = variable.bytes == 8;
+        if (contains(variable.name, "calls")) calls = variable.bytes == 8;
     }
     CHECK(w);
     CHECK(calls);

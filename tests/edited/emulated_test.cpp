@@ -1,5 +1,6 @@
 // Edited kernels against the interpreter, on emulated ones: what is the same passes, and each mistake is
 // seen.
+#include "contains.h"
 #include "edited.h"
 #include "emulated_device.h"
 
@@ -65,10 +66,6 @@ std::string outcome(const Edited& heat, const std::string& text, std::uint64_t u
         CHECK(error.code() == driver::ExitCode::spec);
         return error.what();
     }
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 }  // namespace

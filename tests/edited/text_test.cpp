@@ -1,4 +1,5 @@
 // What is read from an edited file, without compiling it.
+#include "contains.h"
 #include "edited.h"
 
 #include <algorithm>
@@ -10,10 +11,6 @@ using namespace halo;
 using namespace halo::test;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 std::ptrdiff_t line_of(const std::string& text, const std::string& part) {
     const std::size_t at = text.find(part);

@@ -7,15 +7,12 @@
 #include <vector>
 
 #include "catch.h"
+#include "contains.h"
 #include "emulator.h"
 
 using namespace halo::emulator;
 
 namespace {
-
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 // Two arrays of 64 floats, u (written by the host) and v (not), and a kernel `k(const float* u, float* v, int
 // n)`.
@@ -98,12 +95,12 @@ TEST_CASE("emulator: a correct kernel is clean, and right") {
 
 TEST_CASE("emulator: reads and writes outside arrays") {
     const std::string past = expect(FindingKind::out_of_bounds, 1, "v[i] = u[i + 1];");
-    CHECK(
-        has(past, "kernel 'k', block (1,0,0), thread (31,0,0) reads 4 bytes at byte 256 of 'u' (256 bytes)"));
-    CHECK(has(past, "k.cu:5 | v[i] = u[i + 1];"));
-    CHECK(has(expect(FindingKind::out_of_bounds, 1, "v[i] = u[i - 1];"), "byte -4 of 'u'"));
-    CHECK(has(expect(FindingKind::out_of_bounds, 2, "v[i] = u[i];\nv[i + 60] = 0.0f;"),
-              "writes 4 bytes at byte 256"));
+    CHECK(contains(
+        past, "kernel 'k', block (1,0,0), thread (31,0,0) reads 4 bytes at byte 256 of 'u' (256 bytes)"));
+    CHECK(contains(past, "k.cu:5 | v[i] = u[i + 1];"));
+    CHECK(contains(expect(FindingKind::out_of_bounds, 1, "v[i] = u[i - 1];"), "byte -4 of 'u'"));
+    CHECK(contains(expect(FindingKind::out_of_bounds, 2, "v[i] = u[i];\nv[i + 60] = 0.0f;"),
+                   "writes 4 bytes at byte 256"));
     // A vector that begins inside and ends outside.
     expect(FindingKind::out_of_bounds, 1,
            "if (i == 0) { double2 w; __builtin_memcpy(&w, u + 62, 16); v[0] = (float)(w.x + w.y); }");
@@ -115,7 +112,7 @@ TEST_CASE("emulator: steps past shared arrays") {
     const std::string past = expect(FindingKind::out_of_bounds, 3,
                                     "__shared__ float tile[32];\n__shared__ float other[32];\n"
                                     "tile[t + 1] = u[i];\nother[t] = 0.0f;");
-    CHECK(has(past, "byte 128 of shared 'tile' (128 bytes)"));
+    CHECK(contains(past, "byte 128 of shared 'tile' (128 bytes)"));
     expect(FindingKind::out_of_bounds, 2, "extern __shared__ float tile[];\ntile[t + 1] = u[i];",
            {{2, 1, 1}, {32, 1, 1}, 128});
     expect_clean("extern __shared__ float tile[];\ntile[t + 1] = u[i];", {{2, 1, 1}, {32, 1, 1}, 132});
@@ -131,7 +128,7 @@ TEST_CASE("emulator: reads of memory that nobody wrote") {
     const std::string shared = expect(FindingKind::uninitialised, 4,
                                       "__shared__ float tile[33];\ntile[t] = u[i];\n__syncthreads();\n"
                                       "v[i] = tile[t + 1];");
-    CHECK(has(shared, "thread (31,0,0) reads 4 bytes at byte 128 of shared 'tile' (132 bytes)"));
+    CHECK(contains(shared, "thread (31,0,0) reads 4 bytes at byte 128 of shared 'tile' (132 bytes)"));
     expect(FindingKind::uninitialised, 1, "v[i] = v[i] + 1.0f;");
     // What an earlier block left in shared memory is no value of this block.
     expect(FindingKind::uninitialised, 4,
@@ -150,9 +147,9 @@ TEST_CASE("emulator: reads of memory that nobody wrote") {
 TEST_CASE("emulator: races within a block") {
     const std::string missing =
         expect(FindingKind::race, 3, "__shared__ float tile[32];\ntile[t] = u[i];\nv[i] = tile[t / 2];");
-    CHECK(has(missing, "reads 4 bytes"));
-    CHECK(has(missing, "with no barrier between them"));
-    CHECK(has(missing, "k.cu:6 | tile[t] = u[i];"));
+    CHECK(contains(missing, "reads 4 bytes"));
+    CHECK(contains(missing, "with no barrier between them"));
+    CHECK(contains(missing, "k.cu:6 | tile[t] = u[i];"));
     expect_clean("__shared__ float tile[32];\ntile[t] = u[i];\n__syncthreads();\nv[i] = tile[31 - t];");
     // The barrier that a loop over planes needs at its end.
     const std::string loop =
@@ -160,9 +157,9 @@ TEST_CASE("emulator: races within a block") {
         "tile[t] = u[i] + k;\n__syncthreads();\nsum += tile[t / 2];\n";
     expect(FindingKind::race, 6, loop + "}\nv[i] = sum;");
     expect_clean(loop + "__syncthreads();\n}\nv[i] = sum;");
-    CHECK(
-        has(expect(FindingKind::race, 2, "__shared__ float one;\none = u[i];\n__syncthreads();\nv[i] = one;"),
-            "wrote with no barrier"));
+    CHECK(contains(
+        expect(FindingKind::race, 2, "__shared__ float one;\none = u[i];\n__syncthreads();\nv[i] = one;"),
+        "wrote with no barrier"));
     // Across warps a meeting of the warp orders nothing; within one it does.
     const std::string warp = "__shared__ float tile[64];\ntile[t] = 1.0f;\n__syncwarp();\n";
     expect_clean(warp + "v[t] = tile[t ^ 1];", {{1, 1, 1}, {64, 1, 1}, 0});
@@ -171,8 +168,8 @@ TEST_CASE("emulator: races within a block") {
 
 TEST_CASE("emulator: races between blocks") {
     const std::string both = expect(FindingKind::race, 1, "v[t] = u[i];");
-    CHECK(has(both, "block (1,0,0), thread (0,0,0) writes 4 bytes at byte 0 of 'v'"));
-    CHECK(has(both, "thread (0,0,0) of block (0,0,0) wrote"));
+    CHECK(contains(both, "block (1,0,0), thread (0,0,0) writes 4 bytes at byte 0 of 'v'"));
+    CHECK(contains(both, "thread (0,0,0) of block (0,0,0) wrote"));
     // An update in place: the neighbour block's new value, or its old one?
     expect(FindingKind::race, 2, "float* w = const_cast<float*>(u);\nw[i] = i + 1 < n ? u[i + 1] : 0.0f;\n",
            {{2, 1, 1}, {32, 1, 1}, 0});
@@ -183,12 +180,13 @@ TEST_CASE("emulator: races between blocks") {
 }
 
 TEST_CASE("emulator: barriers that not all threads reach at one place") {
-    CHECK(has(expect(FindingKind::divergent_barrier, 1, "if (t < 16) { __syncthreads(); }\nv[i] = u[i];"),
-              "waits"));
+    CHECK(
+        contains(expect(FindingKind::divergent_barrier, 1, "if (t < 16) { __syncthreads(); }\nv[i] = u[i];"),
+                 "waits"));
     const std::string two =
         expect(FindingKind::divergent_barrier, 4,
                "if (t < 16) {\n__syncthreads();\n} else {\n__syncthreads();\n}\nv[i] = u[i];");
-    CHECK(has(two, "k.cu:6"));
+    CHECK(contains(two, "k.cu:6"));
     expect(FindingKind::divergent_barrier, 2, "if (t == 5) return;\n__syncthreads();\nv[i] = u[i];");
     expect(FindingKind::divergent_barrier, 1, "for (int k = 0; k <= t; ++k) __syncthreads();\nv[i] = u[i];");
     expect_clean("for (int k = 0; k < n; ++k) __syncthreads();\nv[i] = u[i];");
@@ -282,8 +280,8 @@ TEST_CASE("emulator: refused text says where") {
         CudaModule("extern \"C\" __global__ void k(float* v)\n{\n    v[0] = w[0];\n}\n", "k.cu");
         CHECK(false);
     } catch (const halo::rt::Error& error) {
-        CHECK(has(error.what(), "undeclared identifier 'w'"));
-        CHECK(has(error.what(), "> 3 |     v[0] = w[0];"));
+        CHECK(contains(error.what(), "undeclared identifier 'w'"));
+        CHECK(contains(error.what(), "> 3 |     v[0] = w[0];"));
     }
 }
 
@@ -306,7 +304,7 @@ TEST_CASE("emulator: blocks that poll packets of each other take turns") {
     CHECK(bench.v[34] == 6);
     const std::string waits =
         expect(FindingKind::deadlock, 1, "while (halo_load_packet(v) != 7) {}", together);
-    CHECK(has(waits, "polls a packet that no block sends"));
+    CHECK(contains(waits, "polls a packet that no block sends"));
     expect(FindingKind::out_of_bounds, 1, "halo_store_packet(v + 64, 7);", together);
     expect(FindingKind::bad_launch, 0, "v[i] = 1.0f;", {{17, 1, 1}, {1024, 1, 1}, 0, true});
 }

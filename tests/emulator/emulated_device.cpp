@@ -12,7 +12,7 @@ namespace halo::emulator {
 namespace {
 
 constexpr std::size_t kAlignment = 256;
-constexpr std::size_t kGap = 4096;  // of memory that is no array, before and after each array
+constexpr std::size_t kGapBetweenArrays = 4096;  // of memory that is no array, before and after each array
 
 class EmulatedKernel : public rt::Kernel {
 public:
@@ -101,8 +101,8 @@ rt::MemoryInfo EmulatedDevice::memory() const {
 }
 
 void* EmulatedDevice::allocate(std::int64_t bytes) {
-    auto memory = std::make_unique<char[]>(size(bytes) + 2 * kGap + kAlignment);
-    auto start = reinterpret_cast<std::uintptr_t>(memory.get()) + kGap;
+    auto memory = std::make_unique<char[]>(size(bytes) + 2 * kGapBetweenArrays + kAlignment);
+    auto start = reinterpret_cast<std::uintptr_t>(memory.get()) + kGapBetweenArrays;
     start += (kAlignment - start % kAlignment) % kAlignment;
     void* const address = reinterpret_cast<void*>(start);
     emulator_->add_array(address, size(bytes), "array " + std::to_string(made_++), false);

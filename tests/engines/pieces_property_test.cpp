@@ -34,7 +34,7 @@ GeneratorOptions programs_to_cut() {
     return options;
 }
 
-std::string complaint_of(const CutRun& run, std::uint64_t& cut) {
+std::string complaint_of_cut(const CutRun& run, std::uint64_t& cut) {
     cut += run.is_cut ? 1 : 0;
     return run.wrong.empty() ? std::string() : run.description + ": " + run.wrong;
 }
@@ -48,9 +48,9 @@ TEST_CASE("random programs in pieces on the CPU") {
     check_engine(
         programs_to_cut(), seeds,
         [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
-            return complaint_of(run_in_pieces(program, reference, source.seed, {one.get(), other.get()},
-                                              lower::lower_cpu, load_cpp),
-                                cut);
+            return complaint_of_cut(run_in_pieces(program, reference, source.seed, {one.get(), other.get()},
+                                                  lower::lower_cpu, load_cpp),
+                                    cut);
         },
         kSteps);
     CHECK(cut * 3 >= seeds.count);
@@ -66,7 +66,7 @@ TEST_CASE("random programs in pieces with components side by side") {
     check_engine(
         options, seeds,
         [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
-            return complaint_of(
+            return complaint_of_cut(
                 run_in_pieces(program, reference, source.seed, {device.get()}, lower::lower_cpu, load_cpp),
                 cut);
         },
@@ -92,7 +92,7 @@ TEST_CASE("random programs in pieces on emulated CUDA") {
             const auto lower = [&](const ir::Program& piece) {
                 return lower::lower_cuda(piece, {random_schedules(piece, strategy, random)});
             };
-            return complaint_of(
+            return complaint_of_cut(
                 run_in_pieces(program, reference, source.seed, {&one, &other}, lower, load_cuda), cut);
         },
         4);

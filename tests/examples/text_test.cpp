@@ -5,6 +5,7 @@
 
 #include "../cli/process.h"
 #include "catch.h"
+#include "contains.h"
 
 using namespace halo::test;
 namespace fs = std::filesystem;
@@ -24,10 +25,6 @@ std::vector<std::string> example_paths(const fs::path& folder = kRoot / "dsl_exa
     for (const auto& entry : fs::directory_iterator(folder))
         if (entry.path().extension() == ".halo") paths.push_back(entry.path().string());
     return paths;
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 }  // namespace

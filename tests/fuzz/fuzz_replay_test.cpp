@@ -36,7 +36,7 @@ std::vector<std::string> corpus() {
 }
 
 // Words that change what a text means, not only how it is spelt.
-const std::vector<std::string>& words() {
+const std::vector<std::string>& language_words() {
     static const std::vector<std::string> all{"stencil ",
                                               "run ",
                                               "param ",
@@ -154,10 +154,10 @@ private:
                 text.insert(at, text.substr(at, length));
                 break;
             case 2:
-                text.insert(at, words()[below(words().size())]);
+                text.insert(at, language_words()[below(language_words().size())]);
                 break;
             case 3:
-                text.replace(at, length, words()[below(words().size())]);
+                text.replace(at, length, language_words()[below(language_words().size())]);
                 break;
             case 4: {
                 const std::string& other = texts_[below(texts_.size())];

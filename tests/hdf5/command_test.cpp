@@ -4,6 +4,7 @@
 #include <string>
 
 #include "catch.h"
+#include "contains.h"
 #include "process.h"
 
 using namespace halo::test;
@@ -57,10 +58,6 @@ std::vector<std::string> saves(const std::string& path) {
     for (const std::string& field : kFields)
         options.insert(options.end(), {"--save", field + "=" + (path.empty() ? field + ".npy" : path)});
     return options;
-}
-
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 // What a page of XDMF says, one `name=value` of its elements a line; nothing where it is not well formed.
@@ -151,12 +148,12 @@ TEST_CASE("frames and the end are files of their own, and one page of XDMF lists
     CHECK(count(R"(Time Value="1.25"/)") == 1);
     CHECK(count(R"(Time Value="1.5"/)") == 3);  // two places, and both together
     CHECK(count(R"(Topology TopologyType="2DCoRectMesh" Dimensions="31 40"/)") == 4);
-    CHECK(has(page, "out-000005.h5:/u<"));
-    CHECK(has(page, "out.h5:/s<"));
-    CHECK(has(page, ">-1 0<"));     // y, x
-    CHECK(has(page, ">-1 0.25<"));  // half a cell further along x
-    CHECK(has(page, ">1 0.5<"));
-    CHECK(!has(page, "/c<"));  // no complex numbers in XDMF
+    CHECK(contains(page, "out-000005.h5:/u<"));
+    CHECK(contains(page, "out.h5:/s<"));
+    CHECK(contains(page, ">-1 0<"));     // y, x
+    CHECK(contains(page, ">-1 0.25<"));  // half a cell further along x
+    CHECK(contains(page, ">1 0.5<"));
+    CHECK(!contains(page, "/c<"));  // no complex numbers in XDMF
 }
 
 TEST_CASE("a page goes on with the frames from before a restart") {
@@ -168,8 +165,8 @@ TEST_CASE("a page goes on with the frames from before a restart") {
     require_done(run(folder, {"--restart", "ck", "--steps", "12"}));
     const std::string page = folder.read("out.xdmf");
     for (const std::string file : {"out-000004.h5:/u", "out-000008.h5:/u", "out.h5:/u"})
-        CHECK(has(page, file));
-    CHECK(!has(page, "out-000012"));  // the last file is that of its step
+        CHECK(contains(page, file));
+    CHECK(!contains(page, "out-000012"));  // the last file is that of its step
 }
 
 TEST_CASE("mistakes with HDF5 files are one message") {
@@ -198,7 +195,7 @@ TEST_CASE("mistakes with HDF5 files are one message") {
         const Outcome outcome = run(folder, each.arguments);
         INFO(outcome.err);
         CHECK(outcome.code == each.code);
-        CHECK(has(outcome.err, each.words));
+        CHECK(contains(outcome.err, each.words));
         CHECK(outcome.err.find("error") == outcome.err.rfind("error"));
     }
     CHECK(folder.names() == std::vector<std::string>{"mix.halo", "n.npy", "text.h5", "u.h5", "u.xdmf"});

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "catch.h"
+#include "contains.h"
 #include "runtime/core/error.h"
 #include "temporary_folder.h"
 
@@ -53,10 +54,6 @@ std::string message(const std::string& path) {
         return error.what();
     }
     return "";
-}
-
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -150,33 +147,33 @@ TEST_CASE("npy: odd files are refused with the reason") {
     const std::string path = folder / "odd.npy";
     const std::string good = npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 3), }",
                                  bytes_of<double>({1, 2, 3, 4, 5, 6}));
-    CHECK(has(message(folder / "none.npy"), "there is no such file"));
-    CHECK(has(message(folder.path().string()), "it is a folder"));
+    CHECK(contains(message(folder / "none.npy"), "there is no such file"));
+    CHECK(contains(message(folder.path().string()), "it is a folder"));
     write_bytes(path, "");
-    CHECK(has(message(path), "it is no .npy file"));
+    CHECK(contains(message(path), "it is no .npy file"));
     write_bytes(path, "x,y\n1,2\n3,4\n");
-    CHECK(has(message(path), "it is no .npy file"));
+    CHECK(contains(message(path), "it is no .npy file"));
     write_bytes(path, good.substr(0, good.size() - 1));
-    CHECK(has(message(path), "it is cut short: shape (2, 3) of <f8 takes 48 bytes, and 47 are there"));
+    CHECK(contains(message(path), "it is cut short: shape (2, 3) of <f8 takes 48 bytes, and 47 are there"));
     write_bytes(path, good + "1");
-    CHECK(has(message(path), "it is longer than its header says"));
+    CHECK(contains(message(path), "it is longer than its header says"));
     write_bytes(path,
                 npy("{'descr': '<U4', 'fortran_order': False, 'shape': (1,), }", std::string(16, '\0')));
-    CHECK(has(message(path), "of type '<U4'"));
+    CHECK(contains(message(path), "of type '<U4'"));
     write_bytes(path,
                 npy("{'descr': '<c16', 'fortran_order': True, 'shape': (1, 1), }", std::string(16, '\0')));
-    CHECK(has(message(path), "in C order"));
+    CHECK(contains(message(path), "in C order"));
     write_bytes(path, npy("{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }", "1234"));
-    CHECK(has(message(path), "records"));
+    CHECK(contains(message(path), "records"));
     write_bytes(
         path, npy("{'descr': '<f4', 'fortran_order': False, 'shape': (900000000000000000, 400), }", "1234"));
-    CHECK(has(message(path), "too large"));
+    CHECK(contains(message(path), "too large"));
     for (const char* damaged :
          {"", "{", "{'descr': '<f4'}", "{'descr': '<f4', 'fortran_order': No, 'shape': (1,)}",
           "{'descr': '<f4', 'fortran_order': False, 'shape': (-1,)}",
           "{'descr': '<f4', 'fortran_order': False, 'shape': (99999999999999999999,)}"}) {
         write_bytes(path, npy(damaged, "1234"));
-        CHECK(has(message(path), "header is damaged"));
+        CHECK(contains(message(path), "header is damaged"));
     }
     // Every cut of the file is refused, none crashes.
     for (std::size_t length = 0; length < good.size(); ++length) {
@@ -193,8 +190,8 @@ TEST_CASE("npy: a wrong shape names both, and the transposed one the mend") {
         read_npy(folder / "a.npy", {3, 2}, "field u");
         CHECK(false);
     } catch (const Error& error) {
-        CHECK(has(error.what(), "its shape is (2, 3), and field u needs (3, 2)"));
-        CHECK(has(error.what(), "array.T"));
+        CHECK(contains(error.what(), "its shape is (2, 3), and field u needs (3, 2)"));
+        CHECK(contains(error.what(), "array.T"));
     }
 }
 
@@ -208,9 +205,9 @@ TEST_CASE("npy: a file that cannot be written leaves nothing behind") {
         }
         return std::string();
     };
-    CHECK(has(write(folder / "none/a.npy"), "does not exist"));
-    CHECK(has(write(folder.path().string()), "a folder has that name"));
-    if (std::filesystem::exists("/dev/full")) CHECK(has(write("/dev/full"), "the disk is full"));
+    CHECK(contains(write(folder / "none/a.npy"), "does not exist"));
+    CHECK(contains(write(folder.path().string()), "a folder has that name"));
+    if (std::filesystem::exists("/dev/full")) CHECK(contains(write("/dev/full"), "the disk is full"));
     CHECK(std::filesystem::is_empty(folder.path()));
     // An older file is replaced at once; through a link, the file it points at.
     write_bytes(folder / "old.npy", "old");

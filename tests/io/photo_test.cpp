@@ -6,6 +6,7 @@
 #include <iterator>
 
 #include "catch.h"
+#include "contains.h"
 #include "runtime/core/error.h"
 #include "temporary_folder.h"
 
@@ -54,10 +55,6 @@ std::string trouble(const std::string& path, std::int64_t width = 3, std::int64_
     return "";
 }
 
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 using Bytes = std::vector<std::uint8_t>;
 
 }  // namespace
@@ -91,7 +88,7 @@ TEST_CASE("colours become their luminance") {
     file.rows = {{255, 255, 255, 255, 0, 0, 0, 255}};
     CHECK(read_photo(write(folder, file), 2, 1, "field u") == Bytes{255, 0});
     file.rows = {{255, 255, 255, 255, 0, 0, 0, 254}};
-    CHECK(has(trouble(write(folder, file), 2, 1), "see through"));
+    CHECK(contains(trouble(write(folder, file), 2, 1), "see through"));
     file.colour = PNG_COLOR_TYPE_PALETTE;
     file.bits = 1;
     file.rows = {{0b01000000}};
@@ -104,15 +101,15 @@ TEST_CASE("pictures that cannot be read are refused with the reason") {
     file.rows = {{10, 20, 30}, {40, 50, 255}};
     const std::string path = write(folder, file);
     CHECK(trouble(path).empty());
-    CHECK(has(trouble(path, 2, 3), "it has 3 × 2 pixels, and field u has 2 × 3 cells"));
-    CHECK(has(trouble(folder / "none.png"), "none.png"));
+    CHECK(contains(trouble(path, 2, 3), "it has 3 × 2 pixels, and field u has 2 × 3 cells"));
+    CHECK(contains(trouble(folder / "none.png"), "none.png"));
 
     std::ifstream in(path, std::ios::binary);
     const std::string whole{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
     for (std::size_t length = 0; length < whole.size(); ++length) {
         std::ofstream(folder / "short.png", std::ios::binary) << whole.substr(0, length);
         INFO(length);
-        CHECK(has(trouble(folder / "short.png"), length < 8 ? "no PNG" : "damaged"));
+        CHECK(contains(trouble(folder / "short.png"), length < 8 ? "no PNG" : "damaged"));
     }
     for (std::size_t place = 8; place < whole.size() - 12; ++place) {
         std::string changed = whole;
@@ -123,5 +120,5 @@ TEST_CASE("pictures that cannot be read are refused with the reason") {
     }
     file.bits = 16;
     file.rows = {{1, 2, 3, 4, 5, 6}, {1, 2, 3, 4, 5, 6}};
-    CHECK(has(trouble(write(folder, file)), "16 bits"));
+    CHECK(contains(trouble(write(folder, file)), "16 bits"));
 }

@@ -17,13 +17,13 @@ using lift::c::Number;
 namespace {
 
 template <class T>
-double get(const char* at) {
+double load(const char* at) {
     T held;
     std::memcpy(&held, at, sizeof held);
     return static_cast<double>(held);
 }
 template <class T>
-void put(char* at, double value) {
+void store(char* at, double value) {
     const T held = static_cast<T>(value);
     std::memcpy(at, &held, sizeof held);
 }
@@ -36,13 +36,13 @@ struct Access {
 std::optional<Access> access(Number type) {
     switch (type) {
         case Number::f32:
-            return Access{4, get<float>, put<float>};
+            return Access{4, load<float>, store<float>};
         case Number::f64:
-            return Access{8, get<double>, put<double>};
+            return Access{8, load<double>, store<double>};
         case Number::i32:
-            return Access{4, get<std::int32_t>, put<std::int32_t>};
+            return Access{4, load<std::int32_t>, store<std::int32_t>};
         case Number::u8:
-            return Access{1, get<std::uint8_t>, put<std::uint8_t>};
+            return Access{1, load<std::uint8_t>, store<std::uint8_t>};
         default:
             return std::nullopt;
     }

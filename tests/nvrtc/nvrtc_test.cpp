@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "contains.h"
 #include "skip.h"
 #include "temporary_folder.h"
 
@@ -48,15 +49,11 @@ std::string refusal(const std::string& text, const NvrtcOptions& options, ErrorC
     return {};
 }
 
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("the library says what it is") {
     CHECK(nvrtc().major() >= 12);
-    CHECK(has(nvrtc().path(), "nvrtc"));
+    CHECK(contains(nvrtc().path(), "nvrtc"));
     const auto known = nvrtc().architectures();
     CHECK(std::find(known.begin(), known.end(), 90) != known.end());
     CHECK(Nvrtc::why_missing().empty());
@@ -67,8 +64,8 @@ TEST_CASE("text becomes sm_90 code with its use of registers and shared memory")
     CHECK(compiled.cubin.substr(0, 4) ==
           "\x7f"
           "ELF");
-    CHECK(has(compiled.cubin, "shift"));
-    CHECK(has(compiled.cubin, "weights"));
+    CHECK(contains(compiled.cubin, "shift"));
+    CHECK(contains(compiled.cubin, "weights"));
     CHECK_FALSE(compiled.from_cache);
     REQUIRE(compiled.usage.size() == 1);
     CHECK(compiled.usage[0].name == "shift");
@@ -107,30 +104,30 @@ TEST_CASE("refused text is an internal error that shows the place") {
     const std::string message = refusal(
         "// one\n// two\nextern \"C\" __global__ void k(float* p) {\n    p[0] = missing_name;\n}\n// six\n",
         {}, ErrorCode::compile_failed);
-    CHECK(has(message, "internal error"));
-    CHECK(has(message, "please report"));
-    CHECK(has(message, "broken.cu(4): error"));
-    CHECK(has(message, ">     4 |     p[0] = missing_name;"));
-    CHECK(has(message, "      1 | // one"));
-    CHECK(has(message, "      6 | // six"));
+    CHECK(contains(message, "internal error"));
+    CHECK(contains(message, "please report"));
+    CHECK(contains(message, "broken.cu(4): error"));
+    CHECK(contains(message, ">     4 |     p[0] = missing_name;"));
+    CHECK(contains(message, "      1 | // one"));
+    CHECK(contains(message, "      6 | // six"));
 
     const std::string shared = refusal(
         "extern \"C\" __global__ void k(int* p) { __shared__ int big[100000]; "
         "big[*p] = 1; __syncthreads(); *p = big[p[1]]; }\n",
         {}, ErrorCode::compile_failed);
     INFO(shared);
-    CHECK(has(shared, "400000 bytes smem"));
+    CHECK(contains(shared, "400000 bytes smem"));
 }
 
 TEST_CASE("unknown architectures and options are the caller's mistake") {
     NvrtcOptions options;
     for (const char* arch : {"sm_12", "compute_90", "", "sm_", "sm_ninety"}) {
         options.arch = arch;
-        CHECK(has(refusal(kText, options, ErrorCode::bad_argument), "it knows sm_"));
+        CHECK(contains(refusal(kText, options, ErrorCode::bad_argument), "it knows sm_"));
     }
     options.arch = "sm_90";
     options.extra = {"--no-such-option"};
-    CHECK(has(refusal(kText, options, ErrorCode::bad_argument), "--no-such-option"));
+    CHECK(contains(refusal(kText, options, ErrorCode::bad_argument), "--no-such-option"));
 }
 
 TEST_CASE("the cache gives back what was compiled, and only that") {

@@ -5,6 +5,7 @@
 #include "compiler/emit/emit.h"
 #include "compiler/emit/host_expression.h"
 #include "compiler/support/error.h"
+#include "contains.h"
 #include "examples.h"
 #include "offline_files.h"
 
@@ -13,10 +14,6 @@ using namespace halo::test;
 using Op = rt::HostScalar::Op;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
-}
 
 std::string expression(const std::vector<rt::HostScalar::Step>& steps) {
     rt::HostScalar scalar;

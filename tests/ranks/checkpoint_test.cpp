@@ -18,7 +18,7 @@ struct Results {
     bool operator==(const Results&) const = default;
 };
 
-Results run(const Folder& folder, int count, std::vector<std::string> with) {
+Results results_of(const Folder& folder, int count, std::vector<std::string> with) {
     const std::vector<std::string> names{"u", "p", "hot", "phones.trace"};
     Invocation invocation;
     if (count > 1) invocation.launcher = mpirun(count);
@@ -42,11 +42,11 @@ Results run(const Folder& folder, int count, std::vector<std::string> with) {
 TEST_CASE("a run goes on from its checkpoint with another number of ranks", "[checkpoints]") {
     Folder folder;
     folder.write("weather.halo", kWeather);
-    const Results whole = run(folder, 1, {"--steps", "20"});
-    run(folder, 2, {"--steps", "8", "--checkpoint", "ck", "--checkpoint-every", "3"});
-    run(folder, 3, {"--steps", "14", "--restart", "ck", "--checkpoint", "ck"});
+    const Results whole = results_of(folder, 1, {"--steps", "20"});
+    results_of(folder, 2, {"--steps", "8", "--checkpoint", "ck", "--checkpoint-every", "3"});
+    results_of(folder, 3, {"--steps", "14", "--restart", "ck", "--checkpoint", "ck"});
     for (const int count : {1, 2, 4}) {
         INFO(count << " ranks");
-        CHECK((run(folder, count, {"--steps", "20", "--restart", "ck"}) == whole));
+        CHECK((results_of(folder, count, {"--steps", "20", "--restart", "ck"}) == whole));
     }
 }

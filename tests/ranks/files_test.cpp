@@ -22,7 +22,7 @@ run mix {
 }
 )";
 
-Outcome run(const Folder& folder, int count, std::vector<std::string> with) {
+Outcome outcome_of(const Folder& folder, int count, std::vector<std::string> with) {
     Invocation invocation;
     if (count > 1) invocation.launcher = mpirun(count);
     invocation.arguments = {"run", "mix.halo", "--device", "cpu"};
@@ -47,7 +47,7 @@ TEST_CASE("ranks write the HDF5 files of one process, and read them", "[files]")
     const std::vector<std::string> names{"out-000004.h5", "out.h5", "out.xdmf"};
     std::vector<std::string> files;
     for (const int count : {1, 2, 3}) {
-        const Outcome outcome = run(folder, count, {});
+        const Outcome outcome = outcome_of(folder, count, {});
         INFO(count << "\n" << outcome.err);
         REQUIRE(outcome.code == 0);
         CHECK(folder.names().size() == 4);
@@ -59,9 +59,9 @@ TEST_CASE("ranks write the HDF5 files of one process, and read them", "[files]")
     }
     std::string one;
     for (const int count : {1, 3}) {
-        const Outcome outcome =
-            run(folder, count,
-                {"--no-files", "--load", "v=out.h5", "--load", "u=out-000004.h5:/u", "--save", "v=again.h5"});
+        const Outcome outcome = outcome_of(
+            folder, count,
+            {"--no-files", "--load", "v=out.h5", "--load", "u=out-000004.h5:/u", "--save", "v=again.h5"});
         INFO(count << "\n" << outcome.err);
         REQUIRE(outcome.code == 0);
         if (count == 1) one = folder.read("again.h5");
@@ -77,7 +77,7 @@ TEST_CASE("what ranks cannot read of an HDF5 file is said once", "[files]") {
     folder.write("text.h5", "no HDF5");
     for (const auto& [file, words] :
          {std::pair{"u=text.h5", "it is no HDF5 file"}, {"u=none.h5", "no such file"}}) {
-        const Outcome outcome = run(folder, 3, {"--load", file});
+        const Outcome outcome = outcome_of(folder, 3, {"--load", file});
         INFO(outcome.err);
         CHECK(outcome.code == 4);
         CHECK(count_of(outcome.err, "error") == 1);

@@ -13,7 +13,7 @@ struct Over {};
 
 }  // namespace
 
-// Hosts take turns: even ranks are on one, odd ones on another.
+// Even ranks are on one host, odd ones on another.
 class ThreadRanks::Rank final : public rt::Ranks {
 public:
     Rank(ThreadRanks& all, int rank) : all_(all), rank_(rank) {}
@@ -49,7 +49,7 @@ void ThreadRanks::send(int from, int to, std::string bytes) {
     changed_.notify_all();
 }
 
-// This thread has its turn; it is another's while it waits.
+// This thread holds the mutex, which is another's while this one waits.
 std::string ThreadRanks::receive(int from, int to) {
     std::deque<std::string>& messages = under_way_[{from, to}];
     changed_.wait(turn_, [&] { return !messages.empty() || is_over_; });

@@ -5,21 +5,14 @@
 #include "compiler/bench/json.h"
 #include "compiler/bench/page.h"
 #include "compiler/driver/console/exit_code.h"
+#include "contains.h"
 #include "sample_results.h"
 
 using namespace halo;
 using bench::kBegin;
 using bench::kEnd;
 
-namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-    INFO(text);
-    INFO("wanted: " << part);
-    return text.find(part) != std::string::npos;
-}
-
-}  // namespace
+namespace {}  // namespace
 
 TEST_CASE("a page says what was measured, against its bound and against naive") {
     const std::string page = bench::page(test::gpu_results(), {"a-roofline.png", "a-growth.png"});

@@ -26,7 +26,7 @@ struct Png {
     }
 };
 
-Png read(const std::string& path) {
+Png read_png(const std::string& path) {
     png_image image = {};
     image.version = PNG_IMAGE_VERSION;
     REQUIRE(png_image_begin_read_from_file(&image, path.c_str()) != 0);
@@ -42,7 +42,7 @@ TEST_CASE("a roofline has roofs, points and their list") {
     const TemporaryFolder folder;
     const std::string path = folder / "roofline.png";
     bench::write_roofline(path, test::gpu_results());
-    const Png picture = read(path);
+    const Png picture = read_png(path);
     CHECK(picture.width > 900);
     CHECK(picture.height > 600);
     CHECK(picture.count(bench::kChartBlue) > 500);    // the roof and the points of f32
@@ -50,14 +50,14 @@ TEST_CASE("a roofline has roofs, points and their list") {
     bench::Results fewer = test::gpu_results();
     fewer.cases.erase(fewer.cases.begin());
     bench::write_roofline(path, fewer);
-    CHECK(read(path).count(bench::kChartBlue) < picture.count(bench::kChartBlue));
+    CHECK(read_png(path).count(bench::kChartBlue) < picture.count(bench::kChartBlue));
 }
 
 TEST_CASE("a roofline of a processor does without roofs that nobody measured") {
     const TemporaryFolder folder;
     const std::string path = folder / "roofline.png";
     bench::write_roofline(path, test::cpu_results());
-    CHECK(read(path).count(bench::kChartOrange) == 0);
+    CHECK(read_png(path).count(bench::kChartOrange) == 0);
 }
 
 TEST_CASE("growth is drawn as far as it was measured") {
@@ -65,10 +65,10 @@ TEST_CASE("growth is drawn as far as it was measured") {
     const std::string path = folder / "growth.png";
     bench::Results results = test::gpu_results();
     bench::write_growth(path, results);
-    const Png both = read(path);
+    const Png both = read_png(path);
     results.grids.clear();
     bench::write_growth(path, results);
-    CHECK(2 * read(path).width == both.width);
+    CHECK(2 * read_png(path).width == both.width);
 }
 
 TEST_CASE("axes begin and end at round numbers") {

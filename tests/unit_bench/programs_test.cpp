@@ -10,6 +10,7 @@
 #include "compiler/driver/running/request.h"
 #include "compiler/driver/spec/spec.h"
 #include "compiler/ir/analysis.h"
+#include "contains.h"
 
 using namespace halo;
 using namespace halo::bench;
@@ -26,10 +27,6 @@ driver::RunRequest request_of(const Program& program, const driver::CheckedSpec&
     arguments.set = program.set;
     arguments.no_files = true;
     return driver::make_request(arguments, spec, stencil, driver::Console());
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 ProgramResult result(const char* spec, Extent extent) {

@@ -10,6 +10,7 @@
 #include "compiler/bench/page.h"
 #include "compiler/bench/scaling_lab.h"
 #include "compiler/bench/scaling_page.h"
+#include "contains.h"
 #include "sample_scaling.h"
 #include "temporary_folder.h"
 
@@ -18,12 +19,6 @@ using bench::ScalingRun;
 using rt::ExchangeScheme;
 
 namespace {
-
-bool contains(const std::string& text, const std::string& part) {
-    INFO(text);
-    INFO("wanted: " << part);
-    return text.find(part) != std::string::npos;
-}
 
 std::string read(const std::string& path) {
     std::ifstream in(path, std::ios::binary);

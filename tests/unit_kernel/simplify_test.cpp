@@ -4,6 +4,7 @@
 #include "catch.h"
 #include "compiler/kernel/build.h"
 #include "compiler/kernel/print.h"
+#include "contains.h"
 
 using namespace halo::kernel;
 
@@ -37,10 +38,6 @@ const Expr i = variable("i", Type::i32);
 const Expr n = variable("n", Type::i32);
 Statement store(const Expr& at) {
     return Assign{element("u", {at}, Type::f32), real_literal(1, Type::f32)};
-}
-
-bool contains(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 }  // namespace

@@ -13,7 +13,7 @@ const Expr i = variable("i", Type::i32);
 const Expr n = variable("n", Type::i32);
 const Expr x = variable("x", Type::i32);
 
-Statement store(const Expr& at, double value) {
+Statement store_value(const Expr& at, double value) {
     return Assign{element("u", {at}, Type::f32), real_literal(value, Type::f32)};
 }
 
@@ -33,11 +33,12 @@ std::string tidied(Block body) {
 }  // namespace
 
 TEST_CASE("conditions that are asked twice in a row are asked once") {
-    CHECK(tidied({If{i < n, {store(i, 1)}, {}}, If{i < n, {store(i, 2)}, {}}}) ==
+    CHECK(tidied({If{i < n, {store_value(i, 1)}, {}}, If{i < n, {store_value(i, 2)}, {}}}) ==
           "    if (i < n) {\n        u[i] = 1.0f;\n        u[i] = 2.0f;\n    }\n");
     // Within each other, on both sides, and with what is said of the second.
-    const Block nested{If{i < n, {If{n > 3, {store(i, 1)}, {store(0, 1)}}}, {}}, Comment{"Again."},
-                       If{i < n, {If{n > 3, {store(i, 2)}, {store(0, 2)}}}, {}}};
+    const Block nested{If{i < n, {If{n > 3, {store_value(i, 1)}, {store_value(0, 1)}}}, {}},
+                       Comment{"Again."},
+                       If{i < n, {If{n > 3, {store_value(i, 2)}, {store_value(0, 2)}}}, {}}};
     CHECK(tidied(nested) ==
           "    if (i < n) {\n        if (n > 3) {\n            u[i] = 1.0f;\n            // Again.\n"
           "            u[i] = 2.0f;\n        } else {\n            u[0] = 1.0f;\n            u[0] = 2.0f;\n"
@@ -53,31 +54,32 @@ TEST_CASE("conditions stay apart where the first may change what the second asks
         return found;
     };
     CHECK(count(tidied({Declare{Type::i32, "far", 0, true}, If{far < n, {Assign{far, n}}, {}},
-                        If{far < n, {store(i, 2)}, {}}})) == 2);
+                        If{far < n, {store_value(i, 2)}, {}}})) == 2);
     const Expr read = element("flags", {i}, Type::i32);
-    CHECK(count(tidied({If{read > 0, {store(i, 1)}, {}}, If{read > 0, {store(i, 2)}, {}}})) == 2);
-    CHECK(count(tidied({If{i < n, {Declare{Type::i32, "at", i}, store(i, 1)}, {}},
-                        If{i < n, {store(i, 2)}, {}}})) == 2);
-    CHECK(count(tidied({If{i < n, {store(i, 1)}, {}}, BlankLine{}, If{i < n, {store(i, 2)}, {}}})) == 2);
-    CHECK(count(tidied({If{i < n, {store(i, 1)}, {}}, If{n > i, {store(i, 2)}, {}}})) == 2);
+    CHECK(count(tidied({If{read > 0, {store_value(i, 1)}, {}}, If{read > 0, {store_value(i, 2)}, {}}})) == 2);
+    CHECK(count(tidied({If{i < n, {Declare{Type::i32, "at", i}, store_value(i, 1)}, {}},
+                        If{i < n, {store_value(i, 2)}, {}}})) == 2);
+    CHECK(count(tidied(
+              {If{i < n, {store_value(i, 1)}, {}}, BlankLine{}, If{i < n, {store_value(i, 2)}, {}}})) == 2);
+    CHECK(count(tidied({If{i < n, {store_value(i, 1)}, {}}, If{n > i, {store_value(i, 2)}, {}}})) == 2);
 }
 
 TEST_CASE("a loop of one turn is its body, with the number in it") {
-    const Block once{For{"x", 2, 3, 1, Unroll::none, {store(i + x + 1, 1)}}};
+    const Block once{For{"x", 2, 3, 1, Unroll::none, {store_value(i + x + 1, 1)}}};
     CHECK(tidied(once) == "    u[i + 3] = 1.0f;\n");
-    CHECK(tidied({For{"x", 0, 8, 8, Unroll::none, {store(x, 1)}}}) == "    u[0] = 1.0f;\n");
-    CHECK(tidied({For{"x", 0, 2, 1, Unroll::leave, {store(x, 1)}}}).find("for (") != std::string::npos);
-    CHECK(tidied({For{"x", 0, n, 1, Unroll::leave, {store(x, 1)}}}).find("for (") != std::string::npos);
+    CHECK(tidied({For{"x", 0, 8, 8, Unroll::none, {store_value(x, 1)}}}) == "    u[0] = 1.0f;\n");
+    CHECK(tidied({For{"x", 0, 2, 1, Unroll::leave, {store_value(x, 1)}}}).find("for (") != std::string::npos);
+    CHECK(tidied({For{"x", 0, n, 1, Unroll::leave, {store_value(x, 1)}}}).find("for (") != std::string::npos);
     // Its names stay its own.
     const Expr at = variable("at", Type::i32);
-    CHECK(tidied({For{"x", 0, 1, 1, Unroll::leave, {Declare{Type::i32, "at", i + x}, store(at, 1)}},
-                  store(0, 2)}) ==
+    CHECK(tidied({For{"x", 0, 1, 1, Unroll::leave, {Declare{Type::i32, "at", i + x}, store_value(at, 1)}},
+                  store_value(0, 2)}) ==
           "    {\n        const int at = i;\n        u[at] = 1.0f;\n    }\n    u[0] = 2.0f;\n");
 }
 
 TEST_CASE("braces that hold what other braces hold are left out") {
     const Expr at = variable("at", Type::i32);
-    CHECK(tidied({If{i < n, {Scope{{Declare{Type::i32, "at", i}, store(at, 1)}}}, {}}}) ==
+    CHECK(tidied({If{i < n, {Scope{{Declare{Type::i32, "at", i}, store_value(at, 1)}}}, {}}}) ==
           "    if (i < n) {\n        const int at = i;\n        u[at] = 1.0f;\n    }\n");
 }
 
@@ -95,6 +97,6 @@ TEST_CASE("a constant that is only stored at once has no name") {
     CHECK(keeps_name({declare, to_v, to_w}));
     CHECK(keeps_name({declare, to_v, If{i < n, {to_w}, {}}}));
     CHECK(keeps_name({Declare{Type::f32, "sum", value, true}, to_v}));
-    CHECK(keeps_name({declare, store(i, 1), to_v}));
+    CHECK(keeps_name({declare, store_value(i, 1), to_v}));
     CHECK(keeps_name({declare, Assign{element("v", {i}, Type::f32), sum + real_literal(1, Type::f32)}}));
 }

@@ -13,14 +13,14 @@ namespace {
 
 constexpr double kCell = 1e-12;
 
-const std::vector<std::string> kAxes{"x", "y", "z"};
+const std::vector<std::string> kAxisNames{"x", "y", "z"};
 
 // 64 x 64 x 64 cells in so many pieces, with two ghosts a side.
 rt::Decomposition cut_into(const std::array<int, 3>& counts) {
     rt::Depths ghosts{};
     for (auto& of_axis : ghosts)
         of_axis = {2, 2};
-    return rt::decompose({3, {64, 64, 64}, {}}, counts, ghosts, kAxes);
+    return rt::decompose({3, {64, 64, 64}, {}}, counts, ghosts, kAxisNames);
 }
 
 // Two levels of four bytes each, exchanged every other step.
@@ -103,7 +103,8 @@ TEST_CASE("what is computed meanwhile hides an exchange as far as it lasts") {
     const Prediction overlapped = predict(cut, {2, kCell}, exchange, link);
     CHECK(overlapped.exchange == Approx(apart.exchange - overlapped.own));
     CHECK(overlapped.ghosts == apart.ghosts);
-    const rt::Decomposition rows = rt::decompose({2, {64, 64, 1}, {}}, {1, 2, 1}, {{{2, 2}, {2, 2}}}, kAxes);
+    const rt::Decomposition rows =
+        rt::decompose({2, {64, 64, 1}, {}}, {1, 2, 1}, {{{2, 2}, {2, 2}}}, kAxisNames);
     CHECK(predict(rows, {2, kCell}, exchange, link).ghosts ==
           Approx(3 * predict(rows, {2, kCell}, kExchange, link).ghosts));  // borders are separate traversals
     CHECK(predict(cut, {2, 1000 * kCell}, exchange, link).exchange == Approx(10e-6 / 2));
@@ -134,7 +135,8 @@ TEST_CASE("of several blocks of steps the first alone has borders, and the last 
         const ExchangePlan exchange{2 * blocks, 8, 2, rt::ExchangeScheme::asynchronous};
         return predict(cut, {2, kCell}, exchange, built_in_link(true)).ghosts;
     };
-    const rt::Decomposition rows = rt::decompose({2, {64, 64, 1}, {}}, {1, 2, 1}, {{{2, 2}, {2, 2}}}, kAxes);
+    const rt::Decomposition rows =
+        rt::decompose({2, {64, 64, 1}, {}}, {1, 2, 1}, {{{2, 2}, {2, 2}}}, kAxisNames);
     const double two_rows = 64 * 2 * kCell;
     CHECK(ghosts(rows, 2) ==
           Approx((0.5 + 3. / 2) / 2 * two_rows));  // half of them, and borders half as deep

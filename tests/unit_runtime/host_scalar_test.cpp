@@ -11,7 +11,7 @@ using Op = HostScalar::Op;
 
 namespace {
 
-constexpr std::array<std::int64_t, 3> kExtent = {8, 9, 10};
+constexpr std::array<std::int64_t, 3> kScalarExtent = {8, 9, 10};
 
 HostScalar::Step constant(double value) {
     return {Op::constant, value, 0};
@@ -21,7 +21,7 @@ HostScalar::Step op(Op kind) {
 }
 
 double run(std::vector<HostScalar::Step> steps, const std::vector<double>& params = {}) {
-    return evaluate(HostScalar{std::move(steps)}, params, kExtent);
+    return evaluate(HostScalar{std::move(steps)}, params, kScalarExtent);
 }
 
 }  // namespace

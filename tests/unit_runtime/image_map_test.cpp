@@ -9,7 +9,8 @@ using Kind = BoundaryKind;
 using Shows = ImageMap::Shows;
 
 namespace {
-constexpr Kind kKinds[] = {Kind::periodic, Kind::fixed, Kind::clamp, Kind::mirror, Kind::free, Kind::formula};
+constexpr Kind kMappedKinds[] = {Kind::periodic, Kind::fixed, Kind::clamp,
+                                 Kind::mirror,   Kind::free,  Kind::formula};
 
 std::int64_t source_index(Kind low, Kind high, std::int64_t index, std::int64_t n) {
     const ImageSource source = image_source(low, high, index, n);
@@ -67,7 +68,7 @@ TEST_CASE("a map gives the cell that a face shows, from either side") {
 
 TEST_CASE("one map a face agrees with where a read goes that its own face decides") {
     constexpr std::int64_t n = 7;
-    for (const Kind kind : kKinds) {
+    for (const Kind kind : kMappedKinds) {
         for (int side = 0; side < 2; ++side) {
             for (std::int64_t distance = 1; distance < n; ++distance) {
                 const std::int64_t index = side == 0 ? -distance : n - 1 + distance;

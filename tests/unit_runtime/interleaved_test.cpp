@@ -14,11 +14,11 @@ using namespace halo::rt;
 
 namespace {
 
-constexpr BoundaryKind kKinds[] = {BoundaryKind::periodic, BoundaryKind::fixed, BoundaryKind::clamp,
-                                   BoundaryKind::mirror, BoundaryKind::free};
+constexpr BoundaryKind kInterleavedKinds[] = {BoundaryKind::periodic, BoundaryKind::fixed,
+                                              BoundaryKind::clamp, BoundaryKind::mirror, BoundaryKind::free};
 
 template <class T>
-T value_of(void* const* arguments, int index) {
+T argument_value(void* const* arguments, int index) {
     T value;
     std::memcpy(&value, arguments[index], sizeof value);
     return value;
@@ -62,10 +62,10 @@ Sample pair_sample() {
     plan.kernels = {kernel};
     sample.module = std::make_unique<FakeModule>();
     sample.module->functions["pair_step"] = [](const auto&, std::int64_t, void* const* arguments) {
-        auto* next = value_of<double*>(arguments, 0);
-        const auto* now = value_of<const double*>(arguments, 1);
-        const auto* past = value_of<const double*>(arguments, 2);
-        const auto n = value_of<std::int32_t>(arguments, 3);
+        auto* next = argument_value<double*>(arguments, 0);
+        const auto* now = argument_value<const double*>(arguments, 1);
+        const auto* past = argument_value<const double*>(arguments, 2);
+        const auto n = argument_value<std::int32_t>(arguments, 3);
         for (std::int32_t x = 0; x < n; ++x) {
             next[x * 2] = now[(x - 1) * 2];
             next[x * 2 + 1] = now[x * 2 + 1] + past[x * 2];
@@ -91,7 +91,7 @@ TEST_CASE("halos of components side by side are those of arrays of their own") {
             for (FieldPlan& field : fields) {
                 field.halo[axis] = {pick(4), pick(4)};
                 for (FacePlan& face : field.boundary[axis])
-                    face = {kKinds[pick(5)], constant_scalar(100 + pick(100)), 0};
+                    face = {kInterleavedKinds[pick(5)], constant_scalar(100 + pick(100)), 0};
             }
         }
         const Geometry geometry = make_geometry(rank, extent, halo);

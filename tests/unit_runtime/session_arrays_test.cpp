@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "contains.h"
 #include "runtime/core/session.h"
 #include "sample_plans.h"
 
@@ -84,10 +85,6 @@ std::string refusal(const std::function<void()>& call) {
         return error.what();
     }
     return {};
-}
-
-bool has(const std::string& text, const std::string& part) {
-    return text.find(part) != std::string::npos;
 }
 
 }  // namespace
@@ -205,10 +202,10 @@ TEST_CASE("arrays that do not fit are refused with what they must be") {
     const auto view = [&](std::int64_t pitch, std::int64_t slice) {
         return refusal([&] { view_geometry(3, kExtent, plan.halo, RowLayout::padded, pitch, slice); });
     };
-    CHECK(has(view(65, 65 * 8), "the pitch must be 64 or more and a multiple of 32"));
-    CHECK(has(view(32, 32 * 8), "the pitch must be 64 or more"));
-    CHECK(has(view(64, 64 * 7), "the slice must be 512 (the pitch times 8 rows) or more"));
-    CHECK(has(view(64, 64 * 8 + 1), "a multiple of the pitch, 64"));
+    CHECK(contains(view(65, 65 * 8), "the pitch must be 64 or more and a multiple of 32"));
+    CHECK(contains(view(32, 32 * 8), "the pitch must be 64 or more"));
+    CHECK(contains(view(64, 64 * 7), "the slice must be 512 (the pitch times 8 rows) or more"));
+    CHECK(contains(view(64, 64 * 8 + 1), "a multiple of the pitch, 64"));
     CHECK(view(64, 64 * 8).empty());
     CHECK(refusal([&] { view_geometry(3, kExtent, plan.halo, RowLayout::tight, 21, 21 * 8); }).empty());
 
@@ -217,13 +214,14 @@ TEST_CASE("arrays that do not fit are refused with what they must be") {
     options.geometry = wide_geometry();
     Arrays arrays(*options.geometry, 3);
     options.arrays["u"] = arrays.addresses();
-    CHECK(has(refusal([&] { open_heat(device, options); }), "needs 2 arrays: 1 that hold values and 1 that"));
+    CHECK(contains(refusal([&] { open_heat(device, options); }),
+                   "needs 2 arrays: 1 that hold values and 1 that"));
     options.arrays["u"] = {arrays.addresses()[0], arrays.addresses()[0]};
-    CHECK(has(refusal([&] { open_heat(device, options); }), "an array of its own"));
+    CHECK(contains(refusal([&] { open_heat(device, options); }), "an array of its own"));
     options.arrays["u"] = {arrays.addresses()[0], static_cast<double*>(arrays.addresses()[1]) + 1};
-    CHECK(has(refusal([&] { open_heat(device, options); }), "must be a multiple of 256 bytes"));
+    CHECK(contains(refusal([&] { open_heat(device, options); }), "must be a multiple of 256 bytes"));
     options.arrays["u"] = {arrays.addresses()[0], arrays.addresses()[1]};
     options.geometry->origin -= 1;
-    CHECK(has(refusal([&] { open_heat(device, options); }), "elements before cell (0,0,0)"));
+    CHECK(contains(refusal([&] { open_heat(device, options); }), "elements before cell (0,0,0)"));
     CHECK(device.live_allocations == 0);
 }

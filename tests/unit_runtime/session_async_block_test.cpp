@@ -51,7 +51,7 @@ public:
     FakeModule* loaded = nullptr;
 };
 
-Session open(FakeDevice& device, std::int64_t cells, std::shared_future<AsyncCode> code = {}) {
+Session open_wave(FakeDevice& device, std::int64_t cells, std::shared_future<AsyncCode> code = {}) {
     Sample sample = wave_with_block();
     if (!code.valid()) sample.plan.time_block.reset();  // single steps, to compare with
     std::vector<std::unique_ptr<Module>> modules;
@@ -87,8 +87,8 @@ TEST_CASE("a block that is compiled asynchronously is taken between any two step
                 FakeDevice plain;
                 device.recordable = recordable;
                 Compiler compiler;
-                Session session = open(device, 19, compiler.code);
-                Session singles = open(plain, 19);
+                Session session = open_wave(device, 19, compiler.code);
+                Session singles = open_wave(plain, 19);
                 session.step(before);
                 CHECK(session.async_block().state == State::pending);
                 CHECK_FALSE(session.time_block_info());
@@ -114,7 +114,7 @@ TEST_CASE("a block that is compiled asynchronously is taken between any two step
 TEST_CASE("constants are set in code that is loaded later") {
     BlockDevice device;
     Compiler compiler;
-    Session session = open(device, 19, compiler.code);
+    Session session = open_wave(device, 19, compiler.code);
     session.step(2);
     session.set_coef("w", std::vector<double>{3, 4});
     compiler.finish();
@@ -136,8 +136,8 @@ TEST_CASE("where the block cannot be compiled or loaded, single steps go on") {
             throw Error(ErrorCode::driver_too_old, "it does not load");
         };
         Compiler compiler;
-        Session session = open(device, 19, compiler.code);
-        Session singles = open(plain, 19);
+        Session session = open_wave(device, 19, compiler.code);
+        Session singles = open_wave(plain, 19);
         session.step(4);
         if (compiles) {
             compiler.finish();
@@ -158,7 +158,7 @@ TEST_CASE("code without the block's kernel is a failure, a grid that is too smal
     BlockDevice device;
     device.loader = [](std::string_view) { return std::make_unique<FakeModule>(); };
     Compiler compiler;
-    Session session = open(device, 19, compiler.code);
+    Session session = open_wave(device, 19, compiler.code);
     compiler.finish();
     session.step(9);
     CHECK(session.async_block().state == State::failed);
@@ -167,8 +167,8 @@ TEST_CASE("code without the block's kernel is a failure, a grid that is too smal
     BlockDevice other;
     FakeDevice plain;
     Compiler again;
-    Session small = open(other, 3, again.code);
-    Session singles = open(plain, 3);
+    Session small = open_wave(other, 3, again.code);
+    Session singles = open_wave(plain, 3);
     again.finish();
     small.step(9);
     singles.step(9);
@@ -180,7 +180,7 @@ TEST_CASE("a session may end before its block is there") {
     Compiler compiler;
     {
         BlockDevice device;
-        Session session = open(device, 19, compiler.code);
+        Session session = open_wave(device, 19, compiler.code);
         session.step(5);
         CHECK(session.async_block().state == State::pending);
     }
@@ -190,7 +190,7 @@ TEST_CASE("a session may end before its block is there") {
 
 TEST_CASE("a session without asynchronous code says so") {
     FakeDevice device;
-    Session session = open(device, 19);
+    Session session = open_wave(device, 19);
     session.step(5);
     CHECK(session.async_block().state == State::none);
 }
@@ -200,8 +200,8 @@ TEST_CASE("a run that is watched goes over to the block, too") {
     FakeDevice plain;
     device.recordable = plain.recordable = true;
     Compiler compiler;
-    Session session = open(device, 19, compiler.code);
-    Session singles = open(plain, 19);
+    Session session = open_wave(device, 19, compiler.code);
+    Session singles = open_wave(plain, 19);
     RunOptions run;
     run.steps = 90;
     run.batch = 10;

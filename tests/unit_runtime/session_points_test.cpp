@@ -2,6 +2,7 @@
 #include <vector>
 
 #include "catch.h"
+#include "contains.h"
 #include "runtime/core/points.h"
 #include "runtime/core/session.h"
 #include "sample_plans.h"
@@ -101,14 +102,14 @@ Sample point_sample() {
     return {std::move(plan), std::move(module)};
 }
 
-Session open(FakeDevice& device) {
+Session open_points(FakeDevice& device) {
     Sample sample = point_sample();
     std::vector<std::unique_ptr<Module>> modules;
     modules.push_back(std::move(sample.module));
     return Session(std::move(sample.plan), {20, 1, 1}, device, std::move(modules));
 }
 
-std::string message(const std::function<void()>& work) {
+std::string refusal(const std::function<void()>& work) {
     try {
         work();
     } catch (const Error& error) {
@@ -118,18 +119,13 @@ std::string message(const std::function<void()>& work) {
     return "";
 }
 
-bool has(const std::string& text, const std::string& part) {
-    INFO(text);
-    return text.find(part) != std::string::npos;
-}
-
 }  // namespace
 
 TEST_CASE("each step injects its row, nothing past the last, and what is sampled is kept") {
     for (const bool recordable : {false, true}) {
         FakeDevice device;
         device.recordable = recordable;
-        Session session = open(device);
+        Session session = open_points(device);
         session.set_points("taps", std::vector<double>{2, 4.5, 2});
         session.set_point_values("taps", "gain", std::vector<double>{1, 10, 100});
         session.set_point_values("taps", "force", std::vector<double>{1, 2, 3, 4, 5, 6});  // two steps
@@ -155,19 +151,20 @@ TEST_CASE("plans whose points do not hold together are refused") {
         damage(sample.plan);
         std::vector<std::unique_ptr<Module>> modules;
         modules.push_back(std::move(sample.module));
-        return message([&] { Session(std::move(sample.plan), {20, 1, 1}, device, std::move(modules)); });
+        return refusal([&] { Session(std::move(sample.plan), {20, 1, 1}, device, std::move(modules)); });
     };
-    CHECK(
-        has(refused([](LaunchPlan& p) { p.kernels[1].arguments[1].part = 14; }), "part 14 of points 'taps'"));
-    CHECK(has(refused([](LaunchPlan& p) { p.kernels[1].arguments[7].part = 2; }), "part 2 of points 'taps'"));
-    CHECK(has(refused([](LaunchPlan& p) { p.kernels[1].arguments[1].index = 1; }), "takes points 1"));
-    CHECK(has(refused([](LaunchPlan& p) { p.kernels[1].domain.index = -1; }), "is over points -1"));
-    CHECK(has(refused([](LaunchPlan& p) { p.points[0].radius = 11; }), "have a radius of 11"));
+    CHECK(contains(refused([](LaunchPlan& p) { p.kernels[1].arguments[1].part = 14; }),
+                   "part 14 of points 'taps'"));
+    CHECK(contains(refused([](LaunchPlan& p) { p.kernels[1].arguments[7].part = 2; }),
+                   "part 2 of points 'taps'"));
+    CHECK(contains(refused([](LaunchPlan& p) { p.kernels[1].arguments[1].index = 1; }), "takes points 1"));
+    CHECK(contains(refused([](LaunchPlan& p) { p.kernels[1].domain.index = -1; }), "is over points -1"));
+    CHECK(contains(refused([](LaunchPlan& p) { p.points[0].radius = 11; }), "have a radius of 11"));
 }
 
 TEST_CASE("no points touch and sample nothing") {
     FakeDevice device;
-    Session session = open(device);
+    Session session = open_points(device);
     session.set_points("taps", {});
     session.set_point_values("taps", "gain", {});
     session.set_point_values("taps", "force", {});
@@ -178,7 +175,7 @@ TEST_CASE("no points touch and sample nothing") {
 
 TEST_CASE("places follow the spacing's params") {
     FakeDevice device;
-    Session session = open(device);
+    Session session = open_points(device);
     session.set_points("taps", std::vector<double>{6});
     session.set_point_values("taps", "gain", std::vector<double>{1});
     session.set_point_values("taps", "force", std::vector<double>{1, 1});
@@ -188,28 +185,28 @@ TEST_CASE("places follow the spacing's params") {
     CHECK(session.download("u")[6] == 1);
     CHECK(session.download("u")[3] == 1);
     session.set_param("h", 0.25);
-    CHECK(has(message([&] { session.step(); }), "point 0 of 'taps' is at (6), outside of the grid"));
+    CHECK(contains(refusal([&] { session.step(); }), "point 0 of 'taps' is at (6), outside of the grid"));
 }
 
 TEST_CASE("what is missing of points, or does not fit them, is named") {
     FakeDevice device;
-    Session session = open(device);
-    CHECK(has(message([&] { session.step(); }), "points 'taps' of 'taps' were given no positions"));
+    Session session = open_points(device);
+    CHECK(contains(refusal([&] { session.step(); }), "points 'taps' of 'taps' were given no positions"));
     session.set_points("taps", std::vector<double>{1, 2});
-    CHECK(has(message([&] { session.step(); }), "'taps.gain' of 'taps' was given no values"));
+    CHECK(contains(refusal([&] { session.step(); }), "'taps.gain' of 'taps' was given no values"));
     session.set_point_values("taps", "gain", std::vector<double>{1});
-    CHECK(has(message([&] { session.step(); }), "'taps.gain' has 1 values for 2 points; one for each"));
+    CHECK(contains(refusal([&] { session.step(); }), "'taps.gain' has 1 values for 2 points; one for each"));
     session.set_point_values("taps", "gain", std::vector<double>{1, 1});
-    CHECK(has(message([&] { session.step(); }), "'taps.force' of 'taps' was given no values"));
+    CHECK(contains(refusal([&] { session.step(); }), "'taps.force' of 'taps' was given no values"));
     session.set_point_values("taps", "force", std::vector<double>{1, 1, 1});
-    CHECK(has(message([&] { session.step(); }), "'taps.force' has 3 values for 2 points; a row"));
+    CHECK(contains(refusal([&] { session.step(); }), "'taps.force' has 3 values for 2 points; a row"));
     session.set_point_values("taps", "force", std::vector<double>{1, 1});
     session.step();
-    CHECK(has(message([&] { session.set_points("taps", std::vector<double>{1}); }),
-              "2 points since the first"));
-    CHECK(has(message([&] { session.set_points("pegs", {}); }), "no set of points 'pegs'"));
-    CHECK(has(message([&] { session.set_point_values("taps", "seen", {}); }), "'taps.seen' is sampled"));
-    CHECK(
-        has(message([&] { session.set_point_values("taps", "hue", {}); }), "'taps.hue' is read by nothing"));
-    CHECK(has(message([&] { session.trace("taps", "force"); }), "'taps.force' is sampled by nothing"));
+    CHECK(contains(refusal([&] { session.set_points("taps", std::vector<double>{1}); }),
+                   "2 points since the first"));
+    CHECK(contains(refusal([&] { session.set_points("pegs", {}); }), "no set of points 'pegs'"));
+    CHECK(contains(refusal([&] { session.set_point_values("taps", "seen", {}); }), "'taps.seen' is sampled"));
+    CHECK(contains(refusal([&] { session.set_point_values("taps", "hue", {}); }),
+                   "'taps.hue' is read by nothing"));
+    CHECK(contains(refusal([&] { session.trace("taps", "force"); }), "'taps.force' is sampled by nothing"));
 }

@@ -68,7 +68,7 @@ Sample table_sample(int& columns_computed) {
     return {std::move(plan), std::move(module)};
 }
 
-Session open(Sample sample, FakeDevice& device) {
+Session open_tables(Sample sample, FakeDevice& device) {
     std::vector<std::unique_ptr<Module>> modules;
     modules.push_back(std::move(sample.module));
     return Session(std::move(sample.plan), {20, 1, 1}, device, std::move(modules));
@@ -81,7 +81,7 @@ TEST_CASE("a table's rows may change in number and value, and its columns follow
         FakeDevice device;
         device.recordable = recordable;
         int computed = 0;
-        Session session = open(table_sample(computed), device);
+        Session session = open_tables(table_sample(computed), device);
         CHECK_THROWS_AS(session.step(), Error);  // no rows were given
         session.set_table("pairs", std::vector<double>{1, 2, 3, 4});
         session.step(3);
@@ -109,7 +109,7 @@ TEST_CASE("a table's rows may change in number and value, and its columns follow
 TEST_CASE("rows that are not whole, and tables that are not there, are refused") {
     FakeDevice device;
     int computed = 0;
-    Session session = open(table_sample(computed), device);
+    Session session = open_tables(table_sample(computed), device);
     CHECK_THROWS_AS(session.set_table("pairs", std::vector<double>{1, 2, 3}), Error);
     CHECK_THROWS_AS(session.set_table("triples", {}), Error);
 }

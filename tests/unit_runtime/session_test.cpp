@@ -14,7 +14,8 @@ namespace {
 
 using Extent = std::array<std::int64_t, 3>;
 
-Session open(Sample sample, const Extent& extent, FakeDevice& device, const SessionOptions& options = {}) {
+Session open_session(Sample sample, const Extent& extent, FakeDevice& device,
+                     const SessionOptions& options = {}) {
     std::vector<std::unique_ptr<Module>> modules;
     modules.push_back(std::make_unique<FakeModule>());  // one that knows nothing
     modules.push_back(std::move(sample.module));
@@ -77,7 +78,7 @@ void compare_heat(int rank, const Extent& extent, bool recordable) {
     const ElementType type = sizeof(Element) == 4 ? ElementType::f32 : ElementType::f64;
     FakeDevice device;
     device.recordable = recordable;
-    Session session = open(heat_sample(rank, type), extent, device, {true, true});
+    Session session = open_session(heat_sample(rank, type), extent, device, {true, true});
     const std::vector<double> start = ramp(session.cells());
     Heat<Element> reference{rank, extent, static_cast<Element>(0.1), 2, {start.begin(), start.end()}};
     session.set_param("rate", 0.1);
@@ -109,8 +110,8 @@ void compare_heat(int rank, const Extent& extent, bool recordable) {
 int replays_of(std::int64_t at_a_time, int calls, std::int64_t before = 0) {
     FakeDevice device;
     device.recordable = true;
-    Session session = open(heat_sample(2, ElementType::f64), {19, 7, 1}, device, {true, true});
-    Session plainly = open(heat_sample(2, ElementType::f64), {19, 7, 1}, device, {true, false});
+    Session session = open_session(heat_sample(2, ElementType::f64), {19, 7, 1}, device, {true, true});
+    Session plainly = open_session(heat_sample(2, ElementType::f64), {19, 7, 1}, device, {true, false});
     session.expect_steps(at_a_time);
     for (Session* each : {&session, &plainly}) {
         each->set_param("rate", 0.1);
@@ -167,7 +168,7 @@ TEST_CASE("scalars made of the step and of reductions are computed anew for each
     REQUIRE(changed == 1);
     FakeDevice device;
     device.recordable = true;
-    Session session = open(std::move(sample), {19, 7, 1}, device);
+    Session session = open_session(std::move(sample), {19, 7, 1}, device);
     session.set_param("rate", 0);
     const std::vector<double> start = ramp(session.cells());
     Heat<double> reference{2, {19, 7, 1}, 0, 2, {start.begin(), start.end()}};
@@ -190,7 +191,7 @@ TEST_CASE("levels move on by pointer, past ones are kept") {
     for (const bool recordable : {false, true}) {
         FakeDevice device;
         device.recordable = recordable;
-        Session session = open(wave_sample(), {23, 1, 1}, device);
+        Session session = open_session(wave_sample(), {23, 1, 1}, device);
         std::vector<double> now = ramp(23), past = ramp(23);
         for (double& value : past)
             value *= 0.75;
@@ -220,7 +221,7 @@ TEST_CASE("levels move on by pointer, past ones are kept") {
 TEST_CASE("outputs keep a past, their other cells, and weights reach kernels both ways") {
     for (const bool by_pointer : {true, false}) {
         FakeDevice device;
-        Session session = open(weights_sample(by_pointer), {5, 1, 1}, device);
+        Session session = open_session(weights_sample(by_pointer), {5, 1, 1}, device);
         session.upload("u", 0, std::vector<double>{1, 2, 3, 4, 5});
         session.upload("out", 0, std::vector<double>{7, 0, 0, 0, 9});
         session.step();
@@ -236,13 +237,13 @@ TEST_CASE("outputs keep a past, their other cells, and weights reach kernels bot
 
 TEST_CASE("values convert to and from the field's type") {
     FakeDevice device;
-    Session session = open(heat_sample(1, ElementType::f32), {3, 1, 1}, device);
+    Session session = open_session(heat_sample(1, ElementType::f32), {3, 1, 1}, device);
     session.upload("u", 0, std::vector<double>{0.1, 0.2, 0.3});
     CHECK(session.download("u")[0] == static_cast<double>(0.1f));
     std::vector<float> narrow(3);
     session.download("u", 0, std::span<float>(narrow));
     CHECK(narrow[2] == 0.3f);
-    Session wide = open(heat_sample(1, ElementType::f64), {3, 1, 1}, device);
+    Session wide = open_session(heat_sample(1, ElementType::f64), {3, 1, 1}, device);
     wide.upload("u", 0, std::span<const float>(narrow));
     CHECK(wide.download("u")[1] == static_cast<double>(0.2f));
     wide.download("u", 0, std::span<float>(narrow));
@@ -251,16 +252,16 @@ TEST_CASE("values convert to and from the field's type") {
 
 TEST_CASE("cells start at zero, or poisoned") {
     FakeDevice device;
-    Session clean = open(heat_sample(2, ElementType::f32), {3, 2, 1}, device);
+    Session clean = open_session(heat_sample(2, ElementType::f32), {3, 2, 1}, device);
     CHECK(clean.download("u") == std::vector<double>(6, 0.0));
-    Session poisoned = open(heat_sample(2, ElementType::f32), {3, 2, 1}, device, {true, true});
+    Session poisoned = open_session(heat_sample(2, ElementType::f32), {3, 2, 1}, device, {true, true});
     for (const double value : poisoned.download("u"))
         CHECK(std::isnan(value));
 }
 
 TEST_CASE("a run stops at its steps, at its condition, or when asked") {
     FakeDevice device;
-    Session session = open(heat_sample(1, ElementType::f64), {16, 1, 1}, device);
+    Session session = open_session(heat_sample(1, ElementType::f64), {16, 1, 1}, device);
     session.set_param("rate", 0.25);
     session.upload("u", 0, ramp(16));
     using Op = HostScalar::Op;
@@ -280,7 +281,7 @@ TEST_CASE("a run stops at its steps, at its condition, or when asked") {
     CHECK(session.reduction("change") < 0.01);
     CHECK(session.evaluate_with_reductions(until) == 1);
     // One step earlier it was not there yet: the same again, in steps of one.
-    Session again = open(heat_sample(1, ElementType::f64), {16, 1, 1}, device);
+    Session again = open_session(heat_sample(1, ElementType::f64), {16, 1, 1}, device);
     again.set_param("rate", 0.25);
     again.upload("u", 0, ramp(16));
     again.step(7 + found.steps - 1);
@@ -318,8 +319,8 @@ TEST_CASE("looking back at recorded steps stops at the same step as looking afte
                 FakeDevice recording, plain;
                 recording.recordable = recording.finishes_reductions = true;
                 std::vector<Session> sessions;
-                sessions.push_back(open(heat_sample(2, ElementType::f64), {11, 5, 1}, recording));
-                sessions.push_back(open(heat_sample(2, ElementType::f64), {11, 5, 1}, plain));
+                sessions.push_back(open_session(heat_sample(2, ElementType::f64), {11, 5, 1}, recording));
+                sessions.push_back(open_session(heat_sample(2, ElementType::f64), {11, 5, 1}, plain));
                 std::vector<RunResult> results;
                 for (Session& session : sessions) {
                     session.set_param("rate", 0.2);
@@ -350,7 +351,7 @@ TEST_CASE("looking back at recorded steps stops at the same step as looking afte
     // A sum is added up in block order by the host, so it is looked at after each step.
     FakeDevice device;
     device.recordable = device.finishes_reductions = true;
-    Session session = open(heat_sample(1, ElementType::f64), {11, 1, 1}, device);
+    Session session = open_session(heat_sample(1, ElementType::f64), {11, 1, 1}, device);
     session.set_param("rate", 0.2);
     RunOptions options;
     options.steps = 200;
@@ -367,7 +368,7 @@ TEST_CASE("the device combines greatest values of many blocks before they are co
         finishing.finishes_reductions = true;
         std::vector<Session> sessions;
         for (FakeDevice* device : {&finishing, &plain}) {
-            sessions.push_back(open(heat_sample(1, ElementType::f64), {cells, 1, 1}, *device));
+            sessions.push_back(open_session(heat_sample(1, ElementType::f64), {cells, 1, 1}, *device));
             Session& session = sessions.back();
             session.set_param("rate", 0.2);
             std::vector<double> start = ramp(session.cells());
@@ -384,7 +385,7 @@ TEST_CASE("the device combines greatest values of many blocks before they are co
 TEST_CASE("recorded steps are used until a parameter changes, and made again") {
     FakeDevice device;
     device.recordable = true;
-    Session session = open(heat_sample(1, ElementType::f64), {16, 1, 1}, device);
+    Session session = open_session(heat_sample(1, ElementType::f64), {16, 1, 1}, device);
     session.set_param("rate", 0.25);
     session.step(640);
     CHECK(device.recordings == 1);
@@ -399,7 +400,7 @@ TEST_CASE("recorded steps are used until a parameter changes, and made again") {
 
     FakeDevice plain;
     plain.recordable = true;
-    Session unrecorded = open(heat_sample(1, ElementType::f64), {16, 1, 1}, plain, {false, false});
+    Session unrecorded = open_session(heat_sample(1, ElementType::f64), {16, 1, 1}, plain, {false, false});
     unrecorded.set_param("rate", 0.25);
     unrecorded.step(640);
     CHECK(plain.recordings == 0);
@@ -410,8 +411,8 @@ TEST_CASE("a plan that was written and read runs alike") {
     Sample sample = heat_sample(3, ElementType::f32);
     Sample copy = heat_sample(3, ElementType::f32);
     copy.plan = plan_from_json(plan_to_json(sample.plan));
-    Session first = open(std::move(sample), {5, 6, 7}, device);
-    Session second = open(std::move(copy), {5, 6, 7}, device);
+    Session first = open_session(std::move(sample), {5, 6, 7}, device);
+    Session second = open_session(std::move(copy), {5, 6, 7}, device);
     for (Session* session : {&first, &second}) {
         session->set_param("rate", 0.15);
         session->upload("u", 0, ramp(210));
@@ -423,8 +424,8 @@ TEST_CASE("a plan that was written and read runs alike") {
 TEST_CASE("sessions give back what they take") {
     FakeDevice device;
     {
-        Session first = open(weights_sample(true), {50, 1, 1}, device);
-        Session second = open(wave_sample(), {50, 1, 1}, device);
+        Session first = open_session(weights_sample(true), {50, 1, 1}, device);
+        Session second = open_session(wave_sample(), {50, 1, 1}, device);
         CHECK(device.live_allocations == 3 + 1 + 3);  // levels and weights; levels
         first = std::move(second);
         CHECK(device.live_allocations == 3);

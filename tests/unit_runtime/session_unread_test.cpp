@@ -12,7 +12,7 @@ using namespace halo::rt;
 
 namespace {
 
-constexpr std::int64_t kCells = 23;
+constexpr std::int64_t kUnreadCells = 23;
 
 struct Launched {
     std::map<std::string, int> by_name;
@@ -51,35 +51,35 @@ Sample unread_sample(bool has_block, Launched& launched) {
     return sample;
 }
 
-Session open(Sample sample, FakeDevice& device) {
+Session open_poisoned(Sample sample, FakeDevice& device) {
     std::vector<std::unique_ptr<Module>> modules;
     modules.push_back(std::move(sample.module));
     SessionOptions options;
     options.poison = true;
-    Session session(std::move(sample.plan), {kCells, 1, 1}, device, std::move(modules), options);
+    Session session(std::move(sample.plan), {kUnreadCells, 1, 1}, device, std::move(modules), options);
     std::vector<double> values;
-    for (std::int64_t x = 0; x < kCells; ++x)
+    for (std::int64_t x = 0; x < kUnreadCells; ++x)
         values.push_back(static_cast<double>((x * 37) % 64) / 16);
     session.upload("p", 0, std::span<const double>(values));
     session.upload("p", -1, std::span<const double>(values));
     return session;
 }
 
-struct Step {
+struct UnreadStep {
     double change = 0, total = 0;
     std::vector<double> now;
-    friend bool operator==(const Step&, const Step&) = default;
+    friend bool operator==(const UnreadStep&, const UnreadStep&) = default;
 };
-Step read(Session& session) {
+UnreadStep read(Session& session) {
     return {session.reduction("change"), session.reduction("total"), session.download("p")};
 }
 
-std::vector<Step> one_by_one(int count) {
+std::vector<UnreadStep> one_by_one(int count) {
     FakeDevice device;
     Sample sample = damped_sample(2, true);
     sample.plan.time_block.reset();
-    Session session = open(std::move(sample), device);
-    std::vector<Step> steps(1);
+    Session session = open_poisoned(std::move(sample), device);
+    std::vector<UnreadStep> steps(1);
     for (int step = 0; step < count; ++step) {
         session.step();
         steps.push_back(read(session));
@@ -94,7 +94,7 @@ TEST_CASE("of many steps the last alone runs kernels for results") {
         FakeDevice device;
         device.recordable = records;
         Launched launched;
-        Session session = open(unread_sample(false, launched), device);
+        Session session = open_poisoned(unread_sample(false, launched), device);
         session.step(1000);
         CHECK(launched.by_name["damped_step"] == 1);
         CHECK(launched.by_name["damped_step_states"] == 999);
@@ -106,13 +106,13 @@ TEST_CASE("of many steps the last alone runs kernels for results") {
 }
 
 TEST_CASE("steps that are asked for in parts give what each would give") {
-    const std::vector<Step> expected = one_by_one(420);
+    const std::vector<UnreadStep> expected = one_by_one(420);
     for (const bool has_block : {false, true}) {
         for (const bool records : {false, true}) {
             FakeDevice device;
             device.recordable = records;
             Launched launched;
-            Session session = open(unread_sample(has_block, launched), device);
+            Session session = open_poisoned(unread_sample(has_block, launched), device);
             std::size_t done = 0;
             // Among them as many as a recording has, one less and one more.
             for (const int part : {1, 2, 3, 5, 1, 8, 4, 62, 64, 63, 65, 128, 6}) {
@@ -127,7 +127,7 @@ TEST_CASE("steps that are asked for in parts give what each would give") {
 }
 
 TEST_CASE("a run that watches reductions ends where single steps would") {
-    const std::vector<Step> expected = one_by_one(420);
+    const std::vector<UnreadStep> expected = one_by_one(420);
     using Op = HostScalar::Op;
     for (const bool records : {false, true}) {
         for (const std::int64_t every : {1, 7, 70}) {
@@ -135,7 +135,7 @@ TEST_CASE("a run that watches reductions ends where single steps would") {
                 FakeDevice device;
                 device.recordable = device.finishes_reductions = records;
                 Launched launched;
-                Session session = open(unread_sample(false, launched), device);
+                Session session = open_poisoned(unread_sample(false, launched), device);
                 RunOptions run;
                 run.steps = 400;
                 run.check_every = every;

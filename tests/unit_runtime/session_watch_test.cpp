@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kCells = 23;
 
-Session open(Sample sample, FakeDevice& device, std::shared_future<AsyncCode> block = {}) {
+Session open_watched(Sample sample, FakeDevice& device, std::shared_future<AsyncCode> block = {}) {
     std::vector<std::unique_ptr<Module>> modules;
     modules.push_back(std::move(sample.module));
     SessionOptions options;
@@ -39,7 +39,7 @@ std::vector<Step> single_steps(std::int64_t count) {
     FakeDevice device;
     Sample sample = damped_sample(2, true);
     sample.plan.time_block.reset();
-    Session session = open(std::move(sample), device);
+    Session session = open_watched(std::move(sample), device);
     std::vector<Step> steps(1);
     for (std::int64_t step = 1; step <= count; ++step) {
         session.step();
@@ -83,7 +83,7 @@ TEST_CASE("runs in time blocks end at the step at which the condition holds") {
                         INFO(at_once << " at once" << (is_whole ? "" : ", the last by itself") << ", every "
                                      << check_every << ", " << wanted << (records ? ", recorded" : ""));
                         FakeDevice device = make_device(finishes, records);
-                        Session session = open(damped_sample(at_once, is_whole), device);
+                        Session session = open_watched(damped_sample(at_once, is_whole), device);
                         session.step(kBefore);
                         const double bound =
                             singles[static_cast<std::size_t>(kBefore + wanted)].change * (1 + 1e-12);
@@ -129,7 +129,7 @@ TEST_CASE("a time block that is compiled asynchronously gives the reductions of 
                 };
                 sample.module->functions.erase("damped_steps");
                 std::promise<AsyncCode> code;
-                Session session = open(std::move(sample), device, code.get_future().share());
+                Session session = open_watched(std::move(sample), device, code.get_future().share());
                 RunOptions options;
                 options.until = below(0, singles[static_cast<std::size_t>(wanted)].change * (1 + 1e-12));
                 options.steps = before;
@@ -149,7 +149,7 @@ TEST_CASE("a time block that is compiled asynchronously gives the reductions of 
 
 TEST_CASE("time blocks that are looked at are recorded, and few steps are done twice") {
     FakeDevice device = make_device(true, true);
-    Session session = open(damped_sample(4, true), device);
+    Session session = open_watched(damped_sample(4, true), device);
     RunOptions options;
     options.steps = 4 * 16 * 5 + 4;
     options.until = below(0, -1);  // never
@@ -164,7 +164,7 @@ TEST_CASE("time blocks that are looked at are recorded, and few steps are done t
 TEST_CASE("a condition that reads no reduction is known beforehand") {
     using Op = HostScalar::Op;
     FakeDevice device;
-    Session session = open(damped_sample(4, true), device);
+    Session session = open_watched(damped_sample(4, true), device);
     RunOptions options;
     options.steps = 100;
     options.until = HostScalar{{{Op::step, 0, 0}, {Op::constant, 41, 0}, {Op::greater_equal, 0, 0}}};
@@ -177,11 +177,11 @@ TEST_CASE("a condition that reads no reduction is known beforehand") {
 
 TEST_CASE("pieces of a run are whole time blocks") {
     FakeDevice device;
-    const Session whole = open(damped_sample(4, true), device);
+    const Session whole = open_watched(damped_sample(4, true), device);
     CHECK(whole.whole_steps(3) == 3);
     CHECK(whole.whole_steps(4) == 4);
     CHECK(whole.whole_steps(11) == 8);
-    const Session rest = open(damped_sample(4, false), device);
+    const Session rest = open_watched(damped_sample(4, false), device);
     CHECK(rest.whole_steps(11) == 9);
 }
 

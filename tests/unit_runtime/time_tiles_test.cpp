@@ -20,7 +20,7 @@ std::uint64_t mixed(std::uint64_t word, std::uint64_t with) {
 }
 
 // Rows of planes, without the first axis, which time tiles do not cut.
-struct Grid {
+struct TiledGrid {
     std::int64_t planes = 1, rows = 1;
     std::vector<Words> arrays;
     std::vector<Words> visits;  // by sweep
@@ -94,7 +94,7 @@ std::vector<Sweep> draw_sweeps(Draw& draw, std::vector<Words>& arrays, int steps
     return sweeps;
 }
 
-void fill(Grid& grid, std::size_t sweeps) {
+void fill(TiledGrid& grid, std::size_t sweeps) {
     std::uint64_t word = 1;
     const auto cells = static_cast<std::size_t>(grid.planes * grid.rows);
     for (Words& array : grid.arrays) {
@@ -105,7 +105,7 @@ void fill(Grid& grid, std::size_t sweeps) {
     grid.visits.assign(sweeps, Words(cells, 0));
 }
 
-void run_in_tiles(const TimeTiles& tiles, Grid& grid, bool last_first) {
+void run_in_tiles(const TimeTiles& tiles, TiledGrid& grid, bool last_first) {
     for (int phase = 0; phase < 2; ++phase) {
         for (int number = 0; number < tiles.shape.chunks; ++number) {
             const int chunk = last_first ? tiles.shape.chunks - 1 - number : number;
@@ -133,7 +133,7 @@ TEST_CASE("time tiles read and write what one sweep after the other does") {
     for (unsigned seed = 0; seed < 300; ++seed) {
         Draw draw{std::mt19937(seed)};
         TimeTiles tiles;
-        Grid grid;
+        TiledGrid grid;
         const int rank = static_cast<int>(draw(2, 3));
         grid.planes = draw(1, 60);
         grid.rows = rank == 2 ? 1 : draw(1, 60);

@@ -10,7 +10,8 @@ using namespace halo::test;
 
 namespace {
 
-Schedule make(Strategy strategy, std::array<int, 3> threads, std::array<int, 3> cells, int padding = 0) {
+Schedule make_padded(Strategy strategy, std::array<int, 3> threads, std::array<int, 3> cells,
+                     int padding = 0) {
     Schedule schedule;
     schedule.strategy = strategy;
     schedule.threads = threads;
@@ -31,7 +32,7 @@ int conflicts(const Footprint& f, const Schedule& schedule) {
 
 TEST_CASE("a tile holds its halo, along x in whole vectors", "[layout]") {
     const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1)));
-    const SharedLayout layout = make_shared_layout(f, make(Tile{}, {32, 4, 1}, {1, 2, 4}));
+    const SharedLayout layout = make_shared_layout(f, make_padded(Tile{}, {32, 4, 1}, {1, 2, 4}));
     REQUIRE(layout.levels.size() == 1);
     const StagedLevel& u = layout.levels[0];
     CHECK(u.vector == 4);
@@ -40,15 +41,15 @@ TEST_CASE("a tile holds its halo, along x in whole vectors", "[layout]") {
     CHECK(u.rows == 10);
     CHECK(u.planes == 6);
     CHECK(layout.bytes == 40 * 10 * 6 * 4);
-    const SharedLayout odd = make_shared_layout(f, make(Tile{}, {32, 4, 1}, {1, 2, 4}, 1));
+    const SharedLayout odd = make_shared_layout(f, make_padded(Tile{}, {32, 4, 1}, {1, 2, 4}, 1));
     CHECK(odd.levels[0].vector == 1);  // rows start anywhere, so copies go cell by cell
     CHECK(odd.levels[0].pitch == 35);
-    CHECK(make_shared_layout(f, make(Direct{}, {32, 4, 1}, {4, 1, 1})).levels.empty());
+    CHECK(make_shared_layout(f, make_padded(Direct{}, {32, 4, 1}, {4, 1, 1})).levels.empty());
 }
 
 TEST_CASE("stream has a ring of the planes that it loads from and of those on their way", "[layout]") {
     const Footprint star_f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 4)));
-    Schedule schedule = make(Stream{}, {32, 4, 1}, {4, 2, 1});
+    Schedule schedule = make_padded(Stream{}, {32, 4, 1}, {4, 2, 1});
     set_own(schedule, Setting::ahead, 2);
     const SharedLayout plane = make_shared_layout(star_f, schedule);
     REQUIRE(plane.levels.size() == 1);
@@ -59,17 +60,17 @@ TEST_CASE("stream has a ring of the planes that it loads from and of those on th
     CHECK(plane.levels[0].plane_elements == 16 * 160 + 32);
     CHECK(plane.levels[0].low[2] == 0);
     const Footprint box_f = footprint_of(sum_stencil(3, ir::Scalar::f64, box(3, 1)));
-    schedule = make(Stream{}, {32, 4, 1}, {2, 1, 1});
+    schedule = make_padded(Stream{}, {32, 4, 1}, {2, 1, 1});
     set_own(schedule, Setting::ahead, 1);
     const SharedLayout ring = make_shared_layout(box_f, schedule);
     CHECK(ring.levels[0].planes == 1 + 1);  // the others are in registers
     CHECK(ring.levels[0].vector == 2);
     const Footprint flat = footprint_of(sum_stencil(2, ir::Scalar::f32, box(2, 1)));
-    const SharedLayout rows = make_shared_layout(flat, make(Stream{}, {32, 1, 1}, {4, 1, 1}));
+    const SharedLayout rows = make_shared_layout(flat, make_padded(Stream{}, {32, 1, 1}, {4, 1, 1}));
     CHECK(rows.levels[0].rows == 1);
     CHECK(rows.levels[0].planes == 1 + 3);
     const Footprint column = footprint_of(sum_stencil(3, ir::Scalar::f32, line(2, 4)));
-    const SharedLayout own = make_shared_layout(column, make(Stream{}, {32, 4, 1}, {4, 1, 1}));
+    const SharedLayout own = make_shared_layout(column, make_padded(Stream{}, {32, 4, 1}, {4, 1, 1}));
     CHECK(own.levels[0].rows == 4);  // no halo
     CHECK(own.levels[0].pitch == 128);
 }
@@ -79,7 +80,7 @@ TEST_CASE("a thread that streams keeps its own cells, and its neighbours where p
     const auto plan_of = [](ir::Scalar type, const std::vector<ir::Offset>& offsets,
                             std::array<int, 3> cells) {
         const Footprint f = footprint_of(sum_stencil(3, type, offsets));
-        return plan_stream(f.reads[0], 3, make(Stream{}, {32, 4, 1}, cells));
+        return plan_stream(f.reads[0], 3, make_padded(Stream{}, {32, 4, 1}, cells));
     };
     const StreamPlan far = plan_of(ir::Scalar::f32, star(3, 4), {4, 2, 1});
     CHECK_FALSE(far.keeps_windows);
@@ -109,30 +110,30 @@ TEST_CASE("a thread that streams keeps its own cells, and its neighbours where p
 TEST_CASE("a traversal is unrolled by the length of its queue where that is short enough", "[layout]") {
     const auto factor = [](int radius, std::array<int, 3> cells) {
         const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, radius)));
-        return unroll_factor(f, make(Stream{}, {32, 4, 1}, cells));
+        return unroll_factor(f, make_padded(Stream{}, {32, 4, 1}, cells));
     };
     CHECK(factor(1, {4, 2, 1}) == 3);
     CHECK(factor(2, {4, 1, 1}) == 5);
-    Schedule asked = make(Stream{}, {32, 4, 1}, {4, 2, 1});
+    Schedule asked = make_padded(Stream{}, {32, 4, 1}, {4, 2, 1});
     set_own(asked, Setting::unroll, 2);
     CHECK(unroll_factor(footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1))), asked) == 2);
 }
 
 TEST_CASE("levels read in place alone are not staged", "[layout]") {
     const Footprint f = footprint_of(sum_stencil(2, ir::Scalar::f32, {{0, 0, 0}}));
-    CHECK(make_shared_layout(f, make(Tile{}, {32, 8, 1}, {1, 1, 1})).levels.empty());
-    CHECK(choose_padding(f, make(Tile{}, {32, 8, 1}, {1, 1, 1})).elements == 0);
+    CHECK(make_shared_layout(f, make_padded(Tile{}, {32, 8, 1}, {1, 1, 1})).levels.empty());
+    CHECK(choose_padding(f, make_padded(Tile{}, {32, 8, 1}, {1, 1, 1})).elements == 0);
 }
 
 TEST_CASE("bank conflicts are counted exactly", "[layout]") {
     const Footprint f = footprint_of(sum_stencil(2, ir::Scalar::f32, star(2, 1)));
     // Full rows of a warp: none. Two rows of 16 threads, 24 apart: banks 0..15 and 24..39, 8 of them twice.
-    CHECK(conflicts(f, make(Tile{}, {32, 4, 1}, {1, 1, 1})) == 0);
-    const Schedule halves = make(Tile{}, {16, 8, 1}, {1, 1, 1});
+    CHECK(conflicts(f, make_padded(Tile{}, {32, 4, 1}, {1, 1, 1})) == 0);
+    const Schedule halves = make_padded(Tile{}, {16, 8, 1}, {1, 1, 1});
     CHECK(make_shared_layout(f, halves).levels[0].pitch == 24);
     CHECK(conflicts(f, halves) == 5);  // one more pass for each of the five reads
     // Columns of 32 rows, 32 + 8 apart: 4 rows to a bank.
-    const Schedule column = make(Tile{}, {1, 32, 1}, {32, 1, 1});
+    const Schedule column = make_padded(Tile{}, {1, 32, 1}, {32, 1, 1});
     const std::vector<SharedAccess> accesses = shared_accesses(f, column, make_shared_layout(f, column));
     REQUIRE(accesses.size() == 5);
     CHECK(accesses[0].passes == 8);
@@ -141,13 +142,13 @@ TEST_CASE("bank conflicts are counted exactly", "[layout]") {
 
 TEST_CASE("wide accesses go by halves and quarters of a warp", "[layout]") {
     const Footprint wide = footprint_of(sum_stencil(2, ir::Scalar::f64, star(2, 1)));
-    const Schedule scalar = make(Tile{}, {32, 4, 1}, {1, 1, 1});
+    const Schedule scalar = make_padded(Tile{}, {32, 4, 1}, {1, 1, 1});
     const std::vector<SharedAccess> reads = shared_accesses(wide, scalar, make_shared_layout(wide, scalar));
     REQUIRE(reads.size() == 5);
     CHECK(reads[0].passes == 2);
     CHECK(reads[0].least == 2);
     const Footprint narrow = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1)));
-    const Schedule vectors = make(Stream{}, {32, 4, 1}, {4, 1, 1});
+    const Schedule vectors = make_padded(Stream{}, {32, 4, 1}, {4, 1, 1});
     const std::vector<SharedAccess> quads =
         shared_accesses(narrow, vectors, make_shared_layout(narrow, vectors));
     CHECK(quads.size() == 3 + 2);  // x-1, the vector itself, x+4; vectors at y-1, y+1
@@ -160,10 +161,10 @@ TEST_CASE("wide accesses go by halves and quarters of a warp", "[layout]") {
 
 TEST_CASE("padding takes conflicts away, says so, and is left out where there are none", "[layout]") {
     const Footprint f = footprint_of(sum_stencil(2, ir::Scalar::f32, star(2, 1)));
-    const Padding none = choose_padding(f, make(Tile{}, {32, 4, 1}, {1, 1, 1}));
+    const Padding none = choose_padding(f, make_padded(Tile{}, {32, 4, 1}, {1, 1, 1}));
     CHECK(none.elements == 0);
     CHECK(none.reason.find("no padding") == 0);
-    Schedule halves = make(Tile{}, {16, 8, 1}, {1, 1, 1});
+    Schedule halves = make_padded(Tile{}, {16, 8, 1}, {1, 1, 1});
     const Padding some = choose_padding(f, halves);
     CHECK(some.elements == 24);  // pitch 48: the second row in the other half of the banks
     CHECK(some.reason.find("0 bank conflicts in place of 5") != std::string::npos);
@@ -174,7 +175,7 @@ TEST_CASE("padding takes conflicts away, says so, and is left out where there ar
 TEST_CASE("the picture marks halo, cells and padding", "[layout]") {
     const ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
     const Footprint f = footprint_of(program);
-    const SharedLayout layout = make_shared_layout(f, make(Tile{}, {8, 2, 1}, {1, 1, 1}, 4));
+    const SharedLayout layout = make_shared_layout(f, make_padded(Tile{}, {8, 2, 1}, {1, 1, 1}, 4));
     CHECK(draw(program, layout.levels[0]) ==
           "u: 4 rows of 20 f32, 320 bytes\n"
           "  columns: 4 halo, 8 cells, 4 halo, 4 padding\n"

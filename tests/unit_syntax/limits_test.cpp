@@ -31,11 +31,11 @@ std::string repeated(std::string_view piece, std::size_t times) {
     return text;
 }
 
-std::string in_stencil(const std::string& body) {
+std::string stencil_with(const std::string& body) {
     return "stencil s(x) {\n" + body + "\n}\n";
 }
 std::string assigned(const std::string& value) {
-    return in_stencil("v = " + value);
+    return stencil_with("v = " + value);
 }
 
 constexpr std::size_t kAlmostFull = kMaxFileBytes - 100;
@@ -55,10 +55,10 @@ TEST_CASE("text made of brackets is refused, whatever the brackets") {
         INFO(bracket);
         const std::string many = repeated(bracket, 250'000 / std::string(bracket).size());
         CHECK_FALSE(kinds(many).empty());
-        CHECK_FALSE(kinds(in_stencil(many)).empty());
+        CHECK_FALSE(kinds(stencil_with(many)).empty());
         CHECK_FALSE(kinds(assigned(many)).empty());
-        CHECK_FALSE(kinds(in_stencil("coef c[1..2] = " + many)).empty());
-        CHECK_FALSE(kinds(in_stencil("field u: f32 " + many)).empty());
+        CHECK_FALSE(kinds(stencil_with("coef c[1..2] = " + many)).empty());
+        CHECK_FALSE(kinds(stencil_with("field u: f32 " + many)).empty());
     }
 }
 
@@ -79,7 +79,7 @@ TEST_CASE("depth is limited where the parser's stack grows") {
     CHECK(kinds(assigned("a" + repeated("^a", 500))) == too_deep);
     CHECK(kinds(assigned(repeated("if a then b else ", 500) + "a")) == too_deep);
     CHECK(kinds(assigned(repeated("sum(i in 1..2) ", 500) + "a")) == too_deep);
-    CHECK(kinds(in_stencil("coef c[1..2] = " + repeated("[", 500) + repeated("]", 500))) == too_deep);
+    CHECK(kinds(stencil_with("coef c[1..2] = " + repeated("[", 500) + repeated("]", 500))) == too_deep);
 }
 
 TEST_CASE("height is limited where later rooms' stacks would grow") {
@@ -95,12 +95,12 @@ TEST_CASE("many of anything are read") {
     std::string fields;
     for (int i = 0; i < 10'000; ++i)
         fields += "field u" + std::to_string(i) + ": f32 { boundary periodic }\n";
-    CHECK(kinds(in_stencil(fields)).empty());
-    CHECK(kinds(in_stencil("coef c[1..2] = [" + repeated("1,", 1'000'000) + "1]")).empty());
+    CHECK(kinds(stencil_with(fields)).empty());
+    CHECK(kinds(stencil_with("coef c[1..2] = [" + repeated("1,", 1'000'000) + "1]")).empty());
     CHECK(kinds(assigned("f(" + repeated("1,", 1'000'000) + "1)")).empty());
     CHECK(kinds(repeated("stencil s(x) { }\n", 100'000)).empty());
     CHECK(kinds(repeated("# comment\n", 400'000)).empty());
-    CHECK(kinds(in_stencil("v = " + std::string(3'000'000, 'a'))).empty());
+    CHECK(kinds(stencil_with("v = " + std::string(3'000'000, 'a'))).empty());
 }
 
 TEST_CASE("many mistakes are counted, not all kept") {
@@ -110,14 +110,14 @@ TEST_CASE("many mistakes are counted, not all kept") {
         INFO(line);
         const std::size_t count = 1'000'000 / std::string(line).size();
         CHECK_FALSE(kinds(repeated(line, count)).empty());
-        CHECK_FALSE(kinds(in_stencil(repeated(line, count))).empty());
+        CHECK_FALSE(kinds(stencil_with(repeated(line, count))).empty());
     }
 }
 
 TEST_CASE("a formatted file is not much larger than its source") {
     // One long line must not push the comments of all its neighbours.
-    const std::string text = in_stencil("v = f(" + repeated("1, ", 100'000) + "1) # a\n" +
-                                        repeated("# b\n", 1000) + repeated("w = 1 # c\n", 20'000));
+    const std::string text = stencil_with("v = f(" + repeated("1, ", 100'000) + "1) # a\n" +
+                                          repeated("# b\n", 1000) + repeated("w = 1 # c\n", 20'000));
     const SourceFile source("f", text);
     DiagnosticSink sink;
     const std::optional<std::string> formatted = format(source, sink);

@@ -58,7 +58,7 @@ void add_scaling_options(CLI::App& command, BenchArguments& arguments, CLI::Opti
         ->needs(scaling);
 }
 
-// What is said of parts and time holds for both kinds of page that have them.
+// Adds the options for parts and for the time budget, which both kinds of page have.
 void add_shared_options(CLI::App& command, BenchArguments& arguments) {
     command
         .add_option(

@@ -18,7 +18,7 @@ struct BenchArguments {
     bench::BenchOptions bench;
     bench::ScalingOptions scaling;
     bool is_scaling = false, is_programs = false;
-    // Of either:
+    // Of both --scaling and --programs.
     std::vector<std::string> only;
     std::optional<double> budget;
 };

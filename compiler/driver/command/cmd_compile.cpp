@@ -41,12 +41,13 @@ std::vector<std::string> kernels_of(const Code& code, const std::string& but = {
     return names;
 }
 
-// Compiles for one device, and says each kernel.
+// Compiles for one device, and reports each kernel.
 class Ahead {
 public:
     Ahead(bool quietly, const Console& console) : quietly_(quietly), console_(console) {}
     virtual ~Ahead() = default;
-    // That runs on such a grid. steps: not known of a program that makes data, which does one.
+    // Compiles a program for a grid. steps: not known of a program that computes initial data, which does
+    // one.
     virtual void compile(const ir::Program& program, const Extent& extent, const CodeOptions& options) = 0;
     virtual schedule::Target target() const { return {}; }
 
@@ -85,7 +86,7 @@ public:
         CodeParts parts = parts_of(code);
         if (parts.block.empty()) return compile(program, {std::move(parts.steps), kernels_of(code)});
         const std::string& block = code.lowered.plan.time_block->kernel.name;
-        // A run that is over before the kernel for several steps would pay does single ones alone.
+        // A run that ends before the kernel for several steps would pay off does single steps alone.
         here.single_steps = true;
         const Code singles = cuda_code(optimized, choose_plan(optimized, here).plan());
         const std::string text = parts_of(singles).steps;
@@ -102,7 +103,7 @@ private:
             rt::Nvrtc::find()->compile(text.text, program.name + ".cu", nvrtc_options(), &cache_);
         say(text.kernels, compiled.from_cache, watch.lap());
     }
-    // One process at a time, where nobody waits for it.
+    // Compiles under a lock, so that two background processes never compile the same kernel.
     void compile_alone(const ir::Program& program, const KernelText& text) const {
         const std::optional<rt::KernelLock> lock =
             rt::KernelLock::take(cache_, rt::Nvrtc::find()->key_of(text.text, nvrtc_options()));
@@ -165,7 +166,7 @@ bool is_loaded(const std::vector<Load>& loads, const std::string& name) {
     return std::ranges::find(loads, name, &Load::field) != loads.end();
 }
 
-// The programs that make the data of a run, on the grids that it runs them on.
+// Calls compile() for the programs that compute a run's initial data, on the grids that it runs them on.
 void for_makers(const sema::RunSpec& run, const RunRequest& request, const ir::Program& program,
                 const std::function<void(const ir::Program&, const Extent&)>& call) {
     if (run.init) call(*run.init, request.extent);

@@ -91,7 +91,7 @@ std::string best_device(bool cuda, bool cpu) {
     return cpu ? "cpu" : "interpreter";
 }
 
-// A sentence on the origin of the figures, and the figures.
+// Says where the figures are from, and gives them.
 std::string explain_figures(const TargetHere& here) {
     std::string origin;
     if (!here.device) {

@@ -48,7 +48,7 @@ lift::Nests lift_or_refuse(const lift::Options& options, const Console& console)
     return found;
 }
 
-// A line for each nest of a function that is not lifted as a whole.
+// Shows a line for each nest of a function that is not lifted as a whole.
 void show_nests(const lift::Nests& found, const Console& console) {
     std::map<int, std::string> lines;
     for (const lift::Lifted& each : found.lifted) {
@@ -95,7 +95,7 @@ void write_replaced(const std::string& path, const LiftOptions& options, const l
                     path, options.file, fmt::join(replaced.calls, ", ")));
 }
 
-// What is written never replaces the source, whose text nothing else holds.
+// Refuses to write over the source, whose text nothing else holds.
 void check_written(const LiftOptions& options) {
     for (const auto& [option, path] : {std::pair("-o", &options.output), {"--replace", &options.replace}}) {
         std::error_code none;

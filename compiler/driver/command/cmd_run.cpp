@@ -116,7 +116,7 @@ std::vector<std::pair<std::string, double>> parts(const Report& report) {
             {"files", report.loop.output_seconds}};
 }
 
-// What was done beside the steps: nothing that the run waited for.
+// Describes what was compiled asynchronously, for which the run did not wait.
 std::string beside_text(const rt::AsyncBlock& block) {
     using State = rt::AsyncBlock::State;
     switch (block.state) {
@@ -137,7 +137,7 @@ std::string beside_text(const rt::AsyncBlock& block) {
     return "";
 }
 
-// Where the kernel for several steps that the run began with is from.
+// Describes where the kernel for several steps came from with which the run began.
 std::string several_text(LoadTimings::Several several) {
     using Several = LoadTimings::Several;
     if (several == Several::cached) return "  the kernel for several steps came from the disk cache\n";
@@ -263,7 +263,8 @@ std::string trouble_words(const RunRequest& request, const LoopResult& loop, con
     return "";
 }
 
-// Where a run ended with values that are not finite: what is so, what is left of it, and why it may be.
+// Ends a run whose values are no longer finite: says which are not, what is left of the results, and what the
+// cause may be.
 [[noreturn]] void throw_not_finite(const std::string& what, const Watch& watch, const std::string& unstable,
                                    rt::Ranks& ranks) {
     std::string hint;
@@ -299,7 +300,7 @@ void announce(const RunRequest& request, const Machine& machine, const Console& 
                                 request.steps == 1 ? "" : "s", machine.kind(), machine.description()));
 }
 
-// Measured schedules, where the machine runs by schedules.
+// Opens the store of measured schedules where the machine has schedules to choose.
 std::shared_ptr<const TunedSchedules> tuned_for(const RunArguments& arguments, const Machine& machine,
                                                 const Console& console) {
     const auto* gpu = dynamic_cast<const GpuMachine*>(&machine);
@@ -310,7 +311,7 @@ std::shared_ptr<const TunedSchedules> tuned_for(const RunArguments& arguments, c
     return tuned;
 }
 
-// Edited kernels are CUDA: nothing else will do for them.
+// The device to run on: a GPU for edited kernels, which are CUDA.
 std::string device_of(const RunArguments& arguments) {
     if (arguments.cuda.empty()) return arguments.device;
     if (arguments.device == "auto") return "cuda";
@@ -334,7 +335,7 @@ void say_what_is_zero(const std::vector<std::string>& fields, const Console& con
                                 one ? "s" : "", one ? "it" : "them"));
 }
 
-// What a run goes on from, and where it leaves what another can go on from.
+// The checkpoint that a run goes on from, and the folder for its own.
 struct Persistence {
     std::optional<Checkpoint> from;
     std::unique_ptr<Checkpoints> to;
@@ -357,7 +358,7 @@ Persistence open_checkpoints(const RunArguments& arguments, rt::Ranks& ranks, co
     return result;
 }
 
-// All that makes a run, as far as processes might have been given it differently.
+// Describes all that defines a run and that processes might have been given differently.
 std::string words_of_run(const RunArguments& arguments, const RunRequest& request, const CheckedSpec& spec) {
     std::string words = fmt::format("{} {} {} {} {}\n", request.name, fmt::join(request.extent, ","),
                                     request.steps, request.watch, request.strict_fp);
@@ -451,8 +452,8 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     if (!unstable.empty()) console.warning(unstable);
     timings.stability = clock.lap();
 
-    // Before the first step there is nothing to save: until here a signal ends the process, whatever it waits
-    // for.
+    // From here on signals are remembered. Before the first step there is nothing to save, so until here a
+    // signal ends the process.
     const InterruptGuard guard;
     Outputs outputs(request, ranks);
     Watch watch(request, *engine, ranks, persistence.steps_before());

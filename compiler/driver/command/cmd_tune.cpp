@@ -127,7 +127,7 @@ nlohmann::ordered_json report_json(const StageReport& report) {
     return json;
 }
 
-// Throws where results cannot be kept, before anything is measured.
+// Opens the store. Throws where results cannot be kept, before anything is measured.
 tune::Store open_store(const std::string& file) {
     if (!file.empty()) return tune::Store(file);
     const rt::DiskCache cache = rt::DiskCache::in_user_folder();
@@ -191,7 +191,7 @@ ExitCode tune(const TuneArguments& arguments, const Console& console) {
     options.target = machine->target();
     options.extent = request.extent;
     options.watched = request.watched;
-    // Stages are not searched then: they run as `run` would have them.
+    // With a pinned grouping stages are not searched: they run as `run` would have them.
     const std::string grouping = pinned_grouping(options, stencil.program.rank());
     if (!grouping.empty())
         options.tuned = std::make_shared<TunedSchedules>(store.file(), machine->tune_device());

@@ -62,7 +62,8 @@ int main(int argc, char** argv) {
         if (code != 0) std::fputs(halo::driver::kNoMemory, stderr);
     }
     if (!is_busy) return code;
-    // A kernel that is no longer needed is still being compiled, and NVRTC cannot be stopped.
+    // Ends without waiting for a kernel that is still being compiled and no longer needed: NVRTC cannot be
+    // stopped.
     std::fflush(nullptr);
     std::_Exit(code);
 }

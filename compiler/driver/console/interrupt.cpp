@@ -13,8 +13,9 @@ constexpr std::array kSignals{SIGINT, SIGTERM};
 volatile std::sig_atomic_t interrupted = 0;
 std::array<struct sigaction, kSignals.size()> previous;
 
-// Only what is safe in a signal handler: a flag, and an exit without destructors. A second Ctrl-C means it;
-// SIGTERM is of launchers, which may send it several times and have SIGKILL for what does not end.
+// Does only what is safe in a signal handler: sets a flag, or exits without destructors. A second Ctrl-C ends
+// the process. A repeated SIGTERM does not: launchers may send it several times, and have SIGKILL for what
+// does not end.
 void remember(int signal) {
     if (interrupted != 0 && signal == SIGINT) _exit(128 + signal);
     interrupted = 1;

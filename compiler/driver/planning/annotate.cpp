@@ -12,7 +12,8 @@ namespace {
 
 constexpr std::size_t kLongest = 64;  // characters of a statement that are shown, on one line
 
-// A comment of C++ must not hold just anything: a backslash at its end would take the next line in.
+// Replaces characters that a C++ comment must not hold: a backslash at its end would continue it on the next
+// line.
 char plain(char c) {
     return static_cast<unsigned char>(c) < 0x20 || c == 0x7f || c == '\\' ? '_' : c;
 }
@@ -24,7 +25,7 @@ std::string file_name(const SourceFile& source, std::uint32_t offset) {
     return name;
 }
 
-// Without comments, spaces and line ends as one space.
+// The text on one line: without comments, and with each run of spaces and line ends as one space.
 std::string one_line(std::string_view text) {
     std::string line;
     bool in_comment = false, is_gap = false;
@@ -48,7 +49,7 @@ std::string one_line(std::string_view text) {
 lower::Notes notes_of(const SourceFile& source) {
     return [&source](SourceRange where) -> std::string {
         if (where.end <= where.begin) return "";
-        // From the line's beginning: a place may be that of a name alone.
+        // Takes the line from its beginning, as a place may be that of a name alone.
         const std::string_view line = source.line_at(where.begin);
         const auto begin = static_cast<std::uint32_t>(line.data() - source.text().data());
         const auto end = std::max(where.end, begin + static_cast<std::uint32_t>(line.size()));

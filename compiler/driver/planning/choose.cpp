@@ -92,7 +92,7 @@ std::vector<StageChoice> choose_schedules(const ir::Program& program, const Code
     std::vector<StageChoice> choices;
     for (std::size_t i = 0; i < stages.size(); ++i) {
         Pinned pinned = pinned_for_stage(options, i, stages.size());
-        // What is said once for all stages is meant for those that have a choice.
+        // A schedule that is given once for all stages is meant for those that have a choice.
         const bool is_for_all = stage_texts(options).size() <= 1 && stages.size() > 1;
         const schedule::Footprint footprint = footprints.of(stages[i]);
         if (is_for_all && footprint.in_place) pinned.text.clear();

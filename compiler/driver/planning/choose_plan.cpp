@@ -13,7 +13,7 @@ namespace halo::driver {
 
 namespace {
 
-// Of a kernel that is compiled already; about.
+// About what it takes to load a kernel that is compiled already.
 constexpr double kLoadSeconds = 0.003;
 
 class GroupingChooser {
@@ -72,7 +72,8 @@ private:
         take(kind, std::move(choice), std::move(reason));
     }
 
-    // Whether the store says what to take. pinned: the text that the search was around.
+    // Takes the grouping that the store has for the program. Returns false where it has none that can be used
+    // here. pinned: the text that the search was around.
     bool take_tuned(const std::string& pinned) {
         if (!options_.tuned || !options_.extent) return false;
         const std::optional<tune::StoredStage> known = options_.tuned->find_steps(program_, extent_, pinned);
@@ -116,8 +117,8 @@ private:
     double seconds_of_singles() const {
         return static_cast<double>(options_.steps.value_or(0)) * plan_.single.total();
     }
-    // Single steps are done until the kernel is there, so it is of use where those alone would go on for
-    // longer. Empty where they do.
+    // Why the run is too short for the kernel: single steps are done until it is compiled, so it is of use
+    // only where they would take longer than that. Empty where they do.
     std::string too_short(const schedule::GroupingKind& kind) const {
         const double seconds = seconds_of_singles();
         if (!options_.steps || seconds >= kind.compile_seconds) return "";
@@ -125,7 +126,7 @@ private:
             "the run is too short: single steps take about {}, and such a kernel {} to compile",
             format_seconds(seconds), format_seconds(kind.compile_seconds));
     }
-    // A run that waits for the kernel has to win more than that.
+    // Whether a run that waits for the kernel gains more than the wait costs.
     bool is_worth_waiting(const schedule::GroupingKind& kind, double seconds_per_step) const {
         const double saved = plan_.single.total() - seconds_per_step;
         return !options_.wait_for_time_block || !options_.steps ||
@@ -205,7 +206,7 @@ private:
     std::string lacking_;
 };
 
-// Kernels for several steps that take part in the exchange between pieces of a grid.
+// Makes kernels for several steps take part in the exchange between pieces of a grid.
 void give_to_pieces(schedule::Grouping& grouping, const ir::Program& program, const CodeOptions& options) {
     auto* const temporal = std::get_if<schedule::TemporalSchedule>(&grouping);
     if (temporal == nullptr || !options.blocks_of_pieces) return;

@@ -16,7 +16,7 @@ namespace halo::driver {
 namespace {
 
 constexpr std::size_t kMaxBytes = std::size_t{16} << 20;
-// Around a sentence for the user within the compiler's words; NVRTC has no backticks.
+// These marks enclose a sentence for the user within the compiler's message; NVRTC has no backticks.
 constexpr const char* kBefore = "[haloc: ";
 constexpr const char* kAfter = " :haloc]";
 
@@ -34,7 +34,7 @@ std::string trimmed_line(const std::string& line) {
     return line.substr(begin, line.find_last_not_of(" \t\r") - begin + 1);
 }
 
-// The word of a preprocessor's line: "ifndef"; empty where it is another.
+// The directive of a preprocessor's line: "ifndef"; empty where it is another line.
 std::string directive(const std::string& line) {
     const std::string text = trimmed_line(line);
     if (!text.starts_with('#')) return "";
@@ -60,7 +60,7 @@ std::string device_part(const std::vector<std::string>& lines) {
     return text;
 }
 
-// Comments and texts in quotes as blanks.
+// The text with comments and string literals blanked out.
 std::string without_comments(const std::string& text) {
     std::string plain = text;
     const auto blank = [&](std::size_t from, std::size_t to) {
@@ -102,7 +102,7 @@ std::vector<std::string> names_of_text(const std::string& plain) {
     return words;
 }
 
-// What follows each __global__ and is no word of CUDA.
+// Finds the kernels' names: what follows each __global__ and is no word of CUDA.
 std::vector<std::string> kernels_of(const std::vector<std::string>& words) {
     std::vector<std::string> kernels;
     for (std::size_t i = 0; i < words.size(); ++i) {

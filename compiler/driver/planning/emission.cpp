@@ -50,7 +50,7 @@ std::string target_name(const std::string& stem) {
     return name;
 }
 
-// As it stands in CMake's quotes.
+// Escapes the name for CMake's quotes.
 std::string quoted_for_cmake(const std::string& name) {
     std::string text;
     for (const char c : name) {
@@ -60,8 +60,8 @@ std::string quoted_for_cmake(const std::string& name) {
     return text;
 }
 
-// Lists of sources part names at semicolons, and expand what looks like a variable, quoted or not: a source
-// of such a name is compiled as a copy.
+// The name of the source in CMake. Lists of sources are split at semicolons, and what looks like a variable
+// is expanded even within quotes, so a source of such a name is compiled as a copy.
 std::string cmake_source(const std::string& stem, const std::string& target) {
     const std::string source = "${CMAKE_CURRENT_LIST_DIR}/" + quoted_for_cmake(stem) + ".cu";
     if (stem == target) return fmt::format("add_library({} STATIC \"{}\")\n", target, source);
@@ -89,7 +89,7 @@ std::string cmake_file(const Emission& options) {
         target, cmake_source(stem_of(options), target), options.line_info ? " -lineinfo" : "", archs);
 }
 
-// The kernels' text such that messages and profilers name the lines of the file that it stands in.
+// Adds #line directives, by which messages and profilers name the lines of the emitted file.
 std::string with_lines(const std::string& kernels, const std::string& source, const std::string& file) {
     const std::size_t at = source.find(kernels);
     const auto line = 1 + std::count(source.begin(), source.begin() + static_cast<std::ptrdiff_t>(at), '\n');
@@ -120,7 +120,7 @@ void add_compiled(const Emission& options, const std::string& kernels, std::vect
     }
 }
 
-// The first is what was asked for; others go beside it.
+// Makes the file that was asked for, which comes first, and those beside it.
 std::vector<TextFile> cuda_files(const Code& code, const Emission& options,
                                  const std::vector<std::string>& made_with) {
     const rt::LaunchPlan& plan = code.lowered.plan;

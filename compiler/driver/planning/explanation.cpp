@@ -86,8 +86,7 @@ const char* name_of(schedule::Bound bound) {
     return "";
 }
 
-// What bounds the step: the time between kernels where that is most of it, else the memory that the model
-// names.
+// Says what bounds the step: launches where they take most of its time, else the memory that the model names.
 std::string bound_words(const Explanation& all, const StageChoice& stage, double seconds) {
     const schedule::Target& target = all.options.target;
     if (stage.footprint.table_sums > 0) return "bound by arithmetic";
@@ -192,7 +191,7 @@ std::string explain_time_block(const Explanation& all, int width) {
     return text;
 }
 
-// Which reductions are computed at every step, and which at the last one alone.
+// Says which reductions are computed at every step, and which at the last one alone.
 std::string explain_reductions(const Explanation& all, const schedule::TemporalSchedule& temporal,
                                int width) {
     std::vector<std::string> each, last;

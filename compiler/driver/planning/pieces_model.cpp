@@ -81,7 +81,7 @@ Prediction of_piece(const rt::Decomposition& cut, int number, const StepTime& ti
         case rt::ExchangeScheme::asynchronous:  // overlaps the interior
             result.exchange = (cost.waiting + std::max(0.0, cost.copying - interval * result.own)) / interval;
             result.ghosts = seconds_of_ghosts(blocks, cut.grid.rank, result.own, result.ghosts);
-            // Small pieces are bound by the host.
+            // Small pieces are bound by the host, which issues their work.
             result.exchange = std::max(result.exchange, cost.host / interval - result.own - result.ghosts);
             break;
         case rt::ExchangeScheme::direct:

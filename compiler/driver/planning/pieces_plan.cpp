@@ -21,7 +21,8 @@ constexpr std::int64_t kMostInterval = 32;
 constexpr double kCpuSecondsPerCell = 1e-9;  // of a step, for want of a model
 constexpr std::array<const char*, 3> kSchemes{"synchronous", "asynchronous", "direct"};
 
-// Kernels for several steps would add up reductions of pieces with their ghosts.
+// Reductions of pieces are added up plane by plane, in single steps: kernels for several steps would count
+// ghosts, too.
 CodeOptions adding_by_plane(CodeOptions options, int pieces) {
     options.reductions_by_plane = pieces > 1;
     options.watched.clear();
@@ -168,7 +169,7 @@ std::string scheme_words(rt::ExchangeScheme scheme) {
 
 }  // namespace
 
-// The last step's results may need more than its states.
+// Ghosts are as deep as both need it: the last step's results may read further than its states.
 rt::Depths CutRules::ghosts(std::int64_t interval) const {
     rt::Depths depths{};
     for (std::size_t axis = 0; axis < depths.size(); ++axis)
@@ -178,7 +179,7 @@ rt::Depths CutRules::ghosts(std::int64_t interval) const {
     return depths;
 }
 
-// Levels that are older than the last exchange were given when they were younger.
+// Counts the levels that are exchanged: older ones were received when they were younger.
 std::int64_t CutRules::bytes_of_cell(std::int64_t interval) const {
     std::int64_t bytes = 0;
     for (const Carried& field : carried)

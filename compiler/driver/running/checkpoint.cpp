@@ -165,7 +165,7 @@ std::optional<std::int64_t> Checkpoints::steps_to_next(std::int64_t done) const 
     return interval_.steps - done % interval_.steps;
 }
 
-// Of several ranks the first one's clock counts.
+// Whether a checkpoint is due after `done` steps; of several ranks the first one's clock decides.
 bool Checkpoints::is_due(std::int64_t done) {
     if (interval_.steps > 0) return done % interval_.steps == 0;
     if (interval_.seconds == 0) return false;

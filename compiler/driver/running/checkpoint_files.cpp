@@ -58,7 +58,7 @@ void rename_folder(const std::string& from, const std::string& to) {
     if (::rename(from.c_str(), to.c_str()) != 0) fail_at("write", to, errno);
 }
 
-// Of a checkpoint's folder; none of others.
+// The steps in the name of a checkpoint's folder; none for other names.
 std::optional<std::int64_t> steps_of(const std::string& name) {
     if (!name.starts_with(kPrefix)) return std::nullopt;
     std::int64_t steps = -1;
@@ -174,7 +174,7 @@ Manifest read_manifest(const std::string& text, const std::string& path) {
     }
 }
 
-// All ranks find the same.
+// Checks that all files were written, with the same result on all ranks.
 void check_files_written(rt::Ranks& ranks, const Checkpoint& checkpoint) {
     for (const Manifest::File& file : checkpoint.manifest.files) {
         const std::string path = checkpoint.folder + "/" + file.name;
@@ -331,7 +331,8 @@ void CheckpointFolder::finish(Manifest manifest) {
             std::error_code ignored;
             fs::remove_all(old, ignored);
         };
-        // Of the run that this one goes on from, which had come further. That it went on from remains.
+        // The run that this one goes on from may have come further: its checkpoint of this step is replaced.
+        // The one that it went on from remains.
         if (fs::exists(target)) out_of_the_way(fs::path(target).filename().string());
         rename_folder(begun_, target);
         flush_folder(path_);

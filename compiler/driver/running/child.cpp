@@ -36,7 +36,8 @@ public:
         is_good_ = ::posix_spawn_file_actions_addopen(&files_, 0, "/dev/null", O_RDWR, 0) == 0 &&
                    ::posix_spawn_file_actions_adddup2(&files_, 0, 1) == 0 &&
                    ::posix_spawn_file_actions_adddup2(&files_, 0, 2) == 0 &&
-                   // Else who waits for the end of a pipe of this run's would wait for the child.
+                   // The child closes inherited files: else a process that waits for the end of one of this
+                   // run's pipes would wait for the child.
                    ::posix_spawn_file_actions_addclosefrom_np(&files_, 3) == 0 &&
                    ::posix_spawnattr_setsigmask(&attributes_, &none) == 0 &&
                    ::posix_spawnattr_setsigdefault(&attributes_, &all) == 0 &&
@@ -99,7 +100,7 @@ void leave_child(const std::vector<std::string>& words) noexcept {
         raw.push_back(nullptr);
         pid_t child = 0;
         if (!SpawnSettings().start(child, raw.data())) return;
-        // A long run would else have the dead child beside it until its end.
+        // Reaps the child, which would else remain as a zombie until the end of a long run.
         std::thread([child] { ::waitpid(child, nullptr, 0); }).detach();
     } catch (const std::exception&) {
         // The run does without.

@@ -110,7 +110,7 @@ private:
             rt::Session(code.lowered.plan, extent, device, std::move(modules), options));
     }
 
-    // Asks nothing of the device: it may run beside other work.
+    // Compiles; asks nothing of the device, so it may run beside other work.
     Made make(const ir::Program& program, const Extent& extent, const CodeOptions& options) const {
         Made made;
         LoadTimings& timings = made.timings;
@@ -118,7 +118,8 @@ private:
         CodeOptions on_device = options;
         on_device.target = target_;
         on_device.extent = extent;
-        // Pieces of one grid have to choose alike, whatever each finds in its cache: they wait.
+        // Only where the kernel is not waited for: pieces of one grid, which wait, have to choose alike,
+        // whatever each finds in its cache.
         if (!options.wait_for_time_block && !cache_.folder().empty())
             on_device.find_kernel = find_kernel_in(*nvrtc_, info_.arch(), cache_);
         const ir::Program optimized = optimize(program, on_device);

@@ -187,7 +187,7 @@ public:
     double reduction(const std::string& name) override { return interpreter_.reduction(name); }
 
 private:
-    // An i64 is kept as its bits.
+    // Uploads the cells of a box; an i64 is kept as its bits.
     void upload_cells(const std::string& field, int time, const rt::Box& box, const void* elements) override {
         std::vector<double>& level = interpreter_.field(field, time);
         const rt::ElementType type = type_of(field);

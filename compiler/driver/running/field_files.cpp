@@ -22,7 +22,7 @@ FieldValues rounded_to(rt::ElementType type, const FieldValues& numbers) {
     return FieldValues::rounded(type, values);
 }
 
-// Lists of a file have the slowest axis first.
+// Reverses the order of the axes: lists of a file have the slowest one first.
 template <class List>
 auto slowest_first(const List& by_axis, int rank) {
     return std::vector<typename List::value_type>(std::make_reverse_iterator(by_axis.begin() + rank),
@@ -56,7 +56,7 @@ rt::FieldLayout layout_of(rt::Ranks& ranks, const FileOfFields& file, const Engi
     return rt::hdf5_layout(ranks, fields);
 }
 
-// A part of all fields of a set, side by side.
+// Downloads a part of all fields of a set and interleaves them.
 FieldValues fetch(Engine& engine, const FieldSet& set, int time, const rt::Box& part, const PartSeen& seen) {
     std::vector<FieldValues> values;
     for (const std::string& field : set.fields) {

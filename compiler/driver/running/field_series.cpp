@@ -41,7 +41,7 @@ rt::XdmfFrame frame_of(const Engine& engine, const RunRequest& request, const st
     return frame;
 }
 
-// The last file takes the place of the frame of its step.
+// Lists the frames that exist; the file of the end replaces the frame of its step.
 std::vector<rt::XdmfFrame> frames_there(const Engine& engine, const RunRequest& request,
                                         const std::vector<const Output*>& outputs, std::int64_t done,
                                         bool last) {

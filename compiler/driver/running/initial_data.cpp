@@ -21,7 +21,8 @@ std::vector<int> times_of(const ir::Field& field) {
     return times;
 }
 
-// The maker has the cells of `made`, and counts from its first.
+// Copies what the initializer computed to all levels of a field. Its own engine holds the cells of `made` and
+// counts from the first of them.
 void copy_to_all_levels(Engine& engine, const ir::Field& field, Engine& maker, const rt::Box& made) {
     Extent to_maker{};
     std::ranges::transform(made.begin, to_maker.begin(), std::negate<>());
@@ -35,7 +36,7 @@ void copy_to_all_levels(Engine& engine, const ir::Field& field, Engine& maker, c
     }
 }
 
-// What `init` gives the cells of the box.
+// The program of `init` for the cells of a box.
 ir::Program program_of_box(const ir::Program& init, const Extent& whole, const rt::Box& box) {
     if (box == rt::whole_box(whole)) return init;
     passes::Part part;
@@ -104,7 +105,8 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
                !kept.contains(field->name);
     };
     if (init && std::ranges::any_of(init->fields, is_wanted)) {
-        // Where processes share the grid it may be larger than what one device holds.
+        // Computes it box by box where processes share the grid, which may be larger than what one device
+        // holds.
         const std::vector<rt::Box> boxes = machine.is_shared()
                                                ? engine.computed_boxes()
                                                : std::vector<rt::Box>{rt::whole_box(request.extent)};

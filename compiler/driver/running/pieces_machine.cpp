@@ -140,7 +140,7 @@ private:
                 return true;
         return false;
     }
-    // A condition on reductions is evaluated after each step; any other is known beforehand.
+    // The steps to the next check of `until`: one where it reads reductions; any other is known beforehand.
     std::int64_t steps_to_check(const rt::HostScalar& until, std::int64_t most) {
         if (reads_reductions(until)) return 1;
         for (std::int64_t count = 1; count < most; ++count)
@@ -242,7 +242,8 @@ private:
         timings.schedules.front() += ", by " + transport_words(timings.transports);
         return engine;
     }
-    // What was asked for, and planned, must be: devices may not reach each other, or not all load the same.
+    // Checks that the pieces can do what was asked for and planned: devices may not reach each other, or may
+    // not all have the same kernels.
     void check_pieces(const PiecesRequest& request, const rt::Pieces& pieces) const {
         if (!request.scheme || count() == 1 || pieces.scheme() == *request.scheme) return;
         std::string why = pieces.why_synchronous();

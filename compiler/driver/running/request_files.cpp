@@ -60,7 +60,7 @@ void check_folder(const std::string& path) {
     }
 }
 
-// Several outputs may be in one HDF5 file, each once.
+// Whether two outputs may share a file: HDF5 files hold several, each once.
 bool may_share(const RunRequest& request, const Output& one, const Output& other) {
     return is_hdf5(one.path) && shares_file(one, other) &&
            std::ranges::count_if(request.outputs, [&](const Output& each) {
@@ -69,7 +69,7 @@ bool may_share(const RunRequest& request, const Output& one, const Output& other
 }
 
 void check_below(const fs::path& here, const char* what, const std::string& field, const std::string& path) {
-    // As far as the path exists, links are followed; a file's own name may be a link, too.
+    // Resolves links as far as the path exists; the file's own name may be a link, too.
     const fs::path relative =
         fs::weakly_canonical(fs::absolute(parse_array_name(path).file)).lexically_relative(here);
     if (!relative.empty() && *relative.begin() != "..") return;

@@ -41,7 +41,7 @@ private:
         return trouble ? path.lexically_normal().string() : canonical.string();
     }
 
-    // The uses from the first-th on, which stand in a file of that folder, shown as `shown`.
+    // Reads the uses from index `first` on, which stand in a file of that folder, shown as `shown`.
     void read_uses(std::size_t first, const fs::path& folder, const fs::path& shown) {
         const std::size_t end = file_.uses.size();
         for (std::size_t i = first; i < end; ++i) {

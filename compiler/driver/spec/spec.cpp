@@ -17,8 +17,8 @@ namespace halo::driver {
 
 namespace {
 
-// Where in the file a word of a schedule block stands. The block's text has its comments out and its spaces
-// evened, so the word is looked for; where it stands more than once, the whole block is meant.
+// Finds the place of a word of a schedule block. The block's text comes without comments and with single
+// spaces, so the word is searched for in the file; where it stands more than once, the whole block is meant.
 SourceRange find_word(const SourceFile& source, const sema::ScheduleText& block, SourceRange in_block) {
     std::string_view text = source.text(block.where);
     std::string word = block.text.substr(in_block.begin, in_block.end - in_block.begin);
@@ -28,8 +28,7 @@ SourceRange find_word(const SourceFile& source, const sema::ScheduleText& block,
     return {begin, static_cast<std::uint32_t>(begin + word.size())};
 }
 
-// What can be said of schedule blocks before there is a target: their words. Limits are checked where code is
-// made.
+// Checks the words of schedule blocks, which needs no target. Limits are checked where code is made.
 void check_schedules(const sema::Analysis& analysis, const SourceFile& source, DiagnosticSink& sink) {
     for (const sema::AnalyzedStencil& stencil : analysis.stencils) {
         if (!stencil.schedule || stencil.program.rank() < 1 || stencil.program.rank() > ir::kMaxRank)
@@ -73,7 +72,8 @@ CheckedSpec check_until(const CheckedSpec& spec, const std::string& stencil, con
 }
 
 CheckedSpec check_spec(const std::string& path, const std::vector<std::string>& include) {
-    // More than the parser takes, so that it is the parser that refuses a long file, with its own message.
+    // Reads more than the parser takes, so that it is the parser that refuses a long file, with its own
+    // message.
     Stopwatch watch;
     std::string text = read_text(path, 4 * syntax::kMaxFileBytes);
     const double seconds = watch.lap();

@@ -17,7 +17,7 @@ namespace {
                        "parameters and names stay as they were emitted; the bodies are free");
 }
 
-// Kernels are found by their names: those that C++ has changed are not.
+// Refuses kernels whose names C++ has mangled, as kernels are found by name.
 void require_c_names(const Code& code, const CompiledCode& compiled) {
     if (compiled.steps.usage.empty()) return;  // nothing was said of any
     for (const kernel::KernelFunction& function : code.lowered.kernels.functions) {
@@ -72,7 +72,8 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
     std::optional<rt::TimeBlock>& block = code.lowered.plan.time_block;
     check(block ? 2 * block->steps + 1 : kSingleSteps);  // whole kernels of several steps, and a rest
     if (text.empty() && block && rt::has_unread_steps(code.lowered.plan)) {
-        // Kernels of steps without results are for grids on which that one does none.
+        // Checks the kernels of steps without results, too: they run on grids for which the kernel for
+        // several steps does none.
         const std::string in_blocks = done;
         block.reset();
         check(kSingleSteps);

@@ -13,7 +13,7 @@ Extent odd_grid(int rank) {
     return rank == 2 ? Extent{301, 77, 1} : Extent{1031, 1, 1};
 }
 
-// Odd sizes, where that can be.
+// A small grid for the checks, of odd sizes where the code allows it.
 Extent grid_of_checks(const Code& code, Extent extent) {
     if (!code.lowered.plan.time_block) return extent;
     const rt::TimeBlock& block = *code.lowered.plan.time_block;

@@ -37,7 +37,7 @@ const Engine* TuneGrid::source() {
     return source_.get();
 }
 
-// Makes room on the device, for good.
+// Gives up the copies on the device, for good, to make room.
 void TuneGrid::leave_device() {
     if (plain_ != nullptr) plain_results_ = results_of(*plain_, program_);
     plain_.reset();

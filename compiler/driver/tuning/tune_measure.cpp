@@ -25,8 +25,8 @@ constexpr double kSlower = 1.05;         // than the best: two are
 constexpr std::int64_t kMostSteps = 1000000;
 constexpr std::int64_t kStepsMultiple = 24;  // so that kernels of 2, 3, 4, 6, 8 or 12 steps leave no rest
 
-// Of a kernel for several steps: what it needs once a tile lies in memory then, not what every iteration
-// needs.
+// Bytes that a kernel for several steps may spill: values that it needs once a tile lie in memory then, not
+// those that every iteration needs.
 constexpr std::int64_t kFewSpilledBytes = 128;
 
 double median(std::vector<double> values) {
@@ -62,7 +62,7 @@ CompilePool::~CompilePool() {
 void CompilePool::prepare(const std::vector<std::size_t>& next) {
     {
         const std::lock_guard lock(mutex_);
-        // Candidates that another thread waits for stay in front.
+        // Keeps candidates at the front that another thread waits for.
         std::erase_if(waiting_, [&](std::size_t number) { return !asked_.contains(number); });
         for (const std::size_t number : next)
             if (!built_.contains(number) && !asked_.contains(number)) waiting_.push_back(number);
@@ -152,7 +152,7 @@ double StageMeasure::time(Engine& engine, std::int64_t steps) {
     return watch.lap() / static_cast<double>(steps);
 }
 
-// As many as take the time of a sample, by the first schedule that runs.
+// Chooses as many steps as take the time of a sample, by the first schedule that runs.
 void StageMeasure::choose_steps(Engine& engine) {
     std::int64_t steps = 4;
     engine.run(steps, std::nullopt);  // what is done once
@@ -201,8 +201,8 @@ tune::Outcome StageMeasure::measure(std::size_t candidate, double best) {
     return outcome;
 }
 
-// What the compiler made of the stage's kernel, or of that for several steps; gives the bytes that it
-// spilled.
+// Records what the compiler made of the stage's kernel, or of that for several steps; returns the bytes that
+// it spilled.
 std::int64_t StageMeasure::inspect_kernel(const BuiltCode& built, tune::Outcome& outcome) const {
     const rt::LaunchPlan& plan = built.code.lowered.plan;
     const std::string name = plan.time_block ? plan.time_block->kernel.name

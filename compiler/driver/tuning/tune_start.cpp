@@ -22,7 +22,7 @@ constexpr double kNoise = 0x1p-10;    // of a field's largest number, in the pla
 constexpr double kNothing = 0x1p-40;  // of the largest number of all fields: less is as good as 0
 constexpr double kCalm = 0x1p-10;
 
-// A value that a formula is likely to bear: real numbers around 1, never 0.
+// A value that most formulas accept: a real number around 1, never 0.
 double draw(rt::ElementType type, Random& random) {
     switch (type) {
         case rt::ElementType::boolean:
@@ -37,7 +37,7 @@ double draw(rt::ElementType type, Random& random) {
     }
 }
 
-// A period of values, over and over; it is prime, so that neighbouring rows and planes differ.
+// Random values with a period, which is prime, so that neighbouring rows and planes differ.
 FieldValues random_values(rt::ElementType type, std::int64_t cells, std::uint64_t seed, bool calm) {
     constexpr std::int64_t kPeriod = 1048583;
     Random random(seed);
@@ -58,7 +58,7 @@ FieldValues random_values(rt::ElementType type, std::int64_t cells, std::uint64_
     return values;
 }
 
-// Of real numbers, those that are finite.
+// The statistics of a field's finite real numbers.
 struct Numbers {
     double least = std::numeric_limits<double>::infinity(), most = -least;
     double mean = 0;
@@ -102,7 +102,7 @@ bool is_constant(const FieldValues& values) {
                       values.elements.begin());
 }
 
-// By field. Like a run, which gives zeros to what neither init nor a file fills.
+// The initial values by field, as a run computes them: zeros where neither init nor a file fills a field.
 std::map<std::string, FieldValues> initial_values(const ir::Program& program, const TuneStart& start,
                                                   const Extent& extent, Machine* machine) {
     std::map<std::string, FieldValues> values;
@@ -143,7 +143,7 @@ void perturb(FieldValues& values, const Perturbation& how) {
         double changed = value * (1 + change);
         if (changed < all.least || changed > all.most) changed = value * (1 - change);
         if (std::abs(value) < how.noise) {
-            // Of the sign that the others have: a root may be taken of them.
+            // The noise has the sign of the field's other numbers, as a root may be taken of them.
             const double part = static_cast<double>((bits & 0xffffffffU) | 1U) * 0x1p-32;
             const double sign = all.least >= 0 ? 1 : all.most <= 0 ? -1 : (bits & 2U) != 0 ? 1 : -1;
             changed += sign * part * how.noise;

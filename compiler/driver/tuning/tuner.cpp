@@ -23,7 +23,7 @@ using Clock = std::chrono::steady_clock;
 using Kind = tune::Outcome::Kind;
 using Stop = tune::SearchResult::Stop;
 
-// What is chosen among, and where it is kept.
+// What a search chooses among, and where the store keeps its result.
 struct Subject {
     std::optional<std::size_t> stage;  // none: several steps at once
     std::string name;                  // how messages call it
@@ -44,7 +44,8 @@ Subject stage_subject(const TunerInput& input, std::size_t index) {
             ""};
 }
 
-// First single steps, by the stages' best schedules, unless a grouping is pinned.
+// The search for how steps are grouped. Single steps by the stages' best schedules come first, unless a
+// grouping is pinned.
 Subject steps_subject(const TunerInput& input) {
     const Extent& extent = input.request.extent;
     const bool is_pinned = !input.grouping.empty();
@@ -133,7 +134,7 @@ private:
         }
     }
 
-    // What the store has, where it was found with the same compiler.
+    // Starts from what the store has, where it was found with the same compiler.
     void begin_entry() {
         const TuneDevice device = input_.machine.tune_device();
         if (!settings_.again) {
@@ -168,7 +169,7 @@ private:
         return true;
     }
 
-    // Later searches measure with it.
+    // Takes the winner: later searches measure with it.
     void take(std::size_t winner) {
         if (subject_.stage) schedules_[*subject_.stage] = candidates_[winner].schedule();
     }
@@ -306,8 +307,8 @@ TuneReport tune_program(const TunerInput& input, const tune::Store& store, const
     Subject steps = steps_subject(input);
     const Clock::time_point start = Clock::now();
     const auto budget = std::chrono::duration<double>(settings.budget_seconds);
-    // What a search leaves of its share the later ones have. Kernels of several steps take long to compile:
-    // the stages have no more than half of the time.
+    // The share of the time that a search leaves unused goes to the later ones. Kernels of several steps take
+    // long to compile, so the stages have no more than half of the time.
     const auto search = [&](Subject subject, std::size_t share_of) {
         const auto spent = std::chrono::duration<double>(Clock::now() - start);
         const auto share = (budget - spent) / static_cast<double>(share_of);
@@ -317,7 +318,7 @@ TuneReport tune_program(const TunerInput& input, const tune::Store& store, const
     };
     const std::size_t count = input.stages.size(), last_share = steps.candidates.empty() ? 0 : count;
     TuneReport report;
-    // What is pinned for several steps is meant for their search alone.
+    // With a pinned grouping only the search for several steps is done.
     for (std::size_t i = 0; i < count && input.grouping.empty(); ++i) {
         report.stages.push_back(search(stage_subject(input, i), count - i + last_share));
         if (report.stop() == Stop::interrupted) return report;

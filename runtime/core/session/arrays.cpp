@@ -58,8 +58,9 @@ void check_memory(const Setup& setup, const Kernels& kernels) {
                     setup.device->description()));
 }
 
-// Kernels count the elements of a row, and of the whole array along one axis, in 32 bits.
-void check_interleaved(const Setup& setup) {
+// Checks sizes of interleaved arrays: kernels count the elements of a row, and of the whole array along one
+// axis, in 32 bits.
+void check_interleaved_size(const Setup& setup) {
     constexpr std::int64_t kMost = 2147483647;
     for (const FieldPlan& field : setup.plan.fields) {
         if (field.interleave == 1 || setup.geometry.pitch * field.interleave <= kMost) continue;
@@ -80,7 +81,7 @@ std::string levels_words(const FieldPlan& field) {
 Arrays::Arrays(Setup& setup, const Clock& clock, const Kernels& kernels, Due& due)
     : setup_(setup), clock_(clock), due_(due) {
     check_memory(setup, kernels);
-    check_interleaved(setup);
+    check_interleaved_size(setup);
     for (std::size_t i = 0; i < setup.plan.fields.size(); ++i)
         allocate(static_cast<int>(i));
     find_fillers();
@@ -116,7 +117,8 @@ void Arrays::allocate(int field) {
         upload(field, level, zeros.data());
 }
 
-// The kernels of a field stand in the step one after the other, once for each time that it is written.
+// Finds the kernels that fill halos: those of a field stand in the step one after the other, once for each
+// time that it is written.
 void Arrays::find_fillers() {
     const std::vector<KernelPlan>& kernels = setup_.plan.kernels;
     for (std::size_t k = 0; k < kernels.size(); ++k) {
@@ -217,7 +219,7 @@ void Arrays::check_bindable(int field, std::span<void* const> arrays) const {
     }
 }
 
-// Steps between the latest level and that one.
+// The number of steps between the latest level and that one.
 std::int64_t Arrays::age_of(int field, int place) const {
     const FieldPlan& known = plan_of(field);
     const std::int64_t age = latest_time(known) + place;
@@ -254,7 +256,7 @@ void Arrays::bind(int field, std::span<void* const> arrays) {
         level.images_due = place <= static_cast<std::size_t>(known.history);
     }
     setup_.options.arrays.emplace(known.name, std::vector<void*>(arrays.begin(), arrays.end()));
-    // Of what the session allocated, arrays that are bound again stay.
+    // Keeps arrays that the session allocated and that are bound again.
     auto& own = at(field).memory;
     const auto is_gone = [&](const DeviceMemory& memory) { return !is_bound(memory.address()); };
     if (std::none_of(own.begin(), own.end(), is_gone)) return;

@@ -128,7 +128,8 @@ void TemporalSteps::finish_reductions(std::int64_t blocks) {
     }
 }
 
-// Of launches whose partial results lie one after the other; combined by the device where it can.
+// Combines the partial results of launches that lie one after the other in memory, on the device where it
+// can.
 std::vector<std::vector<double>> TemporalSteps::values_of(std::int64_t blocks) const {
     const auto steps = static_cast<std::size_t>(blocks * block().steps);
     Device& device = *parts_.setup.device;
@@ -157,8 +158,8 @@ std::vector<std::vector<double>> TemporalSteps::values_of(std::int64_t blocks) c
     return values;
 }
 
-// One block, or as many as are recorded, with their reductions combined where the device can; `most` steps at
-// most. Returns how many blocks. saved: the levels before them are in the snapshot.
+// Does one block, or as many as are recorded, with their reductions combined where the device can; `most`
+// steps at most. Returns how many blocks. saved: the levels before them are in the snapshot.
 std::int64_t TemporalSteps::watched_blocks(std::int64_t most, bool& saved) {
     Device& device = *parts_.setup.device;
     const bool on_device = device.can_finish_reductions();
@@ -186,7 +187,8 @@ std::int64_t TemporalSteps::watched_blocks(std::int64_t most, bool& saved) {
     return blocks;
 }
 
-// A block writes other levels than it reads, so undoing one is free: the clock goes back.
+// Does blocks until the condition holds. A block writes other levels than it reads, so undoing one is free:
+// the clock goes back.
 Watched TemporalSteps::watch(std::int64_t count, const Watch& watch, const StepAgain& again) {
     const std::int64_t most = count - steps_left(true);
     if (most < block().steps) return {};

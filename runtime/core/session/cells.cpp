@@ -10,7 +10,7 @@ namespace halo::rt::session {
 
 namespace {
 
-// An array of several components as one of numbers: a cell of it is a component of a cell.
+// Treats an array of several components as one of numbers, of which a cell's components are adjacent cells.
 Geometry of_components(Geometry geometry, int count) {
     geometry.extent[0] *= count;
     geometry.pitch *= count;
@@ -20,14 +20,14 @@ Geometry of_components(Geometry geometry, int count) {
     return geometry;
 }
 
-// That of a box's cells, in the same array.
+// The geometry of a box's cells within the same array.
 Geometry of_box(Geometry geometry, const Box& box) {
     geometry.origin += box.begin[0] + box.begin[1] * geometry.pitch + box.begin[2] * geometry.slice;
     geometry.extent = box.extent();
     return geometry;
 }
 
-// All components of an interleaved field's level, those of a cell side by side.
+// Downloads all components of an interleaved field's level, those of a cell side by side.
 std::vector<char> download_all(Device& device, const Geometry& geometry, const FieldPlan& field,
                                const Level& level) {
     const Geometry all = of_components(geometry, field.interleave);
@@ -46,7 +46,8 @@ void copy_elements(char* to, std::size_t to_step, const char* from, std::size_t 
 
 }  // namespace
 
-// Devices copy rows of neighbouring elements. One component of an interleaved array goes by way of all.
+// Uploads a box. Devices copy rows of adjacent elements, so one component of an interleaved array is merged
+// into all of them on the host.
 void Arrays::upload(int field, const Level& level, const Box& box, const void* dense) {
     if (box.is_empty()) return;
     Device& device = *setup_.device;

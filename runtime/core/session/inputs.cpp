@@ -11,7 +11,7 @@ namespace halo::rt::session {
 
 namespace {
 
-// Rows of `width` elements from rows of `given` values; what is computed or padding is 0.
+// Pads rows of `given` values to `width` elements; what is computed or padding is 0.
 template <class Element>
 std::vector<Element> padded_rows(const TablePlan& table, std::span<const double> values, std::int64_t rows) {
     const auto given = static_cast<std::size_t>(table.given), width = static_cast<std::size_t>(table.width);

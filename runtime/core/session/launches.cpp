@@ -111,7 +111,7 @@ PreparedLaunch& Launches::at(int kernel, std::int64_t phase) {
 
 void Launches::update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,
                       const std::vector<double>& params) {
-    // What lies past the faces of t+1 has the step of t+1.
+    // Halos of level t+1 are filled with the step number of t+1.
     const std::int64_t ahead = kernel.fills_halo ? kernel.fills_halo->time : 0;
     for (const int index : launch.changing) {
         const Argument& argument = kernel.arguments[static_cast<std::size_t>(index)];

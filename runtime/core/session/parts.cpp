@@ -11,7 +11,7 @@ namespace halo::rt::session {
 
 namespace {
 
-// Of SessionOptions, for arrays that are the caller's.
+// Checks the geometry in SessionOptions for arrays that are the caller's.
 void check_geometry(const LaunchPlan& plan, const Geometry& geometry, const Device& device) {
     const Geometry least = view_geometry(plan.rank, geometry.extent, plan.halo, device.row_layout(),
                                          geometry.pitch, geometry.slice);

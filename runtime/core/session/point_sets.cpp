@@ -211,7 +211,7 @@ void* PointSets::address(const Argument& argument, std::int64_t step) {
                    : static_cast<double*>(given.memory.address()) + step * points.count;
 }
 
-// The rows of the steps before `before` go to the host.
+// Moves the rows of the steps before `before` to the host.
 void PointSets::fetch(Sampled& sampled, std::int64_t count, std::int64_t before) {
     const std::int64_t values = (before - sampled.first) * count;
     if (values > 0) {

@@ -36,7 +36,8 @@ namespace halo::rt::session {
 
 namespace {
 
-// Rows that the device combines partial results to, and the fewest partial results for which it does.
+// The number of rows to which the device combines partial results, and the fewest partial results for which
+// it does.
 constexpr std::int64_t kFinishedRows = 64, kWorthFinishing = 4096;
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace {
 
 // Kernels count elements and words in 32 bits.
 constexpr std::int64_t kMostElements = std::int64_t{1} << 30;
-constexpr std::int64_t kMostSteps = 1 << 29;  // so with steps
+constexpr std::int64_t kMostStepsOfLaunch = 1 << 29;  // so with steps
 
 std::int64_t product(const Kernels::Blocks& blocks) {
     return std::accumulate(blocks.begin(), blocks.end(), std::int64_t{1}, std::multiplies<>());
@@ -61,12 +61,12 @@ void ResidentSteps::give_arguments(PreparedLaunch& launch, std::int64_t /*phase*
     }
 }
 
-// All steps in one launch.
+// Does all steps in one launch.
 std::int64_t ResidentSteps::step(std::int64_t count, bool with_results) {
     Device& device = *parts_.setup.device;
-    const std::int64_t steps = std::min(count - steps_left(with_results), kMostSteps);
+    const std::int64_t steps = std::min(count - steps_left(with_results), kMostStepsOfLaunch);
     if (steps < block().steps) return 0;
-    if (steps_sent_ > kMostSteps) {
+    if (steps_sent_ > kMostStepsOfLaunch) {
         steps_sent_ = 0;
         for (const DeviceMemory& words : exchanges_)
             device.set_bytes(words.address(), 0, words.bytes());

@@ -14,14 +14,15 @@ constexpr std::int64_t kRecordedLaunches = 64;
 // With fewer steps, launches cost the host no more than starting a recording.
 constexpr std::int64_t kLeastRecordedLaunches = 8;
 
-// Of most steps, which are without results.
+// The number of launches of a step without results, as most steps are.
 std::int64_t launches_of_step(const LaunchPlan& plan) {
     return std::ranges::count_if(plan.kernels, [](const KernelPlan& kernel) { return kernel.runs(false); });
 }
 
 }  // namespace
 
-// An output with a past moves on before it is written; cells that a step leaves alone keep their value.
+// Copies the latest level of an output with a past to the array of its next one before a step writes that, so
+// that cells which the step leaves alone keep their value.
 void SingleSteps::move_outputs(std::int64_t phase) {
     const std::vector<FieldPlan>& fields = parts_.setup.plan.fields;
     for (std::size_t i = 0; i < fields.size(); ++i) {
@@ -34,8 +35,8 @@ void SingleSteps::move_outputs(std::int64_t phase) {
     }
 }
 
-// Kernels over rows of tables run when these change. The halo of an input is filled when it is uploaded; in a
-// step only where what lies past it depends on that.
+// Whether a kernel runs in each step. Kernels over rows of tables run when these change. The halo of an input
+// is filled when it is uploaded; in a step only where what lies past it depends on that.
 bool SingleSteps::runs_in_step(const KernelPlan& kernel) const {
     if (kernel.domain.kind == Domain::Kind::rows) return false;
     const auto& fields = parts_.setup.plan.fields;
@@ -93,7 +94,7 @@ void RecordedSteps::forget() {
 }
 
 void RecordedSteps::expect(std::int64_t at_a_time) {
-    // Wherever in a cycle they begin, some may have to be done until the next phase 0.
+    // The steps may begin anywhere in a cycle, so some may have to be done singly until the next phase 0.
     const std::int64_t cycle = parts_.clock.cycle, usable = at_a_time - (cycle - 1);
     if (usable * launches_of_step(parts_.setup.plan) < kLeastRecordedLaunches) return;
     const std::int64_t recordings = (usable + length_ - 1) / length_;
@@ -124,7 +125,8 @@ bool RecordedSteps::can_watch(const HostScalar& until) {
     if (!parts_.setup.can_record() || !parts_.setup.device->can_finish_reductions() || plan.kernels.empty() ||
         parts_.launches.change_with_step())
         return false;
-    // Sums that are added up in another order might hold where the host's do not.
+    // Refuses conditions on sums that the device adds up in another order: they might hold where the host's
+    // do not.
     for (std::size_t i = 0; i < plan.reductions.size(); ++i)
         if (parts_.reductions.is_read_by(until, i) && plan.reductions[i].op == ReductionPlan::Op::sum)
             return false;

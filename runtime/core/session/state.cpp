@@ -63,7 +63,8 @@ void Session::State::fill_due_halos() {
             arrays.fill_images(index);
             continue;
         }
-        // What a step writes is filled there, and read after that alone.
+        // Halo kernels run here for the levels that steps keep: what a step writes is filled within the step,
+        // and read after that alone.
         const bool is_kept = field.role == Role::state || field.role == Role::input;
         for (int time = 0; is_kept && time >= -field.history; --time)
             parts.launches.fill_halo(index, time, parts.params.values());
@@ -125,7 +126,7 @@ void Session::State::take_async_block() {
     compiling = {};
 }
 
-// The phase stays as it is, so that levels are where they were.
+// Counts steps on from those that others did. The phase stays as it is, so that levels are where they were.
 void Session::State::continue_from(const StepsBefore& before) {
     const LaunchPlan& plan = parts.setup.plan;
     session::Clock& clock = parts.clock;

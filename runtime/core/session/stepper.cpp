@@ -22,7 +22,7 @@ std::unique_ptr<Recording> record(Device& device, std::int64_t count,
         for (std::int64_t number = 0; number < count; ++number)
             each(number);
     } catch (...) {
-        // The device must not go on recording; what went wrong first is what counts.
+        // Ends the recording before the exception leaves; what went wrong first is what counts.
         try {
             device.end_recording();
         } catch (const Error&) {

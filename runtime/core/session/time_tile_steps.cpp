@@ -38,12 +38,12 @@ bool is_known(const Argument& argument) {
     return true;
 }
 
-// Tiles do steps without results.
+// Whether a kernel runs in the steps of tiles, which are without results.
 bool is_in_steps(const KernelPlan& kernel) {
     return kernel.runs(false) && kernel.domain.kind != Domain::Kind::rows;
 }
 
-// Its blocks are planes of the grid, or its rows.
+// Whether the kernel's blocks are planes of the grid, or its rows.
 bool counts_planes_or_rows(const KernelPlan& kernel, const Geometry& geometry) {
     const int slowest = geometry.rank - 1;
     for (int axis = 0; axis < slowest; ++axis) {
@@ -60,7 +60,8 @@ bool TimeTileSteps::can_run() const {
     if (plan.rank < 2 || std::ranges::none_of(plan.kernels, is_in_steps) ||
         parts_.setup.options.time_tiles.steps == 1 || !parts_.setup.device->cache_share())
         return false;
-    // The past of an output moves on by copying, and what a reduction comes to is known after its step.
+    // Refuses plans whose outputs have a past, which moves by copying, and plans with reductions that a step
+    // reads, which are known only after their step.
     const bool moves = std::any_of(plan.fields.begin(), plan.fields.end(), [](const FieldPlan& field) {
         return field.role != Role::state && field.history > 0;
     });
@@ -178,13 +179,13 @@ TileNeeds TimeTileSteps::needs_of(const std::vector<Sweep>& sweeps, const Lags& 
     return needs;
 }
 
-// The lags are those of any step to start from: only the slots differ that arrays have.
+// Chooses the shape once: the lags are those of any step to start from, as only the slots of arrays differ.
 void TimeTileSteps::choose() {
     chosen_.emplace();
     if (!can_run()) return;
     const TimeTileOptions& options = parts_.setup.options.time_tiles;
     const CacheShare cache = *parts_.setup.device->cache_share();
-    // Tiles of such a grid gain nothing, and the search for them takes time.
+    // A grid that fits the caches gains nothing from tiles, and the search for them takes time.
     if (options.steps == 0 && parts_.arrays.bytes() < cache.own_bytes * cache.threads) return;
     std::vector<PreparedLaunch> own;
     const int most = options.steps > 0 ? options.steps : kMostSteps;

@@ -7,7 +7,7 @@ namespace halo::rt {
 using session::Watch;
 using session::Watched;
 
-// The step at which it will hold is known before any is done.
+// Steps until a condition holds of which the step is known before any is done.
 Watched Session::State::step_until_known(std::int64_t count, const Watch& watch) {
     const std::vector<double> none(parts.reductions.size());
     Watched result{count, false};
@@ -27,7 +27,7 @@ Watched Session::State::step_until(std::int64_t count, Watch watch) {
     prepare();
     take_async_block();
     const bool in_blocks = block != nullptr && block->can_watch(watch.until);
-    // Between two checks that are far apart most steps are without results, which no watched step is.
+    // Where checks are far apart, most steps between them run without results, as no watched step does.
     const bool are_far = watch.check_every >= recorded.length() && has_unread_steps(parts.setup.plan);
     const bool in_recordings =
         !in_blocks && !are_far && count >= recorded.length() && recorded.can_watch(watch.until);
@@ -50,7 +50,7 @@ Watched Session::State::step_until(std::int64_t count, Watch watch) {
             add(recorded.watch(watch, [this](std::int64_t again) { step_without_block(again); }));
             continue;
         }
-        // To the next check, but with recordings no further than to where one may start.
+        // Steps to the next check, but with recordings no further than to where one may start.
         std::int64_t steps = 1;
         const bool to_start = in_recordings && most > recorded.length();
         while (steps < most && !watch.due(watch.steps_before + steps) &&

@@ -4,7 +4,7 @@ namespace halo::rt::session {
 
 namespace {
 
-// Above this a step takes long enough for a check after each, and the memory is better left free.
+// Above this size a step takes long enough for a check after each, and the memory is better left free.
 constexpr std::int64_t kMaxSnapshotBytes = std::int64_t{256} << 20;
 
 }  // namespace
