@@ -343,6 +343,29 @@ def test_blocks_without_statements():
                 pass
 
 
+def test_blocks_without_with():
+    def wrong(x):
+        u = hl.field("f32")
+        hl.on(x.low)
+        u.next = 1
+
+    with pytest.raises(hl.StencilError, match=r"test_stencil_mistakes.py:\d+: this is for `with`.*hl.on\(x.low\)"):
+        hl.stencil(wrong)
+
+
+def test_mistakes_in_blocks_leave_nothing_open():
+    with pytest.raises(ZeroDivisionError):
+
+        @hl.stencil
+        def broken(x):
+            u = hl.field("f32")
+            with hl.where(u > 0):
+                u.next = 1 / 0
+
+    with pytest.raises(hl.StencilError, match="no stencil is being built"):
+        hl.param(1, name="a")
+
+
 def test_noise_stands_in_one_place():
     with pytest.raises(hl.StencilError, match="hl.let"):
 
