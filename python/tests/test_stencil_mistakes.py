@@ -308,7 +308,7 @@ def test_what_python_cannot_say(build, words):
 
 
 def test_values_that_are_no_numbers():
-    with pytest.raises(ValueError, match="finite"):
+    with pytest.raises(hl.ArgumentError, match="finite"):
 
         @hl.stencil
         def wrong(x):
@@ -322,14 +322,14 @@ def test_attributes_of_other_libraries(name, mend):
         u = hl.field("f32")
         getattr(u, name)
 
-    with pytest.raises(AttributeError, match=mend):
+    with pytest.raises(hl.UnknownNameError, match=mend):
         hl.stencil(wrong)
 
     def assigned(x):
         u = hl.field("f32")
         setattr(u, name, 1)
 
-    with pytest.raises(AttributeError, match=mend):
+    with pytest.raises(hl.UnknownNameError, match=mend):
         hl.stencil(assigned)
 
 
