@@ -10,6 +10,9 @@ add_library(halocline_python SHARED ${objects})
 set(exports ${CMAKE_CURRENT_LIST_DIR}/exports.map)
 set_target_properties(halocline_python PROPERTIES OUTPUT_NAME halocline-python LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/package/halocline
                                                   INSTALL_RPATH "$ORIGIN" LINK_DEPENDS ${exports})
+if(HALO_PYTHON STREQUAL "LIBRARY") # scripts/wheel asks for it
+  set_target_properties(halocline_python PROPERTIES EXCLUDE_FROM_ALL ON)
+endif()
 target_include_directories(halocline_python PUBLIC ${PROJECT_SOURCE_DIR}/../include)
 target_link_options(halocline_python PRIVATE -Wl,--version-script=${exports} -Wl,--gc-sections)
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize") # whose run-time library is the executable's
@@ -38,4 +41,4 @@ if(HALO_LLVM AND HALO_PYTHON_STATIC_LLVM)
 elseif(HALO_LLVM)
   target_link_libraries(halocline_python PRIVATE clang-cpp LLVM)
 endif()
-install(TARGETS halocline_python LIBRARY DESTINATION halocline COMPONENT python)
+install(TARGETS halocline_python LIBRARY DESTINATION halocline COMPONENT python EXCLUDE_FROM_ALL)
