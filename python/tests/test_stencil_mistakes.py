@@ -308,7 +308,7 @@ def test_what_python_cannot_say(build, words):
 
 
 def test_values_that_are_no_numbers():
-    with pytest.raises(ValueError, match="finite"):
+    with pytest.raises(hl.ArgumentError, match="finite"):
 
         @hl.stencil
         def wrong(x):
@@ -322,14 +322,14 @@ def test_attributes_of_other_libraries(name, mend):
         u = hl.field("f32")
         getattr(u, name)
 
-    with pytest.raises(AttributeError, match=mend):
+    with pytest.raises(hl.UnknownNameError, match=mend):
         hl.stencil(wrong)
 
     def assigned(x):
         u = hl.field("f32")
         setattr(u, name, 1)
 
-    with pytest.raises(AttributeError, match=mend):
+    with pytest.raises(hl.UnknownNameError, match=mend):
         hl.stencil(assigned)
 
 
@@ -341,6 +341,29 @@ def test_blocks_without_statements():
             u = hl.field("f32")
             with hl.where(u > 0):
                 pass
+
+
+def test_blocks_without_with():
+    def wrong(x):
+        u = hl.field("f32")
+        hl.on(x.low)
+        u.next = 1
+
+    with pytest.raises(hl.StencilError, match=r"test_stencil_mistakes.py:\d+: this is for `with`.*hl.on\(x.low\)"):
+        hl.stencil(wrong)
+
+
+def test_mistakes_in_blocks_leave_nothing_open():
+    with pytest.raises(ZeroDivisionError):
+
+        @hl.stencil
+        def broken(x):
+            u = hl.field("f32")
+            with hl.where(u > 0):
+                u.next = 1 / 0
+
+    with pytest.raises(hl.StencilError, match="no stencil is being built"):
+        hl.param(1, name="a")
 
 
 def test_noise_stands_in_one_place():

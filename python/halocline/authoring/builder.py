@@ -29,6 +29,7 @@ class Builder:
     def __init__(self, name: str, axes: list[str], comment: list[str], place: Place):
         self.name = name
         self.symbols: dict = {}  # fields, params and lets by name
+        self.unopened: dict[object, Place] = {}  # hl.where(…) and hl.on(…) that no `with` has opened
         self._axes = axes
         self._comment = comment
         self._place = place
@@ -59,6 +60,11 @@ class Builder:
         self._blocks[-1].append(statement)
 
     def print(self) -> SpecText:
+        if self.unopened:
+            where = next(iter(self.unopened.values())).location()
+            raise StencilError(
+                f"{where.file}:{where.line}: this is for `with`, whose block has the statements: {where.text.strip()}"
+            )
         text = SpecText()
         for line in self._comment:
             text.add(f"# {line}".rstrip() + "\n")

@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from os import PathLike, fspath
 
+from .._errors import UnknownNameError
 from .axes import Axis, Offset
 from .boundaries import Boundaries, boundary_pieces
 from .builder import Builder, building
@@ -65,10 +66,10 @@ class Field(Symbol):
         if name in self._components:
             return Expr(Level.POSTFIX, (self, Level.POSTFIX), f".{name}")
         if self._components:
-            raise AttributeError(f"`{self._name}` has the components {', '.join(self._components)} and no `{name}`")
+            raise UnknownNameError(f"`{self._name}` has the components {', '.join(self._components)} and no `{name}`")
         if name in FOREIGN:
             raise foreign_attribute(name)
-        raise AttributeError(
+        raise UnknownNameError(
             f"`{self._name}` has no `{name}`: u.next and u.prev are levels, u[x+1] a neighbour, u[:] = … an output"
         )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import operator
 from fractions import Fraction
 
+from .._errors import UnknownNameError
 from .axes import Axis, Cells, Face, Offset, Time, t
 from .builder import building
 from .errors import StencilError
@@ -184,7 +185,7 @@ class Expr(Node):
 
     def __setattr__(self, name: str, value) -> None:
         if name.startswith("_"):
-            raise AttributeError(f"{name!r} is no component: v.x = … assigns the component x, u.next = … the new value")
+            raise UnknownNameError(f"{name!r} is no component: v.x = … assigns the component x, u.next = … the new value")
         assign(getattr(self, name), value)
 
     def _component(self, name: str) -> Expr:
@@ -237,8 +238,8 @@ class Expr(Node):
         return apply_function(function, arguments, options)
 
 
-def foreign_attribute(name: str) -> AttributeError:
-    return AttributeError(f"`.{name}` is written {FOREIGN[name]} here")
+def foreign_attribute(name: str) -> UnknownNameError:
+    return UnknownNameError(f"`.{name}` is written {FOREIGN[name]} here")
 
 
 # ---- making expressions -------------------------------------------------------------------------

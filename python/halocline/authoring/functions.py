@@ -192,9 +192,12 @@ class _Block:
     def __init__(self, *pieces: Piece):
         self._pieces = pieces
         self._open = None
+        self._builder = building("`with` for some cells")
+        self._builder.unopened[self] = here()
 
     def __enter__(self) -> None:
-        self._open = building("`with` for some cells").block(*self._pieces)
+        self._builder.unopened.pop(self, None)
+        self._open = self._builder.block(*self._pieces)
         self._open.__enter__()
 
     def __exit__(self, *raised):

@@ -13,6 +13,8 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
 
+from .._errors import ArgumentError
+from .errors import StencilError
 from .levels import Level
 
 # Bits of the significand and the least exponent of a normal number: f32, f16, bf16.
@@ -41,7 +43,7 @@ def number_text(value) -> tuple[str, Level]:
         return _signed(value < 0, f"{abs(value.numerator)}/{value.denominator}", Level.PRODUCT)
     if isinstance(value, complex):
         return _complex_text(value)
-    raise TypeError(f"{type(value).__name__} is no kind of number that a stencil can hold")
+    raise StencilError(f"{type(value).__name__} is no kind of number that a stencil can hold")
 
 
 def _is_numpy_number(value: object) -> bool:
@@ -51,7 +53,7 @@ def _is_numpy_number(value: object) -> bool:
 @lru_cache(maxsize=1024)  # a weight is written many times
 def _float_text(value: float) -> tuple[str, Level]:
     if not math.isfinite(value):
-        raise ValueError(f"{value} is no number that a stencil can hold: its numbers are exact and finite")
+        raise ArgumentError(f"{value} is no number that a stencil can hold: its numbers are exact and finite")
     size = Fraction(abs(value))
     if size.denominator == 1 and size < 2**53:
         return _signed(value < 0, str(size.numerator), Level.PRIMARY)

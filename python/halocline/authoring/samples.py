@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 
+from .._errors import UnknownNameError
 from .axes import Time
 from .builder import Builder, building
 from .declare import Symbol, declared_name, declared_names, simple_type
@@ -87,7 +88,7 @@ class _Columns:
 
     def __getattr__(self, name: str) -> Expr:
         if name not in self._names:
-            raise AttributeError(f"the table has no column {name!r} before this one")
+            raise UnknownNameError(f"the table has no column {name!r} before this one")
         return Expr(Level.PRIMARY, name)
 
 

@@ -8,7 +8,7 @@ import warnings
 from functools import cached_property
 
 from .. import _program
-from .._errors import SpecError
+from .._errors import SpecError, UnknownNameError
 from . import frontend
 from .axes import Axis, t
 from .builder import Builder, activate
@@ -55,7 +55,7 @@ class Stencil:
 
     def __getattr__(self, name: str):
         if name.startswith("_") or not hasattr(_program.Program, name):
-            raise AttributeError(f"a stencil has no {name!r}, and neither has a halocline.Program")
+            raise UnknownNameError(f"a stencil has no {name!r}, and neither has a halocline.Program")
         return getattr(self.program, name)
 
     def __dir__(self):
