@@ -10,7 +10,7 @@ add_library(halocline_python SHARED ${objects})
 set(exports ${CMAKE_CURRENT_LIST_DIR}/exports.map)
 set_target_properties(halocline_python PROPERTIES OUTPUT_NAME halocline-python LIBRARY_OUTPUT_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/package/halocline
                                                   INSTALL_RPATH "$ORIGIN" LINK_DEPENDS ${exports})
-if(HALO_PYTHON STREQUAL "LIBRARY") # scripts/wheel asks for it
+if(HALO_PYTHON_PACKAGE STREQUAL "LIBRARY") # scripts/wheel asks for it
   set_target_properties(halocline_python PROPERTIES EXCLUDE_FROM_ALL ON)
 endif()
 target_include_directories(halocline_python PUBLIC ${PROJECT_SOURCE_DIR}/../include)
