@@ -54,6 +54,7 @@ std::vector<std::string> temporal_roles() {
             "end",
             "iteration",
             "source",
+            "slot",
             "s",
             "later",
             "level",
@@ -114,13 +115,17 @@ Expr TemporalFrame::wrapped(const Expr& index, int axis) {
     return kernel::select(index < 0, index + extent, kernel::select(index >= extent, index - extent, index));
 }
 
-Expr TemporalFrame::ring_place(const Expr& row_in_block, const Expr& plane_from_iteration) const {
+Expr TemporalFrame::ring_slot(const Expr& plane_from_iteration) const {
     Expr slot = plane_from_iteration - shape.first_plane;
     if (oldest) {
         const bool may_wrap = kernel::int_value(slot) != 0;
         slot = oldest + slot;
         if (may_wrap) slot = kernel::select(slot < k_ring, slot, slot - k_ring);
     }
+    return slot;
+}
+
+Expr TemporalFrame::ring_place(const Expr& row_in_block, const Expr& slot) const {
     const Expr line = slot * (two_rows ? k_tile_y : k_warps) + row_in_block;
     return line * k_ring_row + (into_line + lane_x);
 }

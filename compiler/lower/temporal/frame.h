@@ -56,8 +56,10 @@ struct TemporalFrame {
     kernel::Expr stride() const;                                // of the streaming axis, i64
     kernel::Expr wrapped(const kernel::Expr& index, int axis);  // into the grid, where the axis is periodic
 
-    // The place in the ring of a level, of the plane `behind` from the iteration's (negative: earlier).
-    kernel::Expr ring_place(const kernel::Expr& row, const kernel::Expr& plane_from_iteration) const;
+    // The slot in the ring of a level, of the plane so far from the iteration's (negative: earlier), and the
+    // place in it of the thread's cells.
+    kernel::Expr ring_slot(const kernel::Expr& plane_from_iteration) const;
+    kernel::Expr ring_place(const kernel::Expr& row, const kernel::Expr& slot) const;
 
     // y and x loops over a thread's cells.
     kernel::Block over_cells(kernel::Block body) const;

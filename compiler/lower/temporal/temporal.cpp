@@ -297,10 +297,15 @@ private:
         const std::string name = "source";
         body.push_back(kernel::Declare{Type::i64, name, offset});
         const Expr source = kernel::variable(name, Type::i64);
+        Expr slot = frame_.ring_slot(plane_from_iteration);
+        if (std::holds_alternative<kernel::Select>(slot->kind)) {
+            body.push_back(kernel::Declare{Type::i32, "slot", slot});
+            slot = variable("slot");
+        }
         for (const Level& level : stages_.arriving()) {
             const Type type = frame_.type_of(level.field);
             const Expr y = frame_.y(), x = frame_.x();
-            const Expr place = frame_.ring_place(frame_.row + y, plane_from_iteration);
+            const Expr place = frame_.ring_place(frame_.row + y, slot);
             const Expr row = source + frame_.own_row(y);
             const auto copy = [&](const Expr& to, const Expr& from, int width) {
                 return kernel::CopyAsync{kernel::element(stages_.ring(level), {to}, type),

@@ -94,7 +94,7 @@ void TemporalStages::gather_input(const Use& use, const Queue& queue, Block& bod
         const Expr from_iteration = Expr(plane - use.distance) - step() * frame_.pipeline.period;
         const auto load = [&](const Expr& window_row, const Expr& row) {
             return load_row(frame_, window(window_row, queue.reach[0][0]), array,
-                            frame_.ring_place(row, from_iteration));
+                            frame_.ring_place(row, frame_.ring_slot(from_iteration)));
         };
         append(body, loop_over("y", frame_.k_cells_y,
                                {load(frame_.y() + queue.reach[1][0], frame_.row + frame_.y())}));
@@ -209,7 +209,7 @@ void TemporalStages::show_face_columns(const Queue& queue, const Window& window,
                 images.push_back(
                     kernel::Assign{window(y, edge + out * past), window(y, edge - out * rule.inwards(past))});
         }
-        append(fills, loop_over("y", count, std::move(images)));
+        if (!images.empty()) append(fills, loop_over("y", count, std::move(images)));
         body.push_back(kernel::If{at_face(0, side), std::move(fills), {}});
     }
 }

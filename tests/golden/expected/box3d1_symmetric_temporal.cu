@@ -367,18 +367,16 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 const int earlier = 1 - now;
                 __syncthreads();
                 const long long source = near_face ? min(max(k + 6, 0), nz - 1) * slice : at + 6 * slice;
+                const int slot = oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4;
 #pragma unroll
                 for (int y = 0; y < kCellsY; ++y)
                     if (near_side && !aligned)
                         for (int x = 0; x < kCellsX; ++x)
                             copy_async(u_ring,
-                                       ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * kTileY +
-                                        warp_y + y) * kRingRow + into_line + lane_x + x,
+                                       (slot * kTileY + warp_y + y) * kRingRow + into_line + lane_x + x,
                                        u + source + first_row + y * pitch + i + x);
                     else
-                        copy4_async(u_ring,
-                                    ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * kTileY +
-                                     warp_y + y) * kRingRow + into_line + lane_x,
+                        copy4_async(u_ring, (slot * kTileY + warp_y + y) * kRingRow + into_line + lane_x,
                                     u + source + first_row + y * pitch + i);
                 commit_copies();
 #pragma unroll
@@ -401,18 +399,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                         u_near[y][0] = __shfl_up_sync(0xffffffff, u_near[y][4], 1);
                         u_near[y][5] = __shfl_down_sync(0xffffffff, u_near[y][1], 1);
                     }
-                    if (near_side && at_first_column) {
-                        fill_cells<6, 6>(u_near[0], 1.0f);
-#pragma unroll
-                        for (int y = 0; y < 6; ++y) {
-                        }
-                    }
-                    if (near_side && at_last_column) {
-                        fill_cells<6, 6>(&u_near[0][5], 1.0f);
-#pragma unroll
-                        for (int y = 0; y < 6; ++y) {
-                        }
-                    }
+                    if (near_side && at_first_column) fill_cells<6, 6>(u_near[0], 1.0f);
+                    if (near_side && at_last_column) fill_cells<6, 6>(&u_near[0][5], 1.0f);
                     float u_fresh[4][4];
 #pragma unroll
                     for (int y = 0; y < kCellsY; ++y)

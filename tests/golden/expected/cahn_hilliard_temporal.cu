@@ -292,16 +292,13 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                 const long long source = near_face ?
                     static_cast<long long>(k + 5 < 0 ? k + ny + 5 : k + 5 >= ny ? k - ny + 5 :
                                            k + 5) * pitch : at + 5 * static_cast<long long>(pitch);
+                const int slot = oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4;
                 if (near_side && !aligned)
                     for (int x = 0; x < kCellsX; ++x)
-                        copy_async(c_ring,
-                                   ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * kWarps +
-                                    warp) * kRingRow + into_line + lane_x + x,
+                        copy_async(c_ring, (slot * kWarps + warp) * kRingRow + into_line + lane_x + x,
                                    c + source + (i + x < 0 ? i + x + nx : i + x >= nx ? i + x - nx : i + x));
                 else
-                    copy4_async(c_ring,
-                                ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * kWarps +
-                                 warp) * kRingRow + into_line + lane_x,
+                    copy4_async(c_ring, (slot * kWarps + warp) * kRingRow + into_line + lane_x,
                                 c + source + from_i);
                 commit_copies();
 #pragma unroll
