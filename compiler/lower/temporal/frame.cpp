@@ -10,7 +10,6 @@ std::vector<std::string> temporal_roles() {
     return {"lane",
             "warp",
             "lane_x",
-            "warp_y",
             "place",
             "parts",
             "worker",
