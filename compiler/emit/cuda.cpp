@@ -177,6 +177,8 @@ constexpr const char* kSections[] = {"f16",
                                      "copy2 int",
                                      "copy4 int",
                                      "copy2 long long",
+                                     "copy_cells",
+                                     "fill_cells",
                                      "shared_address",
                                      "copy_async float",
                                      "copy2_async float",
@@ -251,6 +253,8 @@ std::string CudaPrinter::prelude(const Program& program) const {
                 used.insert(fmt::format("copy{}_async {}", width, type_name(copy->from.type())));
                 used.insert("shared_address");
             }
+            if (std::holds_alternative<CopyCells>(statement.kind)) used.insert("copy_cells");
+            if (std::holds_alternative<FillCells>(statement.kind)) used.insert("fill_cells");
             if (const auto* call = std::get_if<RunHelper>(&statement.kind)) use(call->helper);
             if (std::holds_alternative<CommitCopies>(statement.kind)) used.insert("commit_copies");
             if (std::holds_alternative<AwaitCopies>(statement.kind)) used.insert("await_copies");

@@ -270,6 +270,22 @@ __device__ __forceinline__ void copy4(int* to, const int* from) {
 __device__ __forceinline__ void copy2(long long* to, const long long* from) {
     *reinterpret_cast<longlong2*>(to) = *reinterpret_cast<const longlong2*>(from);
 }
+// [copy_cells]
+// Copies so many cells of an array in registers, those of several rows one row behind the other.
+template <int kCells, typename T>
+__device__ __forceinline__ void copy_cells(T* to, const T* from) {
+#pragma unroll
+    for (int cell = 0; cell < kCells; ++cell)
+        to[cell] = from[cell];
+}
+// [fill_cells]
+// Sets so many cells of an array in registers, kStride elements apart.
+template <int kCells, int kStride = 1, typename T>
+__device__ __forceinline__ void fill_cells(T* to, T value) {
+#pragma unroll
+    for (int cell = 0; cell < kCells; ++cell)
+        to[cell * kStride] = value;
+}
 // [shared_address]
 // Where shared[place] lies in shared memory. Not every compiler finds out by itself that 32 bits are enough.
 template <typename T>

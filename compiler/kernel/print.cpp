@@ -193,6 +193,15 @@ std::string Printer::simple_statement(const Statement& statement) const {
                 return fmt::format("{}{}({}, {});", store.shared ? "share" : "store", store.width,
                                    expression(store.to), pointer_to(store.from));
             },
+            [&](const CopyCells& copy) {
+                return fmt::format("copy_cells<{}>({}, {});", expression(copy.count), pointer_to(copy.to),
+                                   pointer_to(copy.from));
+            },
+            [&](const FillCells& fill) {
+                const std::string stride = fill.stride == 1 ? "" : fmt::format(", {}", fill.stride);
+                return fmt::format("fill_cells<{}{}>({}, {});", expression(fill.count), stride,
+                                   pointer_to(fill.to), expression(fill.value));
+            },
             [&](const Barrier& barrier_of) { return barrier(barrier_of.of); },
             [&](const Return&) -> std::string { return "return;"; },
             [&](const RunHelper& call) {

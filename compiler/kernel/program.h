@@ -305,6 +305,18 @@ struct StoreVector {
     int width = 4;
     bool shared = false;  // `to` is in shared memory
 };
+// Cells of arrays in registers. The rows of an array lie one behind the other, so that a count may cover
+// whole rows, planes and queues. Cells are copied in ascending order.
+struct CopyCells {  // to[0 … count) = from[0 … count)
+    Expr to, from;  // Elements
+    Expr count;     // constant
+};
+struct FillCells {  // the element `to` and every `stride`-th behind it, `count` in all
+    Expr to;        // Element
+    Expr value;
+    Expr count;  // constant
+    int stride = 1;
+};
 enum class Unroll : std::uint8_t { leave, full, none, vectorize, some };  // some: For::turns at a time
 struct For {  // for (int var = begin; var < end; var += step)
     std::string var;
@@ -344,8 +356,8 @@ struct BlankLine {};
 
 struct Statement {
     std::variant<Declare, DeclarePointer, DeclareArray, DeclareLambda, Assign, LoadVector, CopyVector,
-                 CopyAsync, CommitCopies, AwaitCopies, StoreVector, For, If, Scope, Barrier, Return,
-                 RunHelper, CallFunction, Comment, BlankLine>
+                 CopyAsync, CommitCopies, AwaitCopies, StoreVector, CopyCells, FillCells, For, If, Scope,
+                 Barrier, Return, RunHelper, CallFunction, Comment, BlankLine>
         kind;
     template <class Kind>
     Statement(Kind statement) : kind(std::move(statement)) {}

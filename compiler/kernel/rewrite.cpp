@@ -79,6 +79,16 @@ Statement with_exprs(const Statement& statement, const Change& change) {
                 node.to = change(node.to);
                 node.from = change(node.from);
             }
+            if constexpr (std::is_same_v<Kind, CopyCells>) {
+                node.to = change(node.to);
+                node.from = change(node.from);
+                node.count = change(node.count);
+            }
+            if constexpr (std::is_same_v<Kind, FillCells>) {
+                node.to = change(node.to);
+                node.value = change(node.value);
+                node.count = change(node.count);
+            }
             if constexpr (std::is_same_v<Kind, For>) {
                 node.begin = change(node.begin);
                 node.end = change(node.end);

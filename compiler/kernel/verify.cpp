@@ -179,6 +179,31 @@ private:
     }
     void check(const StoreVector& node) { check_vector(node.from, node.to, node.width, true, false); }
 
+    // An element of an array in registers, from which cells are counted.
+    void check_cells(const Expr& element, const Expr& count) {
+        type_of(element);
+        const auto* place = element ? std::get_if<Element>(&element->kind) : nullptr;
+        if (!place) return fault("cells begin at what is no element of an array");
+        const Entity* array = find(place->array);
+        if (array && (array->kind != Entity::Kind::array || array->shared))
+            fault("`{}` is no array in registers", place->array);
+        expect_integer(count, "a number of cells");
+        if (!count) return;
+        if (!is_constant(count)) fault("a number of cells is not constant");
+        if (const auto cells = literal_of(count); cells && *cells < 1) fault("{} cells are stored", *cells);
+    }
+    void check(const CopyCells& node) {
+        check_cells(node.to, node.count);
+        check_cells(node.from, node.count);
+        if (node.to.has_value() && node.from.has_value() && node.to.type() != node.from.type())
+            fault("cells are copied from {} to {}", word(node.from.type()), word(node.to.type()));
+    }
+    void check(const FillCells& node) {
+        check_cells(node.to, node.count);
+        if (node.to) expect(node.value, node.to.type(), "what cells are filled with");
+        if (node.stride < 1) fault("cells are filled {} elements apart", node.stride);
+    }
+
     void check(const For& node) {
         if (!is_integer(node.type)) fault("loop `{}` counts in {}", node.var, word(node.type));
         expect(node.begin, node.type, "the first value of loop `" + node.var + "`");

@@ -88,6 +88,16 @@ void roots(const StoreVector& node, const Visit& visit) {
     visit(node.to);
     visit(node.from);
 }
+void roots(const CopyCells& node, const Visit& visit) {
+    visit(node.to);
+    visit(node.from);
+    visit(node.count);
+}
+void roots(const FillCells& node, const Visit& visit) {
+    visit(node.to);
+    visit(node.value);
+    visit(node.count);
+}
 void roots(const For& node, const Visit& visit) {
     visit(node.begin);
     visit(node.end);

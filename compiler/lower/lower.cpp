@@ -269,7 +269,7 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     block.steps = schedule.steps;
     block.levels = levels;
     block.is_whole = split.is_whole;
-    if (schedule.of_pieces) block.kind = rt::TimeBlock::OfPieces{schedule.walks};
+    if (schedule.of_pieces) block.kind = rt::TimeBlock::OfPieces{schedule.traversals};
     block.reductions = plan_reductions(whole, lowered.plan);
     block.least_extent = result.least_extent;
     block.kernel.name = function.name;

@@ -50,6 +50,16 @@ struct Operations {
     int functions = 0;    // exp, sin, pow …
     int comparisons = 0;  // and min, max, floor, ceil; no flops
     int flops() const { return adds + multiplies + 2 * fmas + divisions + roots + functions; }
+    Operations& operator+=(const Operations& more) {
+        adds += more.adds;
+        multiplies += more.multiplies;
+        fmas += more.fmas;
+        divisions += more.divisions;
+        roots += more.roots;
+        functions += more.functions;
+        comparisons += more.comparisons;
+        return *this;
+    }
 };
 
 struct Footprint {

@@ -71,7 +71,7 @@ private:
         if (kind_.streams && rank < 2)
             limit(Setting::strategy,
                   std::string(kind_.name) +
-                      " walks along the slowest of two or three axes; this program has 1 axis");
+                      " traverses the slowest of two or three axes; this program has 1 axis");
         for (int axis = spread_axes(kind_, rank); axis < 3; ++axis) {
             const bool streamed = axis < rank;
             if (schedule_.threads[axis] != 1) limit(Setting::threads, past_rank("threads", axis, streamed));
@@ -94,8 +94,7 @@ private:
         const int value = what == "threads" ? schedule_.threads[axis] : schedule_.cells[axis];
         const std::string given =
             std::to_string(value) + " " + what + " along the " + kAxisNames[axis] + " axis";
-        if (streamed)
-            return given + ": " + std::string(kind_.name) + " walks along that axis and has 1 there";
+        if (streamed) return given + ": " + std::string(kind_.name) + " traverses that axis and has 1 there";
         return given + ": the program has " + (footprint_.rank == 1 ? "1 axis" : "2 axes");
     }
 

@@ -109,7 +109,7 @@ private:
     Pipeline::Queue& queue_of(ir::FieldId field) { return pipeline_.queues[places_.at(field.index)]; }
 
     bool find_windows() {
-        const int streaming_axis = pipeline_.walked();
+        const int streaming_axis = pipeline_.streaming_axis();
         for (const Pipeline::Stage& stage : pipeline_.stages) {
             for (const Pipeline::Use& use : stage.uses) {
                 Pipeline::Queue& queue = queue_of(use.field);
@@ -135,7 +135,7 @@ private:
     // At a face of the streaming axis, halo images are of planes on the other side of the cell.
     bool reflects(ir::FieldId field) const {
         return std::ranges::any_of(std::array{0, 1}, [&](int side) {
-            const rt::ImageMap map = program_[field].image(pipeline_.walked(), side);
+            const rt::ImageMap map = program_[field].image(pipeline_.streaming_axis(), side);
             return map.reflects() || map.repeats_edge();
         });
     }
@@ -156,7 +156,7 @@ private:
     Span own_span(const Pipeline::Use& use) const {
         Span span;
         for (const ir::Offset& offset : use.offsets)
-            span.add(offset[pipeline_.walked()]);
+            span.add(offset[pipeline_.streaming_axis()]);
         if (reflects(use.field)) span.reflect();
         return span;
     }
@@ -166,9 +166,9 @@ private:
     std::optional<Span> window_span(const Pipeline::Use& use) const {
         std::optional<Span> span;
         for (const ir::Offset& offset : use.offsets) {
-            if (!is_within_plane(offset, pipeline_.walked())) continue;
+            if (!is_within_plane(offset, pipeline_.streaming_axis())) continue;
             if (!span) span.emplace();
-            span->add(offset[pipeline_.walked()]);
+            span->add(offset[pipeline_.streaming_axis()]);
         }
         if (span && (span->low != 0 || span->high != 0) && reflects(use.field)) {
             // Halo images are of whole planes, also of those that are read along the streaming axis alone.
@@ -321,11 +321,11 @@ private:
     // begins near that face has to compute them, too. Images at the low face are of planes that come later in
     // any traversal.
     bool mirrors_far_face(ir::FieldId field) const {
-        return program_[field].image(pipeline_.walked(), 1).reflects();
+        return program_[field].image(pipeline_.streaming_axis(), 1).reflects();
     }
 
     ir::Offset seen_in_mirror(ir::Offset offset) const {
-        int& plane = offset[pipeline_.walked()];
+        int& plane = offset[pipeline_.streaming_axis()];
         plane = -std::abs(plane);
         return offset;
     }
@@ -412,7 +412,7 @@ std::array<int, 2> Pipeline::arrival(const Queue& queue) const {
             if (use.field != queue.field) continue;
             int most = 0;
             for (const ir::Offset& offset : use.offsets)
-                most = std::max(most, std::abs(offset[walked()]));
+                most = std::max(most, std::abs(offset[streaming_axis()]));
             add(-use.distance + most);
             add(-use.distance - period * (steps - 1) - most);
         }
@@ -436,7 +436,7 @@ int Pipeline::lead() const {
     for (const Queue& queue : queues) {
         if (queue.role == ir::Role::state) least_lag = std::min(least_lag, -arrival(queue)[1]);
     }
-    return halo[walked()][0] - least_lag;
+    return halo[streaming_axis()][0] - least_lag;
 }
 
 int Pipeline::new_levels(const ir::Program& program) const {

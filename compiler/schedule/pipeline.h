@@ -75,9 +75,9 @@ struct Pipeline {
     std::array<std::array<int, 2>, 3> halo{};
 
     const Queue* find(ir::FieldId field) const;
-    int levels(const Queue& queue) const;    // that it keeps over all steps; 0 of an input
-    int walked() const { return rank - 1; }  // the streaming axis
-    int last_lag() const;                    // of the last step's last stage
+    int levels(const Queue& queue) const;  // that it keeps over all steps; 0 of an input
+    int streaming_axis() const { return rank - 1; }
+    int last_lag() const;  // of the last step's last stage
     // Iterations after its arrival at which level t + time of step `step` has a plane; may be negative.
     int ready(const Queue& queue, int step, int time) const;
     // Planes that are read from the ring, relative to the one that arrives: [first, last]; of an input or of

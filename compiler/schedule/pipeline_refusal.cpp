@@ -14,7 +14,7 @@ public:
 
     // In the user's words; empty where the program has a pipeline.
     std::string run() const {
-        if (program_.rank() < 2) return "a program of one axis has no axis to walk along";
+        if (program_.rank() < 2) return "a program of one axis has no axis to traverse";
         if (!program_.tables.empty() || !program_.points.empty())
             return "tables and points are not part of a pipeline";
         for (const ir::Statement& statement : program_.statements)

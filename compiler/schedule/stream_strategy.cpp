@@ -37,7 +37,7 @@ std::vector<Reason> check_stream(const Footprint& /*footprint*/, const Schedule&
     if (stream.ahead < 0 || stream.ahead > kMostAhead)
         limit(Setting::ahead, "1 to " + std::to_string(kMostAhead) + " planes can be on their way");
     if (stream.unroll < 0 || stream.unroll > kMostUnroll)
-        limit(Setting::unroll, "1 to " + std::to_string(kMostUnroll) + " turns can be unrolled");
+        limit(Setting::unroll, "1 to " + std::to_string(kMostUnroll) + " iterations can be unrolled");
     return reasons;
 }
 
@@ -93,12 +93,17 @@ double stream_taken_per_cell(const LevelRead& read, const Footprint& footprint, 
     return static_cast<double>(plan.pieces.size()) / rows_of_thread(footprint, schedule) + fetched;
 }
 
+// Planes of several levels wait in shared memory and registers beside each other.
+bool reads_several_levels(const Footprint& footprint) {
+    return footprint.reads.size() > 1;
+}
+
 double stream_latency(const Footprint& footprint, const Schedule& schedule, const BlockFacts& facts) {
     const double resident = static_cast<double>(std::max<std::int64_t>(1, facts.resident));
     const double ahead =
         resident * planes_ahead(schedule) * ring_plane_bytes(make_shared_layout(footprint, schedule));
     double latency = few_warps(facts.warps, stream_model::kWarpsToHideLatency);
-    if (footprint.reads.size() == 1) latency *= stream_model::kTraversalFactor;
+    if (!reads_several_levels(footprint)) latency *= stream_model::kTraversalFactor;
     latency *= 1 + stream_model::kPlanesToStart / facts.cells[static_cast<std::size_t>(footprint.rank - 1)];
     latency *= 1 + stream_model::kThinStreamCost * std::max(0.0, 1 - ahead / stream_model::kBytesAwaited);
     if (static_cast<double>(facts.blocks) <= facts.target.sms * resident)
@@ -107,7 +112,7 @@ double stream_latency(const Footprint& footprint, const Schedule& schedule, cons
 }
 
 double stream_blend(const Footprint& footprint) {
-    return footprint.reads.size() == 1 ? sweep_model::kBlend : stream_model::kBlendOfLevels;
+    return reads_several_levels(footprint) ? stream_model::kBlendOfLevels : sweep_model::kBlend;
 }
 
 // Cells that share no value of a level have no use for a ring of it: in a lattice Boltzmann step each reads
@@ -140,7 +145,7 @@ std::vector<Lengths> stream_threads(const Footprint& footprint) {
 void fetch_ahead(Schedule& schedule, const ChoiceContext& context) {
     if (context.pins.ahead) return;
     const Operations& work = context.footprint.operations;
-    const bool several = context.footprint.reads.size() > 1;
+    const bool several = reads_several_levels(context.footprint);
     const bool busy = several || work.fmas + work.adds + work.multiplies >= stream_model::kMuchWork;
     const int least = several ? stream_model::kLeastAheadOfLevels : 1;
     const double plane =
@@ -211,13 +216,13 @@ StrategyKind stream_strategy() {
     kind.name = "stream";
     kind.title = "streaming along the slowest axis";
     kind.neutral = Stream{};
-    kind.settings = {
-        {Setting::planes, setting_in<Stream, &Stream::planes>,
-         "only stream walks planes; a {} schedule has none to count"},
-        {Setting::ahead, setting_in<Stream, &Stream::ahead>,
-         "only stream has planes on their way ahead of the one that is computed"},
-        {Setting::unroll, setting_in<Stream, &Stream::unroll>, "only stream has turns of a walk to unroll"},
-        {Setting::padding, setting_in<Stream, &Stream::padding>, kNoRowsToPad}};
+    kind.settings = {{Setting::planes, setting_in<Stream, &Stream::planes>,
+                      "only stream traverses planes; a {} schedule has none to count"},
+                     {Setting::ahead, setting_in<Stream, &Stream::ahead>,
+                      "only stream has planes on their way ahead of the one that is computed"},
+                     {Setting::unroll, setting_in<Stream, &Stream::unroll>,
+                      "only stream has iterations of a traversal to unroll"},
+                     {Setting::padding, setting_in<Stream, &Stream::padding>, kNoRowsToPad}};
     kind.refusals = kStagedRefusals;
     kind.streams = true;
     kind.check = check_stream;
@@ -241,7 +246,7 @@ StrategyKind stream_strategy() {
     kind.vary = vary_stream;
     kind.reason = [](const Footprint&, const Schedule& schedule) {
         return "planes arrive in shared memory, " + grouped(planes_ahead(schedule)) +
-               " on their way; cells along the walk wait in registers";
+               " on their way; cells along the streaming axis wait in registers";
     };
     kind.describe = describe_stream;
     return kind;

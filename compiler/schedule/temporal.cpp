@@ -41,7 +41,7 @@ std::string refused_reach(const ir::Program& core, const Pipeline& pipeline,
                           const TemporalSchedule& schedule) {
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const ir::Field& field = core[queue.field];
-        for (int axis = 0; axis < pipeline.walked(); ++axis) {
+        for (int axis = 0; axis < pipeline.streaming_axis(); ++axis) {
             const int cells = schedule.cells[static_cast<std::size_t>(axis)];
             const std::string& name = core.axes[static_cast<std::size_t>(axis)].name;
             for (int side = 0; side < 2; ++side) {
@@ -67,32 +67,30 @@ void for_each_reduction(const ir::Program& core, const Pipeline& pipeline, Visit
                 visit(*reduce);
 }
 
-// Operations of a cell and step.
-int operations_of(const ir::Program& core, const Pipeline& pipeline) {
-    Footprints footprints(core);
-    int count = 0;
-    for (const Pipeline::Stage& stage : pipeline.stages) {
-        const Operations operations = footprints.of(stage.stage).operations;
-        count += operations.adds + operations.multiplies + operations.fmas;
+// Operations of a cell and step: of stages that read f64, and of the others.
+struct StepOperations {
+    Operations narrow, wide;
+    Operations all() const {
+        Operations sum = narrow;
+        return sum += wide;
     }
-    return count;
+};
+
+StepOperations operations_of(const ir::Program& core, const Pipeline& pipeline) {
+    Footprints footprints(core);
+    StepOperations operations;
+    for (const Pipeline::Stage& stage : pipeline.stages) {
+        const bool is_wide = std::ranges::any_of(
+            stage.uses, [&](const Pipeline::Use& use) { return core[use.field].type == ir::Scalar::f64; });
+        (is_wide ? operations.wide : operations.narrow) += footprints.of(stage.stage).operations;
+    }
+    return operations;
 }
 
 // Whether a step's new plane of f32 waits in registers beside its queue until the iteration ends; sums that
 // are carried from plane to plane take its place.
 bool keeps_new_planes(const Pipeline& pipeline, const Pipeline::Queue& queue, int words) {
     return pipeline.rank == 2 && words == 1 && queue.role != ir::Role::input && !queue.fold;
-}
-
-// Divisions and roots of a cell and step.
-int divisions_of(const ir::Program& core, const Pipeline& pipeline) {
-    Footprints footprints(core);
-    int count = 0;
-    for (const Pipeline::Stage& stage : pipeline.stages) {
-        const Operations operations = footprints.of(stage.stage).operations;
-        count += operations.divisions + operations.roots;
-    }
-    return count;
 }
 
 // Registers that hold the planes of a queue: those of all levels at once.
@@ -149,8 +147,11 @@ int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const 
         registers += std::max(0, model::kWideInFlight - model::kWideInFlightOfSlot * most_slots);
     if (has_rows && computed > model::kFewQueues) registers += model::kQueuesInFlight;
     if (widest > 1) registers += model::kWideRegisters;
-    if (has_boxes && has_rows)
-        registers += std::min(model::kMostOfBox, operations_of(core, pipeline) / model::kBoxOperations);
+    if (has_boxes && has_rows) {
+        const Operations work = operations_of(core, pipeline).all();
+        registers +=
+            std::min(model::kMostOfBox, (work.adds + work.multiplies + work.fmas) / model::kBoxOperations);
+    }
     return registers;
 }
 
@@ -198,16 +199,16 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
             return "a block's " + std::to_string(shape.tile[1]) + " rows are too few for the " +
                    std::to_string(shape.tile[1] - shape.out[1]) + " that " + steps + " need around them";
     }
-    for (int axis = 0; axis < pipeline.walked(); ++axis) {
+    for (int axis = 0; axis < pipeline.streaming_axis(); ++axis) {
         const auto at = static_cast<std::size_t>(axis);
-        shape.out_alone[at] = shape.out[at];
+        shape.out_single[at] = shape.out[at];
         if (shape.periodic[at]) continue;
         // The outputs of the other tiles begin at multiples of a sector, too.
         const int around_high =
             has_rows && axis == 1 ? pipeline.halo[1][1] : round_up(pipeline.halo[0][1], schedule.cells[0]);
         const int more = std::min(shape.tile[at] - around_high - shape.out[at], shape.halo_low[at]);
-        shape.first_more[at] = axis == 0 ? more / sector * sector : more;
-        shape.out_alone[at] = shape.first_more[at] + shape.tile[at] - shape.halo_low[at];
+        shape.first_extra[at] = axis == 0 ? more / sector * sector : more;
+        shape.out_single[at] = shape.first_extra[at] + shape.tile[at] - shape.halo_low[at];
     }
     const std::array<int, 2> arrival = pipeline.arrival();
     shape.first_plane = arrival[0];
@@ -227,7 +228,7 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
     shape.registers = temporal_registers(core, pipeline, schedule);
     shape.least_extent = {shape.tile[0], 1, 1};
     if (has_rows) shape.least_extent[1] = shape.tile[1];
-    shape.least_extent[pipeline.walked()] =
+    shape.least_extent[pipeline.streaming_axis()] =
         std::max(8, pipeline.lead() + pipeline.tail() + shape.ring_planes);
     return shape;
 }
@@ -259,16 +260,10 @@ double reduction_instructions(const ir::Program& core, const Pipeline& pipeline)
 
 // Instructions for a cell and step, as many of f32 as take the same issue slots.
 double instructions_per_cell(const ir::Program& core, const Pipeline& pipeline,
-                             const TemporalSchedule& schedule) {
+                             const TemporalSchedule& schedule, const StepOperations& operations) {
     const double cells = schedule.cells[0] * schedule.cells[1];
-    double instructions = 0;
-    Footprints footprints(core);
-    for (const Pipeline::Stage& stage : pipeline.stages) {
-        const bool wide = std::ranges::any_of(
-            stage.uses, [&](const Pipeline::Use& use) { return core[use.field].type == ir::Scalar::f64; });
-        instructions +=
-            (wide ? model::kWideArithmetic : 1.0) * issue_slots(footprints.of(stage.stage).operations);
-    }
+    double instructions =
+        issue_slots(operations.narrow) + model::kWideArithmetic * issue_slots(operations.wide);
     instructions += reduction_instructions(core, pipeline);
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const double words = bytes_of(core, queue.field) / 4.0;
@@ -287,22 +282,23 @@ double instructions_per_cell(const ir::Program& core, const Pipeline& pipeline,
 
 double instructions_per_iteration(const ir::Program& core, const Pipeline& pipeline,
                                   const TemporalSchedule& schedule) {
-    return instructions_per_cell(core, pipeline, schedule) * pipeline.steps * schedule.cells[0] *
+    const StepOperations operations = operations_of(core, pipeline);
+    return instructions_per_cell(core, pipeline, schedule, operations) * pipeline.steps * schedule.cells[0] *
            schedule.cells[1];
 }
 
 std::int64_t tiles_of(const Pipeline& pipeline, const TemporalShape& shape, const Extent& extent) {
     std::int64_t tiles = 1;
-    for (int axis = 0; axis < pipeline.walked(); ++axis) {
+    for (int axis = 0; axis < pipeline.streaming_axis(); ++axis) {
         const auto at = static_cast<std::size_t>(axis);
-        tiles *= (extent[at] + 2 * shape.out[at] - 1 - shape.out_alone[at]) / shape.out[at];
+        tiles *= (extent[at] + 2 * shape.out[at] - 1 - shape.out_single[at]) / shape.out[at];
     }
     return tiles;
 }
 
 std::int64_t parts_of_tile(const Pipeline& pipeline, const TemporalSchedule& schedule, std::int64_t tiles) {
     const std::int64_t workers = workers_of(pipeline, schedule);
-    const std::int64_t rest = pipeline.rank == 2 ? kBlocksOfRest * schedule.warps - 1 : 0;
+    const std::int64_t rest = pipeline.rank == 2 ? kMostIdleBlocks * schedule.warps - 1 : 0;
     return workers % tiles <= rest ? workers / tiles : 0;
 }
 
@@ -320,7 +316,7 @@ int traversals_of_column(const ir::Program& program, const TemporalSchedule& sch
     // All traversals start together. Leaving two of them to the borders lengthens the others by so many
     // planes. Borders that follow all of them instead cost their ghosts, and a prologue and an epilogue each.
     if (parts <= 2) return 0;
-    const double planes = static_cast<double>(extent[static_cast<std::size_t>(pipeline->walked())]);
+    const double planes = static_cast<double>(extent[static_cast<std::size_t>(pipeline->streaming_axis())]);
     const double longer = 2 * planes / static_cast<double>(parts * (parts - 2));
     const double borders = model::kBorderIterations * (pipeline->lead() + pipeline->tail());
     return longer < borders ? static_cast<int>(parts) : 0;
@@ -361,7 +357,7 @@ struct Division {
 Division divide(const Pipeline& pipeline, const TemporalShape& shape, const TemporalSchedule& schedule,
                 const Target& target, const Extent& extent) {
     Division division;
-    division.planes = static_cast<double>(extent[static_cast<std::size_t>(pipeline.walked())]);
+    division.planes = static_cast<double>(extent[static_cast<std::size_t>(pipeline.streaming_axis())]);
     const std::int64_t tiles = tiles_of(pipeline, shape, extent);
     division.tiles = static_cast<double>(tiles);
     const auto parts = static_cast<double>(parts_of_tile(pipeline, schedule, tiles));
@@ -417,8 +413,10 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const double memory = (traffic.bytes_read * (1 + read_again) + traffic.bytes_written) /
                           target.dram_bandwidth / pipeline.steps;
     const double warps = static_cast<double>(schedule.warps) * schedule.min_blocks;  // of an SM
-    const double slots = instructions_per_cell(core, pipeline, schedule) +
-                         divisions_of(core, pipeline) * model::kDivisionStall / warps;
+    const StepOperations operations = operations_of(core, pipeline);
+    const Operations work = operations.all();
+    const double slots = instructions_per_cell(core, pipeline, schedule, operations) +
+                         (work.divisions + work.roots) * model::kDivisionStall / warps;
     const double issue = redundancy * slots / (model::kLanesPerSm * model::kClock * target.sms);
     // On a small grid a worker's iterations take their latency one after the other.
     const double iterations =

@@ -26,7 +26,7 @@ struct TemporalSchedule {
     int min_blocks = 1;              // blocks an SM that registers are limited for
     int blocks = 132;                // that share the grid
     bool of_pieces = false;          // the grid is a piece of one that is cut along the last axis
-    int walks = 0;                   // of pieces: rt::TimeBlock::OfPieces::walks
+    int traversals = 0;              // of each column, of pieces: rt::TimeBlock::OfPieces::walks
     bool gives_ghosts = false;       // of pieces: stores cells to the neighbours' ghosts, too
     // Computed at every step, as the run watches them; the others are computed at the last step alone.
     std::vector<std::string> reductions{};
@@ -40,9 +40,9 @@ struct TemporalShape {
     std::array<int, 2> halo_low{0, 0};  // computed redundantly before the output
     std::array<bool, 3> periodic{};
     // A tile computes nothing past a face of the grid, so its output is larger there: that of the first tile
-    // by `first_more` cells; and a single tile, which is at both faces, outputs `out_alone`.
-    std::array<int, 2> first_more{0, 0};
-    std::array<int, 2> out_alone{32, 1};
+    // by `first_extra` cells; and a single tile, which is at both faces, outputs `out_single`.
+    std::array<int, 2> first_extra{0, 0};
+    std::array<int, 2> out_single{32, 1};
     int rows = 1;   // of a block in the ring
     int line = 32;  // elements of 128 bytes of memory
     // A row of the ring has the alignment that it has in memory, as asynchronous copies are only then
@@ -69,7 +69,7 @@ int words_of_reduction(const ir::Program& core, const ir::Reduce& reduce);
 double instructions_per_iteration(const ir::Program& core, const Pipeline& pipeline,
                                   const TemporalSchedule& schedule);
 // In two dimensions fewer warps than so many blocks have may stay idle, without a part of a tile.
-constexpr int kBlocksOfRest = 2;
+constexpr int kMostIdleBlocks = 2;
 // Into how many equal parts each tile is cut, of which each worker traverses one. 0: workers are too few for
 // that, and have equal shares of all tiles, one after the other.
 std::int64_t parts_of_tile(const Pipeline& pipeline, const TemporalSchedule& schedule, std::int64_t tiles);

@@ -398,7 +398,7 @@ TEST_CASE("random time loops in pieces on emulated CUDA, several steps at once")
         const int walks = 1 + static_cast<int>(seed % 4);
         const int workers = loop.temporal.blocks * (program.rank() == 2 ? loop.temporal.warps : 1);
         const bool has_walks = program.rank() == 2 ? walks <= workers : workers % walks == 0;
-        loop.temporal.walks = has_walks ? walks : 0;
+        loop.temporal.traversals = has_walks ? walks : 0;
         const bool reduces = std::ranges::any_of(program.statements, [](const ir::Statement& statement) {
             return std::holds_alternative<ir::Reduce>(statement);
         });

@@ -88,7 +88,7 @@ TEST_CASE("what a resident schedule is refused for") {
     CHECK(why(heat, "resident", {16384, 16384, 1}).starts_with("the grid does not fit on the chip"));
     CHECK(why(heat, "resident", {3, 64, 1}) == "a grid of 3 cells along x is too small");
     CHECK(why("stencil s(x) {\n field u: f32 { boundary clamp }\n u[t+1] = u[x-1]\n}\n", "resident",
-              {64, 1, 1}) == "a program of one axis has no axis to walk along");
+              {64, 1, 1}) == "a program of one axis has no axis to traverse");
 }
 
 TEST_CASE("a kernel for rows that end alike does single steps on others") {

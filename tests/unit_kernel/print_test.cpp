@@ -115,6 +115,15 @@ TEST_CASE("lambdas are declared by reference and called by name") {
           "    const int at = place(n - 1);\n");
 }
 
+TEST_CASE("cells of registers are copied and filled by so many at once") {
+    const Expr s = i32("s"), a = element("a", {s, 0, 0}, Type::f32), b = element("b", {1, 1}, Type::f32);
+    const Block body{CopyCells{a, b, i32("kCells")}, FillCells{b, real_literal(10, Type::f32), 6},
+                     FillCells{a, real_literal(1, Type::f32), 4, 6}};
+    CHECK(printed(body) ==
+          "    copy_cells<kCells>(a[s][0], &b[1][1]);\n    fill_cells<6>(&b[1][1], 10.0f);\n"
+          "    fill_cells<4, 6>(a[s][0], 1.0f);\n");
+}
+
 TEST_CASE("a note beside the only statement of a body needs no braces") {
     const Block noted{Comment{"a note"}, Barrier{}};
     CHECK(printed(Block{For{"i", 0, 4, 1, Unroll::leave, noted}}) ==

@@ -137,6 +137,23 @@ TEST_CASE("vectors are 2 or 4 wide, between a parameter and a local array") {
     CHECK(faults({Declare{Type::f32, "b", to_u}}) == "k: the address into `u` is used as a number");
 }
 
+TEST_CASE("cells are copied and filled within arrays in registers") {
+    const DeclareArray local{Type::f32, "a", {4, 4}}, other{Type::f64, "b", {16}};
+    const DeclareArray shared{Type::f32, "s", {8}, Memory::shared};
+    const Expr a = element("a", {0, 0}, Type::f32), b = element("b", {0}, Type::f64);
+    const Expr s = element("s", {0}, Type::f32);
+    CHECK(faults({local, CopyCells{a, element("a", {1, 0}, Type::f32), 12}, FillCells{a, kOne, 4, 4}}) == "");
+    CHECK(faults({local, other, CopyCells{a, b, 4}}) == "k: cells are copied from f64 to f32");
+    CHECK(faults({local, shared, CopyCells{a, s, 4}}) == "k: `s` is no array in registers");
+    CHECK(faults({FillCells{u(0), kOne, 4}}) == "k: `u` is no array in registers");
+    CHECK(faults({FillCells{kOne, kOne, 4}}) == "k: cells begin at what is no element of an array");
+    CHECK(faults({local, FillCells{a, real_literal(1, Type::f64), 4}}) ==
+          "k: what cells are filled with is f64, not f32");
+    CHECK(faults({local, FillCells{a, kOne, i32("n")}}) == "k: a number of cells is not constant");
+    CHECK(faults({local, FillCells{a, kOne, 0}}) == "k: 0 cells are stored");
+    CHECK(faults({local, FillCells{a, kOne, 4, 0}}) == "k: cells are filled 0 elements apart");
+}
+
 TEST_CASE("only what is declared for it is stored to") {
     CHECK(faults({Assign{i32("n"), 1}}) == "k: `n` is stored to, but not declared for it");
     CHECK(faults({Declare{Type::f32, "a", kOne}, Assign{f32("a"), kOne}}) ==

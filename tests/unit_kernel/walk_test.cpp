@@ -33,12 +33,14 @@ TEST_CASE("every variable of a body is visited") {
         StoreVector{to("n"), at("o")},
         For{"x", i32("p"), i32("q"), i32("r"), Unroll::leave, {If{logical_not(v("s") < v("t")), {}, {}}}},
         CallFunction{"helper", {i32("u")}},
+        CopyCells{at("v"), at("w"), i32("x")},
+        FillCells{at("y"), v("z"), i32("A")},
     };
     std::string names;
     for_each_expr(body, [&](const Expr& expr) {
         if (const auto* variable = std::get_if<Variable>(&expr->kind)) names += variable->name;
     });
-    CHECK(names == "abcdefghijklmnopqrstu");
+    CHECK(names == "abcdefghijklmnopqrstuvwxyzA");
 }
 
 TEST_CASE("an expression comes before its operands, and missing ones are passed over") {

@@ -58,7 +58,7 @@ TEST_CASE("limits of the shape name both figures", "[legality]") {
     const ir::Program flat = sum_stencil(2, ir::Scalar::f32, star(2, 1));
     has(first_limit(flat, make(Direct{}, {32, 2, 2}, {1, 1, 1})),
         "2 threads along the third axis: the program has 2 axes");
-    has(first_limit(heat, make(Stream{}, {32, 2, 2}, {1, 1, 1})), "stream walks along that axis");
+    has(first_limit(heat, make(Stream{}, {32, 2, 2}, {1, 1, 1})), "stream traverses that axis");
     const ir::Program line_program = sum_stencil(1, ir::Scalar::f32, star(1, 1));
     has(first_limit(line_program, make(Stream{}, {32, 1, 1}, {1, 1, 1})), "this program has 1 axis");
 }
@@ -81,9 +81,9 @@ TEST_CASE("settings of another strategy are refused", "[legality]") {
         const Pins pins = parse(text, 3).pins;
         return first_limit(heat, apply(pins, make(Direct{}, {32, 4, 1}, {4, 1, 1})), std::nullopt, pins);
     };
-    has(refused("direct planes=8"), "only stream walks planes; a direct schedule has none to count");
+    has(refused("direct planes=8"), "only stream traverses planes; a direct schedule has none to count");
     has(refused("tile ahead=2"), "only stream has planes on their way");
-    has(refused("tile unroll=2"), "only stream has turns of a walk");
+    has(refused("tile unroll=2"), "only stream has iterations of a traversal");
     has(refused("direct padding=1"), "direct keeps nothing in shared memory");
     has(refused("stream chunk=2"),
         "only direct sums over tables, by chunks of their rows; stream has no chunks");

@@ -46,7 +46,7 @@ TEST_CASE("in two dimensions warps traverse parts of columns, and few of the las
     TemporalSchedule schedule;
     schedule.warps = 4;
     schedule.cells = {4, 1};
-    const int most_left = kBlocksOfRest * schedule.warps - 1;
+    const int most_left = kMostIdleBlocks * schedule.warps - 1;
     for (const std::int64_t width : {4096, 5000, 8192}) {
         const Extent extent{width, 65536, 1};
         const auto columns = static_cast<int>(tiles(program, schedule, extent));

@@ -213,7 +213,8 @@ void give_to_pieces(schedule::Grouping& grouping, const ir::Program& program, co
     temporal->of_pieces = true;
     temporal->gives_ghosts = options.blocks_store_ghosts;
     if (options.extent)
-        temporal->walks = schedule::traversals_of_column(program, *temporal, options.target, *options.extent);
+        temporal->traversals =
+            schedule::traversals_of_column(program, *temporal, options.target, *options.extent);
 }
 
 }  // namespace

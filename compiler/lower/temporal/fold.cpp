@@ -1,4 +1,4 @@
-// Stages of a temporal kernel whose sums grow as planes arrive (schedule/fold.h): each turn gathers the
+// Stages of a temporal kernel whose sums grow as planes arrive (schedule/fold.h): each iteration gathers the
 // newest plane with its neighbours, completes one plane's sums and adds to those of the planes ahead.
 #include <algorithm>
 
@@ -39,7 +39,7 @@ CellSources TemporalStages::folded_sources(int stage, const Expr& stage_plane, c
     given.load = [this, &use, &queue, &fold, window, plane, elsewhere](const Level& level,
                                                                        const ir::Offset& offset) {
         if (level != Level{use.field, use.time}) return elsewhere(level, offset);
-        if (offset[frame_.walked] == plane) {
+        if (offset[frame_.streaming_axis] == plane) {
             const int y = frame_.two_rows ? offset[1] : 0;
             return window(frame_.y() + (y + queue.reach[1][0]), frame_.x() + (offset[0] + queue.reach[0][0]));
         }
@@ -86,7 +86,7 @@ void TemporalStages::add_planes(int stage, const Expr& stage_plane, const Use& u
 // The first plane is shown in place of those before it: by now it is there.
 void TemporalStages::show_first_plane(int stage, const Expr& stage_plane, const Use& use, Block& body) {
     const Fold& fold = *frame_.pipeline.find(use.field)->fold;
-    if (!frame_.face(use.field, frame_.walked, 0).map.repeats_edge() || fold.low >= 0) return;
+    if (!frame_.face(use.field, frame_.streaming_axis, 0).map.repeats_edge() || fold.low >= 0) return;
     Block images;
     for (int plane = fold.low; plane < 0; ++plane)
         append(images, add_plane(stage, stage_plane, use, plane));
@@ -95,11 +95,11 @@ void TemporalStages::show_first_plane(int stage, const Expr& stage_plane, const 
 
 void TemporalStages::show_past_faces(const Queue& queue, const Expr& plane, const Expr& newest, Block& body) {
     for (int side = 0; side < 2; ++side) {
-        const FaceRule rule = frame_.face(queue.field, frame_.walked, side);
+        const FaceRule rule = frame_.face(queue.field, frame_.streaming_axis, side);
         if (!rule.value) continue;
-        const Expr past = side == 0 ? plane < 0 : plane >= frame_.context.extent(frame_.walked);
-        body.push_back(kernel::If{
-            frame_.near_face && past, frame_.over_cells({kernel::Assign{newest, rule.value}}), {}});
+        const Expr past = side == 0 ? plane < 0 : plane >= frame_.context.extent(frame_.streaming_axis);
+        body.push_back(
+            kernel::If{frame_.near_face && past, {fill_cells(newest, rule.value, frame_.all_cells())}, {}});
     }
 }
 

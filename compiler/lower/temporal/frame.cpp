@@ -9,6 +9,7 @@ using kernel::Type;
 std::vector<std::string> temporal_roles() {
     return {"lane",
             "warp",
+            "lane_x",
             "place",
             "parts",
             "worker",
@@ -41,17 +42,18 @@ std::vector<std::string> temporal_roles() {
             "at_first_row",
             "at_last_row",
             "aligned",
-            "turns",
+            "iterations",
             "inner_begin",
             "inner_end",
             "part",
             "near_face",
             "near_side",
-            "plain_begin",
+            "steady",
             "begin",
             "end",
-            "turn",
+            "iteration",
             "source",
+            "slot",
             "s",
             "later",
             "level",
@@ -70,7 +72,7 @@ TemporalFrame::TemporalFrame(Context& given, const schedule::Pipeline& line,
       schedule(chosen),
       shape(shaped),
       rank(given.rank()),
-      walked(line.walked()),
+      streaming_axis(line.streaming_axis()),
       steps(line.steps),
       cells_x(chosen.cells[0]),
       cells_y(given.rank() == 3 ? chosen.cells[1] : 1),
@@ -112,19 +114,37 @@ Expr TemporalFrame::wrapped(const Expr& index, int axis) {
     return kernel::select(index < 0, index + extent, kernel::select(index >= extent, index - extent, index));
 }
 
-Expr TemporalFrame::ring_place(const Expr& row_in_block, const Expr& plane_from_turn) const {
-    Expr slot = plane_from_turn - shape.first_plane;
+Expr TemporalFrame::ring_slot(const Expr& plane_from_iteration) const {
+    Expr slot = plane_from_iteration - shape.first_plane;
     if (oldest) {
         const bool may_wrap = kernel::int_value(slot) != 0;
         slot = oldest + slot;
         if (may_wrap) slot = kernel::select(slot < k_ring, slot, slot - k_ring);
     }
-    const Expr line = slot * shape.rows + row_in_block;
-    return line * k_ring_row + (into_line + lane * k_cells_x);
+    return slot;
+}
+
+Expr TemporalFrame::ring_place(const Expr& row_in_block, const Expr& slot) const {
+    const Expr line = slot * (two_rows ? k_tile_y : k_warps) + row_in_block;
+    return line * k_ring_row + (into_line + lane_x);
 }
 
 Block TemporalFrame::over_cells(Block body) const {
     return loop_over("y", k_cells_y, loop_over("x", k_cells_x, std::move(body)));
+}
+
+Block TemporalFrame::over_vector(Block body) const {
+    return {kernel::For{"x", 0, k_cells_x, 1, kernel::Unroll::leave, std::move(body)}};
+}
+
+kernel::Statement copy_cells(Expr to, Expr from, const Expr& count) {
+    if (kernel::int_value(count) == 1) return kernel::Assign{std::move(to), std::move(from)};
+    return kernel::CopyCells{std::move(to), std::move(from), count};
+}
+
+kernel::Statement fill_cells(Expr to, Expr value, const Expr& count, int stride) {
+    if (kernel::int_value(count) == 1) return kernel::Assign{std::move(to), std::move(value)};
+    return kernel::FillCells{std::move(to), std::move(value), count, stride};
 }
 
 kernel::Statement load_row(const TemporalFrame& frame, Expr to, const std::string& array, Expr place) {

@@ -25,25 +25,26 @@ struct TemporalFrame {
     const schedule::Pipeline& pipeline;
     const schedule::TemporalSchedule& schedule;
     const schedule::TemporalShape& shape;
-    const int rank, walked, steps;
+    const int rank, streaming_axis, steps;
     const int cells_x, cells_y, warps;  // of a thread; of a block
     const bool two_rows;                // three dimensions: a plane has rows
-    bool meets = false;                 // threads exchange rows: they meet once in a turn
+    bool meets = false;                 // threads exchange rows: they meet once in an iteration
 
     // Constants of the kernel, by name.
     kernel::Expr k_steps, k_cells_x, k_cells_y, k_warps, k_tile_x, k_tile_y, k_out_x, k_out_y, k_ring,
         k_ring_row;
-    kernel::Expr lane, warp, row;  // row: of the block's, this thread's first
-    kernel::Expr i, j;             // first cell of the thread
-    kernel::Expr from_i;           // where its columns are copied from: of a periodic axis, within the grid
-    kernel::Expr turn, plane;      // of the walk, and the plane k that belongs to it
-    kernel::Expr into_line;        // elements from the start of a line of memory to the tile's first
-    kernel::Expr oldest;           // slot of the ring; empty where it is the first
-    kernel::Expr at;               // offset of plane k
-    kernel::Expr near_face;        // false where no face of the walked axis is within reach
-    kernel::Expr below_end;        // of a piece: planes before it are stored at the piece below, too
-    kernel::Expr above_begin;      // and those from it on at the piece above
-    kernel::Expr near_side;        // false where the tile is at no face of another axis, and aligned
+    kernel::Expr lane, warp;
+    kernel::Expr lane_x, row;       // a lane's first column of a tile, a warp's first row of a block
+    kernel::Expr i, j;              // first cell of the thread
+    kernel::Expr from_i;            // where its columns are copied from: of a periodic axis, within the grid
+    kernel::Expr iteration, plane;  // and the plane k that belongs to it
+    kernel::Expr into_line;         // elements from the start of a line of memory to the tile's first
+    kernel::Expr oldest;            // slot of the ring; empty where it is the first
+    kernel::Expr at;                // offset of plane k
+    kernel::Expr near_face;         // false where no face of the streaming axis is within reach
+    kernel::Expr below_end;         // of a piece: planes before it are stored at the piece below, too
+    kernel::Expr above_begin;       // and those from it on at the piece above
+    kernel::Expr near_side;         // false where the tile is at no face of another axis, and aligned
     kernel::Expr out_begin, out_end;               // planes that come out
     std::array<kernel::Expr, 2> in_begin, in_end;  // columns and rows that come out
     kernel::Expr aligned;                          // the tile's rows start at whole vectors
@@ -52,14 +53,20 @@ struct TemporalFrame {
     FaceRule face(ir::FieldId field, int axis, int side);
     kernel::Expr own_row(const kernel::Expr& y) const;  // offset of the thread's row y in a plane
     kernel::Expr plane_offset(const kernel::Expr& plane) const;
-    kernel::Expr stride() const;                                // of the walked axis, i64
+    kernel::Expr stride() const;                                // of the streaming axis, i64
     kernel::Expr wrapped(const kernel::Expr& index, int axis);  // into the grid, where the axis is periodic
 
-    // The place in the ring of a level, of the plane `behind` from the turn's (negative: earlier).
-    kernel::Expr ring_place(const kernel::Expr& row, const kernel::Expr& plane_from_turn) const;
+    // The slot in the ring of a level, of the plane so far from the iteration's (negative: earlier), and the
+    // place in it of the thread's cells.
+    kernel::Expr ring_slot(const kernel::Expr& plane_from_iteration) const;
+    kernel::Expr ring_place(const kernel::Expr& row, const kernel::Expr& slot) const;
 
     // y and x loops over a thread's cells.
     kernel::Block over_cells(kernel::Block body) const;
+    // An x loop that moves the cells of a vector one by one. At most four iterations without arithmetic need
+    // no pragma: compilers unroll them by themselves.
+    kernel::Block over_vector(kernel::Block body) const;
+    kernel::Expr all_cells() const { return k_cells_y * k_cells_x; }  // of a thread in a plane
     kernel::Expr y() const {
         return cells_y > 1 ? kernel::variable("y", kernel::Type::i32) : kernel::Expr(0);
     }
@@ -67,6 +74,10 @@ struct TemporalFrame {
         return cells_x > 1 ? kernel::variable("x", kernel::Type::i32) : kernel::Expr(0);
     }
 };
+
+// Cells of arrays in registers, from the first one on.
+kernel::Statement copy_cells(kernel::Expr to, kernel::Expr from, const kernel::Expr& count);
+kernel::Statement fill_cells(kernel::Expr to, kernel::Expr value, const kernel::Expr& count, int stride = 1);
 
 // `to[0 … cells_x)` from a row in shared memory, and back.
 kernel::Statement load_row(const TemporalFrame& frame, kernel::Expr to, const std::string& array,

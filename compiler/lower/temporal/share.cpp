@@ -32,14 +32,20 @@ private:
             declare("warp", kernel::shuffle(kernel::Shuffle::From::lane, kernel::thread_index(1), 0));
             frame_.warp = variable("warp");
         }
+        frame_.lane_x = frame_.lane;
+        if (frame_.cells_x > 1) {
+            declare("lane_x", frame_.lane * frame_.k_cells_x);
+            frame_.lane_x = variable("lane_x");
+        }
+        // Without a name: with one, NVRTC takes two more registers for periodic stars of f64.
         frame_.row = frame_.warp * frame_.k_cells_y;
     }
 
     void declare_tiles() {
         body_.push_back(kernel::BlankLine{});
         body_.push_back(kernel::Comment{frame_.two_rows
-                                            ? "All planes of all tiles are shared out evenly over the blocks."
-                                            : "All rows of all tiles are shared out evenly over the warps."});
+                                            ? "All planes of all tiles are divided evenly among the blocks."
+                                            : "All rows of all tiles are divided evenly among the warps."});
         const Expr block = kernel::block_index(0), blocks = kernel::builtin(kernel::Builtin::blocks_x);
         if (frame_.two_rows) {
             declare("place", block);
@@ -48,8 +54,8 @@ private:
             declare("place", block * frame_.k_warps + frame_.warp);
             declare("all_warps", blocks * frame_.k_warps);
         }
-        if (frame_.shape.out_alone != frame_.shape.out)
-            body_.push_back(kernel::Comment{"Tiles at a face need nothing around them there."});
+        if (frame_.shape.out_single != frame_.shape.out)
+            body_.push_back(kernel::Comment{"Tiles at a face have no ghost zone there."});
         declare("tiles_x", tiles_along(0, frame_.k_out_x));
         Expr tiles = variable("tiles_x");
         if (frame_.two_rows) {
@@ -61,29 +67,28 @@ private:
 
     Expr tiles_along(int axis, const Expr& out) {
         const auto at = static_cast<std::size_t>(axis);
-        const int out_cells = frame_.shape.out[at], alone = frame_.shape.out_alone[at];
-        if (alone == out_cells) return (frame_.context.extent(axis) + out - 1) / out;
-        return (frame_.context.extent(axis) + (2 * out_cells - 1 - alone)) / out;
+        const int out_cells = frame_.shape.out[at], single = frame_.shape.out_single[at];
+        return (frame_.context.extent(axis) + out - (1 + single - out_cells)) / out;
     }
 
     // So that what neighbouring tiles read is in the cache. Parts of tiles for warps make no whole blocks
-    // everywhere, and a launch of some of the walks of all has its own rest (schedule::parts_of_tile).
+    // everywhere, and a launch of some of all traversals has its own rest (schedule::parts_of_tile).
     void declare_parts() {
         const Expr tiles = variable("tiles"), parts = variable("parts"), place = variable("place");
         const auto side_by_side = [&](const Expr& holds) {
             declare("worker", kernel::select(holds, place % tiles * parts + place / tiles, place));
         };
         if (frame_.two_rows) {
-            body_.push_back(kernel::Comment{"Equal parts of tiles are walked side by side."});
+            body_.push_back(kernel::Comment{"Equal parts of tiles are traversed side by side."});
             declare("parts", variable("workers") / tiles);
             side_by_side(parts * tiles == variable("workers"));
             return;
         }
         body_.push_back(kernel::Comment{
-            "Equal parts of tiles are walked side by side, where few warps are left without one."});
+            "Equal parts of tiles are traversed side by side, where few warps are left without one."});
         const Expr all = variable("all_warps");
         declare("parts", all / tiles);
-        declare("is_even", parts > 0 && all % tiles < schedule::kBlocksOfRest * frame_.k_warps,
+        declare("is_even", parts > 0 && all % tiles < schedule::kMostIdleBlocks * frame_.k_warps,
                 Type::boolean);
         const Expr is_even = variable("is_even", Type::boolean);
         declare("workers", kernel::select(is_even, parts * tiles, all));
@@ -92,7 +97,7 @@ private:
 
     PlanesOut declare_planes() {
         Context& context = frame_.context;
-        if (!frame_.schedule.of_pieces) return {context.extent(frame_.walked), {}};
+        if (!frame_.schedule.of_pieces) return {context.extent(frame_.streaming_axis), {}};
         const Expr begin = context.planes(rt::PlanesPart::begin, "given_begin");
         const Expr end = context.planes(rt::PlanesPart::end, "given_end");
         if (frame_.schedule.gives_ghosts) {

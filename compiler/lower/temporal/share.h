@@ -1,5 +1,5 @@
-// How a temporal kernel's grid is shared out: which tiles, and which planes of them, a worker walks. A worker
-// is a block, in two dimensions a warp.
+// How a temporal kernel's grid is divided: which tiles, and which planes of them, a worker traverses. A
+// worker is a block, in two dimensions a warp.
 #pragma once
 
 #include "compiler/lower/temporal/frame.h"

@@ -71,7 +71,7 @@ std::int64_t TemporalStages::declare(Block& body, std::int64_t shared) {
         rows.offset = shared;
         shared += std::int64_t{elements} * kernel::size_of(type);
         body.push_back(std::move(rows));
-        // The first turn of a walk reads what no turn has left there.
+        // The first iteration of a traversal reads what none has left there.
         const Expr index = kernel::variable("index", Type::i32);
         body.push_back(kernel::For{
             "index",
@@ -94,27 +94,27 @@ Expr TemporalStages::level_index(const Use& use, const Queue& queue) const {
 }
 
 // Where one of a warp's outer lines lies: those that the warp before needs, then those for the warp after.
-// Lines of this turn and of the one before take turns in two halves.
+// Lines of this iteration and of the one before lie in two halves, by turns.
 Expr TemporalStages::rows_place(const Queue& queue, const Expr& index, const Expr& warp, int line,
                                 bool earlier) const {
     const int half = frame_.warps * queue.lines() * frame_.shape.tile[0];
     const Expr in_half = warp * (queue.lines() * frame_.shape.tile[0]) + line * frame_.shape.tile[0];
     const Expr side = kernel::variable(earlier ? "earlier" : "now", Type::i32) * half;
-    return index * (2 * half) + (side + (in_half + frame_.lane * frame_.k_cells_x));
+    return index * (2 * half) + (side + (in_half + frame_.lane_x));
 }
 
-// ---- a turn
+// ---- an iteration
 // ----------------------------------------------------------------------------------------------------------
 
-void TemporalStages::take_turn(kernel::Scope copies, Block& body) {
+void TemporalStages::iterate(Block copies, Block& body) {
     if (frame_.meets) {
-        body.push_back(kernel::Declare{Type::i32, "now", frame_.turn % 2});
+        body.push_back(kernel::Declare{Type::i32, "now", frame_.iteration % 2});
         body.push_back(kernel::Declare{Type::i32, "earlier", 1 - kernel::variable("now", Type::i32)});
     }
     const bool later_first = frame_.pipeline.later_first;
     if (!later_first) arrive(body);
     if (frame_.meets) body.push_back(kernel::Barrier{});
-    body.push_back(std::move(copies));
+    append(body, std::move(copies));
     Block step_body;
     if (later_first && frame_.steps > 1)
         step_body.push_back(
@@ -123,7 +123,7 @@ void TemporalStages::take_turn(kernel::Scope copies, Block& body) {
         do_stage(index, step_body);
     append(body, loop_over(later_first ? "later" : "s", frame_.k_steps, std::move(step_body)));
     if (later_first) {
-        body.push_back(kernel::Comment{"The plane that has arrived, for the next turn."});
+        body.push_back(kernel::Comment{"The plane that has arrived, for the next iteration."});
         arrive(body);
     }
     Block share;
@@ -144,20 +144,22 @@ void TemporalStages::arrive(Block& body) {
             const Level level{queue.field, time};
             const Expr y = frame_.y();
             const Expr to = planes.own.at({time + queue.past(), queue.slots - 1, y, 0});
-            const Expr place = frame_.ring_place(frame_.row + y, -frame_.pipeline.ready(queue, 0, time));
+            const Expr place =
+                frame_.ring_place(frame_.row + y, frame_.ring_slot(-frame_.pipeline.ready(queue, 0, time)));
             append(body, loop_over("y", frame_.k_cells_y, {load_row(frame_, to, ring(level), place)}));
             if (queue.fold && time == queue.window_time)
                 show_past_faces(queue, frame_.plane - frame_.pipeline.ready(queue, 0, time),
-                                planes.own.at({time + queue.past(), queue.slots - 1, y, frame_.x()}), body);
+                                planes.own.at({time + queue.past(), queue.slots - 1, 0, 0}), body);
         }
     }
 }
 
 CellSources TemporalStages::sources(int stage, const Expr& plane) {
     CellSources sources;
-    const Expr along_walk = frame_.wrapped(plane, frame_.walked);
+    const Expr along_streaming = frame_.wrapped(plane, frame_.streaming_axis);
     sources.index = {frame_.wrapped(frame_.i + frame_.x(), 0),
-                     frame_.two_rows ? frame_.wrapped(frame_.j + frame_.y(), 1) : along_walk, along_walk};
+                     frame_.two_rows ? frame_.wrapped(frame_.j + frame_.y(), 1) : along_streaming,
+                     along_streaming};
     sources.far_from_faces = kernel::logical_not(frame_.near_face) && kernel::logical_not(frame_.near_side);
     sources.load = [this, stage](const Level& level, const ir::Offset& offset) {
         for (const Use& use : frame_.pipeline.stages[static_cast<std::size_t>(stage)].uses)
@@ -178,7 +180,6 @@ void TemporalStages::do_stage(int index, Block& body) {
         written += (written.empty() ? "" : " and ") + words(context, write.level.field);
     for (const ir::Reduce* reduce : view.reductions)
         reduced += (reduced.empty() ? "" : " and ") + reduce->name;
-    if (body.empty()) body.push_back(kernel::BlankLine{});
     if (written.empty()) {
         body.push_back(kernel::Comment{"What the next plane adds to " + reduced + "."});
         written = view.reductions.front()->name;
@@ -236,12 +237,12 @@ void TemporalStages::push(const Queue& queue, const Expr& plane, const RegisterA
     const bool is_state = queue.role == ir::Role::state;
     const int ahead = is_state ? 1 : 0;
     const Expr level = step() + (ahead + queue.past());
-    const Expr newest = planes.own.at({level, queue.slots - 1, frame_.y(), frame_.x()});
-    Block keep = frame_.over_cells({kernel::Assign{newest, fresh.at({frame_.y(), frame_.x()})}});
+    const Expr newest = planes.own.at({level, queue.slots - 1, 0, 0});
+    Block keep{copy_cells(newest, fresh.at({0, 0}), frame_.all_cells())};
     if (queue.fold) {
-        if (frame_.face(queue.field, frame_.walked, 1).map.repeats_edge()) {
+        if (frame_.face(queue.field, frame_.streaming_axis, 1).map.repeats_edge()) {
             // Past the last plane that one is shown.
-            const Expr in_grid = plane < frame_.context.extent(frame_.walked);
+            const Expr in_grid = plane < frame_.context.extent(frame_.streaming_axis);
             keep = {kernel::If{kernel::logical_not(frame_.near_face) || in_grid, std::move(keep), {}}};
         }
         show_past_faces(queue, plane, newest, keep);
@@ -252,13 +253,13 @@ void TemporalStages::push(const Queue& queue, const Expr& plane, const RegisterA
     append(body, std::move(keep));
 }
 
-// Once all steps of a turn have read what the one before has left.
+// Once all steps of an iteration have read what the one before has left.
 void TemporalStages::share_rows(const Queue& queue, Block& body) {
     const Planes& planes = planes_.at(queue.field);
     const Expr index = step();
     const int time = queue.role == ir::Role::state ? queue.window_time : 0;
     const Expr level = index + (time + queue.past());
-    const int slot = queue.slots - queue.window_distance;  // one turn before it is gathered
+    const int slot = queue.slots - queue.window_distance;  // one iteration before it is gathered
     for (int line = 0; line < queue.lines(); ++line) {
         const int high = queue.reach[1][1];
         const int y = line < high ? line : frame_.cells_y - queue.reach[1][0] + (line - high);
@@ -308,7 +309,7 @@ void TemporalStages::store(const Queue& queue, const Expr& plane, const Register
     }
 }
 
-// The thread's cells of the plane that is `lag` behind the turn's, to an array.
+// The thread's cells of the plane that is `lag` behind the iteration's, to an array.
 Block TemporalStages::stored_rows(const std::string& array, int lag, const RegisterArray& fresh) const {
     const Type type = fresh.type();
     const Expr offset = frame_.at - lag * frame_.stride() + frame_.own_row(frame_.y()) + frame_.i;
@@ -324,7 +325,7 @@ Block TemporalStages::stored_rows(const std::string& array, int lag, const Regis
                                                      fresh.at({frame_.y(), 0}), frame_.cells_x}},
                                 {}}};
         row = {kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned),
-                          loop_over("x", frame_.k_cells_x, std::move(cells)), std::move(vector)}};
+                          frame_.over_vector(std::move(cells)), std::move(vector)}};
     }
     if (frame_.two_rows) {
         const Expr at = frame_.j + frame_.y();
@@ -335,17 +336,15 @@ Block TemporalStages::stored_rows(const std::string& array, int lag, const Regis
 }
 
 void TemporalStages::shift(Block& body) {
-    const Expr slot = kernel::variable("slot", Type::i32), y = kernel::variable("y", Type::i32),
-               x = kernel::variable("x", Type::i32), level = kernel::variable("level", Type::i32);
+    const Expr level = kernel::variable("level", Type::i32);
     bool commented = false;
     const auto move_down = [&](const RegisterArray& array) {
         if (array.name().empty() || array.dim(1) < 2) return;
         if (!commented) body.push_back(kernel::Comment{"Every plane moves down its queue."});
         commented = true;
-        Block one{kernel::Assign{array.at({level, slot, y, x}), array.at({level, slot + 1, y, x})}};
-        one = loop_over("y", array.dim(2), loop_over("x", array.dim(3), std::move(one)));
-        one = {kernel::For{"slot", 0, array.dim(1) - 1, 1, kernel::Unroll::full, std::move(one)}};
-        append(body, loop_over("level", array.dim(0), std::move(one)));
+        const int moved = (array.dim(1) - 1) * array.dim(2) * array.dim(3);
+        append(body, loop_over("level", array.dim(0),
+                               {copy_cells(array.at({level, 0, 0, 0}), array.at({level, 1, 0, 0}), moved)}));
     };
     for (const Queue& queue : frame_.pipeline.queues) {
         move_down(planes_.at(queue.field).own);

@@ -1,4 +1,5 @@
-// The stages of a temporal kernel: the queues that planes pass through, and the work of one turn of the walk.
+// The stages of a temporal kernel: the queues that planes pass through, and the work of one iteration of a
+// traversal.
 #pragma once
 
 #include "compiler/lower/shared/cell.h"
@@ -11,22 +12,22 @@ public:
     // views: of the core program's stages, parallel to the pipeline's. levels: new ones that are stored.
     TemporalStages(TemporalFrame& frame, const StageViews& views, int levels);
 
-    // Before the walk: queues in registers, and rows in shared memory from byte `shared` on. Returns the
-    // bytes in use after them.
+    // Before the traversals: queues in registers, and rows in shared memory from byte `shared` on. Returns
+    // the bytes in use after them.
     std::int64_t declare(kernel::Block& body, std::int64_t shared);
 
     // Reductions of every step: a thread's own results before the tiles, and the block's after them.
     void begin_reductions(kernel::Block& body);
     void finish_reductions(kernel::Block& body);
 
-    // What one turn does once its planes have arrived; `copies` sends for others.
-    void take_turn(kernel::Scope copies, kernel::Block& body);
+    // What an iteration does once its planes have arrived; `copies` fetches later ones.
+    void iterate(kernel::Block copies, kernel::Block& body);
 
     // The levels that come from memory, and the ring that each arrives in.
     std::vector<Level> arriving() const;
     std::string ring(const Level& level) const;
 
-    // Planes between the one that arrives in a turn and the first of those that are stored in it.
+    // Planes between the one that arrives in an iteration and the first of those that are stored in it.
     int least_stored_lag() const;
 
 private:
@@ -52,7 +53,7 @@ private:
     kernel::Block add_plane(int stage, const kernel::Expr& stage_plane, const Use& use, int plane);
     void add_planes(int stage, const kernel::Expr& stage_plane, const Use& use, kernel::Block& body);
     void show_first_plane(int stage, const kernel::Expr& stage_plane, const Use& use, kernel::Block& body);
-    // A plane past a face of the walk takes its value when it comes.
+    // A plane past a face of the streaming axis takes its value when it comes. newest: its first cell.
     void show_past_faces(const Queue& queue, const kernel::Expr& plane, const kernel::Expr& newest,
                          kernel::Block& body);
 

@@ -1,6 +1,8 @@
 #include "compiler/lower/temporal/temporal.h"
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "compiler/lower/temporal/share.h"
 #include "compiler/lower/temporal/stage.h"
@@ -22,11 +24,11 @@ Expr as_long(const Expr& value) {
     return kernel::convert(value, Type::i64);
 }
 
-// The walk of a worker over its share of the grid.
-class Walk {
+// The traversals of a worker through its share of the grid.
+class Traversal {
 public:
-    Walk(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,
-         const schedule::TemporalSchedule& schedule, const schedule::TemporalShape& shape, int levels)
+    Traversal(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,
+              const schedule::TemporalSchedule& schedule, const schedule::TemporalShape& shape, int levels)
         : frame_(context, pipeline, schedule, shape),
           whole_(context.stage()),
           pipeline_(pipeline),
@@ -41,9 +43,9 @@ public:
         declare_storage();
         Block tile;
         declare_tile(tile);
-        declare_turns(tile);
+        declare_iterations(tile);
         fill_ring(tile);
-        walk(tile);
+        traverse(tile);
         tile.push_back(kernel::AwaitCopies{0});
         body().push_back(kernel::BlankLine{});
         body().push_back(kernel::For{"tile", variable("first_tile"), variable("end_tile"), 1,
@@ -57,24 +59,28 @@ private:
     Context& context() { return frame_.context; }
     Block& body() { return kernel_.function.body; }
     kernel::KernelFunction& function() { return kernel_.function; }
-    Expr extent() { return context().extent(frame_.walked); }
+    Expr extent() { return context().extent(frame_.streaming_axis); }
 
     void declare_constants() {
-        frame_.k_steps = named_constant(function(), "kSteps", frame_.steps, "that one pass over memory does");
-        frame_.k_cells_x = named_constant(function(), "kCellsX", frame_.cells_x, "of a thread, in a row");
-        frame_.k_cells_y = named_constant(function(), "kCellsY", frame_.cells_y, "rows of a thread");
-        if (!frame_.two_rows) frame_.k_warps = named_constant(function(), "kWarps", frame_.warps);
-        frame_.k_tile_x = named_constant(function(), "kTileX", frame_.shape.tile[0], "a warp's row");
-        frame_.k_out_x =
-            named_constant(function(), "kOutX", frame_.shape.out[0], "cells of it that come out right");
-        if (frame_.two_rows) {
-            frame_.k_tile_y = named_constant(function(), "kTileY", frame_.shape.tile[1]);
-            frame_.k_out_y = named_constant(function(), "kOutY", frame_.shape.out[1]);
-        }
-        frame_.k_ring_row = named_constant(function(), "kRingRow", frame_.shape.ring_row(),
-                                           "a row in shared memory, which lies as in its line of memory");
+        // Constants of two axes share a line, and its comment.
+        const auto of_axes = [&](const std::string& stem, int x, int y, const char* comment) {
+            const Expr first = named_constant(function(), stem + "X", x, y > 1 ? "" : comment);
+            return std::pair(first, named_constant(function(), stem + "Y", y, comment));
+        };
+        const schedule::TemporalShape& shape = frame_.shape;
+        frame_.k_steps = named_constant(function(), "kSteps", frame_.steps, "in one pass over memory");
+        if (!frame_.two_rows)
+            frame_.k_warps = named_constant(function(), "kWarps", frame_.warps, "of a block");
+        std::tie(frame_.k_cells_x, frame_.k_cells_y) =
+            of_axes("kCells", frame_.cells_x, frame_.cells_y, "of a thread");
+        std::tie(frame_.k_tile_x, frame_.k_tile_y) =
+            of_axes("kTile", shape.tile[0], shape.tile[1], "cells of a tile");
+        std::tie(frame_.k_out_x, frame_.k_out_y) =
+            of_axes("kOut", shape.out[0], shape.out[1], "of these, the output: right after all steps");
         frame_.k_ring =
-            named_constant(function(), "kRing", frame_.shape.ring_planes, "planes in shared memory");
+            named_constant(function(), "kRing", shape.ring_planes, "planes of the ring in shared memory");
+        frame_.k_ring_row = named_constant(function(), "kRingRow", shape.ring_row(),
+                                           "elements of a row there, aligned as in memory");
     }
 
     void declare_storage() {
@@ -82,13 +88,13 @@ private:
         Block queues;
         std::int64_t shared = 0;
         // Rings come first: their rows are copied in vectors.
-        Block rows;
         shared = stages_.declare(queues, 0);
         for (const Level& level : stages_.arriving()) {
             const Type type = frame_.type_of(level.field);
             kernel::DeclareArray ring{type, stages_.ring(level), {}};
             const int elements = frame_.shape.ring_planes * frame_.shape.rows * frame_.shape.ring_row();
-            ring.dims = {elements};
+            const Expr rows = frame_.two_rows ? frame_.k_tile_y : frame_.k_warps;
+            ring.dims = {frame_.k_ring * rows * frame_.k_ring_row};
             ring.memory = kernel::Memory::dynamic_shared;
             ring.offset = shared;
             shared += std::int64_t{elements} * kernel::size_of(type);
@@ -126,18 +132,18 @@ private:
         static constexpr const char* kEnds[] = {"end_i", "end_j"};
         static constexpr const char* kOrigins[] = {"tile_i", "tile_j"};
         std::array<Expr, 2> origin;
-        for (int axis = 0; axis < frame_.walked; ++axis) {
+        for (int axis = 0; axis < frame_.streaming_axis; ++axis) {
             Expr place = number;
             if (frame_.two_rows)
                 place = axis == 0 ? local("tile_x", number % variable("tiles_x"))
                                   : local("tile_y", number / variable("tiles_x"));
             const Expr size = axis == 0 ? frame_.k_tile_x : frame_.k_tile_y;
             const Expr out = axis == 0 ? frame_.k_out_x : frame_.k_out_y;
-            const int first_more = frame_.shape.first_more[static_cast<std::size_t>(axis)];
+            const int first_extra = frame_.shape.first_extra[static_cast<std::size_t>(axis)];
             Expr begin = place * out, end = (place + 1) * out;
-            if (first_more > 0) {
-                begin = kernel::select(place > 0, begin + first_more, 0);
-                end = end + first_more;
+            if (first_extra > 0) {
+                begin = kernel::select(place > 0, begin + first_extra, 0);
+                end = end + first_extra;
             }
             frame_.in_begin[axis] = local(kBegins[axis], begin);
             if (frame_.shape.periodic[axis]) {
@@ -153,7 +159,7 @@ private:
                 start = kernel::min(kernel::max(start, 0), context().extent(axis) - size);
             origin[axis] = local(kOrigins[axis], start);
         }
-        frame_.i = local("i", origin[0] + frame_.lane * frame_.k_cells_x);
+        frame_.i = local("i", origin[0] + frame_.lane_x);
         if (frame_.two_rows) frame_.j = local("j", origin[1] + frame_.row);
         declare_place_in_line(origin[0], tile);
         declare_rows(tile);
@@ -196,7 +202,7 @@ private:
         const std::array<Expr, 2> first{frame_.i, frame_.j};
         const std::array<Expr, 2> cells{frame_.k_cells_x, frame_.k_cells_y};
         inside_ = Expr();
-        for (int axis = 0; axis < frame_.walked; ++axis) {
+        for (int axis = 0; axis < frame_.streaming_axis; ++axis) {
             if (frame_.shape.periodic[axis]) continue;
             const Expr size = axis == 0 ? frame_.k_tile_x : frame_.k_tile_y;
             local(kNames[axis][0], first[axis] == 0);
@@ -206,9 +212,9 @@ private:
         declare_alignment(origin[0], tile);
     }
 
-    // Whether a thread's cells are a vector in memory. In two dimensions warps of an SM take different turns
-    // at the same time, and tiles at a side are rare: where theirs are no vectors all tiles take the turns of
-    // a side, as two loops at once are more than the instruction cache holds.
+    // Whether a thread's cells are a vector in memory. In two dimensions warps of an SM are in different
+    // iterations at the same time, and tiles at a side are rare: where theirs are no vectors all tiles take
+    // the loop of those at a side, as two loops at once are more than the instruction cache holds.
     void declare_alignment(const Expr& origin, Block& tile) {
         const bool periodic = frame_.shape.periodic[0];
         frame_.from_i = frame_.i;
@@ -235,32 +241,32 @@ private:
         tile.push_back(kernel::Declare{Type::boolean, "own_columns", frame_.i >= begin && frame_.i < end});
     }
 
-    // Turns in which nothing is within reach of a face of the walked axis, where the tile is not, either.
-    // What pieces beside this one are given counts as a face.
-    void declare_turns(Block& tile) {
+    // Iterations in which nothing is within reach of a face of the streaming axis, where the tile is not,
+    // either. What pieces beside this one are given counts as a face.
+    void declare_iterations(Block& tile) {
         const schedule::Pipeline& pipeline = frame_.pipeline;
         const int lead = pipeline.lead(), tail = pipeline.tail();
         int low = 0, high = 0;
         for (const auto& stage : pipeline.stages) {
             for (const auto& use : stage.uses) {
                 for (const ir::Offset& offset : use.offsets) {
-                    low = std::max(low, -offset[frame_.walked]);
-                    high = std::max(high, offset[frame_.walked]);
+                    low = std::max(low, -offset[frame_.streaming_axis]);
+                    high = std::max(high, offset[frame_.streaming_axis]);
                 }
             }
         }
         for (const ir::Statement& statement : context().program().statements) {
             const ir::Margins& margins = ir::margins_of(statement);
-            low = std::max(low, margins[frame_.walked][0]);
-            high = std::max(high, margins[frame_.walked][1]);
+            low = std::max(low, margins[frame_.streaming_axis][0]);
+            high = std::max(high, margins[frame_.streaming_axis][1]);
         }
         const int ahead = pipeline.arrival()[1] + frame_.schedule.ahead;
         const auto local = [&](const char* name, const Expr& value) {
             tile.push_back(kernel::Declare{Type::i32, name, value});
             return variable(name);
         };
-        const Expr turns = local("turns", frame_.out_end - frame_.out_begin + (lead + tail));
-        // Plane k of turn 0 is out_begin - lead.
+        const Expr iterations = local("iterations", frame_.out_end - frame_.out_begin + (lead + tail));
+        // Plane k of iteration 0 is out_begin - lead.
         const Expr first = frame_.out_begin - lead;
         Expr first_inner = low, last_inner = extent() - std::max(high, ahead);
         if (frame_.schedule.gives_ghosts) {
@@ -268,32 +274,38 @@ private:
             first_inner = kernel::max(first_inner, frame_.below_end);
             last_inner = kernel::min(last_inner - lag, frame_.above_begin) + lag;
         }
-        const Expr begin = kernel::min(kernel::max(first_inner + pipeline.last_lag() - first, 0), turns);
+        const Expr begin = kernel::min(kernel::max(first_inner + pipeline.last_lag() - first, 0), iterations);
         const Expr end = last_inner - first;
         const Expr inner = local("inner_begin", begin);
-        const Expr inner_end = local("inner_end", kernel::max(inner, kernel::min(end, turns)));
-        local("plain_begin", inside_ ? kernel::select(inside_, inner, inner_end) : inner);
+        const Expr inner_end = local("inner_end", kernel::max(inner, kernel::min(end, iterations)));
+        local("steady", inside_ ? kernel::select(inside_, inner, inner_end) : inner);
         lead_ = lead;
     }
 
     // ---- planes from memory
     // ------------------------------------------------------------------------------------------
 
-    // Copies the plane so far from the turn's own into the ring, in the background.
-    void copy_plane(const Expr& plane_from_turn, const Expr& plane, Block& body) {
-        const Expr index = frame_.shape.periodic[frame_.walked]
-                               ? frame_.wrapped(plane, frame_.walked)
+    // Copies the plane so far from the iteration's own into the ring, in the background.
+    void copy_plane(const Expr& plane_from_iteration, const Expr& plane, Block& body) {
+        const Expr index = frame_.shape.periodic[frame_.streaming_axis]
+                               ? frame_.wrapped(plane, frame_.streaming_axis)
                                : kernel::min(kernel::max(plane, 0), extent() - 1);
         Expr offset = frame_.plane_offset(index);
         if (frame_.near_face)
-            offset = kernel::select(frame_.near_face, offset, frame_.at + plane_from_turn * frame_.stride());
+            offset =
+                kernel::select(frame_.near_face, offset, frame_.at + plane_from_iteration * frame_.stride());
         const std::string name = "source";
         body.push_back(kernel::Declare{Type::i64, name, offset});
         const Expr source = kernel::variable(name, Type::i64);
+        Expr slot = frame_.ring_slot(plane_from_iteration);
+        if (std::holds_alternative<kernel::Select>(slot->kind)) {
+            body.push_back(kernel::Declare{Type::i32, "slot", slot});
+            slot = variable("slot");
+        }
         for (const Level& level : stages_.arriving()) {
             const Type type = frame_.type_of(level.field);
             const Expr y = frame_.y(), x = frame_.x();
-            const Expr place = frame_.ring_place(frame_.row + y, plane_from_turn);
+            const Expr place = frame_.ring_place(frame_.row + y, slot);
             const Expr row = source + frame_.own_row(y);
             const auto copy = [&](const Expr& to, const Expr& from, int width) {
                 return kernel::CopyAsync{kernel::element(stages_.ring(level), {to}, type),
@@ -301,8 +313,8 @@ private:
             };
             Block line{copy(place, row + frame_.from_i, frame_.cells_x)};
             if (frame_.cells_x > 1) {
-                Block single = loop_over("x", frame_.k_cells_x,
-                                         {copy(place + x, row + frame_.wrapped(frame_.i + x, 0), 1)});
+                Block single =
+                    frame_.over_vector({copy(place + x, row + frame_.wrapped(frame_.i + x, 0), 1)});
                 line = {kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned), std::move(single),
                                    std::move(line)}};
             }
@@ -313,7 +325,7 @@ private:
 
     int arrived() const { return frame_.pipeline.arrival()[1]; }
 
-    // All planes of the first turn, and those that are on their way then.
+    // All planes of the first iteration, and those that are on their way then.
     void fill_ring(Block& tile) {
         frame_.oldest = frame_.near_face = frame_.near_side = Expr();
         tile.push_back(kernel::BlankLine{});
@@ -331,16 +343,16 @@ private:
         tile.push_back(kernel::AwaitCopies{frame_.schedule.ahead - 1});
     }
 
-    // ---- the walk
+    // ---- a traversal
     // ----------------------------------------------------------------------------------------------------
 
-    void walk(Block& tile) {
-        frame_.turn = variable("turn");
+    void traverse(Block& tile) {
+        frame_.iteration = variable("iteration");
         frame_.plane = variable("k");
         frame_.near_face = kernel::variable("near_face", Type::boolean);
         frame_.near_side = kernel::variable("near_side", Type::boolean);
-        Block turn;
-        turn.push_back(kernel::Declare{Type::i32, "k", frame_.out_begin - lead_ + frame_.turn});
+        Block iteration;
+        iteration.push_back(kernel::Declare{Type::i32, "k", frame_.out_begin - lead_ + frame_.iteration});
         tile.push_back(kernel::BlankLine{});
         tile.push_back(kernel::Declare{Type::i64, "at", frame_.plane_offset(frame_.out_begin - lead_), true});
         frame_.at = kernel::variable("at", Type::i64);
@@ -351,13 +363,13 @@ private:
         const int ahead = arrived() + frame_.schedule.ahead;
         Block copies;
         copy_plane(ahead, frame_.plane + ahead, copies);
-        stages_.take_turn(kernel::Scope{std::move(copies)}, turn);
-        turn.push_back(kernel::Assign{frame_.at, frame_.at + frame_.stride()});
+        stages_.iterate(std::move(copies), iteration);
+        iteration.push_back(kernel::Assign{frame_.at, frame_.at + frame_.stride()});
         if (frame_.oldest) {
             const Expr next = frame_.oldest + 1;
-            turn.push_back(kernel::Assign{frame_.oldest, kernel::select(next < frame_.k_ring, next, 0)});
+            iteration.push_back(kernel::Assign{frame_.oldest, kernel::select(next < frame_.k_ring, next, 0)});
         }
-        turn.push_back(kernel::AwaitCopies{frame_.schedule.ahead - 1});
+        iteration.push_back(kernel::AwaitCopies{frame_.schedule.ahead - 1});
 
         Block part;
         const Expr number = variable("part");
@@ -369,20 +381,24 @@ private:
         const Expr begin = variable("inner_begin"), end = variable("inner_end");
         part.push_back(kernel::Declare{Type::boolean, "near_face", number == 0 || number == 3});
         part.push_back(kernel::Declare{Type::boolean, "near_side", number != 2});
-        part.push_back(kernel::Declare{Type::i32, "begin", one_of(0, begin, variable("plain_begin"), end)});
+        part.push_back(kernel::Declare{Type::i32, "begin", one_of(0, begin, variable("steady"), end)});
         part.push_back(kernel::Declare{Type::i32, "end",
-                                       one_of(begin, variable("plain_begin"), end, variable("turns"))});
-        kernel::For turns{"turn", variable("begin"),    variable("end"),
-                          1,      kernel::Unroll::none, std::move(turn)};
+                                       one_of(begin, variable("steady"), end, variable("iterations"))});
+        kernel::For loop{"iteration", variable("begin"),    variable("end"),
+                         1,           kernel::Unroll::none, std::move(iteration)};
         if (frame_.schedule.unroll > 1) {
-            turns.unroll = kernel::Unroll::some;
-            turns.turns = frame_.schedule.unroll;
+            loop.unroll = kernel::Unroll::some;
+            loop.turns = frame_.schedule.unroll;
         }
-        part.push_back(std::move(turns));
+        part.push_back(std::move(loop));
         tile.push_back(kernel::BlankLine{});
-        tile.push_back(
-            kernel::Comment{"Turns near a face of the walk, those of a tile at a side, of one at none, and "
-                            "near a face again."});
+        const auto name = [&](int axis) {
+            return context().program().axes[static_cast<std::size_t>(axis)].name;
+        };
+        const std::string along = name(frame_.streaming_axis);
+        const std::string across = frame_.two_rows ? name(0) + " or " + name(1) : name(0);
+        tile.push_back(kernel::Comment{"Near a face of " + along + ", at a face of " + across +
+                                       ", in the steady state, and near a face of " + along + " again."});
         tile.push_back(kernel::For{"part", 0, 4, 1, kernel::Unroll::full, std::move(part)});
     }
 
@@ -403,7 +419,7 @@ TemporalResult lower_temporal(Context& context, const StageViews& views, const s
                               const schedule::TemporalSchedule& schedule, int levels) {
     const auto shaped = schedule::temporal_shape(context.program(), pipeline, schedule, schedule::Target{});
     if (const auto* why = std::get_if<std::string>(&shaped)) throw UnsupportedError("temporal: " + *why);
-    return Walk(context, views, pipeline, schedule, std::get<schedule::TemporalShape>(shaped), levels)
+    return Traversal(context, views, pipeline, schedule, std::get<schedule::TemporalShape>(shaped), levels)
         .lower();
 }
 

@@ -1,12 +1,12 @@
 // temporal (N.5D): one kernel does all stages of several time steps, one behind the other along the slowest
 // axis (schedule/pipeline.h).
 //
-// The grid is cut into tiles across the walked axis that overlap by what the steps need around them, and all
-// planes of all tiles are shared out evenly over the workers: blocks, or in two dimensions warps. A worker's
-// threads hold a box of neighbouring cells each; planes of every level pass through queues in registers.
-// Neighbours along the first axis come from the lanes beside, along the second through rows in shared memory.
-// Planes arrive in a ring in shared memory by copies in the background. At a face the tiles end with the
-// grid, so that what lies past it is told from a thread's own cells.
+// The grid is cut into tiles across the streaming axis that overlap by what the steps need around them, and
+// all planes of all tiles are divided evenly among the workers: blocks, or in two dimensions warps. A
+// worker's threads hold a box of neighbouring cells each; planes of every level pass through queues in
+// registers. Neighbours along the first axis come from the lanes beside, along the second through rows in
+// shared memory. Planes arrive in a ring in shared memory by copies in the background. At a face the tiles
+// end with the grid, so that what lies past it is told from a thread's own cells.
 #pragma once
 
 #include "compiler/lower/shared/strategy.h"

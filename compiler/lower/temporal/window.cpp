@@ -18,7 +18,7 @@ bool TemporalStages::gathers(const Use& use, const Queue& queue, int stage) cons
         for (const Use& other : frame_.pipeline.stages[static_cast<std::size_t>(earlier)].uses) {
             if (other.field != use.field || other.time != use.time) continue;
             if (std::ranges::any_of(other.offsets, [&](const ir::Offset& offset) {
-                    return schedule::is_within_plane(offset, frame_.walked);
+                    return schedule::is_within_plane(offset, frame_.streaming_axis);
                 }))
                 return earlier == stage;
         }
@@ -30,8 +30,8 @@ bool TemporalStages::gathers(const Use& use, const Queue& queue, int stage) cons
 std::array<int, 2> TemporalStages::planes_read(const Use& use, const Queue& queue) const {
     std::array<int, 2> planes{0, 0};
     for (const ir::Offset& offset : use.offsets) {
-        planes[0] = std::min(planes[0], offset[frame_.walked]);
-        planes[1] = std::max(planes[1], offset[frame_.walked]);
+        planes[0] = std::min(planes[0], offset[frame_.streaming_axis]);
+        planes[1] = std::max(planes[1], offset[frame_.streaming_axis]);
     }
     if (queue.role != ir::Role::input) return planes;
     const int most = std::max(-planes[0], planes[1]);
@@ -68,9 +68,9 @@ Expr TemporalStages::cell_at(const Use& use, const Queue& queue, int plane, cons
 }
 
 Expr TemporalStages::read(const Use& use, const Queue& queue, const ir::Offset& offset) {
-    const int plane = offset[frame_.walked];
+    const int plane = offset[frame_.streaming_axis];
     const int y = frame_.two_rows ? offset[1] : 0;
-    if (!schedule::is_within_plane(offset, frame_.walked))
+    if (!schedule::is_within_plane(offset, frame_.streaming_axis))
         return cell_at(use, queue, plane, frame_.y(), frame_.x());
     return window_at(use, queue, plane)(frame_.y() + (y + queue.reach[1][0]),
                                         frame_.x() + (offset[0] + queue.reach[0][0]));
@@ -91,10 +91,10 @@ void TemporalStages::gather_input(const Use& use, const Queue& queue, Block& bod
     const std::string array = ring({use.field, 0});
     for (int plane = low; plane <= high; ++plane) {
         const Window window = window_at(use, queue, plane);
-        const Expr from_turn = Expr(plane - use.distance) - step() * frame_.pipeline.period;
+        const Expr from_iteration = Expr(plane - use.distance) - step() * frame_.pipeline.period;
         const auto load = [&](const Expr& window_row, const Expr& row) {
             return load_row(frame_, window(window_row, queue.reach[0][0]), array,
-                            frame_.ring_place(row, from_turn));
+                            frame_.ring_place(row, frame_.ring_slot(from_iteration)));
         };
         append(body, loop_over("y", frame_.k_cells_y,
                                {load(frame_.y() + queue.reach[1][0], frame_.row + frame_.y())}));
@@ -124,9 +124,10 @@ void TemporalStages::gather_window(const Use& use, const Queue& queue, Block& bo
     }
     const Window window = window_at(use, queue, plane);
     const int slot = queue.slots - 1 - queue.window_distance;
-    append(body, frame_.over_cells({kernel::Assign{
-                     window(frame_.y() + above, frame_.x() + left),
-                     planes.own.at({level_index(use, queue), slot, frame_.y(), frame_.x()})}}));
+    append(body, loop_over("y", frame_.k_cells_y,
+                           {copy_cells(window(frame_.y() + above, left),
+                                       planes.own.at({level_index(use, queue), slot, frame_.y(), 0}),
+                                       frame_.k_cells_x)}));
     if (!planes.rows.empty()) {
         const Expr before = kernel::max(frame_.warp - 1, 0);
         const Expr after = kernel::min(frame_.warp + 1, frame_.warps - 1);
@@ -171,8 +172,8 @@ void TemporalStages::show_face_rows(const Queue& queue, const Window& window, bo
     const int above = queue.reach[1][0];
     // In a plane past a face nothing is gathered any more: there the columns beside are filled, too.
     const int columns = fixed_alone ? frame_.cells_x + queue.reach[0][0] + queue.reach[0][1] : frame_.cells_x;
-    const Expr along = columns > 1 ? kernel::variable("x", Type::i32) : Expr(0);
-    const Expr x = fixed_alone ? along : along + queue.reach[0][0];
+    const int first = fixed_alone ? 0 : queue.reach[0][0];
+    const Expr count = fixed_alone ? Expr(columns) : frame_.k_cells_x;
     for (int side = 0; side < 2; ++side) {
         const FaceRule rule = frame_.two_rows ? frame_.face(queue.field, 1, side) : FaceRule{};
         if (!rule.makes_images() || queue.reach[1][side] == 0) continue;
@@ -180,9 +181,10 @@ void TemporalStages::show_face_rows(const Queue& queue, const Window& window, bo
         Block rows;
         for (int past = 1; past <= queue.reach[1][side]; ++past) {
             const int edge = side == 0 ? above : above + frame_.cells_y - 1, out = side == 0 ? -1 : 1;
-            const Expr shown = rule.value ? rule.value : window(edge - out * rule.inwards(past), x);
-            append(rows, loop_over("x", fixed_alone ? Expr(columns) : frame_.k_cells_x,
-                                   {kernel::Assign{window(edge + out * past, x), shown}}));
+            const Expr to = window(edge + out * past, first);
+            rows.push_back(rule.value
+                               ? fill_cells(to, rule.value, count)
+                               : copy_cells(to, window(edge - out * rule.inwards(past), first), count));
         }
         body.push_back(kernel::If{at_face(1, side), std::move(rows), {}});
     }
@@ -192,29 +194,34 @@ void TemporalStages::show_face_columns(const Queue& queue, const Window& window,
                                        Block& body) {
     const int left = queue.reach[0][0];
     const int count = frame_.cells_y + queue.lines();
+    const int columns = frame_.cells_x + left + queue.reach[0][1];
     const Expr y = count > 1 ? kernel::variable("y", Type::i32) : Expr(0);
     for (int side = 0; side < 2; ++side) {
         const FaceRule rule = frame_.face(queue.field, 0, side);
         if (!rule.makes_images() || queue.reach[0][side] == 0) continue;
         if (fixed_alone && !rule.map.shows_value()) continue;
-        Block columns;
+        const int edge = side == 0 ? left : left + frame_.cells_x - 1, out = side == 0 ? -1 : 1;
+        Block fills, images;
         for (int past = 1; past <= queue.reach[0][side]; ++past) {
-            const int edge = side == 0 ? left : left + frame_.cells_x - 1, out = side == 0 ? -1 : 1;
-            const Expr shown = rule.value ? rule.value : window(y, edge - out * rule.inwards(past));
-            columns.push_back(kernel::Assign{window(y, edge + out * past), shown});
+            if (rule.value)
+                fills.push_back(fill_cells(window(0, edge + out * past), rule.value, count, columns));
+            else
+                images.push_back(
+                    kernel::Assign{window(y, edge + out * past), window(y, edge - out * rule.inwards(past))});
         }
-        body.push_back(kernel::If{at_face(0, side), loop_over("y", count, std::move(columns)), {}});
+        if (!images.empty()) append(fills, loop_over("y", count, std::move(images)));
+        body.push_back(kernel::If{at_face(0, side), std::move(fills), {}});
     }
 }
 
-// Planes past a face of the walked axis take their values when the stage comes to read them: all below the
+// Planes past a face of the streaming axis take their values when the stage comes to read them: all below the
 // first plane at that plane, those above the last one by one.
 void TemporalStages::show_face_planes(const Use& use, const Queue& queue, const Expr& plane, Block& body) {
     const auto [low, high] = planes_read(use, queue);
-    const FaceRule below = frame_.face(use.field, frame_.walked, 0);
-    const FaceRule above = frame_.face(use.field, frame_.walked, 1);
+    const FaceRule below = frame_.face(use.field, frame_.streaming_axis, 0);
+    const FaceRule above = frame_.face(use.field, frame_.streaming_axis, 1);
     if (queue.role == ir::Role::input) {
-        // Gathered anew at every turn, so every plane beside a face has its own images.
+        // Gathered anew in every iteration, so every plane beside a face has its own images.
         for (int from_face = 0; below.makes_images() && from_face < -low; ++from_face) {
             Block images;
             for (int past = 1; past <= -low - from_face; ++past)
@@ -227,7 +234,7 @@ void TemporalStages::show_face_planes(const Use& use, const Queue& queue, const 
             for (int past = 1; past <= high - from_face; ++past)
                 append(images,
                        face_plane(use, queue, above, from_face + past, from_face - above.inwards(past)));
-            const Expr last = frame_.context.extent(frame_.walked) - (1 + from_face);
+            const Expr last = frame_.context.extent(frame_.streaming_axis) - (1 + from_face);
             body.push_back(kernel::If{frame_.near_face && plane == last, std::move(images), {}});
         }
         return;
@@ -240,7 +247,7 @@ void TemporalStages::show_face_planes(const Use& use, const Queue& queue, const 
     }
     for (int past = 1; above.makes_images() && past <= high; ++past) {
         // The plane ahead of which `past` planes of the image lie: it is `high` away from the last of them.
-        const Expr due = plane == frame_.context.extent(frame_.walked) + (past - 1 - high);
+        const Expr due = plane == frame_.context.extent(frame_.streaming_axis) + (past - 1 - high);
         body.push_back(kernel::If{frame_.near_face && due,
                                   face_plane(use, queue, above, high, high - past - above.inwards(past)),
                                   {}});
@@ -250,17 +257,18 @@ void TemporalStages::show_face_planes(const Use& use, const Queue& queue, const 
 Block TemporalStages::face_plane(const Use& use, const Queue& queue, const FaceRule& rule, int to, int from) {
     const bool whole = is_window(use, queue, to) || (queue.role == ir::Role::input && queue.has_window);
     if (!whole) {
-        const Expr y = frame_.y(), x = frame_.x();
-        const Expr shown = rule.value ? rule.value : cell_at(use, queue, from, y, x);
-        return frame_.over_cells({kernel::Assign{cell_at(use, queue, to, y, x), shown}});
+        const Expr cells = cell_at(use, queue, to, 0, 0);
+        if (rule.value) return {fill_cells(cells, rule.value, frame_.all_cells())};
+        return {copy_cells(cells, cell_at(use, queue, from, 0, 0), frame_.all_cells())};
     }
     const int rows = frame_.cells_y + queue.lines();
     const int columns = frame_.cells_x + queue.reach[0][0] + queue.reach[0][1];
-    const Expr y = rows > 1 ? kernel::variable("y", Type::i32) : Expr(0);
-    const Expr x = columns > 1 ? kernel::variable("x", Type::i32) : Expr(0);
     const Window target = window_at(use, queue, to);
-    const Expr shown = rule.value ? rule.value : window_at(use, queue, from)(y, x);
-    Block images = loop_over("y", rows, loop_over("x", columns, {kernel::Assign{target(y, x), shown}}));
+    Block images;
+    if (rule.value)
+        images.push_back(fill_cells(target(0, 0), rule.value, rows * columns));
+    else
+        images.push_back(copy_cells(target(0, 0), window_at(use, queue, from)(0, 0), rows * columns));
     if (rule.value) {  // where two faces meet, the first axis says what lies there
         show_face_rows(queue, target, true, images);
         show_face_columns(queue, target, true, images);

@@ -20,6 +20,14 @@ __device__ __forceinline__ void store4(float* to, const float* from) {
                  : "memory");
 }
 
+// Copies so many cells of an array in registers, those of several rows one row behind the other.
+template <int kCells, typename T>
+__device__ __forceinline__ void copy_cells(T* to, const T* from) {
+#pragma unroll
+    for (int cell = 0; cell < kCells; ++cell)
+        to[cell] = from[cell];
+}
+
 // Where shared[place] lies in shared memory. Not every compiler finds out by itself that 32 bits are enough.
 template <typename T>
 __device__ __forceinline__ unsigned shared_address(const T* shared, int place) {
@@ -200,24 +208,25 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     cahn_hilliard_4_steps(const float* __restrict__ c, float* __restrict__ c_next, int nx, int ny, int pitch,
                           float minus_gamma, float dt_M) {
     extern __shared__ double shared_memory[];
-    constexpr int kSteps = 4;      // that one pass over memory does
-    constexpr int kCellsX = 4;     // of a thread, in a row
-    constexpr int kWarps = 4;
-    constexpr int kTileX = 128;    // a warp's row
-    constexpr int kOutX = 112;     // cells of it that come out right
-    constexpr int kRingRow = 160;  // a row in shared memory, which lies as in its line of memory
-    constexpr int kRing = 5;       // planes in shared memory
+    constexpr int kSteps = 4;      // in one pass over memory
+    constexpr int kWarps = 4;      // of a block
+    constexpr int kCellsX = 4;     // of a thread
+    constexpr int kTileX = 128;    // cells of a tile
+    constexpr int kOutX = 112;     // of these, the output: right after all steps
+    constexpr int kRing = 5;       // planes of the ring in shared memory
+    constexpr int kRingRow = 160;  // elements of a row there, aligned as in memory
 
     const int lane = threadIdx.x;
     // The same in all lanes: read from lane 0, so that the compiler knows.
     const int warp = __shfl_sync(0xffffffff, threadIdx.y, 0);
+    const int lane_x = lane * kCellsX;
 
-    // All rows of all tiles are shared out evenly over the warps.
+    // All rows of all tiles are divided evenly among the warps.
     const int place = blockIdx.x * kWarps + warp;
     const int all_warps = gridDim.x * kWarps;
     const int tiles_x = (nx + kOutX - 1) / kOutX;
     const int tiles = tiles_x;
-    // Equal parts of tiles are walked side by side, where few warps are left without one.
+    // Equal parts of tiles are traversed side by side, where few warps are left without one.
     const int parts = all_warps / tiles;
     const bool is_even = parts > 0 && all_warps % tiles < 2 * kWarps;
     const int workers = is_even ? parts * tiles : all_warps;
@@ -227,7 +236,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     const int first_tile = static_cast<int>(share_begin / ny);
     const int end_tile = place < workers ? static_cast<int>((share_end + ny - 1) / ny) : 0;
 
-    auto& c_ring = *reinterpret_cast<float(*)[3200]>(shared_memory);
+    auto& c_ring = *reinterpret_cast<float(*)[kRing * kWarps * kRingRow]>(shared_memory);
     float c_planes[4][3][4] = {};
     float mu_planes[4][3][4] = {};
 
@@ -238,14 +247,14 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         const int begin_i = tile * kOutX;
         const int end_i = min(begin_i + kOutX, nx);
         const int tile_i = begin_i - 8;
-        const int i = tile_i + lane * kCellsX;
+        const int i = tile_i + lane_x;
         const int into_line = (tile_i + 32) % 32 / kCellsX * kCellsX;
         const int from_i = i < 0 ? i + nx : i >= nx ? i - nx : i;
         const bool aligned = nx % kCellsX == 0 || (tile_i >= 0 && tile_i + kTileX <= nx);
-        const int turns = out_end - out_begin + 16;
-        const int inner_begin = min(max(17 - out_begin, 0), turns);
-        const int inner_end = max(inner_begin, min(ny - out_begin + 4, turns));
-        const int plain_begin = nx % kCellsX == 0 ? inner_begin : inner_end;
+        const int iterations = out_end - out_begin + 16;
+        const int inner_begin = min(max(17 - out_begin, 0), iterations);
+        const int inner_end = max(inner_begin, min(ny - out_begin + 4, iterations));
+        const int steady = nx % kCellsX == 0 ? inner_begin : inner_end;
 
         __syncwarp();
 #pragma unroll 1
@@ -256,12 +265,11 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                                                             out_begin + plane - ny - 9 :
                                                             out_begin + plane - 9) * pitch;
             if (!aligned)
-#pragma unroll
                 for (int x = 0; x < kCellsX; ++x)
-                    copy_async(c_ring, ((plane - 1) * 4 + warp) * kRingRow + into_line + lane * kCellsX + x,
+                    copy_async(c_ring, ((plane - 1) * kWarps + warp) * kRingRow + into_line + lane_x + x,
                                c + source + (i + x < 0 ? i + x + nx : i + x >= nx ? i + x - nx : i + x));
             else
-                copy4_async(c_ring, ((plane - 1) * 4 + warp) * kRingRow + into_line + lane * kCellsX,
+                copy4_async(c_ring, ((plane - 1) * kWarps + warp) * kRingRow + into_line + lane_x,
                             c + source + from_i);
             commit_copies();
         }
@@ -270,45 +278,35 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         long long at = static_cast<long long>(out_begin - 9) * pitch;
         int oldest = 0;
 
-        // Turns near a face of the walk, those of a tile at a side, of one at none, and near a face again.
+        // Near a face of y, at a face of x, in the steady state, and near a face of y again.
 #pragma unroll
         for (int part = 0; part < 4; ++part) {
             const bool near_face = part == 0 || part == 3;
             const bool near_side = part != 2;
-            const int begin = part == 0 ? 0 : part == 1 ? inner_begin : part == 2 ? plain_begin : inner_end;
-            const int end = part == 0 ? inner_begin : part == 1 ? plain_begin : part == 2 ? inner_end : turns;
+            const int begin = part == 0 ? 0 : part == 1 ? inner_begin : part == 2 ? steady : inner_end;
+            const int end = part == 0 ? inner_begin : part == 1 ? steady : part == 2 ? inner_end : iterations;
 #pragma unroll 3
-            for (int turn = begin; turn < end; ++turn) {
-                const int k = out_begin + turn - 9;
-                load4(c_planes[0][2], c_ring + (oldest * 4 + warp) * kRingRow + into_line + lane * kCellsX);
-                {
-                    const long long source = near_face ?
-                        static_cast<long long>(k + 5 < 0 ? k + ny + 5 : k + 5 >= ny ? k - ny + 5 :
-                                               k + 5) * pitch : at + 5 * static_cast<long long>(pitch);
-                    if (near_side && !aligned)
-#pragma unroll
-                        for (int x = 0; x < kCellsX; ++x)
-                            copy_async(c_ring,
-                                       ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 4 +
-                                        warp) * kRingRow + into_line + lane * kCellsX + x,
-                                       c + source +
-                                       (i + x < 0 ? i + x + nx : i + x >= nx ? i + x - nx : i + x));
-                    else
-                        copy4_async(c_ring,
-                                    ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 4 +
-                                     warp) * kRingRow + into_line + lane * kCellsX,
-                                    c + source + from_i);
-                    commit_copies();
-                }
+            for (int iteration = begin; iteration < end; ++iteration) {
+                const int k = out_begin + iteration - 9;
+                load4(c_planes[0][2], c_ring + (oldest * kWarps + warp) * kRingRow + into_line + lane_x);
+                const long long source = near_face ?
+                    static_cast<long long>(k + 5 < 0 ? k + ny + 5 : k + 5 >= ny ? k - ny + 5 :
+                                           k + 5) * pitch : at + 5 * static_cast<long long>(pitch);
+                const int slot = oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4;
+                if (near_side && !aligned)
+                    for (int x = 0; x < kCellsX; ++x)
+                        copy_async(c_ring, (slot * kWarps + warp) * kRingRow + into_line + lane_x + x,
+                                   c + source + (i + x < 0 ? i + x + nx : i + x >= nx ? i + x - nx : i + x));
+                else
+                    copy4_async(c_ring, (slot * kWarps + warp) * kRingRow + into_line + lane_x,
+                                c + source + from_i);
+                commit_copies();
 #pragma unroll
                 for (int s = 0; s < kSteps; ++s) {
-
                     // The next plane of mu.
                     const int mu_plane = k - s * 2;
                     float c_near[6];
-#pragma unroll
-                    for (int x = 0; x < kCellsX; ++x)
-                        c_near[x + 1] = c_planes[s][1][x];
+                    copy_cells<kCellsX>(&c_near[1], c_planes[s][1]);
                     c_near[0] = __shfl_up_sync(0xffffffff, c_near[4], 1);
                     c_near[5] = __shfl_down_sync(0xffffffff, c_near[1], 1);
                     float mu_fresh[4];
@@ -320,15 +318,11 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                                                 c_planes[s][2][x]),
                                            fmaf(c_planes[s][1][x] * c_planes[s][1][x], c_planes[s][1][x],
                                                 -c_planes[s][1][x]));
-#pragma unroll
-                    for (int x = 0; x < kCellsX; ++x)
-                        mu_planes[s][2][x] = mu_fresh[x];
+                    copy_cells<kCellsX>(mu_planes[s][2], mu_fresh);
                     // The next plane of c.
                     const int c_plane = k - s * 2 - 1;
                     float mu_near[6];
-#pragma unroll
-                    for (int x = 0; x < kCellsX; ++x)
-                        mu_near[x + 1] = mu_planes[s][1][x];
+                    copy_cells<kCellsX>(&mu_near[1], mu_planes[s][1]);
                     mu_near[0] = __shfl_up_sync(0xffffffff, mu_near[4], 1);
                     mu_near[5] = __shfl_down_sync(0xffffffff, mu_near[1], 1);
                     float c_fresh[4];
@@ -339,13 +333,9 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                                                mu_near[x] + mu_near[x + 2] + mu_planes[s][0][x] +
                                                mu_planes[s][2][x]),
                                           c_planes[s][0][x]);
-                    if (s <= 2)
-#pragma unroll
-                        for (int x = 0; x < kCellsX; ++x)
-                            c_planes[s + 1][2][x] = c_fresh[x];
+                    if (s <= 2) copy_cells<kCellsX>(c_planes[s + 1][2], c_fresh);
                     if (s == 3 && c_plane >= out_begin) {
                         if (near_side && !aligned) {
-#pragma unroll
                             for (int x = 0; x < kCellsX; ++x)
                                 if (i + x >= begin_i && i + x < end_i)
                                     c_next[at - 7 * static_cast<long long>(pitch) + i + x] = c_fresh[x];
@@ -357,18 +347,10 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                 // Every plane moves down its queue.
 #pragma unroll
                 for (int level = 0; level < 4; ++level)
-#pragma unroll
-                    for (int slot = 0; slot < 2; ++slot)
-#pragma unroll
-                        for (int x = 0; x < 4; ++x)
-                            c_planes[level][slot][x] = c_planes[level][slot + 1][x];
+                    copy_cells<8>(c_planes[level][0], c_planes[level][1]);
 #pragma unroll
                 for (int level = 0; level < 4; ++level)
-#pragma unroll
-                    for (int slot = 0; slot < 2; ++slot)
-#pragma unroll
-                        for (int x = 0; x < 4; ++x)
-                            mu_planes[level][slot][x] = mu_planes[level][slot + 1][x];
+                    copy_cells<8>(mu_planes[level][0], mu_planes[level][1]);
                 at += static_cast<long long>(pitch);
                 oldest = oldest + 1 < kRing ? oldest + 1 : 0;
                 await_copies<3>();

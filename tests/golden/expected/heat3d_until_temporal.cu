@@ -24,6 +24,22 @@ __device__ __forceinline__ void share4(float* to, const float* from) {
     *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
 }
 
+// Copies so many cells of an array in registers, those of several rows one row behind the other.
+template <int kCells, typename T>
+__device__ __forceinline__ void copy_cells(T* to, const T* from) {
+#pragma unroll
+    for (int cell = 0; cell < kCells; ++cell)
+        to[cell] = from[cell];
+}
+
+// Sets so many cells of an array in registers, kStride elements apart.
+template <int kCells, int kStride = 1, typename T>
+__device__ __forceinline__ void fill_cells(T* to, T value) {
+#pragma unroll
+    for (int cell = 0; cell < kCells; ++cell)
+        to[cell * kStride] = value;
+}
+
 // Where shared[place] lies in shared memory. Not every compiler finds out by itself that 32 bits are enough.
 template <typename T>
 __device__ __forceinline__ unsigned shared_address(const T* shared, int place) {
@@ -205,28 +221,27 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     heat3d_until_3_steps(const float* __restrict__ u, float* __restrict__ u_next, int nx, int ny, int nz,
                          int pitch, long long slice, float lambda_dt, double* __restrict__ change_partials) {
     extern __shared__ double shared_memory[];
-    constexpr int kSteps = 3;      // that one pass over memory does
-    constexpr int kCellsX = 4;     // of a thread, in a row
-    constexpr int kCellsY = 2;     // rows of a thread
-    constexpr int kTileX = 128;    // a warp's row
-    constexpr int kOutX = 120;     // cells of it that come out right
-    constexpr int kTileY = 16;
-    constexpr int kOutY = 10;
-    constexpr int kRingRow = 160;  // a row in shared memory, which lies as in its line of memory
-    constexpr int kRing = 5;       // planes in shared memory
+    constexpr int kSteps = 3;                 // in one pass over memory
+    constexpr int kCellsX = 4, kCellsY = 2;   // of a thread
+    constexpr int kTileX = 128, kTileY = 16;  // cells of a tile
+    constexpr int kOutX = 120, kOutY = 10;    // of these, the output: right after all steps
+    constexpr int kRing = 5;                  // planes of the ring in shared memory
+    constexpr int kRingRow = 160;             // elements of a row there, aligned as in memory
 
     const int lane = threadIdx.x;
     // The same in all lanes: read from lane 0, so that the compiler knows.
     const int warp = __shfl_sync(0xffffffff, threadIdx.y, 0);
+    const int lane_x = lane * kCellsX;
+    const int warp_y = warp * kCellsY;
 
-    // All planes of all tiles are shared out evenly over the blocks.
+    // All planes of all tiles are divided evenly among the blocks.
     const int place = blockIdx.x;
     const int workers = gridDim.x;
-    // Tiles at a face need nothing around them there.
-    const int tiles_x = (nx + 115) / kOutX;
-    const int tiles_y = (ny + 3) / kOutY;
+    // Tiles at a face have no ghost zone there.
+    const int tiles_x = (nx + kOutX - 5) / kOutX;
+    const int tiles_y = (ny + kOutY - 7) / kOutY;
     const int tiles = tiles_x * tiles_y;
-    // Equal parts of tiles are walked side by side.
+    // Equal parts of tiles are traversed side by side.
     const int parts = workers / tiles;
     const int worker = parts * tiles == workers ? place % tiles * parts + place / tiles : place;
     const long long share_begin = static_cast<long long>(tiles) * nz * worker / workers;
@@ -234,7 +249,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const int first_tile = static_cast<int>(share_begin / nz);
     const int end_tile = static_cast<int>((share_end + nz - 1) / nz);
 
-    auto& u_ring = *reinterpret_cast<float(*)[12800]>(shared_memory + 6144);
+    auto& u_ring = *reinterpret_cast<float(*)[kRing * kTileY * kRingRow]>(shared_memory + 6144);
     float u_planes[3][3][2][4] = {};
     auto& u_rows = *reinterpret_cast<float(*)[12288]>(shared_memory);
 #pragma unroll 1
@@ -258,8 +273,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int begin_j = tile_y > 0 ? tile_y * kOutY + 3 : 0;
         const int end_j = tile_y + 1 < tiles_y ? (tile_y + 1) * kOutY + 3 : ny;
         const int tile_j = min(max(begin_j - 3, 0), ny - kTileY);
-        const int i = tile_i + lane * kCellsX;
-        const int j = tile_j + warp * kCellsY;
+        const int i = tile_i + lane_x;
+        const int j = tile_j + warp_y;
         const int into_line = tile_i % 32 / kCellsX * kCellsX;
         const long long first_row = static_cast<long long>(j) * pitch;
         const bool at_first_column = i == 0;
@@ -268,10 +283,10 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const bool at_last_row = j + kCellsY == ny;
         const bool aligned = tile_i % kCellsX == 0;
         const bool own_columns = i >= begin_i && i < end_i;
-        const int turns = out_end - out_begin + 6;
-        const int inner_begin = min(max(7 - out_begin, 0), turns);
-        const int inner_end = max(inner_begin, min(nz - out_begin - 1, turns));
-        const int plain_begin = tile_i > 0 && tile_i + kTileX < nx && tile_j > 0 && tile_j + kTileY < ny &&
+        const int iterations = out_end - out_begin + 6;
+        const int inner_begin = min(max(7 - out_begin, 0), iterations);
+        const int inner_end = max(inner_begin, min(nz - out_begin - 1, iterations));
+        const int steady = tile_i > 0 && tile_i + kTileX < nx && tile_j > 0 && tile_j + kTileY < ny &&
             aligned ? inner_begin : inner_end;
 
         __syncwarp();
@@ -281,15 +296,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
             for (int y = 0; y < kCellsY; ++y)
                 if (!aligned)
-#pragma unroll
                     for (int x = 0; x < kCellsX; ++x)
                         copy_async(u_ring,
-                                   ((plane - 1) * 16 + warp * kCellsY + y) * kRingRow + into_line +
-                                   lane * kCellsX + x, u + source + first_row + y * pitch + i + x);
+                                   ((plane - 1) * kTileY + warp_y + y) * kRingRow + into_line + lane_x + x,
+                                   u + source + first_row + y * pitch + i + x);
                 else
-                    copy4_async(u_ring,
-                                ((plane - 1) * 16 + warp * kCellsY + y) * kRingRow + into_line +
-                                lane * kCellsX, u + source + first_row + y * pitch + i);
+                    copy4_async(u_ring, ((plane - 1) * kTileY + warp_y + y) * kRingRow + into_line + lane_x,
+                                u + source + first_row + y * pitch + i);
             commit_copies();
         }
         await_copies<3>();
@@ -297,90 +310,60 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         long long at = (out_begin - 4) * slice;
         int oldest = 0;
 
-        // Turns near a face of the walk, those of a tile at a side, of one at none, and near a face again.
+        // Near a face of z, at a face of x or y, in the steady state, and near a face of z again.
 #pragma unroll
         for (int part = 0; part < 4; ++part) {
             const bool near_face = part == 0 || part == 3;
             const bool near_side = part != 2;
-            const int begin = part == 0 ? 0 : part == 1 ? inner_begin : part == 2 ? plain_begin : inner_end;
-            const int end = part == 0 ? inner_begin : part == 1 ? plain_begin : part == 2 ? inner_end : turns;
+            const int begin = part == 0 ? 0 : part == 1 ? inner_begin : part == 2 ? steady : inner_end;
+            const int end = part == 0 ? inner_begin : part == 1 ? steady : part == 2 ? inner_end : iterations;
 #pragma unroll 1
-            for (int turn = begin; turn < end; ++turn) {
-                const int k = out_begin + turn - 4;
-                const int now = turn % 2;
+            for (int iteration = begin; iteration < end; ++iteration) {
+                const int k = out_begin + iteration - 4;
+                const int now = iteration % 2;
                 const int earlier = 1 - now;
 #pragma unroll
                 for (int y = 0; y < kCellsY; ++y)
                     load4(u_planes[0][2][y],
-                          u_ring + (oldest * 16 + warp * kCellsY + y) * kRingRow + into_line +
-                          lane * kCellsX);
+                          u_ring + (oldest * kTileY + warp_y + y) * kRingRow + into_line + lane_x);
                 __syncthreads();
-                {
-                    const long long source = near_face ? min(max(k + 5, 0), nz - 1) * slice : at + 5 * slice;
+                const long long source = near_face ? min(max(k + 5, 0), nz - 1) * slice : at + 5 * slice;
+                const int slot = oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4;
 #pragma unroll
-                    for (int y = 0; y < kCellsY; ++y)
-                        if (near_side && !aligned)
-#pragma unroll
-                            for (int x = 0; x < kCellsX; ++x)
-                                copy_async(u_ring,
-                                           ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 16 +
-                                            warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX + x,
-                                           u + source + first_row + y * pitch + i + x);
-                        else
-                            copy4_async(u_ring,
-                                        ((oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4) * 16 +
-                                         warp * kCellsY + y) * kRingRow + into_line + lane * kCellsX,
-                                        u + source + first_row + y * pitch + i);
-                    commit_copies();
-                }
+                for (int y = 0; y < kCellsY; ++y)
+                    if (near_side && !aligned)
+                        for (int x = 0; x < kCellsX; ++x)
+                            copy_async(u_ring,
+                                       (slot * kTileY + warp_y + y) * kRingRow + into_line + lane_x + x,
+                                       u + source + first_row + y * pitch + i + x);
+                    else
+                        copy4_async(u_ring, (slot * kTileY + warp_y + y) * kRingRow + into_line + lane_x,
+                                    u + source + first_row + y * pitch + i);
+                commit_copies();
 #pragma unroll
                 for (int s = 0; s < kSteps; ++s) {
-
                     // The next plane of u, and what it adds to change.
                     const int u_plane = k - s;
                     float u_near[4][6];
 #pragma unroll
                     for (int y = 0; y < kCellsY; ++y)
-#pragma unroll
-                        for (int x = 0; x < kCellsX; ++x)
-                            u_near[y + 1][x + 1] = u_planes[s][1][y][x];
+                        copy_cells<kCellsX>(&u_near[y + 1][1], u_planes[s][1][y]);
                     load4(&u_near[0][1],
-                          u_rows + s * 4096 + earlier * 2048 + max(warp - 1, 0) * 256 + lane * kCellsX + 128);
+                          u_rows + s * 4096 + earlier * 2048 + max(warp - 1, 0) * 256 + lane_x + 128);
                     load4(&u_near[3][1],
-                          u_rows + s * 4096 + earlier * 2048 + min(warp + 1, 7) * 256 + lane * kCellsX);
-                    if (near_side && at_first_row)
-#pragma unroll
-                        for (int x = 0; x < kCellsX; ++x)
-                            u_near[0][x + 1] = 10.0f;
-                    if (near_side && at_last_row)
-#pragma unroll
-                        for (int x = 0; x < kCellsX; ++x)
-                            u_near[3][x + 1] = 10.0f;
+                          u_rows + s * 4096 + earlier * 2048 + min(warp + 1, 7) * 256 + lane_x);
+                    if (near_side && at_first_row) fill_cells<kCellsX>(&u_near[0][1], 10.0f);
+                    if (near_side && at_last_row) fill_cells<kCellsX>(&u_near[3][1], 10.0f);
 #pragma unroll
                     for (int y = 0; y < 2; ++y) {
                         u_near[y + 1][0] = __shfl_up_sync(0xffffffff, u_near[y + 1][4], 1);
                         u_near[y + 1][5] = __shfl_down_sync(0xffffffff, u_near[y + 1][1], 1);
                     }
-                    if (near_side && at_first_column)
-#pragma unroll
-                        for (int y = 0; y < 4; ++y)
-                            u_near[y][0] = 20.0f;
-                    if (near_side && at_last_column)
-#pragma unroll
-                        for (int y = 0; y < 4; ++y)
-                            u_near[y][5] = 10.0f;
-                    if (near_face && u_plane == 0)
-#pragma unroll
-                        for (int y = 0; y < kCellsY; ++y)
-#pragma unroll
-                            for (int x = 0; x < kCellsX; ++x)
-                                u_planes[s][0][y][x] = 10.0f;
+                    if (near_side && at_first_column) fill_cells<4, 6>(u_near[0], 20.0f);
+                    if (near_side && at_last_column) fill_cells<4, 6>(&u_near[0][5], 10.0f);
+                    if (near_face && u_plane == 0) fill_cells<kCellsY * kCellsX>(u_planes[s][0][0], 10.0f);
                     if (near_face && u_plane == nz - 1)
-#pragma unroll
-                        for (int y = 0; y < kCellsY; ++y)
-#pragma unroll
-                            for (int x = 0; x < kCellsX; ++x)
-                                u_planes[s][2][y][x] = 10.0f;
+                        fill_cells<kCellsY * kCellsX>(u_planes[s][2][0], 10.0f);
                     float u_fresh[2][4];
                     const bool u_counts = u_plane >= out_begin && u_plane < out_end;
 #pragma unroll
@@ -403,18 +386,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                         change_of_thread[s] = u_counts && (near_side || own_columns) && j + y >= begin_j &&
                             j + y < end_j ? change_of_row : change_of_thread[s];
                     }
-                    if (s <= 1)
-#pragma unroll
-                        for (int y = 0; y < kCellsY; ++y)
-#pragma unroll
-                            for (int x = 0; x < kCellsX; ++x)
-                                u_planes[s + 1][2][y][x] = u_fresh[y][x];
+                    if (s <= 1) copy_cells<kCellsY * kCellsX>(u_planes[s + 1][2][0], u_fresh[0]);
                     if (s == 2 && u_plane >= out_begin)
 #pragma unroll
                         for (int y = 0; y < kCellsY; ++y)
                             if (j + y >= begin_j && j + y < end_j) {
                                 if (near_side && !aligned) {
-#pragma unroll
                                     for (int x = 0; x < kCellsX; ++x)
                                         if (i + x >= begin_i && i + x < end_i)
                                             u_next[at - 2 * slice + first_row + y * pitch + i + x] =
@@ -427,20 +404,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 // The outer rows, for the warps beside.
 #pragma unroll
                 for (int s = 0; s < kSteps; ++s) {
-                    share4(u_rows + s * 4096 + now * 2048 + warp * 256 + lane * kCellsX, u_planes[s][2][0]);
-                    share4(u_rows + s * 4096 + now * 2048 + warp * 256 + lane * kCellsX + 128,
-                           u_planes[s][2][1]);
+                    share4(u_rows + s * 4096 + now * 2048 + warp * 256 + lane_x, u_planes[s][2][0]);
+                    share4(u_rows + s * 4096 + now * 2048 + warp * 256 + lane_x + 128, u_planes[s][2][1]);
                 }
                 // Every plane moves down its queue.
 #pragma unroll
                 for (int level = 0; level < 3; ++level)
-#pragma unroll
-                    for (int slot = 0; slot < 2; ++slot)
-#pragma unroll
-                        for (int y = 0; y < 2; ++y)
-#pragma unroll
-                            for (int x = 0; x < 4; ++x)
-                                u_planes[level][slot][y][x] = u_planes[level][slot + 1][y][x];
+                    copy_cells<16>(u_planes[level][0][0], u_planes[level][1][0]);
                 at += slice;
                 oldest = oldest + 1 < kRing ? oldest + 1 : 0;
                 await_copies<3>();
