@@ -18,8 +18,9 @@ from ._core import __version__
 from ._devices import Device, DeviceInfo, devices, why_no_gpu
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _errors
+from ._mappings import Params, Reductions
 from ._program import Program, compile, load
-from ._simulation import Params, Reductions, Simulation, Until
+from ._simulation import Simulation, Until
 from .authoring import *  # noqa: F403
 from .authoring import __all__ as _authoring
 

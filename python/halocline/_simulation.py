@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import os
-import sys
-import time
 import uuid
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, Iterator, MutableMapping, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, NamedTuple
 
 import numpy as np
 
 from . import _arrays, _core
 from ._devices import Device
 from ._errors import ArgumentError, ArrayError, ClosedError, FileError, refuse_name
+from ._mappings import Params, Reductions
+from ._progress import Progress
 
 if TYPE_CHECKING:
     from ._program import Program
 
-__all__ = ["Params", "Reductions", "Simulation", "Until"]
+__all__ = ["Simulation", "Until"]
 
 
 class Until(NamedTuple):
@@ -28,101 +28,6 @@ class Until(NamedTuple):
     """That were done."""
     holds: bool
     """Whether the condition holds now."""
-
-
-class Params(MutableMapping[str, float]):
-    """The parameters of a simulation, by name. What is set holds from the next step on; nothing is recompiled."""
-
-    __slots__ = ("_simulation",)
-
-    def __init__(self, simulation: "Simulation") -> None:
-        self._simulation = simulation
-
-    def __getitem__(self, name: str) -> float:
-        return self._simulation._open()._known("parameter", name).get(name)
-
-    def __setitem__(self, name: str, value: float) -> None:
-        core = self._simulation._open()._known("parameter", name)
-        try:
-            number = float(value)
-        except (TypeError, ValueError):
-            raise ArgumentError(f"parameter '{name}' is a number, and this is {type(value).__name__}") from None
-        core.set(name, number)
-
-    def __delitem__(self, name: str) -> None:
-        raise ArgumentError(f"parameter '{name}' is the program's, and cannot be taken away")
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._simulation.program.params)
-
-    def __len__(self) -> int:
-        return len(self._simulation.program.params)
-
-    def __repr__(self) -> str:
-        known = self._simulation.program.params
-        given = ((name, self._value_or_none(name)) for name in known)
-        return "{" + ", ".join(f"{name!r}: {value}" for name, value in given) + "}"
-
-    def _value_or_none(self, name: str) -> float | None:
-        try:
-            return self[name]
-        except ArgumentError:  # it has no default, and was not given
-            return None
-
-
-class Reductions:
-    """The reductions of the last step, by name. Looking at one waits for the device."""
-
-    __slots__ = ("_simulation",)
-
-    def __init__(self, simulation: "Simulation") -> None:
-        self._simulation = simulation
-
-    def __getitem__(self, name: str) -> float:
-        return self._simulation._open()._known("reduction", name).reduce(name)
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._simulation.program.reductions)
-
-    def __len__(self) -> int:
-        return len(self._simulation.program.reductions)
-
-    def __contains__(self, name: object) -> bool:
-        return name in self._simulation.program.reductions
-
-    def keys(self) -> tuple[str, ...]:
-        return self._simulation.program.reductions
-
-    def __repr__(self) -> str:
-        return "{" + ", ".join(f"{name!r}: {self[name]}" for name in self) + "}"
-
-
-class _Progress:
-    """A line on standard error that says how far a run is; on a terminal it is written over itself."""
-
-    def __init__(self, count: int) -> None:
-        self._begin = self._shown = time.monotonic()
-        self._on_terminal = sys.stderr.isatty()
-        self._every = 0.2 if self._on_terminal else 5.0
-
-    def __call__(self, done: int, count: int) -> None:
-        now = time.monotonic()
-        if done < count and now - self._shown < self._every:
-            return
-        self._shown = now
-        seconds = max(now - self._begin, 1e-9)
-        text = f"{done} of {count} steps, {done / seconds:.3g} steps/s"
-        if done < count:
-            text += f", {(count - done) * seconds / max(done, 1):.0f} s left"
-        self._write(text, done >= count)
-
-    def end(self) -> None:
-        if self._on_terminal:
-            sys.stderr.write("\n")
-
-    def _write(self, text: str, last: bool) -> None:
-        sys.stderr.write(f"\r{text:<60}" if self._on_terminal else text + "\n")
-        sys.stderr.flush()
 
 
 class Simulation:
@@ -234,7 +139,7 @@ class Simulation:
         core = self._open()._core
         if progress is not True:
             return core.advance(steps, condition, every, progress or None)
-        line = _Progress(steps)
+        line = Progress(steps)
         try:
             return core.advance(steps, condition, every, line)
         finally:
