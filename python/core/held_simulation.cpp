@@ -8,9 +8,10 @@ namespace halocline::python {
 
 namespace {
 
-constexpr double kBatchSeconds = 0.1;                        // between two looks at signals
-constexpr std::int64_t kFirstCells = std::int64_t{1} << 27;  // cells times steps of the first batch
-constexpr std::int64_t kMostGrowth = 8;                      // of a batch over the one before
+constexpr double kBatchSeconds = 0.1;  // between two looks at signals
+constexpr std::int64_t kFirstCells =
+    std::int64_t{1} << 23;  // cells times steps of the first batch: also a busy CPU does them soon
+constexpr std::int64_t kMostGrowth = 8;  // of a batch over the one before
 
 }  // namespace
 
