@@ -181,7 +181,7 @@ private:
 
     // An element of an array in registers, from which cells are counted.
     void check_cells(const Expr& element, const Expr& count) {
-        type_of(element);
+        check_expression(element);
         const auto* place = element ? std::get_if<Element>(&element->kind) : nullptr;
         if (!place) return fault("cells begin at what is no element of an array");
         const Entity* array = find(place->array);
