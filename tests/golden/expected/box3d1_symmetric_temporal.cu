@@ -280,7 +280,6 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     // The same in all lanes: read from lane 0, so that the compiler knows.
     const int warp = __shfl_sync(0xffffffff, threadIdx.y, 0);
     const int lane_x = lane * kCellsX;
-    const int warp_y = warp * kCellsY;
 
     // All planes of all tiles are divided evenly among the blocks.
     const int place = blockIdx.x;
@@ -318,7 +317,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int end_j = tile_y + 1 < tiles_y ? (tile_y + 1) * kOutY + 3 : ny;
         const int tile_j = min(max(begin_j - 3, 0), ny - kTileY);
         const int i = tile_i + lane_x;
-        const int j = tile_j + warp_y;
+        const int j = tile_j + warp * kCellsY;
         const int into_line = tile_i % 32 / kCellsX * kCellsX;
         const long long first_row = static_cast<long long>(j) * pitch;
         const bool at_first_column = i == 0;
@@ -341,10 +340,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 if (!aligned)
                     for (int x = 0; x < kCellsX; ++x)
                         copy_async(u_ring,
-                                   ((plane - 2) * kTileY + warp_y + y) * kRingRow + into_line + lane_x + x,
-                                   u + source + first_row + y * pitch + i + x);
+                                   ((plane - 2) * kTileY + warp * kCellsY + y) * kRingRow + into_line +
+                                   lane_x + x, u + source + first_row + y * pitch + i + x);
                 else
-                    copy4_async(u_ring, ((plane - 2) * kTileY + warp_y + y) * kRingRow + into_line + lane_x,
+                    copy4_async(u_ring,
+                                ((plane - 2) * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x,
                                 u + source + first_row + y * pitch + i);
             commit_copies();
         }
@@ -373,10 +373,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     if (near_side && !aligned)
                         for (int x = 0; x < kCellsX; ++x)
                             copy_async(u_ring,
-                                       (slot * kTileY + warp_y + y) * kRingRow + into_line + lane_x + x,
-                                       u + source + first_row + y * pitch + i + x);
+                                       (slot * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x +
+                                       x, u + source + first_row + y * pitch + i + x);
                     else
-                        copy4_async(u_ring, (slot * kTileY + warp_y + y) * kRingRow + into_line + lane_x,
+                        copy4_async(u_ring,
+                                    (slot * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x,
                                     u + source + first_row + y * pitch + i);
                 commit_copies();
 #pragma unroll
@@ -463,7 +464,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
                 for (int y = 0; y < kCellsY; ++y)
                     load4(u_planes[0][y],
-                          u_ring + (oldest * kTileY + warp_y + y) * kRingRow + into_line + lane_x);
+                          u_ring + (oldest * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x);
                 if (near_face && k + 2 < 0) fill_cells<kCellsY * kCellsX>(u_planes[0][0], 1.0f);
                 if (near_face && k + 2 >= nz) fill_cells<kCellsY * kCellsX>(u_planes[0][0], 1.0f);
                 // The outer rows, for the warps beside.

@@ -232,7 +232,6 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     // The same in all lanes: read from lane 0, so that the compiler knows.
     const int warp = __shfl_sync(0xffffffff, threadIdx.y, 0);
     const int lane_x = lane * kCellsX;
-    const int warp_y = warp * kCellsY;
 
     // All planes of all tiles are divided evenly among the blocks.
     const int place = blockIdx.x;
@@ -274,7 +273,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int end_j = tile_y + 1 < tiles_y ? (tile_y + 1) * kOutY + 3 : ny;
         const int tile_j = min(max(begin_j - 3, 0), ny - kTileY);
         const int i = tile_i + lane_x;
-        const int j = tile_j + warp_y;
+        const int j = tile_j + warp * kCellsY;
         const int into_line = tile_i % 32 / kCellsX * kCellsX;
         const long long first_row = static_cast<long long>(j) * pitch;
         const bool at_first_column = i == 0;
@@ -298,10 +297,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 if (!aligned)
                     for (int x = 0; x < kCellsX; ++x)
                         copy_async(u_ring,
-                                   ((plane - 1) * kTileY + warp_y + y) * kRingRow + into_line + lane_x + x,
-                                   u + source + first_row + y * pitch + i + x);
+                                   ((plane - 1) * kTileY + warp * kCellsY + y) * kRingRow + into_line +
+                                   lane_x + x, u + source + first_row + y * pitch + i + x);
                 else
-                    copy4_async(u_ring, ((plane - 1) * kTileY + warp_y + y) * kRingRow + into_line + lane_x,
+                    copy4_async(u_ring,
+                                ((plane - 1) * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x,
                                 u + source + first_row + y * pitch + i);
             commit_copies();
         }
@@ -325,7 +325,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
                 for (int y = 0; y < kCellsY; ++y)
                     load4(u_planes[0][2][y],
-                          u_ring + (oldest * kTileY + warp_y + y) * kRingRow + into_line + lane_x);
+                          u_ring + (oldest * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x);
                 __syncthreads();
                 const long long source = near_face ? min(max(k + 5, 0), nz - 1) * slice : at + 5 * slice;
                 const int slot = oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4;
@@ -334,10 +334,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     if (near_side && !aligned)
                         for (int x = 0; x < kCellsX; ++x)
                             copy_async(u_ring,
-                                       (slot * kTileY + warp_y + y) * kRingRow + into_line + lane_x + x,
-                                       u + source + first_row + y * pitch + i + x);
+                                       (slot * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x +
+                                       x, u + source + first_row + y * pitch + i + x);
                     else
-                        copy4_async(u_ring, (slot * kTileY + warp_y + y) * kRingRow + into_line + lane_x,
+                        copy4_async(u_ring,
+                                    (slot * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x,
                                     u + source + first_row + y * pitch + i);
                 commit_copies();
 #pragma unroll
