@@ -10,7 +10,7 @@ namespace halo::driver {
 
 namespace {
 
-constexpr const char* kFooter =
+constexpr const char* kBenchFooter =
     R"(Every way to run a stencil is verified in the same run, on random data, before it is timed.
   haloc bench --quick
   haloc bench --output docs/performance.md --json figures.json
@@ -89,7 +89,7 @@ void require_shared_use(const BenchArguments& arguments) {
 
 void add_bench_options(CLI::App& command, BenchArguments& arguments) {
     bench::BenchOptions& options = arguments.bench;
-    command.footer(kFooter);
+    command.footer(kBenchFooter);
     command.add_flag("--quick", options.quick, "smaller grids: a few minutes on a GPU");
     auto* choices = command.add_flag(
         "--choices-alone", options.choices_alone,
