@@ -107,6 +107,17 @@ std::vector<bool> uniform_exprs(const Program& program) {
     return uniform;
 }
 
+bool changes_with_step(const Expr& expr) {
+    const auto* coordinate = std::get_if<Coordinate>(&expr.node);
+    return std::holds_alternative<ReductionRef>(expr.node) || std::holds_alternative<Noise>(expr.node) ||
+           (coordinate != nullptr && coordinate->kind == CoordinateKind::step);
+}
+
+bool changes_with_step(const Program& program, ExprId root) {
+    return std::ranges::any_of(reached_exprs(program, {root}),
+                               [&](std::uint32_t index) { return changes_with_step(program.exprs[index]); });
+}
+
 bool reduces(const Program& program) {
     return std::ranges::any_of(program.statements, is_reduction);
 }

@@ -13,6 +13,12 @@ bool is_uniform_leaf(const Expr& expr);
 // True for each expression that has one value per launch (see program.h).
 std::vector<bool> uniform_exprs(const Program& program);
 
+// Whether a node by itself, whatever its operands, has another value in each step: the step's number, noise,
+// a reduction's result.
+bool changes_with_step(const Expr& expr);
+// The same of all that an expression needs.
+bool changes_with_step(const Program& program, ExprId root);
+
 // The expressions of a statement: its value, and its condition where it has one.
 std::vector<ExprId> roots_of(const Statement& statement);
 

@@ -117,12 +117,12 @@ void add_point_kernel(const StageKernel& use, const ProgramLayout& layout, Image
     kernel::KernelFunction& function = result.function;
     function.name = kernel_names.take(stage.name);
     function.comment = {point_words(stage)};
-    function.threads = result.tile[0];
+    function.threads = kPointThreads;
     function.parameters = context.parameters();
     rt::KernelPlan kernel;
     kernel.name = function.name;
     kernel.steps = use.steps;
-    kernel.threads = {result.tile[0], 1, 1};
+    kernel.threads = {kPointThreads, 1, 1};
     kernel.tile = result.tile;
     kernel.domain = point_domain(stage);
     kernel.arguments = context.arguments({});

@@ -8,6 +8,7 @@
 #include "compiler/passes/fold_constants.h"
 #include "compiler/passes/form_fma.h"
 #include "compiler/passes/group_coefficients.h"
+#include "compiler/passes/merge_writes.h"
 #include "compiler/support/error.h"
 
 namespace halo::passes {
@@ -28,8 +29,12 @@ void optimize(ir::Program& program, FloatingPoint floating_point) {
     const FoldConstants folding{.ignore_zero_signs = floating_point.reassociate,
                                 .ignore_zero_factors = floating_point.reassociate};
 
-    // Folding comes first, so that the passes below see plain sums and products, and dead branches cost them
-    // nothing.
+    // Writes are merged before any of what they compute has changed, so that equal parts are seen as equal.
+    merge_writes(program);
+    check(program, "merge_writes");
+
+    // Folding comes before all arithmetic, so that the passes below see plain sums and products, and dead
+    // branches cost them nothing.
     fold_constants(program, folding);
     check(program, "fold_constants");
 

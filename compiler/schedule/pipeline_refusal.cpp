@@ -1,6 +1,7 @@
 // Why the stages of a program cannot form a pipeline.
 #include <set>
 
+#include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/schedule/pipeline.h"
 
@@ -39,16 +40,9 @@ private:
         const std::vector<bool> reached = ir::reachable_exprs(program_, roots);
         for (std::size_t e = 0; e < reached.size(); ++e) {
             if (!reached[e]) continue;
-            if (changes_with_step(program_.exprs[e])) return "a value depends on the number of the step";
+            if (ir::changes_with_step(program_.exprs[e])) return "a value depends on the number of the step";
         }
         return "";
-    }
-
-    static bool changes_with_step(const ir::Expr& expr) {
-        const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
-        return std::holds_alternative<ir::ReductionRef>(expr.node) ||
-               std::holds_alternative<ir::Noise>(expr.node) ||
-               (coordinate != nullptr && coordinate->kind == ir::CoordinateKind::step);
     }
 
     std::string refused_fields(const std::vector<ir::ExprId>& roots) const {
@@ -71,19 +65,12 @@ private:
             if (ir::has_formula(field)) return "a formula says what lies past a face of " + name;
             for (const auto& faces : field.boundary)
                 for (const ir::Face& face : faces)
-                    if (face.kind == ir::BoundaryKind::fixed && has_step(face.value))
+                    if (face.kind == ir::BoundaryKind::fixed && ir::changes_with_step(program_, face.value))
                         return "what lies past a face of " + name + " depends on the number of the step";
         }
         for (int axis = 0; axis < program_.rank(); ++axis)
             if (std::string why = refused_axis(axis, used); !why.empty()) return why;
         return "";
-    }
-
-    bool has_step(ir::ExprId value) const {
-        const std::vector<bool> reached = ir::reachable_exprs(program_, {value});
-        for (std::size_t e = 0; e < reached.size(); ++e)
-            if (reached[e] && changes_with_step(program_.exprs[e])) return true;
-        return false;
     }
 
     std::string refused_axis(int axis, const std::set<std::uint32_t>& used) const {

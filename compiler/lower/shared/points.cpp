@@ -14,12 +14,27 @@ using kernel::Expr;
 using kernel::Type;
 using rt::PointsPart;
 
-constexpr int kPointThreads = 128;
-constexpr int kBlockOfPoints = 256;  // of the CPU: cells or points of one block
+// A thread by itself waits for the memory at each cell of its point. With so many cells and more, the threads
+// of a block share those of one point.
+constexpr int kLeastShared = 32;
+constexpr int kTerms = 4 * kPointThreads;  // of a sum that a block has in shared memory at once
+constexpr int kTermsUnrolled = 16;         // of the loop that adds them
+constexpr int kBlockOfPoints = 256;        // of the CPU: cells or points of one block
 
 constexpr PointsPart kCellIndex[] = {PointsPart::cell_x, PointsPart::cell_y, PointsPart::cell_z};
 constexpr PointsPart kSampleIndex[] = {PointsPart::sample_x, PointsPart::sample_y, PointsPart::sample_z};
 constexpr const char* kAxisWords[] = {"x", "y", "z"};
+
+// Whether a block of a GPU samples one point, and not one for each of its threads.
+bool shares_point(const StageView& stage) {
+    if (stage.sample == nullptr) return false;
+    const ir::Points& points = (*stage.program)[stage.sample->points];
+    const int along = points.interpolation == ir::Interpolation::sinc ? 2 * points.radius : 2;
+    int cells = 1;
+    for (int axis = 0; axis < stage.rank(); ++axis)
+        cells *= along;
+    return cells >= kLeastShared;
+}
 
 Expr number(const char* name) {
     return kernel::variable(name, Type::i32);
@@ -38,6 +53,46 @@ public:
     }
 
     Block make(Images* images) { return stage_.inject != nullptr ? inject(images) : sample(); }
+
+    // Samples one point by the threads of a block: they compute the terms of the sum, and one of them adds
+    // these in the order in which a thread by itself does, so that the sum has the same bits.
+    Block sample_by_block(const Expr& threads, const Expr& terms) {
+        const ir::Sample& sample = *stage_.sample;
+        const Type type = kernel_type(context_.program()[sample.value].type);
+        const Expr point = number("point"), first = number("first"), end = number("end");
+        const Expr place = number("place"), count = number("count");
+        const Expr thread = kernel::builtin(Builtin::thread_x);
+        const Expr sum = kernel::variable("sum", type);
+        const Expr term_at_place = kernel::element("terms", {place}, type);
+
+        Block compute{kernel::Declare{Type::i32, "entry", first + place}};
+        declare_cell(kSampleIndex, number("entry"), compute);
+        const Expr made = term(PointsPart::sample_weight, sample.value, compute);
+        compute.push_back(kernel::Assign{term_at_place, made});
+        Block add{kernel::For{"place",
+                              0,
+                              count,
+                              1,
+                              kernel::Unroll::some,
+                              {kernel::Assign{sum, sum + term_at_place}},
+                              Type::i32,
+                              kTermsUnrolled}};
+        Block chunk{
+            kernel::Declare{Type::i32, "count", kernel::select(end - first < terms, end - first, terms)},
+            kernel::For{"place", thread, count, threads, kernel::Unroll::leave, std::move(compute)},
+            kernel::Barrier{}, kernel::If{thread == 0, std::move(add), {}}, kernel::Barrier{}};
+
+        Block body;
+        context_.note(sample.where, body);
+        body.push_back(kernel::DeclareArray{type, "terms", {terms}, kernel::Memory::shared});
+        body.push_back(
+            kernel::Declare{Type::i32, "end", entry(PointsPart::point_begin, "begin", Type::i32, point + 1)});
+        body.push_back(kernel::Declare{type, "sum", kernel::real_literal(0, type), true});
+        body.push_back(kernel::For{"first", entry(PointsPart::point_begin, "begin", Type::i32, point), end,
+                                   terms, kernel::Unroll::leave, std::move(chunk)});
+        body.push_back(kernel::If{thread == 0, {store_sample(sum)}, {}});
+        return body;
+    }
 
 private:
     ir::PointsId points() const {
@@ -84,8 +139,8 @@ private:
         return kernel::convert(kernel::element(array, {number("point")}, Type::f64), type);
     }
 
-    // sum = sum + weight * value
-    void add(PointsPart weights, ir::ExprId value, Block& body) {
+    // weight * value, of the entry at hand
+    Expr term(PointsPart weights, ir::ExprId value, Block& body) {
         Expr made = lower_at_point(context_, sources(), value, body);
         const Type type = made.type();
         const bool is_short = std::holds_alternative<kernel::Variable>(made->kind) ||
@@ -94,9 +149,14 @@ private:
             body.push_back(kernel::Declare{type, "value", made});
             made = kernel::variable("value", type);
         }
-        const Expr weight = kernel::convert(entry(weights, "weight", Type::f64, number("entry")), type);
-        const Expr sum = kernel::variable("sum", type);
-        body.push_back(kernel::Assign{sum, sum + weight * made});
+        return kernel::convert(entry(weights, "weight", Type::f64, number("entry")), type) * made;
+    }
+
+    // sum = sum + weight * value
+    void add(PointsPart weights, ir::ExprId value, Block& body) {
+        const Expr made = term(weights, value, body);
+        const Expr sum = kernel::variable("sum", made.type());
+        body.push_back(kernel::Assign{sum, sum + made});
     }
 
     kernel::Statement over_entries(PointsPart begin, Block body) {
@@ -145,15 +205,19 @@ private:
         declare_cell(kSampleIndex, number("entry"), each);
         add(PointsPart::sample_weight, sample.value, each);
         body.push_back(over_entries(PointsPart::point_begin, std::move(each)));
-        const ir::Points& set = declared();
-        const auto trace = static_cast<std::size_t>(sample.trace);
-        const int part =
-            static_cast<int>(PointsPart::first_column) + static_cast<int>(set.columns.size()) + sample.trace;
-        const std::string array =
-            context_.point_array(points(), part, set.traces[trace].name, Type::f64, true);
-        body.push_back(kernel::Assign{kernel::element(array, {number("point")}, Type::f64),
-                                      kernel::convert(kernel::variable("sum", type), Type::f64)});
+        body.push_back(store_sample(kernel::variable("sum", type)));
         return body;
+    }
+
+    kernel::Statement store_sample(const Expr& sum) {
+        const ir::Points& set = declared();
+        const int trace = stage_.sample->trace;
+        const int part =
+            static_cast<int>(PointsPart::first_column) + static_cast<int>(set.columns.size()) + trace;
+        const std::string array = context_.point_array(
+            points(), part, set.traces[static_cast<std::size_t>(trace)].name, Type::f64, true);
+        return kernel::Assign{kernel::element(array, {number("point")}, Type::f64),
+                              kernel::convert(sum, Type::f64)};
     }
 
     Context& context_;
@@ -170,15 +234,23 @@ bool is_at_points(const StageView& stage) {
 }
 
 std::vector<std::string> point_roles() {
-    return {"cell", "point", "entry", "sum", "value", "block", "begin", "end"};
+    return {"cell",  "point", "entry", "sum",   "value", "block",
+            "begin", "end",   "first", "place", "count", "terms"};
 }
 
 StrategyResult lower_points_cuda(Context& context, Images& images) {
     StrategyResult result;
-    result.tile[0] = kPointThreads;
     PointWork work(context, false);
     const Expr threads = named_constant(result.function, "kThreads", kPointThreads);
     Block& body = result.function.body;
+    if (shares_point(context.stage())) {
+        result.tile[0] = 1;
+        const Expr terms = named_constant(result.function, "kTerms", kTerms);
+        body.push_back(kernel::Declare{Type::i32, work.counter(), kernel::builtin(Builtin::block_x)});
+        append(body, work.sample_by_block(threads, terms));
+        return result;
+    }
+    result.tile[0] = kPointThreads;
     body.push_back(
         kernel::Declare{Type::i32, work.counter(),
                         kernel::builtin(Builtin::block_x) * threads + kernel::builtin(Builtin::thread_x)});
@@ -216,8 +288,9 @@ std::string point_words(const StageView& stage) {
         return fmt::format("Adds what is injected at {} to {}: a thread for each cell that they touch.",
                            program[stage.inject->points].name, program[stage.inject->target].name);
     const ir::Points& points = program[stage.sample->points];
-    return fmt::format("Samples {}.{}: a thread for each point.", points.name,
-                       points.traces[static_cast<std::size_t>(stage.sample->trace)].name);
+    return fmt::format("Samples {}.{}: a {} for each point.", points.name,
+                       points.traces[static_cast<std::size_t>(stage.sample->trace)].name,
+                       shares_point(stage) ? "block" : "thread");
 }
 
 std::vector<rt::PointsPlan> point_plans(const ir::Program& program) {

@@ -2,12 +2,15 @@
 //
 // Injecting: a thread, or an iteration of a loop, for each cell that is touched adds the contributions of its
 // points one after the other, so that no two threads add to a cell. Sampling: one for each point adds over
-// its cells in memory order. So every engine adds in the same order.
+// its cells in memory order. So every engine adds in the same order. Where a point has many cells, the
+// threads of a block compute the terms of its sum and one of them adds.
 #pragma once
 
 #include "compiler/lower/shared/strategy.h"
 
 namespace halo::lower {
+
+inline constexpr int kPointThreads = 128;  // of a block
 
 bool is_at_points(const StageView& stage);
 std::vector<std::string> point_roles();  // names that these kernels reserve
