@@ -1,5 +1,5 @@
-// C++ functions that use more of its library. What a file includes is read anew for each of its functions, so they
-// have one of their own.
+// C++ functions that use more of its library. What a file includes is read anew for each of its functions, so
+// they have one of their own.
 #include <algorithm>
 #include <cmath>
 #include <iostream>
