@@ -45,7 +45,7 @@ __attribute__((noinline)) void fill_stack(unsigned char garbage) {
 
 // Of the processor, so that what else the machine does decides nothing; of the clock, for a function that
 // waits.
-void limit_time(__itimer_which clock, double seconds) {
+void limit_time(int clock, double seconds) {
     const auto whole = static_cast<time_t>(seconds);
     const itimerval limit{{0, 0},
                           {whole, static_cast<suseconds_t>((seconds - static_cast<double>(whole)) * 1e6)}};
