@@ -433,16 +433,20 @@ std::string preprocess(const SourceRequest& request, std::map<std::string, int>*
                            });
 }
 
-std::set<std::string> kinds_in(const SourceRequest& request) {
+std::set<std::string> kinds_in(const SourceRequest& request, const std::vector<std::string>& functions) {
     std::string text, trouble;
     llvm::raw_string_ostream messages(text);
     std::set<std::string> kinds;
     Action action([&](clang::ASTContext& context) {
-        if (const clang::FunctionDecl* function = the_function(context, request, trouble))
-            collect_kinds(function->getBody(), kinds);
+        SourceRequest wanted = request;
+        for (const std::string& each : functions) {
+            wanted.function = each;
+            if (const clang::FunctionDecl* function = the_function(context, wanted, trouble))
+                collect_kinds(function->getBody(), kinds);
+        }
     });
     make_compiler(request, Mode::read, nullptr, messages)->ExecuteAction(action);
-    if (kinds.empty()) throw SourceError(trouble + text);
+    if (kinds.empty() || !trouble.empty()) throw SourceError(trouble + text);
     return kinds;
 }
 

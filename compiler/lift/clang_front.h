@@ -42,8 +42,9 @@ c::Unit read_function(const SourceRequest& request);
 // Throws SourceError.
 std::string preprocess(const SourceRequest& request, std::map<std::string, int>* made_small = nullptr);
 
-// The kinds of statements and expressions in the function's body, as Clang calls them. Throws SourceError.
-std::set<std::string> kinds_in(const SourceRequest& request);
+// The kinds of statements and expressions in the bodies of functions of the file, as Clang calls them. Throws
+// SourceError.
+std::set<std::string> kinds_in(const SourceRequest& request, const std::vector<std::string>& functions);
 
 // The file compiled for this machine, with `text` after its last line, and `inserted` in front of its byte
 // `at`, to an ELF object. Of a CUDA file: as

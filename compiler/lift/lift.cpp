@@ -246,24 +246,30 @@ Lifted lift(const Options& options) {
     return lift_whole(options, read_function(options.source));
 }
 
-Nests lift_nests(const Options& options) {
-    const c::Unit unit = read_function(options.source);
+namespace {
+
+Nests nests_of(const Options& options, const c::Unit& unit) {
     Nests found;
     const c::Function& function = unit.functions[static_cast<std::size_t>(unit.function)];
     const bool returns = unit.types[static_cast<std::size_t>(function.result)].plain != "void";
     try {
-        if (options.keep_result && returns && !function.is_kernel) {
-            found = NestFinder(options, unit).find();
-            return found;
-        }
+        if (options.keep_result && returns && !function.is_kernel) return NestFinder(options, unit).find();
         found.lifted.push_back(lift_whole(options, unit));
         found.is_whole = true;
-        return found;
     } catch (const LiftError& refused) {
         if (!function.is_kernel && !unit.fast_math) found = NestFinder(options, unit).find();
         if (found.lifted.empty() && found.refused.empty()) found.refused.push_back(refused);
-        return found;
     }
+    return found;
+}
+
+}  // namespace
+
+Nests lift_nests(const Options& options) {
+    c::Unit unit = read_function(options.source);
+    Nests found = nests_of(options, unit);
+    found.unit = std::move(unit);
+    return found;
 }
 
 std::string file_text(const Lifted& lifted, const std::vector<std::string>& verdict) {

@@ -17,6 +17,9 @@ struct Options {
     FormOptions form;
     std::string name;          // of the stencil; empty: that of the function
     bool keep_result = false;  // a function that returns something is lifted nest by nest
+    // For how long, on the processor, the whole function is run while some of its branches have not been
+    // taken.
+    double most_seconds = 20;
 };
 
 struct Lifted {
@@ -54,6 +57,7 @@ struct Nests {
     };
     std::vector<Around> around;  // why loops around nests are none
     bool is_whole = false;
+    c::Unit unit;  // all that was read
 };
 // Throws SourceError.
 Nests lift_nests(const Options& options);

@@ -27,7 +27,9 @@ RunRecord* record = nullptr;
 // ---- traced reads and writes
 
 Region* region_of(const char* place) {
-    for (int i = 0; record != nullptr && i < record->region_count; ++i) {
+    // Most of what a function that is not optimised reads and writes are its variables, on the stack.
+    if (record == nullptr || place < record->first || place >= record->last) return nullptr;
+    for (int i = 0; i < record->region_count; ++i) {
         Region& each = record->regions[i];
         if (place >= each.begin && place < each.end) return &each;
     }

@@ -26,6 +26,7 @@ struct RunRecord {
     static constexpr int kMostRegions = 64;
     Region regions[kMostRegions];
     int region_count = 0;
+    char *first = nullptr, *last = nullptr;  // all regions lie between them
     static constexpr int kProcesses = 3;
     int rank = 0;                 // of MPI
     int failing_allocation = -1;  // the one that gives no memory; -1: none

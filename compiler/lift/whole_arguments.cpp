@@ -117,6 +117,8 @@ std::vector<void*> Arguments::place(Layout layout, const std::vector<Region>& to
                 planes[plane] = reinterpret_cast<char*>(rows + plane * (kRows / kPlanes));
             at = reinterpret_cast<char*>(values[i].kind == ValueKind::rows ? rows : planes);
         }
+        record.first = i == 0 ? memory.begin() : std::min(record.first, memory.begin());
+        record.last = i == 0 ? memory.end() : std::max(record.last, memory.end());
         if (record.region_count < RunRecord::kMostRegions)
             record.regions[record.region_count++] = {
                 memory.begin(), memory.end(), memory.end(), memory.begin(), memory.end(), memory.begin(), 0};

@@ -38,7 +38,7 @@ struct ProcessRun {
     std::vector<void*> values;  // for halo_lift_whole()
     std::vector<GlobalPlace> globals;
     int calls = 1;
-    double seconds = 1;         // after which it counts as failed
+    double seconds = 1;         // of the processor, after which it counts as failed
     unsigned char garbage = 0;  // what lies where the function's variables will be
 };
 

@@ -106,10 +106,11 @@ struct LoadedObject::Session {
     std::unique_ptr<llvm::object::ObjectFile> file;
     std::unique_ptr<llvm::DWARFContext> lines;
 
+    // The session ends before its layer goes: what it removes is memory that the layer frees.
     ~Session() {
-        layer.reset();
         if (!execution) return;
         if (auto error = execution->endSession()) llvm::consumeError(std::move(error));
+        layer.reset();
     }
 
     void start() {

@@ -76,6 +76,14 @@ void check_random(schedule::Strategy strategy, Seeds seeds) {
                  });
 }
 
+void check_resident(std::uint64_t first, std::uint64_t count) {
+    constexpr int kTimes = 20;  // for blocks to run ahead of others
+    check_on_the_chip(seeds_from_environment(first, count), kTimes,
+                      [](const Reference& reference, const lower::Lowered& lowered) {
+                          return difference(reference, lowered, gpu(), load);
+                      });
+}
+
 }  // namespace
 
 TEST_CASE("examples by the schedules that are chosen for them", "[examples]") {
@@ -125,12 +133,19 @@ TEST_CASE("random time loops on the GPU end at the step that a reduction says", 
                    });
 }
 
-TEST_CASE("random time loops on the GPU with the grid on the chip", "[resident]") {
-    constexpr int kTimes = 20;  // for blocks to run ahead of others
-    check_on_the_chip(seeds_from_environment(15001, 150), kTimes,
-                      [](const Reference& reference, const lower::Lowered& lowered) {
-                          return difference(reference, lowered, gpu(), load);
-                      });
+// Each loop is a text of its own, of which the resident kernel takes the compiler seconds: four entries of
+// ctest.
+TEST_CASE("random time loops on the GPU with the grid on the chip, first quarter", "[resident_first]") {
+    check_resident(15001, 38);
+}
+TEST_CASE("random time loops on the GPU with the grid on the chip, second quarter", "[resident_second]") {
+    check_resident(15039, 38);
+}
+TEST_CASE("random time loops on the GPU with the grid on the chip, third quarter", "[resident_third]") {
+    check_resident(15077, 37);
+}
+TEST_CASE("random time loops on the GPU with the grid on the chip, last quarter", "[resident_last]") {
+    check_resident(15114, 37);
 }
 
 TEST_CASE("fast functions stay within their stated bounds", "[functions]") {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
+#include <utility>
 
 namespace halo::test {
 
@@ -60,6 +62,14 @@ lift::Options options_of(const LiftCase& each) {
     options.form.equal_rims = has("--equal-rims");
     options.form.strict_fp = has("--strict-fp");
     return options;
+}
+
+const lift::Nests& nests_of(const LiftCase& each) {
+    static std::map<std::pair<std::string, std::string>, lift::Nests> all;
+    const auto key = std::pair(each.file, each.function);
+    const auto found = all.find(key);
+    return found != all.end() ? found->second
+                              : all.emplace(key, lift::lift_nests(options_of(each))).first->second;
 }
 
 }  // namespace halo::test

@@ -17,5 +17,7 @@ struct LiftCase {
 };
 std::vector<LiftCase> lift_cases();
 lift::Options options_of(const LiftCase& each);
+// What is lifted of it; each is lifted once in a process. Throws lift::SourceError.
+const lift::Nests& nests_of(const LiftCase& each);
 
 }  // namespace halo::test

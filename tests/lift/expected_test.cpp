@@ -17,13 +17,13 @@ std::string without_header(std::string text) {
 
 }  // namespace
 
-TEST_CASE("lifted specs are as expected") {
+TEST_CASE("lifted specs are as expected", "[cases]") {
     std::map<std::string, std::string> files;
     for (const halo::test::LiftCase& each : halo::test::lift_cases()) {
         if (!each.refused.empty()) continue;
         std::string name = each.file;
         name[name.rfind('.')] = '_';
-        for (const halo::lift::Lifted& lifted : halo::lift::lift_nests(options_of(each)).lifted) {
+        for (const halo::lift::Lifted& lifted : halo::test::nests_of(each).lifted) {
             std::string& text = files[name + ".halo"];
             text += (text.empty() ? "" : "\n") + without_header(halo::lift::file_text(lifted, {}));
         }

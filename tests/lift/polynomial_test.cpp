@@ -10,7 +10,7 @@ std::string text(const Polynomial& poly) {
 }
 }  // namespace
 
-TEST_CASE("polynomials are added, multiplied and written") {
+TEST_CASE("polynomials are added, multiplied and written", "[parts]") {
     CHECK(text(nx * ny - nx + 3) == "n*m - n + 3");
     CHECK((nx + 1) * (nx - 1) == nx * nx - 1);
     CHECK((nx - nx).is_zero());
@@ -20,7 +20,7 @@ TEST_CASE("polynomials are added, multiplied and written") {
     CHECK_FALSE((i * i).coefficient(2));
 }
 
-TEST_CASE("polynomials are divided") {
+TEST_CASE("polynomials are divided", "[parts]") {
     CHECK((nx * ny).divided_by(nx) == ny);
     CHECK((nx * ny + 2 * 0 + nx).divided_by(nx) == ny + 1);
     CHECK_FALSE((nx * ny + 1).divided_by(nx));

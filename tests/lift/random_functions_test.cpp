@@ -87,7 +87,7 @@ private:
 
 }  // namespace
 
-TEST_CASE("random functions are lifted as they are, or refused") {
+TEST_CASE("random functions are lifted as they are, or refused", "[parts]") {
     const TemporaryFolder folder;
     int lifted = 0, refused = 0;
     for (unsigned seed = 1; seed <= 60; ++seed) {

@@ -26,16 +26,15 @@ bool is_reported(const Nests& found, SourceRange loop) {
                        [&](const auto& each) { return each.at == loop.begin; });
 }
 
-void check_loops(const halo::lift::Options& options) {
-    const Nests found = halo::lift::lift_nests(options);
+void check_loops(const Nests& found) {
     if (found.is_whole) return;
-    const halo::lift::c::Unit unit = halo::lift::read_function(options.source);
+    const halo::lift::c::Unit& unit = found.unit;
     const bool is_whole_refused = found.refused.size() == 1 && found.refused.front().nest == SourceRange{};
     const auto visit = [&](const auto& self, int id) -> void {
         if (id < 0) return;
         const halo::lift::c::Statement& each = unit.statements[static_cast<std::size_t>(id)];
         if (each.is_loop) {
-            INFO(options.source.function << ": " << unit.source.text(each.where));
+            INFO(unit.source.text(each.where));
             CHECK((is_whole_refused || is_reported(found, each.where)));
         }
         for (const int inner : each.statements)
@@ -46,12 +45,12 @@ void check_loops(const halo::lift::Options& options) {
 
 }  // namespace
 
-TEST_CASE("no loop is passed over") {
+TEST_CASE("no loop is passed over", "[cases]") {
     for (const halo::test::LiftCase& each : halo::test::lift_cases())
-        check_loops(options_of(each));
+        check_loops(halo::test::nests_of(each));
 }
 
-TEST_CASE("several nests in a loop that is refused have a reason each") {
+TEST_CASE("several nests in a loop that is refused have a reason each", "[parts]") {
     const TemporaryFolder folder;
     halo::lift::Options options;
     options.source.file = folder / "several.cpp";
@@ -77,8 +76,8 @@ void several(int n, double* a, double* b) {
     }
 }
 )";
-    check_loops(options);
     const Nests found = halo::lift::lift_nests(options);
+    check_loops(found);
     CHECK(found.lifted.size() == 1);
     CHECK(found.around.size() == 2);
     std::vector<std::size_t> lines;
@@ -87,7 +86,7 @@ void several(int n, double* a, double* b) {
     CHECK(lines == std::vector<std::size_t>{6, 7, 10, 14, 15, 17});
 }
 
-TEST_CASE("a nest beside other statements of a refused loop has a reason of its own") {
+TEST_CASE("a nest beside other statements of a refused loop has a reason of its own", "[parts]") {
     const TemporaryFolder folder;
     halo::lift::Options options;
     options.source.file = folder / "boxes.c";
@@ -103,8 +102,8 @@ void smooth(int count, struct box *boxes) {
     }
 }
 )";
-    check_loops(options);
     const Nests found = halo::lift::lift_nests(options);
+    check_loops(found);
     std::vector<std::size_t> lines;
     for (const halo::lift::LiftError& each : found.refused)
         lines.push_back(each.source.line_column(each.nest.begin).line);

@@ -27,7 +27,7 @@ bool passes_with(const std::string& function, const std::string& from, const std
 
 }  // namespace
 
-TEST_CASE("verifying finds wrong specs") {
+TEST_CASE("verifying finds wrong specs", "[parts]") {
     CHECK(passes_with("blur_row", "0.5", "0.5"));
     CHECK_FALSE(passes_with("blur_row", "0.5", "0.5000000000000001"));  // a weight, by its last place
     CHECK_FALSE(passes_with("blur_row", "in[x-1]", "in[x+1]"));  // a neighbour, where weights are the same
@@ -39,7 +39,7 @@ TEST_CASE("verifying finds wrong specs") {
     CHECK_FALSE(passes_with("heat_kernel", "x+1", "x-1"));
 }
 
-TEST_CASE("a function that goes astray ends alone") {
+TEST_CASE("a function that goes astray ends alone", "[parts]") {
     const TemporaryFolder folder;
     const std::string file = (folder.path() / "astray.c").string();
     std::ofstream(file) << "void astray(int n, const double *restrict a, double *restrict b) {\n"
@@ -59,7 +59,7 @@ TEST_CASE("a function that goes astray ends alone") {
     CHECK_THROWS_AS(halo::lift::verify(options, lifted), halo::lift::SourceError);
 }
 
-TEST_CASE("compile_commands.json is honoured") {
+TEST_CASE("compile_commands.json is honoured", "[parts]") {
     const TemporaryFolder folder;
     const std::string file = (folder.path() / "scaled.c").string();
     std::ofstream(file) << "void scaled(int n, const double *restrict a, double *restrict b) {\n"
@@ -76,7 +76,7 @@ TEST_CASE("compile_commands.json is honoured") {
     CHECK(halo::lift::lift(options).spec.body.find("3.5") != std::string::npos);
 }
 
-TEST_CASE("verifying finds wrong reductions") {
+TEST_CASE("verifying finds wrong reductions", "[parts]") {
     const auto passes = [](const std::string& function, const std::string& from, const std::string& to) {
         const halo::lift::Options options = options_of(named(function));
         halo::lift::Nests found = halo::lift::lift_nests(options);
@@ -104,7 +104,7 @@ TEST_CASE("verifying finds wrong reductions") {
     CHECK_FALSE(passes("largest_change", "abs(w - u)", "abs(w + u)"));
 }
 
-TEST_CASE("verifying finds wrong specs of nests") {
+TEST_CASE("verifying finds wrong specs of nests", "[parts]") {
     const halo::lift::Options options = options_of(named("simulate"));
     halo::lift::Nests found = halo::lift::lift_nests(options);
     REQUIRE(found.lifted.size() == 1);

@@ -13,7 +13,8 @@ using halo::lift::Verdict;
 // The verdict on a function of which one spec says something else.
 class Tried {
 public:
-    explicit Tried(const std::string& text, const char* extension = ".c") {
+    explicit Tried(const std::string& text, const char* extension = ".c", double most_seconds = 20) {
+        options_.most_seconds = most_seconds;
         options_.source.file = (folder_.path() / ("tried" + std::string(extension))).string();
         options_.source.function = "tried";
         std::ofstream(options_.source.file) << text;
@@ -50,8 +51,8 @@ void check_wrong(const Tried& function, const std::string& from, const std::stri
     CHECK_FALSE(wrong.difference.empty());
 }
 
-std::string left_of(const std::string& text) {
-    const Verdict verdict = Tried(text).verdict();
+std::string left_of(const std::string& text, double most_seconds = 20) {
+    const Verdict verdict = Tried(text, ".c", most_seconds).verdict();
     INFO(verdict.difference);
     CHECK(verdict.difference.empty());
     return verdict.left;
@@ -59,7 +60,7 @@ std::string left_of(const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("the whole function finds wrong stencils in it") {
+TEST_CASE("the whole function finds wrong stencils in it", "[parts]") {
     // What a branch, a cast or a limit is, shows on one side of a literal alone.
     const Tried dropped(
         "void tried(int n, const float *restrict a, float *restrict b) {\n"
@@ -85,24 +86,27 @@ TEST_CASE("the whole function finds wrong stencils in it") {
                 "x-1", "x-2");
 }
 
-TEST_CASE("what no run has reached is said") {
+TEST_CASE("what no run has reached is said", "[parts]") {
+    constexpr double kSeconds = 4;  // longer runs do not reach it, either
     CHECK(left_of("void tried(int n, int m, const float *restrict u, float *restrict w) {\n"
                   "    if (m > 7)\n"
                   "        if (m < 7)\n"
                   "            for (int i = 0; i < n; i++) w[i] = 2 * u[i];\n"
-                  "    for (int i = 0; i < n; i++) w[i] = w[i] + u[i];\n}\n") ==
-          "in line 3 `m < 7` was never true (and 1 more)");
+                  "    for (int i = 0; i < n; i++) w[i] = w[i] + u[i];\n}\n",
+                  kSeconds) == "in line 3 `m < 7` was never true (and 1 more)");
     CHECK(left_of("#include <stdio.h>\n"
                   "int tried(int n, const float *restrict u, float *restrict w) {\n"
                   "    FILE *held = fopen(\"tried\", \"r\");\n"
                   "    if (!held) return 1;\n"
                   "    for (int i = 0; i < n; i++) w[i] = 2 * u[i];\n"
-                  "    return 0;\n}\n")
+                  "    return 0;\n}\n",
+                  kSeconds)
               .find("`fopen` is defined elsewhere") != std::string::npos);
     CHECK(left_of("int helper(int);\n"
                   "void tried(int n, const float *restrict u, float *restrict w) {\n"
                   "    for (int i = 0; i < n; i++) w[i] = 2 * u[i];\n"
-                  "    helper(n);\n}\n")
+                  "    helper(n);\n}\n",
+                  kSeconds)
               .find("`helper`") != std::string::npos);
     // Where size + 2 overflows the function has no meaning: that is no difference.
     CHECK(left_of("double tried(float *restrict first, int size, int steps) {\n"
@@ -113,10 +117,11 @@ TEST_CASE("what no run has reached is said") {
                   "            for (int j = 1; j < m - 1; j++)\n"
                   "                a[(t + 1) % 2][i][j] = 0.5f * (a[t % 2][i - 1][j] + a[t % 2][i][j + 1]);\n"
                   "    if (m > 7 && m < 7) return 1;\n"
-                  "    return 0;\n}\n") == "in line 8 `m < 7` was never true");
+                  "    return 0;\n}\n",
+                  kSeconds) == "in line 8 `m < 7` was never true");
 }
 
-TEST_CASE("what is around the nests is run with them") {
+TEST_CASE("what is around the nests is run with them", "[parts]") {
     // The nest by itself is right; the program goes on to use what it left.
     const Tried swapped(
         "#include <stdlib.h>\n"
@@ -137,7 +142,7 @@ TEST_CASE("what is around the nests is run with them") {
     CHECK(verdict.difference.empty());
 }
 
-TEST_CASE("each side of each number in the text is drawn") {
+TEST_CASE("each side of each number in the text is drawn", "[parts]") {
     // Numbers below zero are a minus and a number in the text.
     CHECK(left_of("void tried(int n, const float *restrict a, float *restrict b) {\n"
                   "    for (int i = 0; i < n; i++) b[i] = a[i] < -100.f ? 0.0f : a[i];\n}\n") == "");

@@ -1,7 +1,6 @@
 // Arrays in the containers of C++.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdio>
 #include <vector>
 

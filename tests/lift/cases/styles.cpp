@@ -1,6 +1,5 @@
 // Styles of C++.
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <utility>
 
