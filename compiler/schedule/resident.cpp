@@ -13,8 +13,6 @@ namespace halo::schedule {
 
 namespace {
 
-namespace model = resident_model;
-
 constexpr int kMostRows = 32;             // of a thread: a mask of 32 bits says which are sent
 constexpr int kAlignment = 16;            // bytes of a vector
 constexpr std::int64_t kMostGhosts = 32;  // of a field for each thread of the block
@@ -74,8 +72,8 @@ std::string refused_tile(const ir::Program& core, const ResidentSchedule& schedu
         return "a thread has 1, 2 or 4 cells along the first axis";
     if (schedule.cells[1] * schedule.cells[2] > kMostRows)
         return "a thread has more than " + std::to_string(kMostRows) + " rows of cells";
-    if (schedule.cells[0] * schedule.cells[1] * schedule.cells[2] > model::kMostCells)
-        return "a thread has more than " + std::to_string(model::kMostCells) + " cells";
+    if (schedule.cells[0] * schedule.cells[1] * schedule.cells[2] > resident_model::kMostCells)
+        return "a thread has more than " + std::to_string(resident_model::kMostCells) + " cells";
     return "";
 }
 
@@ -151,21 +149,21 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
 int resident_registers(const ir::Program& core, const ResidentShape& shape,
                        const ResidentSchedule& schedule) {
     const auto& cells = schedule.cells;
-    double registers = model::kPlaceRegisters;
+    double registers = resident_model::kPlaceRegisters;
     for (const ResidentBox& box : shape.boxes) {
         const int words = size_of(core[box.field].type) / 4;
         const int levels = box.role == ir::Role::state ? core[box.field].history + 2 : 1;
-        registers += model::kCellRegisters * levels * words * cells[0] * cells[1] * cells[2];
+        registers += resident_model::kCellRegisters * levels * words * cells[0] * cells[1] * cells[2];
         double window = words, nearest = words;
         for (std::size_t axis = 0; axis < 3; ++axis) {
-            const int most = std::min(cells[axis], model::kMostOfWindow);
+            const int most = std::min(cells[axis], resident_model::kMostOfWindow);
             window *= most + 2 * box.reach[axis];
             nearest *= most + 2 * std::min(box.reach[axis], 1);
         }
-        registers += model::kFarRegisters * (window - nearest);
+        registers += resident_model::kFarRegisters * (window - nearest);
         if (!box.is_exchanged) continue;
         const int packet = words == 2 ? 1 : cells[0] == 4 && !box.has_corners ? 2 : std::min(2, cells[0]);
-        registers += model::kPacketRegisters *
+        registers += resident_model::kPacketRegisters *
                      std::ceil(static_cast<double>(box.exchanged()) / packet / schedule.all_threads());
     }
     return static_cast<int>(registers);
@@ -178,7 +176,7 @@ int spilled_registers(int registers, const ResidentSchedule& schedule, const Tar
 }
 
 double spill_seconds(int spilled, const ResidentSchedule& schedule) {
-    return model::kSpillCycles * schedule.warps_of_scheduler() * spilled / model::kClock;
+    return resident_model::kSpillCycles * schedule.warps_of_scheduler() * spilled / resident_model::kClock;
 }
 
 std::vector<ResidentStage> resident_stages(const ir::Program& core, const Pipeline& pipeline) {
@@ -195,28 +193,30 @@ std::vector<ResidentStage> resident_stages(const ir::Program& core, const Pipeli
 // Instructions of a cell besides its arithmetic.
 static double overhead_of(const ResidentSchedule& schedule, int rank) {
     const auto& of_thread = schedule.cells;
-    double overhead = model::kCellInstructions + model::kRowInstructions / of_thread[1];
-    if (rank == 3) overhead += model::kPlaneInstructions / of_thread[2];
-    if (32 % schedule.threads[0] != 0) overhead += model::kSplitRowInstructions;
-    return overhead * (of_thread[0] == 4   ? model::kVectorsOfFour
-                       : of_thread[0] == 2 ? model::kVectorsOfTwo
-                                           : model::kSingleCells);
+    double overhead = resident_model::kCellInstructions + resident_model::kRowInstructions / of_thread[1];
+    if (rank == 3) overhead += resident_model::kPlaneInstructions / of_thread[2];
+    if (32 % schedule.threads[0] != 0) overhead += resident_model::kSplitRowInstructions;
+    return overhead * (of_thread[0] == 4   ? resident_model::kVectorsOfFour
+                       : of_thread[0] == 2 ? resident_model::kVectorsOfTwo
+                                           : resident_model::kSingleCells);
 }
 
 // Seconds of a step for the exchange of a field.
 static double exchange_seconds(const ir::Program& core, const ResidentBox& box,
                                const ResidentSchedule& schedule) {
     const int words = size_of(core[box.field].type) / 4;
-    const double bytes_of_cell = words == 2                                   ? model::kWidePacketBytes
-                                 : schedule.cells[0] == 4 && !box.has_corners ? model::kVectorPacketBytes
-                                                                              : model::kPairPacketBytes;
+    const double bytes_of_cell = words == 2 ? resident_model::kWidePacketBytes
+                                 : schedule.cells[0] == 4 && !box.has_corners
+                                     ? resident_model::kVectorPacketBytes
+                                     : resident_model::kPairPacketBytes;
     const auto ghosts = [&](int axis) {
         const auto at = static_cast<std::size_t>(axis);
         if (!box.exchanged_along[at]) return 0.0;
         return 2.0 * box.reach[at] * box.own[(at + 1) % 3] * box.own[(at + 2) % 3];
     };
-    return model::kPacketSeconds + (ghosts(1) + ghosts(2)) * bytes_of_cell / model::kSentBytes +
-           ghosts(0) * words * model::kSideCellSeconds;
+    return resident_model::kPacketSeconds +
+           (ghosts(1) + ghosts(2)) * bytes_of_cell / resident_model::kSentBytes +
+           ghosts(0) * words * resident_model::kSideCellSeconds;
 }
 
 double resident_seconds(const ir::Program& core, const std::vector<ResidentStage>& stages,
@@ -226,18 +226,19 @@ double resident_seconds(const ir::Program& core, const std::vector<ResidentStage
     // The time is that of the busiest of an SM's schedulers. A warp of few threads takes as long as others.
     const double cells = static_cast<double>(schedule.warps_of_scheduler()) * kWarp * of_thread[0] *
                          of_thread[1] * of_thread[2];
-    const double latency = std::sqrt(std::max(1.0, model::kWarpsToHideLatency / schedule.warps()));
+    const double latency = std::sqrt(std::max(1.0, resident_model::kWarpsToHideLatency / schedule.warps()));
     double cut = 1, cycles = 0, seconds = 0;
     for (int axis = 0; axis < core.rank(); ++axis)
-        if (!schedule.is_whole[static_cast<std::size_t>(axis)]) cut += model::kCutBox;
+        if (!schedule.is_whole[static_cast<std::size_t>(axis)]) cut += resident_model::kCutBox;
     for (const ResidentStage& stage : stages) {
         const double instructions = stage.arithmetic + overhead_of(schedule, core.rank());
-        cycles += model::kBarrierCycles +
-                  cut * latency * (stage.is_wide ? model::kWideArithmetic : 1) * cells * instructions / kWarp;
+        cycles += resident_model::kBarrierCycles + cut * latency *
+                                                       (stage.is_wide ? resident_model::kWideArithmetic : 1) *
+                                                       cells * instructions / kWarp;
     }
     for (const ResidentBox& box : shape.boxes)
         if (box.is_exchanged) seconds += exchange_seconds(core, box, schedule);
-    return seconds + cycles / model::kClock;
+    return seconds + cycles / resident_model::kClock;
 }
 
 }  // namespace halo::schedule

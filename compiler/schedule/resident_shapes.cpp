@@ -10,8 +10,6 @@ namespace halo::schedule {
 
 namespace {
 
-namespace model = resident_model;
-
 using Axes = std::array<int, 3>;
 
 struct ShapeLister {
@@ -24,7 +22,8 @@ struct ShapeLister {
     void add(const Axes& threads, const Axes& cells) {
         ResidentSchedule schedule{pins.threads.value_or(threads), pins.cells.value_or(cells), {}, {}, 0};
         const int all = schedule.all_threads();
-        if (!pins.threads && (all < model::kFewestThreads || all > model::kMostThreads)) return;
+        if (!pins.threads && (all < resident_model::kFewestThreads || all > resident_model::kMostThreads))
+            return;
         if (!known.emplace(schedule.threads, schedule.cells).second) return;
         list.push_back(fitted(schedule, extent));
     }
@@ -58,17 +57,18 @@ struct ShapeLister {
     // Adds all shapes whose threads' cells cover such a tile with little waste.
     void add_tile(const std::array<std::int64_t, 3>& tile) {
         const std::int64_t all = tile[0] * tile[1] * tile[2];
-        if (all > model::kMostThreads * model::kMostCells) return;
+        if (all > resident_model::kMostThreads * resident_model::kMostCells) return;
         const auto threads = [&](std::size_t axis, int cells) { return (tile[axis] + cells - 1) / cells; };
         for (const int x : {4, 2, 1}) {
-            for (int y = 1; y <= (rank >= 2 ? model::kMostCellsOfAxis : 1); ++y) {
+            for (int y = 1; y <= (rank >= 2 ? resident_model::kMostCellsOfAxis : 1); ++y) {
                 const std::int64_t of_plane = threads(0, x) * threads(1, y);
-                if (of_plane > model::kMostThreads) continue;
-                for (int z = 1; z <= (rank == 3 ? model::kMostCellsOfAxis : 1); ++z) {
+                if (of_plane > resident_model::kMostThreads) continue;
+                for (int z = 1; z <= (rank == 3 ? resident_model::kMostCellsOfAxis : 1); ++z) {
                     const std::int64_t of_block = of_plane * threads(2, z);
-                    if (of_block < model::kFewestThreads || of_block > model::kMostThreads) continue;
+                    if (of_block < resident_model::kFewestThreads || of_block > resident_model::kMostThreads)
+                        continue;
                     if (static_cast<double>(of_block * x * y * z) >
-                        model::kMostWaste * static_cast<double>(all))
+                        resident_model::kMostWaste * static_cast<double>(all))
                         continue;
                     add({static_cast<int>(threads(0, x)), static_cast<int>(threads(1, y)),
                          static_cast<int>(threads(2, z))},
@@ -85,7 +85,7 @@ struct ShapeLister {
             for (const std::int64_t y : tiles_along(1, left)) {
                 for (const std::int64_t z : tiles_along(2, left / count(1, y))) {
                     const std::int64_t all = count(0, x) * count(1, y) * count(2, z);
-                    if (static_cast<double>(all) >= model::kLeastUsed * static_cast<double>(sms))
+                    if (static_cast<double>(all) >= resident_model::kLeastUsed * static_cast<double>(sms))
                         add_tile({x, y, z});
                 }
             }

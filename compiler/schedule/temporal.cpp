@@ -12,8 +12,6 @@ namespace halo::schedule {
 
 namespace {
 
-namespace model = temporal_model;
-
 constexpr int kLanes = 32;
 constexpr int kSectorBytes = 32;
 constexpr int kLineBytes = 128;
@@ -112,19 +110,20 @@ int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pip
     }
     if (queue.fold) registers += pipeline.steps * queue.fold->values() * cells * words;
     if (queue.fold && pipeline.rank == 2 && words == 1)
-        registers += model::kFoldStepRegisters * pipeline.steps - model::kFoldSpareRegisters;
+        registers +=
+            temporal_model::kFoldStepRegisters * pipeline.steps - temporal_model::kFoldSpareRegisters;
     if (keeps_new_planes(pipeline, queue, words))
-        registers += pipeline.steps * cells * model::kNewPlaneEighths / 8;
+        registers += pipeline.steps * cells * temporal_model::kNewPlaneEighths / 8;
     // Of a wide window only a part is in registers at a time.
-    const int at_once = std::min(window, (2 * cells + model::kMostOfWindow) * words);
+    const int at_once = std::min(window, (2 * cells + temporal_model::kMostOfWindow) * words);
     return registers + (queue.has_window ? at_once : cells * words);
 }
 
 int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
     const bool has_rows = pipeline.rank == 3;
-    int registers =
-        model::kPlaceRegisters + (has_rows ? model::kRowRegisters : 0) +
-        model::kFieldRegisters * std::min(static_cast<int>(pipeline.queues.size()), model::kMostFieldsHeld);
+    int registers = temporal_model::kPlaceRegisters + (has_rows ? temporal_model::kRowRegisters : 0) +
+                    temporal_model::kFieldRegisters *
+                        std::min(static_cast<int>(pipeline.queues.size()), temporal_model::kMostFieldsHeld);
     int widest = 1;  // words of a value
     int most_slots = 1;
     int computed = 0;                           // queues
@@ -138,19 +137,22 @@ int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const 
         is_rotated = is_rotated && schedule.unroll % std::max(queue.slots, 1) == 0;
     }
     for_each_reduction(core, pipeline, [&](const ir::Reduce& reduce) {
-        registers += (pipeline.steps + model::kReductionRegisters) * words_of_reduction(core, reduce);
+        registers +=
+            (pipeline.steps + temporal_model::kReductionRegisters) * words_of_reduction(core, reduce);
     });
     if (schedule.unroll > 1 && has_rows)
-        registers += (is_rotated ? model::kRotatedInFlight : model::kMovedInFlight) * widest;
-    const bool are_few = std::ssize(pipeline.queues) <= model::kMostFieldsHeld;
+        registers +=
+            (is_rotated ? temporal_model::kRotatedInFlight : temporal_model::kMovedInFlight) * widest;
+    const bool are_few = std::ssize(pipeline.queues) <= temporal_model::kMostFieldsHeld;
     if (schedule.unroll > 1 && !has_rows && widest > 1 && are_few)
-        registers += std::max(0, model::kWideInFlight - model::kWideInFlightOfSlot * most_slots);
-    if (has_rows && computed > model::kFewQueues) registers += model::kQueuesInFlight;
-    if (widest > 1) registers += model::kWideRegisters;
+        registers +=
+            std::max(0, temporal_model::kWideInFlight - temporal_model::kWideInFlightOfSlot * most_slots);
+    if (has_rows && computed > temporal_model::kFewQueues) registers += temporal_model::kQueuesInFlight;
+    if (widest > 1) registers += temporal_model::kWideRegisters;
     if (has_boxes && has_rows) {
         const Operations work = operations_of(core, pipeline).all();
-        registers +=
-            std::min(model::kMostOfBox, (work.adds + work.multiplies + work.fmas) / model::kBoxOperations);
+        registers += std::min(temporal_model::kMostOfBox,
+                              (work.adds + work.multiplies + work.fmas) / temporal_model::kBoxOperations);
     }
     return registers;
 }
@@ -246,13 +248,13 @@ bool has_f32(const ir::Program& core, ir::ExprId value) {
 double reduction_instructions(const ir::Program& core, const Pipeline& pipeline) {
     double instructions = 0;
     for_each_reduction(core, pipeline, [&](const ir::Reduce& reduce) {
-        instructions += model::kSelectInstructions;
+        instructions += temporal_model::kSelectInstructions;
         if (reduce.op == ir::ReduceOp::sum) {
             // Sums are of f64; the addition is counted once among the stage's operations.
-            instructions += model::kWideAddInstructions - 1 +
-                            (has_f32(core, reduce.value) ? model::kConvertInstructions : 0);
+            instructions += temporal_model::kWideAddInstructions - 1 +
+                            (has_f32(core, reduce.value) ? temporal_model::kConvertInstructions : 0);
         } else if (words_of_reduction(core, reduce) > 1) {
-            instructions += model::kWideSelectInstructions;
+            instructions += temporal_model::kWideSelectInstructions;
         }
     });
     return instructions;
@@ -263,19 +265,20 @@ double instructions_per_cell(const ir::Program& core, const Pipeline& pipeline,
                              const TemporalSchedule& schedule, const StepOperations& operations) {
     const double cells = schedule.cells[0] * schedule.cells[1];
     double instructions =
-        issue_slots(operations.narrow) + model::kWideArithmetic * issue_slots(operations.wide);
+        issue_slots(operations.narrow) + temporal_model::kWideArithmetic * issue_slots(operations.wide);
     instructions += reduction_instructions(core, pipeline);
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const double words = bytes_of(core, queue.field) / 4.0;
         const double rows = queue.has_corners ? schedule.cells[1] + queue.lines() : schedule.cells[1];
-        instructions +=
-            model::kShuffleInstructions * words * (queue.reach[0][0] + queue.reach[0][1]) * rows / cells;
+        instructions += temporal_model::kShuffleInstructions * words *
+                        (queue.reach[0][0] + queue.reach[0][1]) * rows / cells;
         instructions += words * queue.lines() * schedule.cells[0] / cells;
         // Planes move along their queues where no unrolled loop rotates registers; f64 arithmetic hides that.
         if (pipeline.rank == 3 && schedule.unroll == 1 && queue.role != ir::Role::input && words < 2)
-            instructions += model::kMoveInstructions * (queue.slots - 1);
+            instructions += temporal_model::kMoveInstructions * (queue.slots - 1);
     }
-    return instructions + model::kCellInstructions + model::kIterationInstructions / (cells * pipeline.steps);
+    return instructions + temporal_model::kCellInstructions +
+           temporal_model::kIterationInstructions / (cells * pipeline.steps);
 }
 
 }  // namespace
@@ -318,7 +321,7 @@ int traversals_of_column(const ir::Program& program, const TemporalSchedule& sch
     if (parts <= 2) return 0;
     const double planes = static_cast<double>(extent[static_cast<std::size_t>(pipeline->streaming_axis())]);
     const double longer = 2 * planes / static_cast<double>(parts * (parts - 2));
-    const double borders = model::kBorderIterations * (pipeline->lead() + pipeline->tail());
+    const double borders = temporal_model::kBorderIterations * (pipeline->lead() + pipeline->tail());
     return longer < borders ? static_cast<int>(parts) : 0;
 }
 
@@ -365,7 +368,8 @@ Division divide(const Pipeline& pipeline, const TemporalShape& shape, const Temp
     division.workers =
         division.in_step ? parts * division.tiles : static_cast<double>(workers_of(pipeline, schedule));
     // With one block an SM nothing hides the latency of the first planes.
-    const double waited = pipeline.rank == 3 && schedule.min_blocks == 1 ? model::kIterationsToArrive : 0;
+    const double waited =
+        pipeline.rank == 3 && schedule.min_blocks == 1 ? temporal_model::kIterationsToArrive : 0;
     double traversals = std::max(division.workers, division.tiles);
     // A share that crosses from one tile into the next takes two traversals. In a single wave all wait for
     // such shares.
@@ -382,11 +386,12 @@ double imbalance_of(const Pipeline& pipeline, const TemporalShape& shape, const 
                     const Target& target, const Extent& extent) {
     const double waves = schedule.blocks / (static_cast<double>(target.sms) * schedule.min_blocks);
     // After several waves blocks no longer start together, and a partial last wave idles fewer SMs.
-    double imbalance = 1 + (std::ceil(waves) / waves - 1) * std::min(1.0, model::kWavesInStep / waves);
+    double imbalance =
+        1 + (std::ceil(waves) / waves - 1) * std::min(1.0, temporal_model::kWavesInStep / waves);
     const bool has_faces = !shape.periodic[0] || extent[0] % schedule.cells[0] != 0;
-    imbalance *= 1 + (pipeline.rank == 3 ? model::kBlockImbalance
-                      : has_faces        ? model::kFaceImbalance
-                                         : model::kWarpImbalance) /
+    imbalance *= 1 + (pipeline.rank == 3 ? temporal_model::kBlockImbalance
+                      : has_faces        ? temporal_model::kFaceImbalance
+                                         : temporal_model::kWarpImbalance) /
                          std::ceil(waves);
     return imbalance;
 }
@@ -394,9 +399,10 @@ double imbalance_of(const Pipeline& pipeline, const TemporalShape& shape, const 
 // Of the bytes that overlapped tiles read once more than others do, the share that misses the cache.
 double missed_share(const Division& division, double plane_bytes, const Target& target) {
     if (!division.in_step) return 1;
-    const double drift = model::kDrift * division.planes * std::min(1.0, division.tiles / division.workers) *
-                         plane_bytes / static_cast<double>(target.l2_bytes);
-    return model::kMissedInStep + model::kMissedByDrift * std::min(1.0, drift * drift);
+    const double drift = temporal_model::kDrift * division.planes *
+                         std::min(1.0, division.tiles / division.workers) * plane_bytes /
+                         static_cast<double>(target.l2_bytes);
+    return temporal_model::kMissedInStep + temporal_model::kMissedByDrift * std::min(1.0, drift * drift);
 }
 
 }  // namespace
@@ -416,24 +422,26 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const StepOperations operations = operations_of(core, pipeline);
     const Operations work = operations.all();
     const double slots = instructions_per_cell(core, pipeline, schedule, operations) +
-                         (work.divisions + work.roots) * model::kDivisionStall / warps;
-    const double issue = redundancy * slots / (model::kLanesPerSm * model::kClock * target.sms);
+                         (work.divisions + work.roots) * temporal_model::kDivisionStall / warps;
+    const double issue =
+        redundancy * slots / (temporal_model::kLanesPerSm * temporal_model::kClock * target.sms);
     // On a small grid a worker's iterations take their latency one after the other.
     const double iterations =
         division.tiles * division.planes / division.workers + pipeline.lead() + pipeline.tail();
     const double iteration =
-        model::kIterationSeconds +
-        model::kInstructionSeconds * instructions_per_iteration(core, pipeline, schedule);
-    const double latency = (model::kLaunchSeconds + iterations * iteration) / (all * pipeline.steps);
+        temporal_model::kIterationSeconds +
+        temporal_model::kInstructionSeconds * instructions_per_iteration(core, pipeline, schedule);
+    const double latency = (temporal_model::kLaunchSeconds + iterations * iteration) / (all * pipeline.steps);
     const double imbalance = imbalance_of(pipeline, shape, schedule, target, extent);
     if (traffic.synchronizes) {
         const double words = warps * schedule.cells[0] * schedule.cells[1] * traffic.words;
-        const double hidden = std::min(1.0, words / model::kWordsToHideIssue);
-        return std::max(latency, imbalance * (memory + model::kExposedIssue * issue / hidden));
+        const double hidden = std::min(1.0, words / temporal_model::kWordsToHideIssue);
+        return std::max(latency, imbalance * (memory + temporal_model::kExposedIssue * issue / hidden));
     }
-    const double compute = model::kIndependentIssue * issue * (1 + model::kWarpsToHalveIssue / warps);
-    return std::max(latency,
-                    imbalance * (std::max(compute, memory) + model::kOverlap * std::min(compute, memory)));
+    const double compute =
+        temporal_model::kIndependentIssue * issue * (1 + temporal_model::kWarpsToHalveIssue / warps);
+    return std::max(latency, imbalance * (std::max(compute, memory) +
+                                          temporal_model::kOverlap * std::min(compute, memory)));
 }
 
 }  // namespace halo::schedule

@@ -12,8 +12,6 @@ namespace halo::schedule {
 
 namespace {
 
-namespace model = temporal_model;
-
 constexpr int kUsualWarpsOfRows = 4;  // of a block, in two dimensions
 
 // As many iterations as a queue has slots rotate its registers without moves. The unrolled loop may exceed
@@ -29,11 +27,11 @@ int usual_unroll(const ir::Program& core, const Pipeline& pipeline, TemporalSche
     if (slots == 1) return 1;
     const double iteration = instructions_per_iteration(core, pipeline, schedule) / widest;
     if (core.rank() == 2) {
-        const int rotated = std::min(slots, model::kMostUnroll);
-        return rotated * iteration <= model::kCachedInRows ? rotated : 1;
+        const int rotated = std::min(slots, temporal_model::kMostUnroll);
+        return rotated * iteration <= temporal_model::kCachedInRows ? rotated : 1;
     }
-    if (slots == 3 && 3 * iteration <= model::kCachedInstructions) return 3;
-    return 2 * iteration <= model::kCachedInstructions ? 2 : 1;
+    if (slots == 3 && 3 * iteration <= temporal_model::kCachedInstructions) return 3;
+    return 2 * iteration <= temporal_model::kCachedInstructions ? 2 : 1;
 }
 
 // How many blocks may share a grid: as many as are resident at once, with equal shares; or as many as have
@@ -45,15 +43,15 @@ std::vector<int> usual_blocks(const Pipeline& pipeline, const TemporalShape& sha
     std::vector<int> counts{at_once};
     const std::int64_t tiles = tiles_of(pipeline, shape, extent);
     if (pipeline.rank == 2) {
-        for (const int waves : model::kWaves) {
+        for (const int waves : temporal_model::kWaves) {
             const std::int64_t parts = std::int64_t{waves} * at_once * schedule.warps / tiles;
             const auto blocks = static_cast<int>((parts * tiles + schedule.warps - 1) / schedule.warps);
             if (parts > 0 && blocks != counts.back()) counts.push_back(blocks);
         }
         return counts;
     }
-    for (int parts = 1; parts <= model::kMostParts; ++parts)
-        if (tiles * parts > at_once && tiles * parts < model::kMostBlocksOfWave * at_once)
+    for (int parts = 1; parts <= temporal_model::kMostParts; ++parts)
+        if (tiles * parts > at_once && tiles * parts < temporal_model::kMostBlocksOfWave * at_once)
             counts.push_back(static_cast<int>(tiles * parts));
     return counts;
 }
@@ -66,7 +64,8 @@ int blocks_in_shared(const Target& target, const TemporalShape& shape, int warps
                       target.max_blocks_per_sm);
 }
 int blocks_in_registers(const Target& target, const TemporalShape& shape, int warps) {
-    const int registers = std::max(shape.registers + model::kLimitRegisters, model::kLeastRegisters);
+    const int registers =
+        std::max(shape.registers + temporal_model::kLimitRegisters, temporal_model::kLeastRegisters);
     return std::max(1, target.registers_per_sm / (32 * warps * registers));
 }
 
@@ -117,7 +116,7 @@ public:
         schedule.reductions = reductions_;
         schedule.cells = pins_.cells.value_or(cells);
         schedule.warps = pins_.warps.value_or(warps);
-        schedule.ahead = pins_.ahead.value_or(model::kUsualAhead);
+        schedule.ahead = pins_.ahead.value_or(temporal_model::kUsualAhead);
         schedule.unroll = pins_.unroll.value_or(usual_unroll(core, pipeline, schedule));
         auto shaped = temporal_shape(core, pipeline, schedule, target_);
         if (auto* refused = std::get_if<std::string>(&shaped)) {
@@ -137,7 +136,7 @@ public:
         }
         if (!why.empty()) return std::nullopt;
         // In three dimensions the model underrates the cost of more and shorter traversals.
-        const double clearly = pipeline.rank == 3 ? model::kClearGain : 1;
+        const double clearly = pipeline.rank == 3 ? temporal_model::kClearGain : 1;
         for (const int blocks : blocks_of(pipeline, settled.shape, schedule)) {
             TemporalSchedule shared = schedule;
             shared.blocks = blocks;
@@ -154,7 +153,7 @@ public:
                       double register_room) const {
         const int limit = most_registers(target_, schedule);
         if (limit < target_.max_registers_per_thread)
-            register_room = std::max(register_room, model::kSqueezed);
+            register_room = std::max(register_room, temporal_model::kSqueezed);
         if (shape.registers > register_room * limit && !pins_.cells)
             return counted(shape.registers, "register") + " a thread are more than the " +
                    std::to_string(limit) + " that there are";
@@ -193,7 +192,7 @@ public:
 
     TemporalChoice run() {
         if (!settler_.refused().empty()) return {std::nullopt, settler_.refused(), 0};
-        const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(model::kMostSteps);
+        const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(temporal_model::kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
             const auto formed = form_pipeline(settler_.core, steps);
             if (const auto* why = std::get_if<std::string>(&formed)) {
@@ -259,7 +258,7 @@ public:
 
     std::vector<Candidate> run() {
         if (!settler_.refused().empty()) return {};
-        const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(model::kMostSteps);
+        const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(temporal_model::kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
             auto formed = form_pipeline(settler_.core, steps);
             if (std::holds_alternative<std::string>(formed)) break;
@@ -294,7 +293,8 @@ private:
         for (const Pipeline& pipeline : pipelines_) {
             for (const std::array<int, 2>& cells : values(pins_.cells, boxes)) {
                 for (const int warps : values(pins_.warps, {2, 4, 8, 12, 16}))
-                    if (auto settled = settler_.settle(pipeline, cells, warps, model::kTunerRoom, why))
+                    if (auto settled =
+                            settler_.settle(pipeline, cells, warps, temporal_model::kTunerRoom, why))
                         shapes_.push_back({&pipeline, *std::move(settled)});
             }
         }
@@ -312,7 +312,7 @@ private:
         if (pins_.min_blocks) counts = {*pins_.min_blocks};
         std::set<int> unrolls{1, 2, 3, chosen.unroll};
         if (pins_.unroll) unrolls = {*pins_.unroll};
-        for (const int ahead : values(pins_.ahead, {2, 3, model::kUsualAhead, 6})) {
+        for (const int ahead : values(pins_.ahead, {2, 3, temporal_model::kUsualAhead, 6})) {
             for (const int min_blocks : counts) {
                 TemporalSchedule schedule = chosen;
                 schedule.ahead = ahead;
@@ -326,8 +326,8 @@ private:
                         const double seconds = settler_.seconds_of(*usual.pipeline, *varied, schedule);
                         const int unusual =
                             (ahead != chosen.ahead) + (min_blocks != least) + (unroll != chosen.unroll);
-                        found_.push_back(
-                            {Grouping(schedule), seconds * std::pow(model::kUnusual, unusual), seconds});
+                        found_.push_back({Grouping(schedule),
+                                          seconds * std::pow(temporal_model::kUnusual, unusual), seconds});
                     }
                 }
             }
@@ -338,7 +338,7 @@ private:
         const auto shaped = temporal_shape(settler_.core, pipeline, schedule, target_);
         if (std::holds_alternative<std::string>(shaped)) return std::nullopt;
         const auto& shape = std::get<TemporalShape>(shaped);
-        if (!settler_.unfit(shape, schedule, model::kTunerRoom).empty()) return std::nullopt;
+        if (!settler_.unfit(shape, schedule, temporal_model::kTunerRoom).empty()) return std::nullopt;
         if (schedule.min_blocks > blocks_in_shared(target_, shape, schedule.warps) && !pins_.min_blocks)
             return std::nullopt;
         return shape;

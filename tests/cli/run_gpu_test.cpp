@@ -5,26 +5,12 @@
 #include <vector>
 
 #include "catch.h"
-#include "process.h"
-#include "runtime/cuda/cuda.h"
-#include "runtime/nvrtc/nvrtc.h"
-#include "skip.h"
+#include "gpu_haloc.h"
 
 using namespace halo::test;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-const SkipUnless gpu(halo::rt::cuda_status().why.empty(), halo::rt::cuda_status().why);
-const SkipUnless compiler(halo::rt::Nvrtc::find() != nullptr, halo::rt::Nvrtc::why_missing());
-
-Outcome haloc(const Folder& folder, std::vector<std::string> arguments) {
-    Invocation invocation;
-    invocation.arguments = std::move(arguments);
-    invocation.folder = folder.path();
-    invocation.set = {"HALOCLINE_CACHE=" + folder.path() + "/cache"};
-    return run_haloc(invocation);
-}
 
 constexpr const char* kHeat = R"(stencil heat(x, y, z) {
     field u: f32 { boundary fixed 1 }
@@ -52,11 +38,11 @@ TEST_CASE("a run finds in the disk cache what the one before compiled, and gives
     folder.write("heat.halo", kHeat);
     const std::vector<std::string> arguments{"run",    "heat.halo", "--steps", "40",
                                              "--json", "--save",    "u=u.npy"};
-    const Json cold = json_of(haloc(folder, arguments));
+    const Json cold = json_of(gpu_haloc(folder, arguments));
     CHECK_FALSE(cold["compiled_from_cache"].get<bool>());
     const std::string first = folder.read("u.npy");
     REQUIRE_FALSE(first.empty());
-    const Json cached = json_of(haloc(folder, arguments));
+    const Json cached = json_of(gpu_haloc(folder, arguments));
     CHECK(cached["compiled_from_cache"].get<bool>());
     CHECK(folder.read("u.npy") == first);
     CHECK_FALSE(cached.contains("late_kernel"));
@@ -67,7 +53,7 @@ TEST_CASE("a long run begins by single steps, and gives what a pinned schedule g
     Folder folder;
     folder.write("heat.halo", kHeat);
     const std::vector<std::string> arguments{"run", "heat.halo", "--json", "--timings", "--save", "u=u.npy"};
-    const Json run = json_of(haloc(folder, arguments));
+    const Json run = json_of(gpu_haloc(folder, arguments));
     REQUIRE(run["schedules"].size() == 2);
     REQUIRE(run.contains("late_kernel"));
     const std::string state = run["late_kernel"]["state"];
@@ -79,11 +65,11 @@ TEST_CASE("a long run begins by single steps, and gives what a pinned schedule g
     const std::string schedule = run["schedules"][1];
     std::vector<std::string> pinned = arguments;
     pinned.insert(pinned.end(), {"--schedule", schedule.substr(0, schedule.find(';'))});
-    const Json waiting = json_of(haloc(folder, pinned));
+    const Json waiting = json_of(gpu_haloc(folder, pinned));
     CHECK_FALSE(waiting.contains("late_kernel"));
     CHECK(folder.read("u.npy") == late);
 
-    const Json again = json_of(haloc(folder, arguments));  // the kernel is in the cache now
+    const Json again = json_of(gpu_haloc(folder, arguments));  // the kernel is in the cache now
     CHECK_FALSE(again.contains("late_kernel"));
     CHECK(again["schedules"] == run["schedules"]);
     CHECK(folder.read("u.npy") == late);
@@ -94,7 +80,7 @@ TEST_CASE("a run that ends before its kernel is compiled ends well") {
     std::string spec = kHeat;
     spec.replace(spec.find("120000"), 6, "120000 until top >= 0");
     folder.write("heat.halo", spec);
-    const Outcome outcome = haloc(folder, {"run", "heat.halo", "--json", "--save", "u=u.npy"});
+    const Outcome outcome = gpu_haloc(folder, {"run", "heat.halo", "--json", "--save", "u=u.npy"});
     const Json run = json_of(outcome);
     CHECK(run["steps"] == 1);
     CHECK(run["stopped"] == "until");
@@ -105,11 +91,12 @@ TEST_CASE("a run that ends before its kernel is compiled ends well") {
 TEST_CASE("an edited kernel runs in place of the emitted one, once it is checked") {
     Folder folder;
     folder.write("heat.halo", kHeat);
-    REQUIRE(haloc(folder, {"emit", "heat.halo", "-o", "heat.cu", "--schedule", "direct cells=1x1x1"}).code ==
-            0);
+    REQUIRE(
+        gpu_haloc(folder, {"emit", "heat.halo", "-o", "heat.cu", "--schedule", "direct cells=1x1x1"}).code ==
+        0);
     const std::vector<std::string> arguments{"run",    "heat.halo", "--steps", "20",
                                              "--grid", "64,48,40",  "--save",  "u=u.npy"};
-    CHECK(haloc(folder, arguments).code == 0);
+    CHECK(gpu_haloc(folder, arguments).code == 0);
     const std::string expected = folder.read("u.npy");
     std::vector<std::string> with_edited = arguments;
     with_edited.insert(with_edited.end(), {"--cuda", "edited.cu"});
@@ -118,7 +105,7 @@ TEST_CASE("an edited kernel runs in place of the emitted one, once it is checked
         const std::size_t at = text.find(from);
         REQUIRE(at != std::string::npos);
         folder.write("edited.cu", text.replace(at, from.size(), to));
-        return haloc(folder, with_edited);
+        return gpu_haloc(folder, with_edited);
     };
     // The same by other words.
     const Outcome same = edited("u[at - 1]", "__ldg(u + at - 1)");

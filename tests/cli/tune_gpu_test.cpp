@@ -4,26 +4,12 @@
 #include <vector>
 
 #include "catch.h"
-#include "process.h"
-#include "runtime/cuda/cuda.h"
-#include "runtime/nvrtc/nvrtc.h"
-#include "skip.h"
+#include "gpu_haloc.h"
 
 using namespace halo::test;
 using Json = nlohmann::ordered_json;
 
 namespace {
-
-const SkipUnless gpu(halo::rt::cuda_status().why.empty(), halo::rt::cuda_status().why);
-const SkipUnless compiler(halo::rt::Nvrtc::find() != nullptr, halo::rt::Nvrtc::why_missing());
-
-Outcome haloc(const Folder& folder, std::vector<std::string> arguments) {
-    Invocation invocation;
-    invocation.arguments = std::move(arguments);
-    invocation.folder = folder.path();
-    invocation.set = {"HALOCLINE_CACHE=" + folder.path() + "/cache"};
-    return run_haloc(invocation);
-}
 
 constexpr const char* kTunedHeat = R"(stencil heat(x, y, z) {
     param k = 0.1
@@ -43,17 +29,17 @@ run heat {
 TEST_CASE("a spec that was tuned runs by what was found, with the same result") {
     Folder folder;
     folder.write("heat.halo", kTunedHeat);
-    const Outcome measured = haloc(folder, {"doctor", "--measure"});
+    const Outcome measured = gpu_haloc(folder, {"doctor", "--measure"});
     INFO(measured.err);
     REQUIRE(measured.code == 0);
     WARN(measured.out);
-    const Outcome before = haloc(folder, {"run", "heat.halo", "--json", "--save", "u=before.npy"});
+    const Outcome before = gpu_haloc(folder, {"run", "heat.halo", "--json", "--save", "u=before.npy"});
     INFO(before.err);
     REQUIRE(before.code == 0);
     CHECK(Json::parse(before.out)["schedules"][0].get<std::string>().find("chosen by the model") !=
           std::string::npos);
 
-    const Outcome tuned = haloc(folder, {"tune", "heat.halo", "--budget", "8", "--json"});
+    const Outcome tuned = gpu_haloc(folder, {"tune", "heat.halo", "--budget", "8", "--json"});
     INFO(tuned.err);
     REQUIRE(tuned.code == 0);
     WARN(tuned.out);
@@ -61,7 +47,7 @@ TEST_CASE("a spec that was tuned runs by what was found, with the same result") 
     CHECK(stage["wrong"] == 0);
     CHECK(stage["trials"] >= 2);
 
-    const Outcome after = haloc(folder, {"run", "heat.halo", "--json", "-v", "--save", "u=after.npy"});
+    const Outcome after = gpu_haloc(folder, {"run", "heat.halo", "--json", "-v", "--save", "u=after.npy"});
     INFO(after.err);
     REQUIRE(after.code == 0);
     const std::string schedule = Json::parse(after.out)["schedules"][0];
@@ -77,10 +63,10 @@ TEST_CASE("a spec that was tuned runs by what was found, with the same result") 
     REQUIRE(schedules.size() == (single ? 1 : 2));
     if (!single) CHECK(schedules[1].get<std::string>().find(several["schedule"].get<std::string>()) == 0);
 
-    const Outcome without = haloc(folder, {"run", "heat.halo", "--json", "--no-tuned"});
+    const Outcome without = gpu_haloc(folder, {"run", "heat.halo", "--json", "--no-tuned"});
     CHECK(Json::parse(without.out)["schedules"][0].get<std::string>().find("chosen by the model") !=
           std::string::npos);
-    const Outcome explained = haloc(folder, {"explain", "heat.halo"});
+    const Outcome explained = gpu_haloc(folder, {"explain", "heat.halo"});
     WARN(explained.out);
     CHECK(explained.out.find("(tuned)") != std::string::npos);
     CHECK(explained.out.find("measured") != std::string::npos);

@@ -11,7 +11,7 @@ using namespace halocline;
 
 namespace {
 
-constexpr const char* kHeat = R"(const limit = 1/8
+constexpr const char* kHeatUntil = R"(const limit = 1/8
 stencil heat(x, y) {
     param dt = 0.2
     field u: f32 { boundary fixed 0 }
@@ -32,7 +32,7 @@ Simulation started(const Program& program, const std::vector<Device>& devices) {
 }  // namespace
 
 TEST_CASE("steps go on until a condition holds, on one device and in pieces") {
-    const Program program = compile(kHeat);
+    const Program program = compile(kHeatUntil);
     const Condition small = condition(program, "change < dt * limit");
     if (!halo::rt::cpu_available()) return;
     const std::vector<Device> one = {Device::cpu(1)}, two = {Device::cpu(1), Device::cpu(1)};
@@ -55,14 +55,14 @@ TEST_CASE("steps go on until a condition holds, on one device and in pieces") {
         CHECK(few.step_until(small, 0).steps == 0);
         CHECK(says(refusal([&] { few.step_until(small, 1, 0); }), "every 1 step"));
         refusal([&] { few.step_until(small, -1); });
-        const Condition of_another = condition(compile(kHeat), "change < 1");
+        const Condition of_another = condition(compile(kHeatUntil), "change < 1");
         CHECK(says(refusal([&] { few.step_until(of_another, 1); }), "another program"));
         CHECK(few.steps_done() == 3);
     }
 }
 
 TEST_CASE("mistakes in a condition have their places in it") {
-    const Program program = compile(kHeat, {.name = "heat.halo"});
+    const Program program = compile(kHeatUntil, {.name = "heat.halo"});
     const auto place = [&](const std::string& text) {
         try {
             condition(program, text);
@@ -85,7 +85,7 @@ TEST_CASE("mistakes in a condition have their places in it") {
 }
 
 TEST_CASE("a program is emitted as text and to files") {
-    const Program program = compile(kHeat);
+    const Program program = compile(kHeatUntil);
     const std::string cuda = emit(program, {.schedules = {"direct threads=32x8 cells=1x1"}});
     CHECK(says(cuda, "__launch_bounds__(256"));
     CHECK(says(emit(program, {.target = EmitTarget::plan}), "\"heat\""));
@@ -106,7 +106,7 @@ TEST_CASE("a program is emitted as text and to files") {
 }
 
 TEST_CASE("a program explains how it would run") {
-    const Program program = compile(kHeat);
+    const Program program = compile(kHeatUntil);
     CHECK(
         says(explain(program, {.grid = {64, 64}, .arch = "sm_80"}), "for sm_80 on a grid of 64 x 64 cells"));
     CHECK(says(explain(program, {.schedules = {"direct threads=32x8 cells=1x1"}}), "(pinned)"));

@@ -61,11 +61,13 @@ private:
         return "(" + formula(depth - 1) + std::string(1, "+-*"[pick({0, 1, 2})]) + formula(depth - 1) + ")";
     }
     std::string head(int axis) {
-        const std::string i = index(axis), low = std::to_string(pick({2, 2, 2, 3})),
+        const std::string counter = index(axis), low = std::to_string(pick({2, 2, 2, 3})),
                           high = sizes(axis) + " - " + std::to_string(pick({2, 2, 2, 4}));
         if (chance(0.15))
-            return "for (int " + i + " = " + high + " - 1; " + i + " >= " + low + "; --" + i + ") {\n";
-        return "for (int " + i + " = " + low + "; " + i + " < " + high + "; ++" + i + ") {\n";
+            return "for (int " + counter + " = " + high + " - 1; " + counter + " >= " + low + "; --" +
+                   counter + ") {\n";
+        return "for (int " + counter + " = " + low + "; " + counter + " < " + high + "; ++" + counter +
+               ") {\n";
     }
     std::string nest() {
         std::string text, end;

@@ -5,8 +5,10 @@
 #include "compiler/kernel/build.h"
 #include "compiler/kernel/print.h"
 #include "contains.h"
+#include "variables.h"
 
 using namespace halo::kernel;
+using namespace halo::kernel::variables;
 
 namespace {
 
@@ -34,8 +36,6 @@ std::string rest(Block body, std::int64_t n) {
     return text.substr(begin, text.rfind('}') - begin);
 }
 
-const Expr i = variable("i", Type::i32);
-const Expr n = variable("n", Type::i32);
 Statement store(const Expr& at) {
     return Assign{element("u", {at}, Type::f32), real_literal(1, Type::f32)};
 }

@@ -4,13 +4,13 @@
 #include "catch.h"
 #include "compiler/kernel/build.h"
 #include "compiler/kernel/print.h"
+#include "variables.h"
 
 using namespace halo::kernel;
+using namespace halo::kernel::variables;
 
 namespace {
 
-const Expr i = variable("i", Type::i32);
-const Expr n = variable("n", Type::i32);
 const Expr x = variable("x", Type::i32);
 
 Statement store_value(const Expr& at, double value) {

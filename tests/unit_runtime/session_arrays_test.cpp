@@ -5,6 +5,7 @@
 
 #include "catch.h"
 #include "contains.h"
+#include "refusal.h"
 #include "runtime/core/session.h"
 #include "sample_plans.h"
 
@@ -75,16 +76,6 @@ Session open_heat(FakeDevice& device, const SessionOptions& options = {}) {
 Geometry wide_geometry() {
     const LaunchPlan plan = heat_sample(3, ElementType::f64).plan;
     return view_geometry(3, kExtent, plan.halo, RowLayout::padded, 128, 128 * 10);
-}
-
-std::string refusal(const std::function<void()>& call) {
-    try {
-        call();
-    } catch (const Error& error) {
-        CHECK(error.code() == ErrorCode::bad_argument);
-        return error.what();
-    }
-    return {};
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 
 #include "catch.h"
 #include "contains.h"
+#include "refusal.h"
 #include "runtime/core/points.h"
 #include "runtime/core/session.h"
 #include "sample_plans.h"
@@ -107,16 +108,6 @@ Session open_points(FakeDevice& device) {
     std::vector<std::unique_ptr<Module>> modules;
     modules.push_back(std::move(sample.module));
     return Session(std::move(sample.plan), {20, 1, 1}, device, std::move(modules));
-}
-
-std::string refusal(const std::function<void()>& work) {
-    try {
-        work();
-    } catch (const Error& error) {
-        CHECK(error.code() == ErrorCode::bad_argument);
-        return error.what();
-    }
-    return "";
 }
 
 }  // namespace
