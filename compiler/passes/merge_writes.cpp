@@ -108,8 +108,8 @@ private:
             if (read_by(between).contains(level) || (written && read.contains(*written))) return false;
         }
         const bool reads_neighbours = reads_beside(later, level);
-        if (reads_neighbours && (has_let_.contains(target.index) || writers_of(target).size() > 2 ||
-                                 !can_have_let(target)))
+        if (reads_neighbours &&
+            (has_let_.contains(target.index) || writers_of(target).size() > 2 || !can_have_let(target)))
             return false;
 
         Assign merged = *second;

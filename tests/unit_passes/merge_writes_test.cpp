@@ -69,8 +69,9 @@ TEST_CASE("statements with conditions become one of choices") {
     make.where(make.where_a(BinaryOp::less, 1), make.mean(0));
     make.where(make.where_a(BinaryOp::greater, 1), make.number(3));
     const Program raw = make.finish(), program = merged(raw);
-    CHECK(statements_of(program) == "u[t+1] = if a > 1 then 3 else if a < 1 then (u[x-1] + u[x+1] + u[y-1] + "
-                                    "u[y+1]) * (1/4) else u\n");
+    CHECK(statements_of(program) ==
+          "u[t+1] = if a > 1 then 3 else if a < 1 then (u[x-1] + u[x+1] + u[y-1] + "
+          "u[y+1]) * (1/4) else u\n");
     CHECK(states(program) == states(raw));
 }
 
