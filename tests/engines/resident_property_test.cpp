@@ -64,6 +64,25 @@ TEST_CASE("a launch for each call, or single steps where blocks cannot wait for 
     CHECK(lonely.launches() >= 7);
 }
 
+TEST_CASE("a level that is read past corners is sent beside one that is not") {
+    const ir::Program program = load_program(R"(
+        stencil loop(x, y) {
+            field a: f32 { boundary clamp }
+            let g { boundary fixed 0 } = a[x+1, y-1] / 4
+            a[t+1] = (g + g[y+1]) / 2 + a / 4
+        })");
+    RandomResident drawn;
+    drawn.schedule.threads = {3, 1, 1};
+    drawn.schedule.cells = {4, 4, 1};
+    drawn.grid = {11, 10, 1};
+    drawn.steps = 5;
+    const std::optional<lower::Lowered> lowered = lower_resident(program, drawn);
+    REQUIRE(lowered.has_value());
+    const Reference reference(program, drawn.grid, drawn.steps, 1);
+    emulator::EmulatedDevice device;
+    CHECK(difference(reference, *lowered, device, load_cuda) == "");
+}
+
 TEST_CASE("what a resident schedule is refused for") {
     const auto why = [](const std::string& text, const std::string& schedule, const Extent& grid) {
         const ir::Program program = load_program(text);

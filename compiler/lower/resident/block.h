@@ -237,6 +237,7 @@ protected:
     // ----------------------------------------------------------------------------------------------
 
     MessageLayout message_layout(const ResidentBox& box, bool of_sides) const;
+    bool sends_pairs() const;
     int depth(const ResidentBox& box, int axis) const;
     int words_of_block(const ResidentBox& box) const;
     // The constants of the schedule; and those of the shape of a box.

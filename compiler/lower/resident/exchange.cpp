@@ -18,8 +18,7 @@ ResidentBlock::MessageLayout ResidentBlock::message_layout(const ResidentBox& bo
     const int along = of_sides ? 1 : 0;
     layout.cells = cells(along) % 4 == 0 ? 4 : cells(along) % 2 == 0 ? 2 : 1;
     layout.sent = is_wide ? 1 : layout.cells;
-    // A single cell of a row is read past a corner; three to a packet would have it in any of four places.
-    if (!is_wide && layout.cells == 4 && box.has_corners) layout.sent = 2;
+    if (!is_wide && layout.cells == 4 && sends_pairs()) layout.sent = 2;
     layout.large_packets = layout.sent == 4 ? 1 : layout.cells / layout.sent;
     if (!is_wide && layout.cells == 1) layout.large_packets = 0;
     layout.in_row = box.own[static_cast<std::size_t>(along)] / layout.cells;
@@ -29,6 +28,15 @@ ResidentBlock::MessageLayout ResidentBlock::message_layout(const ResidentBox& bo
     if (!is_needed) layout.in_block = 0;
     layout.in_block = (layout.in_block + 3) / 4 * 4;  // blocks share no sector of 32 bytes
     return layout;
+}
+
+// Whether four f32 are sent as two pairs. A single cell of a row is read past a corner; three to a packet
+// would have it in any of four places. All levels of a kernel are sent alike: the one that receives four
+// values knows one layout.
+bool ResidentBlock::sends_pairs() const {
+    return std::ranges::any_of(shape_.boxes, [&](const ResidentBox& box) {
+        return box.is_exchanged && box.has_corners && type_of(box.field) != Type::f64;
+    });
 }
 
 // How many layers of cells at a face others read: a mirror shows one more, as it leaves out the one at the
