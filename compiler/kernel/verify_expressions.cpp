@@ -225,8 +225,12 @@ bool ExpressionVerifier::varies(const Expr& expr) const {
             const Entity* entity = find(variable->name);
             found = found || (entity && entity->varies);
         }
-        found = found || std::holds_alternative<Element>(part->kind) ||
-                std::holds_alternative<CallHelper>(part->kind) ||
+        if (const auto* element = std::get_if<Element>(&part->kind)) {
+            // What a kernel reads through a pointer and never stores is the same for equal indices.
+            const Entity* entity = find(element->array);
+            found = found || !entity || entity->kind != Entity::Kind::pointer || entity->writable;
+        }
+        found = found || std::holds_alternative<CallHelper>(part->kind) ||
                 std::holds_alternative<CallLambda>(part->kind) || std::holds_alternative<Shuffle>(part->kind);
     });
     return found;

@@ -253,7 +253,8 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     const StageView whole = whole_step(core, pipeline, levels);
     if (schedule.of_pieces && !whole.reductions.empty())
         throw UnsupportedError("temporal: pieces of a grid are reduced by single steps alone");
-    Context context(whole, layout, temporal_roles());
+    const ProgramLayout of_core = layout_of_part(layout, core);
+    Context context(whole, of_core, temporal_roles());
     TemporalResult result = lower_temporal(context, views, pipeline, schedule, levels);
     kernel::KernelFunction& function = result.kernel.function;
     function.name = kernel_names.take(whole.name);

@@ -4,10 +4,10 @@
 #include <map>
 #include <optional>
 #include <set>
-#include <string>
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/added_let.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/passes/rebuild.h"
 
@@ -17,54 +17,88 @@ using namespace ir;
 
 namespace {
 
+// Choices within each other: compilers of C++ take so many, and the work for each statement stays bounded.
+constexpr int kMostMerged = 16;
+
 using LevelId = std::pair<std::uint32_t, int>;  // field, time
 
 class Merger {
 public:
-    explicit Merger(Program& program) : program_(program), builder_(program) {}
+    explicit Merger(Program& program) : program_(program), builder_(program) {
+        for (std::size_t index = 0; index < program.statements.size(); ++index) {
+            notes_.push_back(note(index));
+            if (notes_.back().written) writers_[*notes_.back().written].push_back(index);
+        }
+    }
 
     // Returns whether something has changed.
     bool run() {
         bool changed = false;
-        const auto fields = static_cast<std::uint32_t>(program_.fields.size());
-        for (std::uint32_t field = 0; field < fields; ++field)
-            if (program_.fields[field].role == Role::state) changed = merge_level(FieldId{field}) || changed;
+        for (const auto& [level, writers] : writers_)
+            changed = merge_level(level, writers) || changed;
+        std::vector<Statement> kept;
+        for (std::size_t index = 0; index < notes_.size(); ++index)
+            if (!notes_[index].is_gone) kept.push_back(std::move(program_.statements[index]));
+        program_.statements = std::move(kept);
         return changed;
     }
 
 private:
-    bool merge_level(FieldId target) {
-        if (writers_of(target).size() < 2 || !can_merge_level(target)) return false;
-        bool changed = false;
-        for (std::size_t number = 0; number + 1 < writers_of(target).size();) {
-            const std::vector<std::size_t> writers = writers_of(target);
-            if (merge(writers[number], writers[number + 1]))
-                changed = true;
-            else
-                ++number;
+    // What is known of a statement.
+    struct Note {
+        std::optional<LevelId> written;
+        std::set<LevelId> read;
+        bool is_whole = false;      // all of it can be part of another
+        bool reads_beside = false;  // what it writes, at a neighbour
+        bool is_gone = false;       // it is part of another
+    };
+
+    Note note(std::size_t index) const {
+        const Statement& statement = program_.statements[index];
+        Note found;
+        const auto* assign = std::get_if<Assign>(&statement);
+        if (assign != nullptr) found.written = LevelId{assign->target.index, assign->time};
+        if (const auto* inject = std::get_if<Inject>(&statement))
+            found.written = LevelId{inject->target.index, inject->time};
+        found.is_whole = assign != nullptr && assign->region.is_whole() && assign->margins == Margins{};
+        for (const std::uint32_t reached : reached_exprs(program_, roots_of(statement))) {
+            const Expr& expr = program_.exprs[reached];
+            found.is_whole = found.is_whole && !std::holds_alternative<TableSum>(expr.node);
+            const auto* access = std::get_if<Access>(&expr.node);
+            if (access == nullptr) continue;
+            const LevelId level{access->field.index, access->time};
+            found.read.insert(level);
+            found.reads_beside = found.reads_beside || (level == found.written && access->offset != Offset{});
         }
-        return changed;
+        return found;
     }
 
-    // Statements that write the state's next level, in order.
-    std::vector<std::size_t> writers_of(FieldId target) const {
-        std::vector<std::size_t> writers;
-        for (std::size_t index = 0; index < program_.statements.size(); ++index)
-            if (written_by(index) == LevelId{target.index, 1}) writers.push_back(index);
-        return writers;
-    }
-
-    std::optional<LevelId> written_by(std::size_t index) const {
-        if (const auto* assign = std::get_if<Assign>(&program_.statements[index]))
-            return LevelId{assign->target.index, assign->time};
-        if (const auto* inject = std::get_if<Inject>(&program_.statements[index]))
-            return LevelId{inject->target.index, inject->time};
-        return std::nullopt;
-    }
-
-    bool can_merge_level(FieldId target) const {
+    // The first statement gives every cell a value, so it alone can become part of the one after it.
+    bool merge_level(const LevelId& level, const std::vector<std::size_t>& writers) {
+        const FieldId target{level.first};
         const Field& field = program_[target];
-        return field.storage == natural_storage(field.type);
+        if (field.role != Role::state || field.storage != natural_storage(field.type)) return false;
+        std::size_t merged = 0;
+        while (merged + 1 < writers.size() && merged < kMostMerged && can_merge(target, writers, merged)) {
+            merge(target, writers[merged], writers[merged + 1]);
+            ++merged;
+        }
+        return merged > 0;
+    }
+
+    bool can_merge(FieldId target, const std::vector<std::size_t>& writers, std::size_t number) const {
+        const std::size_t earlier = writers[number], later = writers[number + 1];
+        const LevelId level{target.index, 1};
+        if (!notes_[earlier].is_whole || !notes_[later].is_whole) return false;
+        // The earlier is to read at the place of the later what it read, and nobody sees its result between.
+        for (std::size_t between = earlier + 1; between < later; ++between) {
+            const Note& other = notes_[between];
+            if (other.is_gone) continue;
+            if (other.read.contains(level) ||
+                (other.written && notes_[earlier].read.contains(*other.written)))
+                return false;
+        }
+        return !notes_[later].reads_beside || (writers.size() == 2 && can_have_let(target));
     }
 
     // A let has the state's boundary: what lies past a face is the same at both then.
@@ -77,75 +111,31 @@ private:
         return true;
     }
 
-    // The statement where all of it can be part of another.
-    const Assign* whole(std::size_t index) const {
-        const auto* assign = std::get_if<Assign>(&program_.statements[index]);
-        if (assign == nullptr || !assign->region.is_whole() || assign->margins != Margins{}) return nullptr;
-        for (const std::uint32_t reached : reached_exprs(program_, roots_of(program_.statements[index])))
-            if (std::holds_alternative<TableSum>(program_.exprs[reached].node)) return nullptr;
-        return assign;
-    }
-
-    std::set<LevelId> read_by(std::size_t index) const {
-        std::set<LevelId> levels;
-        for (const std::uint32_t reached : reached_exprs(program_, roots_of(program_.statements[index])))
-            if (const auto* access = std::get_if<Access>(&program_.exprs[reached].node))
-                levels.emplace(access->field.index, access->time);
-        return levels;
-    }
-
-    // Makes the earlier of two statements part of the later; false where that might mean something else.
-    bool merge(std::size_t earlier, std::size_t later) {
-        const Assign* first = whole(earlier);
-        const Assign* second = whole(later);
-        if (first == nullptr || second == nullptr) return false;
-        const FieldId target = first->target;
-        const LevelId level{target.index, 1};
-        // The earlier is to read at the place of the later what it read, and nobody sees its result between.
-        const std::set<LevelId> read = read_by(earlier);
-        for (std::size_t between = earlier + 1; between < later; ++between) {
-            const std::optional<LevelId> written = written_by(between);
-            if (read_by(between).contains(level) || (written && read.contains(*written))) return false;
-        }
-        const bool reads_neighbours = reads_beside(later, level);
-        if (reads_neighbours &&
-            (has_let_.contains(target.index) || writers_of(target).size() > 2 || !can_have_let(target)))
-            return false;
-
-        Assign merged = *second;
-        const ExprId left = with_rest(*first, builder_.access(target, 0, Offset{}));
-        if (reads_neighbours) {
-            Assign let = *first;
-            let.target = add_let(target);
+    // Makes the earlier of two statements part of the later.
+    void merge(FieldId target, std::size_t earlier, std::size_t later) {
+        const bool has_let = notes_[later].reads_beside;
+        const Assign first = std::get<Assign>(program_.statements[earlier]);
+        const ExprId given = with_rest(first, builder_.access(target, 0, Offset{}));
+        const FieldId before = has_let ? add_let_like(program_, target, "_before") : target;
+        Statement& merged = program_.statements[later];
+        replace_reads(program_, builder_, merged, target, 1, [&](const Access& access) {
+            return has_let ? builder_.access(before, 0, access.offset) : given;
+        });
+        auto& all = std::get<Assign>(merged);
+        all.value = with_rest(all, has_let ? builder_.access(before, 0, Offset{}) : given);
+        all.condition.reset();
+        if (has_let) {
+            auto& let = std::get<Assign>(program_.statements[earlier]);
+            let.target = before;
             let.time = 0;
-            let.value = left;
+            let.value = given;
             let.condition.reset();
-            const FieldId before = let.target;
-            const auto replace = [&](const Access& access) {
-                return builder_.access(before, 0, access.offset);
-            };
-            replace_reads(merged, level, replace);
-            merged.value = with_rest(merged, builder_.access(before, 0, Offset{}));
-            program_.statements[earlier] = std::move(let);
-        } else {
-            replace_reads(merged, level, [&](const Access&) { return left; });
-            merged.value = with_rest(merged, left);
+            return;
         }
-        merged.condition.reset();
-        program_.statements[later] = std::move(merged);
-        if (!reads_neighbours)
-            program_.statements.erase(program_.statements.begin() + static_cast<std::ptrdiff_t>(earlier));
-        return true;
-    }
-
-    bool reads_beside(std::size_t index, LevelId level) const {
-        for (const std::uint32_t reached : reached_exprs(program_, roots_of(program_.statements[index]))) {
-            const auto* access = std::get_if<Access>(&program_.exprs[reached].node);
-            if (access != nullptr && LevelId{access->field.index, access->time} == level &&
-                access->offset != Offset{})
-                return true;
-        }
-        return false;
+        notes_[later].read.insert(notes_[earlier].read.begin(), notes_[earlier].read.end());
+        notes_[later].read.emplace(target.index, 0);
+        notes_[later].read.erase({target.index, 1});
+        notes_[earlier].is_gone = true;
     }
 
     // What the statement gives each cell, with `rest` where its condition is false.
@@ -153,46 +143,10 @@ private:
         return assign.condition ? builder_.select(*assign.condition, assign.value, rest) : assign.value;
     }
 
-    FieldId add_let(FieldId target) {
-        Field let = program_[target];
-        let.role = Role::intermediate;
-        let.history = 0;
-        const std::string stem = let.name + "_before";
-        let.name = stem;
-        for (int number = 2; is_taken(let.name); ++number)
-            let.name = stem + "_" + std::to_string(number);
-        program_.fields.push_back(std::move(let));
-        has_let_.insert(target.index);
-        return FieldId{static_cast<std::uint32_t>(program_.fields.size() - 1)};
-    }
-
-    bool is_taken(const std::string& name) const {
-        return std::ranges::any_of(program_.fields, [&](const Field& field) { return field.name == name; });
-    }
-
-    // Puts replace(access) in the place of each read of the level in the statement.
-    template <class Replace>
-    void replace_reads(Assign& assign, LevelId level, Replace&& replace) {
-        std::vector<ExprId> roots{assign.value};
-        if (assign.condition) roots.push_back(*assign.condition);
-        std::map<std::uint32_t, ExprId> made;
-        for (const std::uint32_t index : reached_exprs(program_, roots)) {
-            Expr expr = program_.exprs[index];  // a copy: the arena grows
-            const auto* access = std::get_if<Access>(&expr.node);
-            if (access != nullptr && LevelId{access->field.index, access->time} == level) {
-                made[index] = replace(*access);
-                continue;
-            }
-            map_operands(expr, [&](ExprId operand) { return made.at(operand.index); });
-            made[index] = builder_.add(std::move(expr));
-        }
-        assign.value = made.at(assign.value.index);
-        if (assign.condition) assign.condition = made.at(assign.condition->index);
-    }
-
     Program& program_;
     ExprBuilder builder_;
-    std::set<std::uint32_t> has_let_;  // states
+    std::vector<Note> notes_;  // by statement
+    std::map<LevelId, std::vector<std::size_t>> writers_;
 };
 
 }  // namespace

@@ -53,31 +53,6 @@ std::vector<std::uint32_t> count_uses(const ir::Program& program);
 // conditions such as floor(idx(x)/49) == 1 rely on it.
 std::vector<bool> reads_data(const ir::Program& program);
 
-// Calls map(operand) for each operand and puts the result in its place.
-template <class Map>
-void map_operands(ir::Expr& expr, Map&& map) {
-    if (auto* unary = std::get_if<ir::Unary>(&expr.node)) {
-        unary->operand = map(unary->operand);
-    } else if (auto* binary = std::get_if<ir::Binary>(&expr.node)) {
-        binary->left = map(binary->left);
-        binary->right = map(binary->right);
-    } else if (auto* fma = std::get_if<ir::Fma>(&expr.node)) {
-        fma->a = map(fma->a);
-        fma->b = map(fma->b);
-        fma->c = map(fma->c);
-    } else if (auto* select = std::get_if<ir::Select>(&expr.node)) {
-        select->condition = map(select->condition);
-        select->then = map(select->then);
-        select->otherwise = map(select->otherwise);
-    } else if (auto* call = std::get_if<ir::Call>(&expr.node)) {
-        for (ir::ExprId& argument : call->arguments)
-            argument = map(argument);
-    } else if (auto* sum = std::get_if<ir::TableSum>(&expr.node)) {
-        sum->value = map(sum->value);
-        if (sum->factor) sum->factor = map(*sum->factor);
-    }
-}
-
 // Writes every needed expression into a fresh arena, in order, so that dead ones are gone and equal ones are
 // one. rewrite(builder, expr, old) gets the node with its operands already in the new arena (program.exprs)
 // and its old handle, and returns its replacement, mostly builder.add(expr). Halos and margins stay as they

@@ -1,8 +1,13 @@
 #include "compiler/schedule/temporal_core.h"
 
 #include <algorithm>
+#include <optional>
+#include <set>
+#include <utility>
 
+#include "compiler/ir/added_let.h"
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/in_place.h"
 #include "compiler/ir/unread_steps.h"
 #include "compiler/schedule/pipeline.h"
 
@@ -20,8 +25,63 @@ ir::Program core_with(const ir::Program& program, const std::vector<bool>& also)
     return core;
 }
 
+using Level = std::pair<std::uint32_t, int>;  // field, time
+
+// The levels of states whose neighbours within a plane are read.
+std::set<Level> levels_read_beside(const ir::Program& core) {
+    std::vector<ir::ExprId> roots;
+    for (const ir::Statement& statement : core.statements)
+        for (const ir::ExprId root : ir::roots_of(statement))
+            roots.push_back(root);
+    std::set<Level> levels;
+    for (const std::uint32_t index : ir::reached_exprs(core, roots)) {
+        const auto* access = std::get_if<ir::Access>(&core.exprs[index].node);
+        if (access != nullptr && core[access->field].role == ir::Role::state &&
+            is_within_plane(access->offset, core.rank() - 1))
+            levels.emplace(access->field.index, access->time);
+    }
+    return levels;
+}
+
+// The one statement that gives the state its next level; none where a let could not stand for that.
+std::optional<std::size_t> whole_writer(const ir::Program& core, ir::FieldId state) {
+    std::optional<std::size_t> writer;
+    for (std::size_t index = 0; index < core.statements.size(); ++index) {
+        const auto* assign = std::get_if<ir::Assign>(&core.statements[index]);
+        if (assign == nullptr || assign->target != state) continue;
+        if (writer || ir::is_partial(*assign)) return std::nullopt;
+        writer = index;
+    }
+    const ir::Field& field = core[state];
+    const bool is_exact = field.storage == ir::natural_storage(field.type);
+    return is_exact && !ir::has_formula(field) ? writer : std::nullopt;
+}
+
+// A pipeline keeps the planes around a cell of one level of a field. Where the neighbours of a state are read
+// at t and at t+1, the latter become those of a let that has the same values.
+void split_levels(ir::Program& core) {
+    const std::set<Level> levels = levels_read_beside(core);
+    for (const auto& [index, time] : levels) {
+        const ir::FieldId state{index};
+        if (time != 1 || !(levels.contains({index, 0}) || levels.contains({index, -1}))) continue;
+        const std::optional<std::size_t> writer = whole_writer(core, state);
+        if (!writer) continue;
+        ir::ExprBuilder builder(core);
+        ir::Assign made = std::get<ir::Assign>(core.statements[*writer]);
+        made.target = ir::add_let_like(core, state, "_made");
+        made.time = 0;
+        const ir::FieldId let = made.target;
+        for (std::size_t later = *writer + 1; later < core.statements.size(); ++later)
+            ir::replace_reads(core, builder, core.statements[later], state, 1, [&](const ir::Access& access) {
+                return builder.access(let, 0, access.offset);
+            });
+        core.statements.insert(core.statements.begin() + static_cast<std::ptrdiff_t>(*writer), made);
+    }
+}
+
 // Whether a pipeline exists does not depend on the number of steps.
-std::string refusal(const ir::Program& core) {
+std::string refusal(ir::Program core) {
+    split_levels(core);
     const auto formed = form_pipeline(core, 1);
     const auto* why = std::get_if<std::string>(&formed);
     return why == nullptr ? "" : *why;
@@ -53,6 +113,7 @@ TemporalCore temporal_core(const ir::Program& program, const std::vector<std::st
         }
     }
     core.is_whole = core.program.statements.size() == program.statements.size();
+    split_levels(core.program);
     return core;
 }
 

@@ -21,7 +21,8 @@ struct TemporalCore {
     std::vector<LeftOut> left_out;
     bool is_whole = true;  // the core is the whole program
 };
-// The same, with those of the reductions `wanted` that a pipeline can compute.
+// The same, with those of the reductions `wanted` that a pipeline can compute. A state whose neighbours are
+// read at t and at t+1 has a let for the latter, after the program's fields.
 TemporalCore temporal_core(const ir::Program& program, const std::vector<std::string>& wanted);
 
 // Why a run that reads the wanted reductions after every step cannot do several steps at once; else empty.

@@ -166,3 +166,20 @@ TEST_CASE("statements stay for a part of the grid, with fewer bits stored, and o
     }
     check_stays(make.finish());
 }
+
+TEST_CASE("what is changed in place before stays so, and so does all after it") {
+    Maker make;
+    make.assign(make.u, make.mean(0));
+    make.where(make.colour(1), make.mean(1));
+    make.where(make.where_a(BinaryOp::greater, 1), make.number(3));
+    check_stays(make.finish());
+}
+
+TEST_CASE("a long run of statements becomes a few of many choices") {
+    Maker make;
+    for (int number = 0; number < 40; ++number)
+        make.where(make.where_a(BinaryOp::greater, Rational(number, 40) + 1), make.number(number));
+    const Program raw = make.finish(), program = merged(raw);
+    CHECK(program.statements.size() == 24);
+    CHECK(states(program) == states(raw));
+}

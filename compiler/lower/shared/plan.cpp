@@ -51,16 +51,29 @@ rt::FieldPlan plan_field(const ir::Program& program, ir::FieldId id) {
     return plan;
 }
 
+void describe_exprs(const ir::Program& program, ProgramLayout& layout) {
+    layout.uniform = ir::uniform_exprs(program);
+    layout.shapes.clear();
+    ir::ShiftedShapes shapes(program);
+    for (std::uint32_t e = 0; e < program.exprs.size(); ++e)
+        layout.shapes.push_back(shapes.of({e}).shape);
+}
+
 }  // namespace
+
+ProgramLayout layout_of_part(const ProgramLayout& layout, const ir::Program& part) {
+    ProgramLayout of_part = layout;
+    describe_exprs(part, of_part);
+    of_part.plan_field.resize(part.fields.size(), -1);
+    of_part.halo_kernels.resize(part.fields.size(), false);
+    return of_part;
+}
 
 ProgramLayout make_layout(const ir::Program& program, const StageViews& views) {
     ProgramLayout layout;
     layout.halo = views.halo;
     layout.halo_kernels = fields_with_halo_kernels(program);
-    layout.uniform = ir::uniform_exprs(program);
-    ir::ShiftedShapes shapes(program);
-    for (std::uint32_t e = 0; e < program.exprs.size(); ++e)
-        layout.shapes.push_back(shapes.of({e}).shape);
+    describe_exprs(program, layout);
     for (std::uint32_t c = 0; c < program.coefs.size(); ++c)
         layout.names.take(coef_symbol(program, ir::CoefId{c}));
     for (const ir::Field& field : program.fields)

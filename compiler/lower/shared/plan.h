@@ -7,6 +7,8 @@
 namespace halo::lower {
 
 ProgramLayout make_layout(const ir::Program& program, const StageViews& views);
+// The same for a part of the program that has expressions, and fields without an array, of its own.
+ProgramLayout layout_of_part(const ProgramLayout& layout, const ir::Program& part);
 
 // The plan without kernels. Its reductions are in the order of their statements, so that an ir::ReductionId
 // is their index.

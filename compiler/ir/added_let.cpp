@@ -1,0 +1,49 @@
+#include "compiler/ir/added_let.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "compiler/ir/analysis.h"
+
+namespace halo::ir {
+
+FieldId add_let_like(Program& program, FieldId like, const std::string& suffix) {
+    const auto is_taken = [&](const std::string& name) {
+        return std::ranges::any_of(program.fields, [&](const Field& field) { return field.name == name; });
+    };
+    Field let = program[like];
+    let.role = Role::intermediate;
+    let.history = 0;
+    const std::string stem = let.name + suffix;
+    let.name = stem;
+    for (int number = 2; is_taken(let.name); ++number)
+        let.name = stem + "_" + std::to_string(number);
+    program.fields.push_back(std::move(let));
+    return FieldId{static_cast<std::uint32_t>(program.fields.size() - 1)};
+}
+
+void replace_reads(Program& program, ExprBuilder& builder, Statement& statement, FieldId field, int time,
+                   const ReplaceRead& replace) {
+    std::map<std::uint32_t, ExprId> made;
+    for (const std::uint32_t index : reached_exprs(program, roots_of(statement))) {
+        Expr expr = program.exprs[index];  // a copy: the arena grows
+        const auto* access = std::get_if<Access>(&expr.node);
+        if (access != nullptr && access->field == field && access->time == time) {
+            made[index] = replace(*access);
+            continue;
+        }
+        map_operands(expr, [&](ExprId operand) { return made.at(operand.index); });
+        made[index] = builder.add(std::move(expr));
+    }
+    std::visit(
+        [&](auto& alternative) {
+            alternative.value = made.at(alternative.value.index);
+            if constexpr (requires { alternative.condition; }) {
+                if (alternative.condition) alternative.condition = made.at(alternative.condition->index);
+            }
+        },
+        statement);
+}
+
+}  // namespace halo::ir
