@@ -217,11 +217,12 @@ private:
                                           kernel.tile[0]);
         if (kernel.domain.kind == rt::Domain::Kind::cells ||
             kernel.domain.kind == rt::Domain::Kind::samples) {
+            if (axis > 0) return "1";
             const bool of_cells = kernel.domain.kind == rt::Domain::Kind::cells;
-            return axis > 0
-                       ? "1"
-                       : fmt::format("ceil_div(solver.{}.{}, {})", model_.points[kernel.domain.index].member,
-                                     of_cells ? "touched" : "count", kernel.tile[0]);
+            const std::string items = fmt::format("solver.{}.{}", model_.points[kernel.domain.index].member,
+                                                  of_cells ? "touched" : "count");
+            return kernel.tile[0] == 1 ? fmt::format("static_cast<unsigned>({})", items)
+                                       : fmt::format("ceil_div({}, {})", items, kernel.tile[0]);
         }
         if (axis >= plan_.rank) return "1";
         const auto at = static_cast<std::size_t>(axis);

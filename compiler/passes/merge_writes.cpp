@@ -22,20 +22,44 @@ constexpr int kMostMerged = 16;
 
 using LevelId = std::pair<std::uint32_t, int>;  // field, time
 
+using Writers = std::map<LevelId, std::vector<std::size_t>>;  // statements, in order
+
+std::optional<LevelId> level_written_by(const Statement& statement) {
+    if (const auto* assign = std::get_if<Assign>(&statement))
+        return LevelId{assign->target.index, assign->time};
+    if (const auto* inject = std::get_if<Inject>(&statement))
+        return LevelId{inject->target.index, inject->time};
+    return std::nullopt;
+}
+
+// Of the levels that several statements write.
+Writers find_writers(const Program& program) {
+    Writers writers;
+    for (std::size_t index = 0; index < program.statements.size(); ++index)
+        if (const std::optional<LevelId> level = level_written_by(program.statements[index]))
+            writers[*level].push_back(index);
+    std::erase_if(writers, [](const auto& entry) { return entry.second.size() < 2; });
+    return writers;
+}
+
 class Merger {
 public:
-    explicit Merger(Program& program) : program_(program), builder_(program) {
-        for (std::size_t index = 0; index < program.statements.size(); ++index) {
-            notes_.push_back(note(index));
-            if (notes_.back().written) writers_[*notes_.back().written].push_back(index);
-        }
+    Merger(Program& program, Writers writers)
+        : program_(program),
+          builder_(program),
+          writers_(std::move(writers)),
+          notes_(program.statements.size()) {
+        // Looking at a statement costs what it reaches: only those are looked at that may matter.
+        for (const auto& [level, statements] : writers_)
+            for (std::size_t index = statements.front(); index <= statements.back(); ++index)
+                if (!notes_[index].is_known) notes_[index] = note(index);
     }
 
     // Returns whether something has changed.
     bool run() {
         bool changed = false;
-        for (const auto& [level, writers] : writers_)
-            changed = merge_level(level, writers) || changed;
+        for (const auto& [level, statements] : writers_)
+            changed = merge_level(level, statements) || changed;
         std::vector<Statement> kept;
         for (std::size_t index = 0; index < notes_.size(); ++index)
             if (!notes_[index].is_gone) kept.push_back(std::move(program_.statements[index]));
@@ -44,8 +68,8 @@ public:
     }
 
 private:
-    // What is known of a statement.
     struct Note {
+        bool is_known = false;
         std::optional<LevelId> written;
         std::set<LevelId> read;
         bool is_whole = false;      // all of it can be part of another
@@ -55,11 +79,10 @@ private:
 
     Note note(std::size_t index) const {
         const Statement& statement = program_.statements[index];
-        Note found;
         const auto* assign = std::get_if<Assign>(&statement);
-        if (assign != nullptr) found.written = LevelId{assign->target.index, assign->time};
-        if (const auto* inject = std::get_if<Inject>(&statement))
-            found.written = LevelId{inject->target.index, inject->time};
+        Note found;
+        found.is_known = true;
+        found.written = level_written_by(statement);
         found.is_whole = assign != nullptr && assign->region.is_whole() && assign->margins == Margins{};
         for (const std::uint32_t reached : reached_exprs(program_, roots_of(statement))) {
             const Expr& expr = program_.exprs[reached];
@@ -145,14 +168,15 @@ private:
 
     Program& program_;
     ExprBuilder builder_;
+    Writers writers_;
     std::vector<Note> notes_;  // by statement
-    std::map<LevelId, std::vector<std::size_t>> writers_;
 };
 
 }  // namespace
 
 void merge_writes(Program& program) {
-    if (Merger(program).run()) prune(program);
+    Writers writers = find_writers(program);
+    if (!writers.empty() && Merger(program, std::move(writers)).run()) prune(program);
 }
 
 }  // namespace halo::passes

@@ -42,12 +42,74 @@ __device__ inline double block_max(double value) {
     return value;
 }
 
+// Reads T, solid, writes T_next, reduces to warmest.
+// Schedule: direct, blocks of 8x8 threads, 4x1 cells a thread.
+// At least 12 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(64, 17)
+    heat_solid_step(const float* __restrict__ T, const float* __restrict__ solid, float* __restrict__ T_next,
+                    int nx, int ny, int pitch, float hot, float dt, float kappa, float minus_speed,
+                    double* __restrict__ warmest_partials) {
+    constexpr int kCellsX = 4;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
+
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+
+    double warmest_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
+    if (i < nx && j < ny) {
+        // Where the rows of this thread's window start.
+        long long row[3];
+#pragma unroll
+        for (int y = 0; y < 3; ++y)
+            row[y] = static_cast<long long>(j + y - 1) * pitch;
+
+        float T_cells[3][kCellsX + 2];
+        load4(&T_cells[0][1], T + row[0] + i);
+        const float* T_row = T + row[1] + i;
+        T_cells[1][0] = T_row[-1];
+        load4(&T_cells[1][1], T_row);
+        T_cells[1][5] = T_row[4];
+        load4(&T_cells[2][1], T + row[2] + i);
+        float solid_cells[kCellsX];
+        load4(solid_cells, solid + row[1] + i);
+
+        float T_next_result[kCellsX];
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x) {
+            const bool holds = solid_cells[x] == 0.0f;
+            const float T_new = solid_cells[x] == 1.0f ? hot : holds ?
+                fmaf(dt,
+                     fmaf(minus_speed, T_cells[1][x + 1] - T_cells[1][x],
+                          kappa * fmaf(-4.0f, T_cells[1][x + 1],
+                                       T_cells[1][x] + T_cells[1][x + 2] + T_cells[0][x + 1] +
+                                       T_cells[2][x + 1])),
+                     T_cells[1][x + 1]) : T_cells[1][x + 1];
+            T_next_result[x] = T_new;
+            if (i + x < nx && holds)
+                warmest_of_thread = keep_max(warmest_of_thread, static_cast<double>(T_new));
+        }
+        if (i + kCellsX <= nx)
+            store4(T_next + row[1] + i, T_next_result);
+        else
+#pragma unroll
+            for (int x = 0; x < kCellsX; ++x)
+                if (i + x < nx) T_next[row[1] + i + x] = T_next_result[x];
+    }
+
+    // One partial result a block; the host combines them in the blocks' order.
+    const double warmest_of_block = block_max(warmest_of_thread);
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
+        warmest_partials[blockIdx.x + gridDim.x * blockIdx.y] = warmest_of_block;
+}
+
+// In place of heat_solid_step in steps whose results nobody reads; leaves out warmest.
 // Reads T, solid, writes T_next.
 // Schedule: direct, blocks of 8x8 threads, 4x1 cells a thread.
 // At least 12 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 17)
-    heat_solid_T(const float* __restrict__ T, const float* __restrict__ solid, float* __restrict__ T_next,
-                 int nx, int ny, int pitch, float dt, float kappa, float minus_speed) {
+    heat_solid_step_states(const float* __restrict__ T, const float* __restrict__ solid,
+                           float* __restrict__ T_next, int nx, int ny, int pitch, float hot, float dt,
+                           float kappa, float minus_speed) {
     constexpr int kCellsX = 4;
     constexpr int kThreadsX = 8, kThreadsY = 8;
 
@@ -73,16 +135,14 @@ extern "C" __global__ void __launch_bounds__(64, 17)
 
     float T_next_result[kCellsX];
 #pragma unroll
-    for (int x = 0; x < kCellsX; ++x) {
-        const float T_inside = fmaf(dt,
-                                    fmaf(minus_speed, T_cells[1][x + 1] - T_cells[1][x],
-                                         kappa * fmaf(-4.0f, T_cells[1][x + 1],
-                                                      T_cells[1][x] + T_cells[1][x + 2] + T_cells[0][x + 1] +
-                                                      T_cells[2][x + 1])),
-                                    T_cells[1][x + 1]);
-        const bool T_has_value = solid_cells[x] == 0.0f;
-        T_next_result[x] = T_has_value ? T_inside : T_cells[1][x + 1];
-    }
+    for (int x = 0; x < kCellsX; ++x)
+        T_next_result[x] = solid_cells[x] == 1.0f ? hot : solid_cells[x] == 0.0f ?
+            fmaf(dt,
+                 fmaf(minus_speed, T_cells[1][x + 1] - T_cells[1][x],
+                      kappa * fmaf(-4.0f, T_cells[1][x + 1],
+                                   T_cells[1][x] + T_cells[1][x + 2] + T_cells[0][x + 1] +
+                                   T_cells[2][x + 1])),
+                 T_cells[1][x + 1]) : T_cells[1][x + 1];
     if (i + kCellsX <= nx)
         store4(T_next + row[1] + i, T_next_result);
     else
@@ -118,51 +178,4 @@ extern "C" __global__ void __launch_bounds__(128)
         T_next[first - 1] = 0.2f * (ratio * ratio);
     }
     T_next[last + 1] = fmaf(2.0f, T_next[last], -T_next[last - 1]);
-}
-
-// Reads solid, writes T_next.
-// Schedule: direct, blocks of 128x2 threads, 1x1 cells a thread.
-// At least 8 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(256, 6)
-    heat_solid_T_2(const float* __restrict__ solid, float* __restrict__ T_next, int nx, int ny, int pitch,
-                   float hot) {
-    constexpr int kThreadsX = 128, kThreadsY = 2;
-
-    const int i = blockIdx.x * kThreadsX + threadIdx.x;
-    const int j = blockIdx.y * kThreadsY + threadIdx.y;
-    if (i >= nx || j >= ny) return;
-
-    const long long at = static_cast<long long>(j) * pitch + i;
-    if (solid[at] == 1.0f) T_next[at] = hot;
-}
-
-// Reads solid, T_next, reduces to warmest.
-// Schedule: direct, blocks of 8x8 threads, 4x1 cells a thread.
-// At least 8 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 21)
-    heat_solid_warmest(const float* __restrict__ solid, const float* __restrict__ T_next, int nx, int ny,
-                       int pitch, double* __restrict__ warmest_partials) {
-    constexpr int kCellsX = 4;
-    constexpr int kThreadsX = 8, kThreadsY = 8;
-
-    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
-    const int j = blockIdx.y * kThreadsY + threadIdx.y;
-
-    double warmest_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
-    if (i < nx && j < ny) {
-        float solid_cells[kCellsX];
-        load4(solid_cells, solid + static_cast<long long>(j) * pitch + i);
-        float T_next_cells[kCellsX];
-        load4(T_next_cells, T_next + static_cast<long long>(j) * pitch + i);
-
-#pragma unroll
-        for (int x = 0; x < kCellsX; ++x)
-            if (i + x < nx && solid_cells[x] == 0.0f)
-                warmest_of_thread = keep_max(warmest_of_thread, static_cast<double>(T_next_cells[x]));
-    }
-
-    // One partial result a block; the host combines them in the blocks' order.
-    const double warmest_of_block = block_max(warmest_of_thread);
-    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
-        warmest_partials[blockIdx.x + gridDim.x * blockIdx.y] = warmest_of_block;
 }

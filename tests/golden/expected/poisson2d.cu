@@ -38,12 +38,12 @@ __device__ inline double block_max(double value) {
     return value;
 }
 
-// Reads u, f, writes u_next.
+// Reads u, f, writes u_before.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 17)
-    poisson2d_u(const double* __restrict__ u, const double* __restrict__ f, double* __restrict__ u_next,
-                int nx, int ny, int pitch, double scale, double omega) {
+    poisson2d_u_before(const double* __restrict__ u, const double* __restrict__ f,
+                       double* __restrict__ u_before, int nx, int ny, int pitch, double scale, double omega) {
     constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
@@ -51,38 +51,18 @@ extern "C" __global__ void __launch_bounds__(64, 17)
     if (i >= nx || j >= ny) return;
 
     const long long at = static_cast<long long>(j) * pitch + i;
-    const double u_inside = fma(omega,
-                                u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch] +
-                                0.000244140625 * f[at], scale * u[at]);
-    const bool u_has_value = floor_mod(wrap_add(i, j), 2) == 0;
-    u_next[at] = u_has_value ? u_inside : u[at];
+    u_before[at] = floor_mod(wrap_add(i, j), 2) == 0 ?
+        fma(omega, u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch] + 0.000244140625 * f[at],
+            scale * u[at]) : u[at];
 }
 
-// Reads f, u_next, writes u_next.
+// Reads u, f, u_before, writes u_next, reduces to change.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
-// At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 17)
-    poisson2d_u_2(const double* __restrict__ f, double* __restrict__ u_next, int nx, int ny, int pitch,
-                  double scale, double omega) {
-    constexpr int kThreadsX = 8, kThreadsY = 8;
-
-    const int i = blockIdx.x * kThreadsX + threadIdx.x;
-    const int j = blockIdx.y * kThreadsY + threadIdx.y;
-    if (i >= nx || j >= ny) return;
-
-    const long long at = static_cast<long long>(j) * pitch + i;
-    if (floor_mod(wrap_add(i, j), 2) == 1)
-        u_next[at] = fma(omega,
-                         u_next[at - 1] + u_next[at + 1] + u_next[at - pitch] + u_next[at + pitch] +
-                         0.000244140625 * f[at], scale * u_next[at]);
-}
-
-// Reads u, u_next, reduces to change.
-// Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
-// At least 16 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 21)
-    poisson2d_change(const double* __restrict__ u, const double* __restrict__ u_next, int nx, int ny,
-                     int pitch, double* __restrict__ change_partials) {
+// At least 32 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(64, 16)
+    poisson2d_u(const double* __restrict__ u, const double* __restrict__ f,
+                const double* __restrict__ u_before, double* __restrict__ u_next, int nx, int ny, int pitch,
+                double scale, double omega, double* __restrict__ change_partials) {
     constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
@@ -91,11 +71,36 @@ extern "C" __global__ void __launch_bounds__(64, 21)
     double change_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
     if (i < nx && j < ny) {
         const long long at = static_cast<long long>(j) * pitch + i;
-        change_of_thread = keep_max(change_of_thread, fabs(u_next[at] - u[at]));
+        const double u_new = floor_mod(wrap_add(i, j), 2) == 1 ?
+            fma(omega,
+                u_before[at - 1] + u_before[at + 1] + u_before[at - pitch] + u_before[at + pitch] +
+                0.000244140625 * f[at], scale * u_before[at]) : u_before[at];
+        u_next[at] = u_new;
+        change_of_thread = keep_max(change_of_thread, fabs(u_new - u[at]));
     }
 
     // One partial result a block; the host combines them in the blocks' order.
     const double change_of_block = block_max(change_of_thread);
     if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         change_partials[blockIdx.x + gridDim.x * blockIdx.y] = change_of_block;
+}
+
+// In place of poisson2d_u in steps whose results nobody reads; leaves out change.
+// Reads f, u_before, writes u_next.
+// Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
+// At least 24 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(64, 16)
+    poisson2d_u_states(const double* __restrict__ f, const double* __restrict__ u_before,
+                       double* __restrict__ u_next, int nx, int ny, int pitch, double scale, double omega) {
+    constexpr int kThreadsX = 8, kThreadsY = 8;
+
+    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
+    if (i >= nx || j >= ny) return;
+
+    const long long at = static_cast<long long>(j) * pitch + i;
+    u_next[at] = floor_mod(wrap_add(i, j), 2) == 1 ?
+        fma(omega,
+            u_before[at - 1] + u_before[at + 1] + u_before[at - pitch] + u_before[at + pitch] +
+            0.000244140625 * f[at], scale * u_before[at]) : u_before[at];
 }

@@ -119,24 +119,35 @@ extern "C" __global__ void __launch_bounds__(128)
     p_next[at] = sum;
 }
 
-// Samples phones.trace: a thread for each point.
+// Samples phones.trace: a block for each point.
 extern "C" __global__ void __launch_bounds__(128)
     shot3d_sample_phones(const float* __restrict__ p, const int* __restrict__ phones_x,
                          const int* __restrict__ phones_y, const int* __restrict__ phones_z,
                          const double* __restrict__ phones_weight, const int* __restrict__ phones_begin,
-                         double* __restrict__ phones_trace, int n_phones, int pitch, long long slice) {
+                         double* __restrict__ phones_trace, int pitch, long long slice) {
     constexpr int kThreads = 128;
+    constexpr int kTerms = 512;
 
-    const int point = blockIdx.x * kThreads + threadIdx.x;
-    if (point >= n_phones) return;
-
+    const int point = blockIdx.x;
+    __shared__ float terms[kTerms];
+    const int end = phones_begin[point + 1];
     float sum = 0.0f;
-    for (int entry = phones_begin[point]; entry < phones_begin[point + 1]; ++entry) {
-        const int i = phones_x[entry];
-        const int j = phones_y[entry];
-        const int k = phones_z[entry];
-        const long long at = k * slice + static_cast<long long>(j) * pitch + i;
-        sum += static_cast<float>(phones_weight[entry]) * p[at];
+    for (int first = phones_begin[point]; first < end; first += kTerms) {
+        const int count = end - first < kTerms ? end - first : kTerms;
+        for (int place = threadIdx.x; place < count; place += kThreads) {
+            const int entry = first + place;
+            const int i = phones_x[entry];
+            const int j = phones_y[entry];
+            const int k = phones_z[entry];
+            const long long at = k * slice + static_cast<long long>(j) * pitch + i;
+            terms[place] = static_cast<float>(phones_weight[entry]) * p[at];
+        }
+        __syncthreads();
+        if (threadIdx.x == 0)
+#pragma unroll 16
+            for (int place = 0; place < count; ++place)
+                sum += terms[place];
+        __syncthreads();
     }
-    phones_trace[point] = static_cast<double>(sum);
+    if (threadIdx.x == 0) phones_trace[point] = static_cast<double>(sum);
 }
