@@ -25,15 +25,15 @@ ir::Program core_with(const ir::Program& program, const std::vector<bool>& also)
     return core;
 }
 
-using LevelRead = std::pair<std::uint32_t, int>;  // field, time
+using FieldAtTime = std::pair<std::uint32_t, int>;  // field, time
 
 // The levels of states whose neighbours within a plane are read.
-std::set<LevelRead> levels_read_beside(const ir::Program& core) {
+std::set<FieldAtTime> levels_read_beside(const ir::Program& core) {
     std::vector<ir::ExprId> roots;
     for (const ir::Statement& statement : core.statements)
         for (const ir::ExprId root : ir::roots_of(statement))
             roots.push_back(root);
-    std::set<LevelRead> levels;
+    std::set<FieldAtTime> levels;
     for (const std::uint32_t index : ir::reached_exprs(core, roots)) {
         const auto* access = std::get_if<ir::Access>(&core.exprs[index].node);
         if (access != nullptr && core[access->field].role == ir::Role::state &&
@@ -60,7 +60,7 @@ std::optional<std::size_t> whole_writer(const ir::Program& core, ir::FieldId sta
 // A pipeline keeps the planes around a cell of one level of a field. Where the neighbours of a state are read
 // at t and at t+1, the latter become those of a let that has the same values.
 void split_levels(ir::Program& core) {
-    const std::set<LevelRead> levels = levels_read_beside(core);
+    const std::set<FieldAtTime> levels = levels_read_beside(core);
     for (const auto& [index, time] : levels) {
         const ir::FieldId state{index};
         if (time != 1 || !(levels.contains({index, 0}) || levels.contains({index, -1}))) continue;
