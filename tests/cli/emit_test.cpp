@@ -157,10 +157,10 @@ TEST_CASE("explain says whether all steps are done on the chip, and why not") {
 TEST_CASE("what a run looks at after every step is found at each of several") {
     Folder folder;
     folder.write("relax.halo",
-                 "stencil relax(x, y) {\n    field u: f32 { boundary clamp }\n"
+                 "stencil relax(x, y) {\n    field u: f32 { boundary clamp }\n    field place: i32\n"
                  "    u[t+1] = (u[x-1] + u[x+1] + u[y-1] + u[y+1]) / 4\n"
                  "    reduce mass = sum(u)\n    reduce change = max(abs(u[t+1] - u))\n"
-                 "    reduce ahead = max(u[t+1, x+1])\n}\n"
+                 "    reduce ahead = max(u[t+1, x+1])\n    reduce placed = max(u) where place > 0\n}\n"
                  "run relax {\n    grid 512, 512\n    steps 100 until change < 1e-3\n}\n");
     const auto plan = nlohmann::json::parse(
         folder.haloc({"emit", "--target", "plan", "relax.halo", "--schedule", "temporal steps=2"}).out);
@@ -168,14 +168,17 @@ TEST_CASE("what a run looks at after every step is found at each of several") {
     const auto explained = nlohmann::json::parse(
         folder.haloc({"explain", "--json", "relax.halo", "--schedule", "temporal steps=2"}).out);
     CHECK(explained["temporal"]["reductions"] == std::vector<std::string>{"change"});
-    std::string text = folder.read("relax.halo");
-    const std::string run = "steps 100 until change";
-    text.replace(text.find(run), run.size(), "steps 1000000000 until ahead");  // not too short
-    folder.write("ahead.halo", text);
-    const auto refused = nlohmann::json::parse(folder.haloc({"explain", "--json", "ahead.halo"}).out);
-    CHECK_FALSE(refused["temporal"].contains("schedule"));
-    CHECK(refused["temporal"]["reason"].get<std::string>().find("`ahead` is looked at after every step") ==
-          0);
+    const auto until = [&](const std::string& reduction) {
+        std::string text = folder.read("relax.halo");
+        const std::string run = "steps 100 until change";
+        text.replace(text.find(run), run.size(), "steps 1000000000 until " + reduction);  // not too short
+        folder.write("until.halo", text);
+        return nlohmann::json::parse(folder.haloc({"explain", "--json", "until.halo"}).out)["temporal"];
+    };
+    CHECK(until("ahead")["reductions"] == std::vector<std::string>{"ahead"});
+    const auto refused = until("placed");
+    CHECK_FALSE(refused.contains("schedule"));
+    CHECK(refused["reason"].get<std::string>().starts_with("`placed` is looked at after every step"));
 }
 
 TEST_CASE("emit writes what is asked for beside the CUDA") {
