@@ -62,9 +62,10 @@ private:
         FunctionShape shape;
         for (const Parameter& parameter : function.parameters) {
             const bool scalar = parameter.kind == Parameter::Kind::scalar;
+            // Another pointer may store what one that is not restricted reads.
+            const bool varies = function.kind == KernelFunction::Kind::helper || !parameter.restricted;
             declare(parameter.name, {scalar ? Entity::Kind::scalar : Entity::Kind::pointer, parameter.type,
-                                     parameter.kind == Parameter::Kind::output, 1, false,
-                                     function.kind == KernelFunction::Kind::helper, false});
+                                     parameter.kind == Parameter::Kind::output, 1, false, varies, false});
             shape.arguments.push_back(parameter.type);
         }
         if (function.kind == KernelFunction::Kind::kernel && function.threads == 0) {
@@ -104,7 +105,7 @@ private:
 
     void check(const DeclarePointer& node) {
         check_address(node.value, node.type, node.writable);
-        declare(node.name, {Entity::Kind::pointer, node.type, node.writable});
+        declare(node.name, {Entity::Kind::pointer, node.type, node.writable, 1, false, true});
     }
 
     void check(const DeclareArray& node) {

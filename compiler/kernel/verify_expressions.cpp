@@ -226,9 +226,10 @@ bool ExpressionVerifier::varies(const Expr& expr) const {
             found = found || (entity && entity->varies);
         }
         if (const auto* element = std::get_if<Element>(&part->kind)) {
-            // What a kernel reads through a pointer and never stores is the same for equal indices.
+            // What a kernel reads through a parameter and never stores is the same for equal indices.
             const Entity* entity = find(element->array);
-            found = found || !entity || entity->kind != Entity::Kind::pointer || entity->writable;
+            found = found || !entity || entity->kind != Entity::Kind::pointer || entity->writable ||
+                    entity->varies;
         }
         found = found || std::holds_alternative<CallHelper>(part->kind) ||
                 std::holds_alternative<CallLambda>(part->kind) || std::holds_alternative<Shuffle>(part->kind);

@@ -28,7 +28,7 @@ protected:
         bool writable = false;  // a mutable scalar; a pointer or array that is stored through
         std::size_t indices = 1;
         bool shared = false;
-        bool varies = false;    // a scalar that may differ between a block's threads
+        bool varies = false;  // it may differ between a block's threads: a scalar, or where a pointer points
         bool constant = false;  // known when the text is printed
     };
 

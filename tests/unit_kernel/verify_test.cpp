@@ -219,13 +219,18 @@ TEST_CASE("all threads of a block come to its barriers") {
     CHECK(faults({For{"x", thread(), 64, 32, Unroll::leave, {Barrier{}}}}) == "k: a barrier " + divided);
     CHECK(faults({If{u(0) < kOne, {Barrier{}}, {}}}) == "k: a barrier " + divided);
     // What is read from memory that the kernel does not change is the same for all threads of one index.
-    const auto faults_of_input = [](const Expr& read) {
-        Program program = kernel_of({If{read < kOne, {Barrier{}}, {}}});
+    const auto faults_of_input = [](const Expr& read, Block before = {}) {
+        before.push_back(If{read < kOne, {Barrier{}}, {}});
+        Program program = kernel_of(std::move(before));
         program.functions[0].parameters[0].kind = Parameter::Kind::input;
         return all(verify(program));
     };
     CHECK(faults_of_input(u(i32("n"))) == "");
     CHECK(faults_of_input(u(thread())) == "k: a barrier " + divided);
+    // A pointer may be another one in each thread.
+    CHECK(faults_of_input(element("row", {0}, Type::f32),
+                          {DeclarePointer{Type::f32, "row", address_of("u", thread(), Type::f32)}}) ==
+          "k: a barrier " + divided);
     CHECK(faults({If{thread() < 4, {Return{}}, {}}, Barrier{}}) ==
           "k: a barrier comes after some threads may have returned");
     CHECK(faults({If{i32("n") < 4, {Return{}}, {}}, Barrier{}}) == "");
