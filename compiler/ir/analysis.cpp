@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "compiler/ir/access_walk.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/support/work.h"
 
 namespace halo::ir {
@@ -135,14 +136,7 @@ std::size_t given_columns(const Table& table) {
 
 std::vector<ExprId> roots_of(const Statement& statement) {
     std::vector<ExprId> roots;
-    std::visit(
-        [&](const auto& node) {
-            roots.push_back(node.value);
-            if constexpr (requires { node.condition; }) {
-                if (node.condition) roots.push_back(*node.condition);
-            }
-        },
-        statement);
+    visit_roots(statement, [&](ExprId root) { roots.push_back(root); });
     return roots;
 }
 

@@ -467,31 +467,6 @@ void for_each_operand(const Expr& expr, Visit&& visit) {
         expr.node);
 }
 
-// Calls map(operand) for each operand and puts the result in its place.
-template <class Map>
-void map_operands(Expr& expr, Map&& map) {
-    if (auto* unary = std::get_if<Unary>(&expr.node)) {
-        unary->operand = map(unary->operand);
-    } else if (auto* binary = std::get_if<Binary>(&expr.node)) {
-        binary->left = map(binary->left);
-        binary->right = map(binary->right);
-    } else if (auto* fma = std::get_if<Fma>(&expr.node)) {
-        fma->a = map(fma->a);
-        fma->b = map(fma->b);
-        fma->c = map(fma->c);
-    } else if (auto* select = std::get_if<Select>(&expr.node)) {
-        select->condition = map(select->condition);
-        select->then = map(select->then);
-        select->otherwise = map(select->otherwise);
-    } else if (auto* call = std::get_if<Call>(&expr.node)) {
-        for (ExprId& argument : call->arguments)
-            argument = map(argument);
-    } else if (auto* sum = std::get_if<TableSum>(&expr.node)) {
-        sum->value = map(sum->value);
-        if (sum->factor) sum->factor = map(*sum->factor);
-    }
-}
-
 inline std::vector<ExprId> operands(const Expr& expr) {
     std::vector<ExprId> all;
     for_each_operand(expr, [&](ExprId operand) { all.push_back(operand); });

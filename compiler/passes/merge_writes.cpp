@@ -1,14 +1,13 @@
 #include "compiler/passes/merge_writes.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
 #include <utility>
 #include <vector>
 
-#include "compiler/ir/added_let.h"
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/passes/rebuild.h"
 
 namespace halo::passes {
@@ -20,8 +19,7 @@ namespace {
 // Choices within each other: compilers of C++ take so many, and the work for each statement stays bounded.
 constexpr int kMostMerged = 16;
 
-using LevelId = std::pair<std::uint32_t, int>;  // field, time
-
+using LevelId = std::pair<std::uint32_t, int>;                // field, time
 using Writers = std::map<LevelId, std::vector<std::size_t>>;  // statements, in order
 
 std::optional<LevelId> level_written_by(const Statement& statement) {
@@ -121,17 +119,7 @@ private:
                 (other.written && notes_[earlier].read.contains(*other.written)))
                 return false;
         }
-        return !notes_[later].reads_beside || (writers.size() == 2 && can_have_let(target));
-    }
-
-    // A let has the state's boundary: what lies past a face is the same at both then.
-    bool can_have_let(FieldId target) const {
-        const Field& field = program_[target];
-        if (has_formula(field)) return false;
-        for (int axis = 0; axis < program_.rank(); ++axis)
-            for (const Face& face : field.boundary[static_cast<std::size_t>(axis)])
-                if (face.kind == BoundaryKind::fixed && changes_with_step(program_, face.value)) return false;
-        return true;
+        return !notes_[later].reads_beside || (writers.size() == 2 && can_have_let(program_, target));
     }
 
     // Makes the earlier of two statements part of the later.

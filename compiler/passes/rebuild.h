@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/ir/program.h"
+#include "compiler/ir/rewrite.h"
 
 namespace halo::passes {
 
@@ -33,14 +34,7 @@ void for_each_root(Program& program, Visit&& visit) {
             if (column.value) visit(*column.value);
     }
     for (auto& statement : program.statements)
-        std::visit(
-            [&](auto& alternative) {
-                visit(alternative.value);
-                if constexpr (requires { alternative.condition; }) {
-                    if (alternative.condition) visit(*alternative.condition);
-                }
-            },
-            statement);
+        ir::visit_roots(statement, visit);
 }
 
 std::vector<ir::ExprId> roots_of(const ir::Program& program);

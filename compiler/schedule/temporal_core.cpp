@@ -5,9 +5,9 @@
 #include <set>
 #include <utility>
 
-#include "compiler/ir/added_let.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/rewrite.h"
 #include "compiler/ir/unread_steps.h"
 #include "compiler/schedule/pipeline.h"
 
@@ -52,9 +52,7 @@ std::optional<std::size_t> whole_writer(const ir::Program& core, ir::FieldId sta
         if (writer || ir::is_partial(*assign)) return std::nullopt;
         writer = index;
     }
-    const ir::Field& field = core[state];
-    const bool is_exact = field.storage == ir::natural_storage(field.type);
-    return is_exact && !ir::has_formula(field) ? writer : std::nullopt;
+    return ir::can_have_let(core, state) ? writer : std::nullopt;
 }
 
 // A pipeline keeps the planes around a cell of one level of a field. Where the neighbours of a state are read

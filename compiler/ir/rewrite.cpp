@@ -1,4 +1,4 @@
-#include "compiler/ir/added_let.h"
+#include "compiler/ir/rewrite.h"
 
 #include <algorithm>
 #include <map>
@@ -7,6 +7,15 @@
 #include "compiler/ir/analysis.h"
 
 namespace halo::ir {
+
+bool can_have_let(const Program& program, FieldId state) {
+    const Field& field = program[state];
+    if (field.storage != natural_storage(field.type) || has_formula(field)) return false;
+    for (int axis = 0; axis < program.rank(); ++axis)
+        for (const Face& face : field.boundary[static_cast<std::size_t>(axis)])
+            if (face.kind == BoundaryKind::fixed && changes_with_step(program, face.value)) return false;
+    return true;
+}
 
 FieldId add_let_like(Program& program, FieldId like, const std::string& suffix) {
     const auto is_taken = [&](const std::string& name) {
@@ -36,14 +45,7 @@ void replace_reads(Program& program, ExprBuilder& builder, Statement& statement,
         map_operands(expr, [&](ExprId operand) { return made.at(operand.index); });
         made[index] = builder.add(std::move(expr));
     }
-    std::visit(
-        [&](auto& alternative) {
-            alternative.value = made.at(alternative.value.index);
-            if constexpr (requires { alternative.condition; }) {
-                if (alternative.condition) alternative.condition = made.at(alternative.condition->index);
-            }
-        },
-        statement);
+    visit_roots(statement, [&](ExprId& root) { root = made.at(root.index); });
 }
 
 }  // namespace halo::ir
