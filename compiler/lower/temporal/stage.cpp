@@ -65,11 +65,12 @@ std::int64_t TemporalStages::declare(Block& body, std::int64_t shared) {
         if (!frame_.two_rows || queue.lines() == 0) continue;
         planes.rows = context.local(name + "_rows");
         kernel::DeclareArray rows{type, planes.rows, {}};
-        const int elements = steps * 2 * frame_.warps * queue.lines() * frame_.shape.tile[0];
+        const Expr elements = frame_.k_steps * 2 * frame_.k_warps * queue.lines() * frame_.k_tile_x;
         rows.dims = {elements};
         rows.memory = kernel::Memory::dynamic_shared;
         rows.offset = shared;
-        shared += std::int64_t{elements} * kernel::size_of(type);
+        shared += std::int64_t{steps} * 2 * frame_.warps * queue.lines() * frame_.shape.tile[0] *
+                  kernel::size_of(type);
         body.push_back(std::move(rows));
         // The first iteration of a traversal reads what none has left there.
         const Expr index = kernel::variable("index", Type::i32);
@@ -77,7 +78,7 @@ std::int64_t TemporalStages::declare(Block& body, std::int64_t shared) {
             "index",
             frame_.warp * 32 + frame_.lane,
             elements,
-            32 * frame_.warps,
+            frame_.k_warps * 32,
             kernel::Unroll::none,
             {kernel::Assign{kernel::element(planes.rows, {index}, type), kernel::real_literal(0, type)}}});
     }
@@ -97,10 +98,9 @@ Expr TemporalStages::level_index(const Use& use, const Queue& queue) const {
 // Lines of this iteration and of the one before lie in two halves, by turns.
 Expr TemporalStages::rows_place(const Queue& queue, const Expr& index, const Expr& warp, int line,
                                 bool earlier) const {
-    const int half = frame_.warps * queue.lines() * frame_.shape.tile[0];
-    const Expr in_half = warp * (queue.lines() * frame_.shape.tile[0]) + line * frame_.shape.tile[0];
-    const Expr side = kernel::variable(earlier ? "earlier" : "now", Type::i32) * half;
-    return index * (2 * half) + (side + (in_half + frame_.lane_x));
+    const Expr half = index * 2 + kernel::variable(earlier ? "earlier" : "now", Type::i32);
+    const Expr row = (half * frame_.k_warps + warp) * queue.lines() + line;
+    return row * frame_.k_tile_x + frame_.lane_x;
 }
 
 // ---- an iteration

@@ -69,7 +69,10 @@ private:
         };
         const schedule::TemporalShape& shape = frame_.shape;
         frame_.k_steps = named_constant(function(), "kSteps", frame_.steps, "in one pass over memory");
-        if (!frame_.two_rows)
+        const bool shares_rows = std::ranges::any_of(pipeline_.queues, [](const auto& queue) {
+            return queue.role != ir::Role::input && queue.lines() > 0;
+        });
+        if (!frame_.two_rows || shares_rows)
             frame_.k_warps = named_constant(function(), "kWarps", frame_.warps, "of a block");
         std::tie(frame_.k_cells_x, frame_.k_cells_y) =
             of_axes("kCells", frame_.cells_x, frame_.cells_y, "of a thread");

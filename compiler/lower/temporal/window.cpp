@@ -130,7 +130,7 @@ void TemporalStages::gather_window(const Use& use, const Queue& queue, Block& bo
                                        frame_.k_cells_x)}));
     if (!planes.rows.empty()) {
         const Expr before = kernel::max(frame_.warp - 1, 0);
-        const Expr after = kernel::min(frame_.warp + 1, frame_.warps - 1);
+        const Expr after = kernel::min(frame_.warp + 1, frame_.k_warps - 1);
         for (int line = 0; line < above; ++line)
             body.push_back(load_row(frame_, window(line, left), planes.rows,
                                     rows_place(queue, step(), before, below + line, true)));

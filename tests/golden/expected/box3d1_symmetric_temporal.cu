@@ -270,6 +270,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                              int pitch, long long slice) {
     extern __shared__ double shared_memory[];
     constexpr int kSteps = 3;                 // in one pass over memory
+    constexpr int kWarps = 8;                 // of a block
     constexpr int kCellsX = 4, kCellsY = 4;   // of a thread
     constexpr int kTileX = 128, kTileY = 32;  // cells of a tile
     constexpr int kOutX = 120, kOutY = 26;    // of these, the output: right after all steps
@@ -299,9 +300,9 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     auto& u_ring = *reinterpret_cast<float(*)[kRing * kTileY * kRingRow]>(shared_memory + 6144);
     float u_planes[3][4][4] = {};
     float u_sums[3][2][4][4] = {};
-    auto& u_rows = *reinterpret_cast<float(*)[12288]>(shared_memory);
+    auto& u_rows = *reinterpret_cast<float(*)[kSteps * 2 * kWarps * 2 * kTileX]>(shared_memory);
 #pragma unroll 1
-    for (int index = warp * 32 + lane; index < 12288; index += 256)
+    for (int index = warp * 32 + lane; index < kSteps * 2 * kWarps * 2 * kTileX; index += kWarps * 32)
         u_rows[index] = 0.0f;
 
 #pragma unroll 1
@@ -390,9 +391,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                     for (int y = 0; y < kCellsY; ++y)
                         copy_cells<kCellsX>(&u_near[y + 1][1], u_planes[s][y]);
                     load4(&u_near[0][1],
-                          u_rows + s * 4096 + earlier * 2048 + max(warp - 1, 0) * 256 + lane_x + 128);
+                          u_rows + (((s * 2 + earlier) * kWarps + max(warp - 1, 0)) * 2 + 1) * kTileX +
+                          lane_x);
                     load4(&u_near[5][1],
-                          u_rows + s * 4096 + earlier * 2048 + min(warp + 1, 7) * 256 + lane_x);
+                          u_rows + ((s * 2 + earlier) * kWarps + min(warp + 1, kWarps - 1)) * 2 * kTileX +
+                          lane_x);
                     if (near_side && at_first_row) fill_cells<kCellsX>(&u_near[0][1], 1.0f);
                     if (near_side && at_last_row) fill_cells<kCellsX>(&u_near[5][1], 1.0f);
 #pragma unroll
@@ -470,8 +473,9 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 // The outer rows, for the warps beside.
 #pragma unroll
                 for (int s = 0; s < kSteps; ++s) {
-                    share4(u_rows + s * 4096 + now * 2048 + warp * 256 + lane_x, u_planes[s][0]);
-                    share4(u_rows + s * 4096 + now * 2048 + warp * 256 + lane_x + 128, u_planes[s][3]);
+                    share4(u_rows + ((s * 2 + now) * kWarps + warp) * 2 * kTileX + lane_x, u_planes[s][0]);
+                    share4(u_rows + (((s * 2 + now) * kWarps + warp) * 2 + 1) * kTileX + lane_x,
+                           u_planes[s][3]);
                 }
                 at += slice;
                 oldest = oldest + 1 < kRing ? oldest + 1 : 0;
