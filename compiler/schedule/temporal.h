@@ -26,7 +26,7 @@ struct TemporalSchedule {
     int min_blocks = 1;              // blocks an SM that registers are limited for
     int blocks = 132;                // that share the grid
     bool of_pieces = false;          // the grid is a piece of one that is cut along the last axis
-    int traversals = 0;              // of each column, of pieces: rt::TimeBlock::OfPieces::walks
+    int traversals = 0;              // of each column, of pieces: rt::TimeBlock::OfPieces::traversals
     bool gives_ghosts = false;       // of pieces: stores cells to the neighbours' ghosts, too
     // Computed at every step, as the run watches them; the others are computed at the last step alone.
     std::vector<std::string> reductions{};
@@ -73,7 +73,7 @@ constexpr int kMostIdleBlocks = 2;
 // Into how many equal parts each tile is cut, of which each worker traverses one. 0: workers are too few for
 // that, and have equal shares of all tiles, one after the other.
 std::int64_t parts_of_tile(const Pipeline& pipeline, const TemporalSchedule& schedule, std::int64_t tiles);
-// rt::TimeBlock::OfPieces::walks of a schedule that can be built.
+// rt::TimeBlock::OfPieces::traversals of a schedule that can be built.
 int traversals_of_column(const ir::Program& program, const TemporalSchedule& schedule, const Target& target,
                          const Extent& extent);
 std::int64_t tiles_of(const Pipeline& pipeline, const TemporalShape& shape, const Extent& extent);

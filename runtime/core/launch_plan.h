@@ -274,10 +274,10 @@ struct TimeBlock {
     // A launch does the planes along the last axis that it asks for, and stores those that the pieces beside
     // its own have as ghosts into their arrays, too.
     struct OfPieces {
-        // All blocks, in two dimensions their warps, walk equal parts of columns, so many of each: a launch
-        // of a multiple of blocks / walks, rounded up, does as well. 0: they share the planes out otherwise,
-        // or few walks all begin together.
-        int walks = 0;
+        // All blocks, in two dimensions their warps, traverse equal parts of columns, so many of each: a
+        // launch of a multiple of blocks / traversals, rounded up, does as well. 0: they share the planes out
+        // otherwise, or few traversals all begin together.
+        int traversals = 0;
     };
     // A launch does as many steps as it asks for, `steps` at least. Its blocks wait for each other, so it may
     // only run where all are on the device at once. They hand cells to each other through exchanges: two

@@ -144,12 +144,13 @@ void check_kind(const LaunchPlan&, const TimeBlock& block, const TimeBlock::Whol
 void check_kind(const LaunchPlan& plan, const TimeBlock& block, const TimeBlock::OfPieces& pieces) {
     check_kind(plan, block, TimeBlock::WholeGrid());
     require(block.reductions.empty(), "its time block is of pieces, and gives reductions");
-    const auto make_walks = [&] {
-        if (plan.rank == 2) return pieces.walks <= block.kernel.blocks * block.kernel.threads[1];
-        return block.kernel.blocks % pieces.walks == 0;
+    const auto divides_blocks = [&] {
+        if (plan.rank == 2) return pieces.traversals <= block.kernel.blocks * block.kernel.threads[1];
+        return block.kernel.blocks % pieces.traversals == 0;
     };
-    require(pieces.walks == 0 || (pieces.walks > 0 && make_walks()),
-            "{} blocks of its time block make {} walks of each column", block.kernel.blocks, pieces.walks);
+    require(pieces.traversals == 0 || (pieces.traversals > 0 && divides_blocks()),
+            "{} blocks of its time block make {} traversals of each column", block.kernel.blocks,
+            pieces.traversals);
 }
 
 void check_kind(const LaunchPlan&, const TimeBlock& block, const TimeBlock::Resident& resident) {

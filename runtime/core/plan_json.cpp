@@ -237,7 +237,7 @@ Json time_block_json(const TimeBlock& block) {
     if (!block.reductions.empty()) json["reductions"] = block.reductions;
     if (const TimeBlock::OfPieces* const pieces = block.of_pieces()) {
         json["is_of_pieces"] = true;
-        if (pieces->walks != 0) json["walks"] = pieces->walks;
+        if (pieces->traversals != 0) json["traversals"] = pieces->traversals;
     }
     if (const TimeBlock::Resident* const resident = block.resident()) {
         json["is_resident"] = true;
@@ -257,7 +257,7 @@ TimeBlock time_block_from(const Json& json) {
     block.least_extent = json.at("least_extent");
     block.kernel = kernel_from(json.at("kernel"));
     if (json.contains("reductions")) block.reductions = json.at("reductions").get<std::vector<int>>();
-    if (json.value("is_of_pieces", false)) block.kind = TimeBlock::OfPieces{json.value("walks", 0)};
+    if (json.value("is_of_pieces", false)) block.kind = TimeBlock::OfPieces{json.value("traversals", 0)};
     if (json.value("is_resident", false)) {
         TimeBlock::Resident resident;
         resident.exchanges = json.at("exchanges").get<std::vector<int>>();

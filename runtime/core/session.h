@@ -76,10 +76,10 @@ struct PartialResults {
 };
 
 // Planes of a launch, begin to end - 1, and the number of parts in which each column of cells is traversed
-// (TimeBlock::OfPieces::walks); 0: in the plan's.
+// (TimeBlock::OfPieces::traversals); 0: in the plan's.
 struct PlaneRange {
     std::int64_t begin = 0, end = 0;
-    int walks = 0;
+    int traversals = 0;
     std::int64_t planes() const { return end - begin; }
 };
 

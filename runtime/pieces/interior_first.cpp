@@ -11,11 +11,13 @@ constexpr std::int64_t kInteriorToBorders =
 
 }  // namespace
 
-InteriorFirst interior_first(const PlaneRange& planes, const std::array<std::int64_t, 2>& bound, int walks) {
+InteriorFirst interior_first(const PlaneRange& planes, const std::array<std::int64_t, 2>& bound,
+                             int traversals) {
     const int sides = (bound[0] > 0 ? 1 : 0) + (bound[1] > 0 ? 1 : 0);
-    const int of_interior = walks > 0 ? std::max(1, walks - sides) : 0;
-    const int of_border = walks > 0 ? 1 : 0;
-    const std::int64_t borders = walks > 0 ? planes.planes() / (kInteriorToBorders * of_interior + 1) : 0;
+    const int of_interior = traversals > 0 ? std::max(1, traversals - sides) : 0;
+    const int of_border = traversals > 0 ? 1 : 0;
+    const std::int64_t borders =
+        traversals > 0 ? planes.planes() / (kInteriorToBorders * of_interior + 1) : 0;
     const std::int64_t border = borders / std::max(1, sides);
     InteriorFirst result;
     result.interior = {planes.begin, planes.end, of_interior};

@@ -170,7 +170,7 @@ void Pieces::launch_interiors_first(std::int64_t steps_after) {
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         const auto now = ghosts_for(i, plan().time_block->steps), later = ghosts_for(i, steps_after);
         parts.push_back(interior_first(planes_for(i, steps_after), {now[0] + later[0], now[1] + later[1]},
-                                       plan().time_block->of_pieces()->walks));
+                                       plan().time_block->of_pieces()->traversals));
     }
     {
         const OnStream urgent(Device::StreamKind::urgent, sessions_);

@@ -395,10 +395,10 @@ TEST_CASE("random time loops in pieces on emulated CUDA, several steps at once")
         loop.temporal.of_pieces = true;
         loop.temporal.gives_ghosts = seed % 3 > 0;
         const ir::Program program = load_program(loop.text);
-        const int walks = 1 + static_cast<int>(seed % 4);
+        const int traversals = 1 + static_cast<int>(seed % 4);
         const int workers = loop.temporal.blocks * (program.rank() == 2 ? loop.temporal.warps : 1);
-        const bool has_walks = program.rank() == 2 ? walks <= workers : workers % walks == 0;
-        loop.temporal.traversals = has_walks ? walks : 0;
+        const bool divides_blocks = program.rank() == 2 ? traversals <= workers : workers % traversals == 0;
+        loop.temporal.traversals = divides_blocks ? traversals : 0;
         const bool reduces = std::ranges::any_of(program.statements, [](const ir::Statement& statement) {
             return std::holds_alternative<ir::Reduce>(statement);
         });

@@ -48,9 +48,9 @@ TEST_CASE("random time loops whose kernel for several steps comes when some are 
 }
 
 // Shrunk from random programs: the plane past a face was filled after its neighbours were gathered; and a
-// plane that is read along the walk alone was shown past a face with neighbours that nobody kept; and where a
-// fixed plane met a fixed row, the row's ends were of the plane.
-TEST_CASE("neighbours in other planes, past a face of the walk") {
+// plane that is read along the streaming axis alone was shown past a face with neighbours that nobody kept;
+// and where a fixed plane met a fixed row, the row's ends were of the plane.
+TEST_CASE("neighbours in other planes, past a face of the streaming axis") {
     const char* text = GENERATE(
         "stencil corner(x, y) {\n    field a: f64 { boundary x periodic, y.high fixed 0.5 }\n"
         "    a[t+1] = 1/2*a + 1/4*a[x+1, y+1]\n}\n",
@@ -71,8 +71,8 @@ TEST_CASE("neighbours in other planes, past a face of the walk") {
     CHECK(difference(reference, *lowered, device, load_cuda) == "");
 }
 
-// Shrunk from a random program: what a mirror shows lay before the walk, and was not computed.
-TEST_CASE("walks that begin beside a mirror, which alone looks back") {
+// Shrunk from a random program: what a mirror shows lay before the first plane, and was not computed.
+TEST_CASE("traversals that begin beside a mirror, which alone looks back") {
     const char* text = GENERATE(
         "stencil up(x, y) {\n    field a: f32 { boundary x periodic, y mirror }\n"
         "    a[t+1] = 1/4*a + 1/4*a[y+1] + 1/8*a[x-1]\n}\n",

@@ -77,7 +77,7 @@ TEST_CASE("tile stages levels in shared memory before the block computes") {
                  "u_next[at] =", "u_tile[z"});
 }
 
-TEST_CASE("stream walks along the slowest axis with a queue and a ring") {
+TEST_CASE("stream traverses the slowest axis with a queue and a ring") {
     Schedule schedule;
     schedule.strategy = schedule::Stream{.planes = 8};
     schedule.threads = {32, 4, 1};

@@ -103,7 +103,7 @@ TEST_CASE("a plan survives the way through JSON") {
     CHECK(plan_to_json(copied) == plan_to_json(of_pieces));
     REQUIRE(copied.time_block);
     REQUIRE(copied.time_block->of_pieces() != nullptr);
-    CHECK(copied.time_block->of_pieces()->walks == 3);
+    CHECK(copied.time_block->of_pieces()->traversals == 3);
     CHECK(copied.time_block->kernel.arguments[0].part == static_cast<int>(PlanesPart::above_begin));
     CHECK(copied.time_block->kernel.arguments[1].kind == Argument::Kind::neighbour);
 

@@ -7,6 +7,7 @@
 // addresses: their stores are coalesced.
 #include <algorithm>
 
+#include "compiler/kernel/rewrite.h"
 #include "compiler/lower/resident/block.h"
 
 namespace halo::lower {

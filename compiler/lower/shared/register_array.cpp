@@ -1,5 +1,7 @@
 #include "compiler/lower/shared/register_array.h"
 
+#include "compiler/kernel/build.h"
+
 namespace halo::lower {
 
 kernel::Statement RegisterArray::declaration(bool zero) const {

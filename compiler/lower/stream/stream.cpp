@@ -115,7 +115,7 @@ private:
         result_.tile[streaming_axis_] = 2147483647;
         const int count = std::get<schedule::Stream>(schedule_.strategy).planes;
         if (count == 0) return;
-        const Expr planes = named_constant(function(), "kPlanes", count, "that a block walks");
+        const Expr planes = named_constant(function(), "kPlanes", count, "that a block traverses");
         result_.tile[streaming_axis_] = count;
         const Expr block = kernel::builtin(streaming_axis_ == 2 ? Builtin::block_z : Builtin::block_y);
         const std::string first = context_.local("first_plane"), end = context_.local("end_plane");
@@ -213,7 +213,7 @@ private:
 }  // namespace
 
 StrategyResult lower_stream(Context& context, const schedule::Schedule& schedule, Images& images) {
-    if (context.rank() < 2) throw UnsupportedError("stream walks along the slowest of two axes or more");
+    if (context.rank() < 2) throw UnsupportedError("stream traverses the slowest of two axes or more");
     return Stream(context, schedule, images).lower();
 }
 

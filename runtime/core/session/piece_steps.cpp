@@ -53,9 +53,10 @@ void PieceSteps::launch_planes(std::int64_t phase, const PlaneRange& planes, boo
         if (kernel.arguments[i].kind == Argument::Kind::planes)
             launch.values[i].i32 =
                 static_cast<std::int32_t>(values[static_cast<std::size_t>(kernel.arguments[i].part)]);
-    const int usual = block().of_pieces()->walks;
-    const std::int64_t count =
-        planes.walks == 0 || usual == 0 ? kernel.blocks : (kernel.blocks * planes.walks + usual - 1) / usual;
+    const int usual = block().of_pieces()->traversals;
+    const std::int64_t count = planes.traversals == 0 || usual == 0
+                                   ? kernel.blocks
+                                   : (kernel.blocks * planes.traversals + usual - 1) / usual;
     parts_.setup.device->launch(kernel_, {count, 1, 1}, launch.pointers.data());
 }
 

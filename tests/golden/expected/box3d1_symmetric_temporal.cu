@@ -80,7 +80,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     constexpr int kThreadsX = 32;
     constexpr int kCellsY = 4;
     constexpr int kThreadsY = 8;
-    constexpr int kPlanes = 512;  // that a block walks
+    constexpr int kPlanes = 512;  // that a block traverses
 
     const int tile_i = blockIdx.x * kThreadsX * kCellsX;
     const int i = tile_i + threadIdx.x * kCellsX;

@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     extern __shared__ double shared_memory[];
     constexpr int kCellsX = 4;
     constexpr int kThreadsX = 32, kThreadsY = 16;
-    constexpr int kPlanes = 8;  // that a block walks
+    constexpr int kPlanes = 8;  // that a block traverses
 
     const int tile_i = blockIdx.x * kThreadsX * kCellsX;
     const int i = tile_i + threadIdx.x * kCellsX;
