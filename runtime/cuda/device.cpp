@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/core/element.h"
 #include "runtime/core/text.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/device_info.h"
@@ -106,6 +107,8 @@ public:
 
     std::optional<CellComparison> compare_cells(const void* first, const void* second,
                                                 const Geometry& geometry, ElementType type) override;
+    std::optional<bool> cells_are_finite(const void* array, const Geometry& geometry,
+                                         ElementType type) override;
 
     void record_event() override {
         enter();
@@ -275,6 +278,17 @@ std::optional<CellComparison> DriverDevice::compare_cells(const void* first, con
     own_.compare_cells(first, second, geometry, type, memory.address());
     copy_to_host(counts.data(), memory.address(), sizeof counts);
     return CellComparison{counts[0], counts[1]};
+}
+
+std::optional<bool> DriverDevice::cells_are_finite(const void* array, const Geometry& geometry,
+                                                   ElementType type) {
+    if (!is_real(type)) return true;
+    std::int64_t found = 0;
+    const DeviceMemory memory(*this, sizeof found);
+    set_bytes(memory.address(), 0, sizeof found);
+    own_.find_not_finite(array, geometry, type, memory.address());
+    copy_to_host(&found, memory.address(), sizeof found);
+    return found == 0;
 }
 
 void DriverDevice::wait_for_event(Device& other) {

@@ -12,8 +12,9 @@ namespace halo::rt::cuda {
 
 namespace {
 
-constexpr int kThreads = 256;              // finish_reductions.ptx.in counts on it
+constexpr int kThreads = 256;              // finish_reductions and find_not_finite count on it
 constexpr std::int64_t kMaxBlocks = 4096;  // enough to fill any GPU; kernels loop over the rest
+constexpr std::int64_t kPiece = 1024;      // cells of a row that a block of find_not_finite takes at a time
 
 // The index of an element's width among the texts.
 std::size_t width_of(ElementType type) {
@@ -22,6 +23,11 @@ std::size_t width_of(ElementType type) {
 
 std::int64_t blocks_for(std::int64_t total) {
     return std::min((total + kThreads - 1) / kThreads, kMaxBlocks);
+}
+
+// All bits of an element but its sign.
+std::uint64_t magnitude_of(ElementType type) {
+    return (std::uint64_t{1} << (8 * size_of(type) - 1)) - 1;
 }
 
 // The bits of infinity without sign; none for types that hold numbers alone.
@@ -79,11 +85,23 @@ void OwnKernels::compare_cells(const void* first, const void* second, const Geom
     // All bits but the sign: a value is NaN where these are above infinity's. Types without NaN have no such
     // bits.
     std::uint64_t infinity = infinity_of(type);
-    std::uint64_t magnitude = infinity == 0 ? 0 : (std::uint64_t{1} << (8 * size_of(type) - 1)) - 1;
+    std::uint64_t magnitude = infinity == 0 ? 0 : magnitude_of(type);
     void* arguments[] = {&first, &second, &origin,    &nx,       &ny,    &pitch,
                          &slice, &total,  &magnitude, &infinity, &counts};
     use(compare_[width], kCompareCellsPtx[width], "compare_cells")
         .launch({blocks_for(total), 1, 1}, stream_, arguments);
+}
+
+void OwnKernels::find_not_finite(const void* array, const Geometry& geometry, ElementType type, void* found) {
+    const std::size_t width = width_of(type);
+    std::int64_t origin = geometry.origin, nx = geometry.extent[0], ny = geometry.extent[1];
+    std::int64_t pitch = geometry.pitch, slice = geometry.slice;
+    std::int64_t pieces = (nx + kPiece - 1) / kPiece, total = pieces * ny * geometry.extent[2];
+    std::uint64_t magnitude = magnitude_of(type), infinity = infinity_of(type);
+    void* arguments[] = {&array,  &origin, &nx,        &ny,       &pitch, &slice,
+                         &pieces, &total,  &magnitude, &infinity, &found};
+    use(not_finite_[width], kFindNotFinitePtx[width], "find_not_finite")
+        .launch({std::min(total, kMaxBlocks), 1, 1}, stream_, arguments);
 }
 
 void OwnKernels::finish_reductions(ReductionPlan::Op op, const void* partials, std::int64_t count,

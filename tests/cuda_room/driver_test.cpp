@@ -72,6 +72,8 @@ CudaDevice& device_under_test() {
             opened->run_halo_passes({pass}, type, array.address());
         for (const ElementType type : {ElementType::u8, ElementType::f16, ElementType::f32, ElementType::f64})
             opened->compare_cells(array.address(), array.address(), make_geometry(1, {1, 1, 1}, {}), type);
+        for (const ElementType type : {ElementType::f16, ElementType::f32, ElementType::f64})
+            opened->cells_are_finite(array.address(), make_geometry(1, {1, 1, 1}, {}), type);
         for (const ReductionPlan::Op op :
              {ReductionPlan::Op::sum, ReductionPlan::Op::min, ReductionPlan::Op::max})
             opened->finish_reductions(op, array.address(), 1, 1, array.address());

@@ -2,6 +2,7 @@
 // threads do together. Part of fake_libcuda.cpp.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -54,6 +55,20 @@ void compare_cells(void* const* a) {
                                 row / ny * get<std::int64_t>(a, 6);
         counts[0] += first[at] != second[at] ? 1 : 0;
         counts[1] += (first[at] & get<std::uint64_t>(a, 8)) <= get<std::uint64_t>(a, 9) ? 1 : 0;
+    }
+}
+
+template <class Element>
+void find_not_finite(void* const* a) {
+    const auto array = get<const Element*>(a, 0);
+    const auto nx = get<std::int64_t>(a, 2), ny = get<std::int64_t>(a, 3), pieces = get<std::int64_t>(a, 6);
+    for (std::int64_t piece = 0; piece < get<std::int64_t>(a, 7); ++piece) {
+        const std::int64_t row = piece / pieces, begin = piece % pieces * 1024;
+        const Element* const first = array + get<std::int64_t>(a, 1) + row % ny * get<std::int64_t>(a, 4) +
+                                     row / ny * get<std::int64_t>(a, 5);
+        for (std::int64_t x = begin; x < std::min(begin + 1024, nx); ++x)
+            if ((first[x] & get<std::uint64_t>(a, 8)) >= get<std::uint64_t>(a, 9))
+                *get<std::int64_t*>(a, 10) = 1;
     }
 }
 

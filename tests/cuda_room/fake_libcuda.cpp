@@ -77,6 +77,12 @@ FakeModule* make_module(std::string_view code) {
                                             : loads("global.u16 ") ? compare_cells<std::uint16_t>
                                             : loads("global.u32 ") ? compare_cells<std::uint32_t>
                                                                    : compare_cells<std::uint64_t>};
+    } else if (code.find(".entry find_not_finite") != std::string_view::npos) {
+        const auto loads = [&](const char* type) { return code.find(type) != std::string_view::npos; };
+        module->kernels["find_not_finite"] = {{8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8},
+                                              loads("global.u16 ")   ? find_not_finite<std::uint16_t>
+                                              : loads("global.u32 ") ? find_not_finite<std::uint32_t>
+                                                                     : find_not_finite<std::uint64_t>};
     } else if (code.find(".entry finish_reductions") != std::string_view::npos) {
         const bool is_sum = code.find("add.rn.f64") != std::string_view::npos;
         const bool is_max = code.find("setp.gt.or.f64") != std::string_view::npos;

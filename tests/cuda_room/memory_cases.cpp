@@ -189,6 +189,51 @@ TEST_CASE("arrays are compared where they are") {
     }
 }
 
+namespace {
+
+// Halos and gaps hold what is no number, and do not count; every place of a cell does.
+template <class Element>
+void check_finite(const Geometry& g, ElementType type) {
+    CudaDevice& device = device_under_test();
+    const std::int64_t cells = g.extent[0] * g.extent[1] * g.extent[2];
+    const std::vector<double> values(static_cast<std::size_t>(cells), -65504);  // the largest of f16
+    std::vector<Element> dense(values.size());
+    encode(values.data(), cells, type, dense.data());
+    const DeviceMemory memory(device, g.elements * size_of(type));
+    device.set_bytes(memory.address(), 0xff, memory.bytes());
+    const auto is_finite = [&] {
+        device.upload_cells(memory.address(), g, type, dense.data());
+        return device.cells_are_finite(memory.address(), g, type);
+    };
+    CHECK(is_finite() == true);
+    const std::int64_t last_row = cells - g.extent[0];
+    for (const std::int64_t at : {std::int64_t{0}, g.extent[0] - 1, last_row, cells / 2, cells - 1}) {
+        for (const double bad : {HUGE_VAL, -HUGE_VAL, std::nan("")}) {
+            const Element kept = dense[static_cast<std::size_t>(at)];
+            encode(bad, type, &dense[static_cast<std::size_t>(at)]);
+            INFO("cell " << at << " of " << cells << " is " << bad);
+            CHECK(is_finite() == !is_real(type));
+            dense[static_cast<std::size_t>(at)] = kept;
+        }
+    }
+    CHECK(is_finite() == true);
+}
+
+}  // namespace
+
+TEST_CASE("cells that are not finite are found where they are") {
+    for (const Geometry& g :
+         {make_geometry(1, {7, 1, 1}, {{{1, 1}}}), make_geometry(1, {5000, 1, 1}, {{{1, 1}}}),
+          make_geometry(2, {1301, 77, 1}, {{{2, 2}, {1, 3}}}),
+          make_geometry(3, {129, 35, 21}, {{{1, 1}, {1, 1}, {2, 2}}})}) {
+        check_finite<std::uint32_t>(g, ElementType::f32);
+        check_finite<std::uint64_t>(g, ElementType::f64);
+        check_finite<std::uint16_t>(g, ElementType::f16);
+        check_finite<std::uint16_t>(g, ElementType::bf16);
+        check_finite<std::uint32_t>(g, ElementType::i32);
+    }
+}
+
 TEST_CASE("rows of partial results are combined on the device") {
     CudaDevice& device = device_under_test();
     REQUIRE(device.can_finish_reductions());

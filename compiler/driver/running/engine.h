@@ -73,6 +73,7 @@ public:
                                                             const Engine& /*other*/) const {
         return std::nullopt;
     }
+    // Whether all cells of a state are finite; nullopt where that is only known of cells that are fetched.
     virtual std::optional<bool> is_finite(const std::string& /*field*/) const { return std::nullopt; }
 
     // As Session has it: steps are counted from those that others did.

@@ -97,6 +97,13 @@ public:
     }
     bool holds(const rt::HostScalar& until) override { return holds(until, done_); }
     double reduction(const std::string& name) override { return pieces_.reduction(name); }
+    // Unknown where a piece has something else, as that may be in its ghosts, which nobody may have read.
+    std::optional<bool> is_finite(const std::string& field) const override {
+        const bool all = std::ranges::all_of(engines_, [&](const std::unique_ptr<Engine>& engine) {
+            return engine->is_finite(field).value_or(false);
+        });
+        return all ? std::optional(true) : std::nullopt;
+    }
     std::int64_t whole_steps(std::int64_t steps) const override {
         return steps < interval_ ? steps : steps / interval_ * interval_;
     }

@@ -14,7 +14,7 @@ namespace {
 constexpr double kShare = 0.04;                                    // of the run's time
 constexpr double kAllowance = 0.02;                                // seconds, whatever the run takes
 constexpr std::int64_t kMaxKeptBytes = std::int64_t{2} << 30;      // of all states together, on the host
-constexpr std::int64_t kMostWatchedCells = std::int64_t{1} << 30;  // of a grid whose states are fetched
+constexpr std::int64_t kMostFetchedCells = std::int64_t{1} << 30;  // of a grid whose states are fetched
 
 }  // namespace
 
@@ -40,18 +40,22 @@ std::optional<std::string> Watch::find_trouble(const std::string& field, Parts* 
 
 Watch::Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks, std::int64_t done)
     : request_(request), engine_(engine), ranks_(ranks), keeps_(!request.outputs.empty()) {
-    if (!request.watch || cell_count(request.extent) > kMostWatchedCells) return;
+    if (!request.watch) return;
     const Clock::time_point begin = Clock::now();
+    const bool is_small = cell_count(request.extent) <= kMostFetchedCells;
     std::int64_t bytes = 0;
+    for (const std::string& field : request.states)
+        bytes += cell_count(request.extent) * rt::size_of(engine_.type_of(field));
+    keeps_ = keeps_ && bytes <= kMaxKeptBytes;
     for (const std::string& field : request.states) {
+        // Each rank would decide that by its own cells.
+        const bool is_found_in_place = ranks.count() == 1 && engine.is_finite(field);
+        if (!is_small && !is_found_in_place) continue;
         Parts values;
         if (find_trouble(field, keeps_ ? &values : nullptr)) continue;
         watched_.push_back(field);
-        bytes += cell_count(request.extent) * rt::size_of(engine_.type_of(field));
-        keeps_ = keeps_ && bytes <= kMaxKeptBytes;
         if (keeps_) good_[field] = std::move(values);
     }
-    if (!keeps_) good_.clear();
     last_good_step_ = last_check_ = done;
     spent_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
