@@ -165,9 +165,10 @@ public:
     // A part of it: `elements` are the cells of the box alone, which lies in the grid.
     void upload_box(const std::string& field, int time, const Box& box, const void* elements);
     void download_box(const std::string& field, int time, const Box& box, void* elements);
-    // From a session on the same device, without a way over the host. False, and nothing is done, where that
-    // cannot be: their arrays lie in other ways, or hold several components.
-    bool copy_level(const std::string& field, int time, const Session& from);
+    // Copies the cells of a level of the same field in a session on the same grid and device, which the host
+    // does not see. False, and nothing is done, where that cannot be: they are of another type, or lie beside
+    // other components.
+    bool copy_level(const std::string& field, int time, const Session& from, int from_time);
     // The cells here, and how they differ from another session's; nothing where these cannot be compared on
     // the device. Waits for it.
     std::optional<CellComparison> compare_level(const std::string& field, int time,

@@ -50,9 +50,9 @@ public:
     }
     void continue_from(const rt::StepsBefore& before) override { session_.continue_from(before); }
     bool holds(const rt::HostScalar& until) override { return session_.evaluate_with_reductions(until) != 0; }
-    bool copy_level(const std::string& field, int time, const Engine& from) override {
+    bool copy_level(const std::string& field, int time, const Engine& from, int from_time) override {
         const auto* other = dynamic_cast<const SessionEngine*>(&from);
-        return other != nullptr && session_.copy_level(field, time, other->session_);
+        return other != nullptr && session_.copy_level(field, time, other->session_, from_time);
     }
     std::optional<rt::CellComparison> compare_level(const std::string& field, int time,
                                                     const Engine& from) const override {

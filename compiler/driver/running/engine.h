@@ -66,7 +66,8 @@ public:
     virtual std::vector<rt::Box> own_boxes() const { return {rt::whole_box(extent())}; }
     virtual std::vector<rt::Box> computed_boxes() const { return own_boxes(); }
     // As Session has them, where both engines are sessions.
-    virtual bool copy_level(const std::string& /*field*/, int /*time*/, const Engine& /*from*/) {
+    virtual bool copy_level(const std::string& /*field*/, int /*time*/, const Engine& /*from*/,
+                            int /*from_time*/) {
         return false;
     }
     virtual std::optional<rt::CellComparison> compare_level(const std::string& /*field*/, int /*time*/,
