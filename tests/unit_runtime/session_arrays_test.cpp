@@ -105,6 +105,31 @@ TEST_CASE("a session on arrays of the caller's computes what one on its own does
     }
 }
 
+TEST_CASE("cells of a level are copied between sessions whose arrays lie otherwise") {
+    FakeDevice device, elsewhere;
+    Session from = open_heat(device);
+    const std::vector<double> start = start_values(from.cells(), 7);
+    from.upload("u", 0, std::span<const double>(start));
+    SessionOptions options;
+    options.geometry = wide_geometry();
+    Session to = open_heat(device, options);
+    REQUIRE(to.geometry().slice != from.geometry().slice);
+    CHECK(to.copy_level("u", 0, from, 0));
+    CHECK(to.download("u") == start);
+    to.step(3);  // with the halos of what was copied
+    from.step(3);
+    CHECK(to.download("u") == from.download("u"));
+
+    Session beyond = open_heat(elsewhere);
+    CHECK_FALSE(beyond.copy_level("u", 0, from, 0));
+    Sample narrow = heat_sample(3, ElementType::f32);
+    Session other_type(narrow.plan, kExtent, device, modules_of(narrow));
+    CHECK_FALSE(other_type.copy_level("u", 0, from, 0));
+    Sample small = heat_sample(3, ElementType::f64);
+    Session other_grid(small.plan, {19, 6, 4}, device, modules_of(small));
+    CHECK_FALSE(other_grid.copy_level("u", 0, from, 0));
+}
+
 TEST_CASE("two sessions take turns on the arrays of one field") {
     FakeDevice device;
     Session one = open_heat(device);
