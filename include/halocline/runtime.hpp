@@ -324,6 +324,8 @@ public:
     void wait();                                  // for this simulation's devices
     double reduce(const std::string& reduction);  // of the last step; waits
 
+    const std::shared_ptr<detail::SimulationState>& state() const noexcept { return state_; }
+
 private:
     std::shared_ptr<detail::SimulationState> state_;
 };

@@ -9,4 +9,5 @@ NB_MODULE(_core, module) {
     bind_programs(module);
     bind_simulations(module);
     bind_arrays(module);
+    bind_files(module);
 }

@@ -18,6 +18,7 @@ from ._core import __version__
 from ._devices import Device, DeviceInfo, devices, why_no_gpu
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _errors
+from ._machine import Doctor, Finding, TunedStage, Tuning, doctor
 from ._mappings import Params, Reductions
 from ._program import Program, compile, load
 from ._simulation import Simulation, Until
@@ -28,14 +29,19 @@ __all__ = [
     "Array",
     "Device",
     "DeviceInfo",
+    "Doctor",
+    "Finding",
     "Params",
     "Program",
     "Reductions",
     "Simulation",
+    "TunedStage",
+    "Tuning",
     "Until",
     "__version__",
     "compile",
     "devices",
+    "doctor",
     "load",
     "why_no_gpu",
     *_errors,

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-import uuid
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _core, _files
 from ._devices import Device
-from ._errors import ArgumentError, ArrayError, ClosedError, FileError, refuse_name
+from ._errors import ArgumentError, ArrayError, ClosedError, refuse_name
 from ._mappings import Params, Reductions
 from ._progress import Progress
 
@@ -372,32 +370,30 @@ class Simulation:
 
     # ---- files
 
-    def save(self, path: str | os.PathLike, field: str | None = None) -> None:
-        """Writes a field as ``.npy``. The file appears whole, or not at all.
+    def save(self, path: str | os.PathLike, fields: str | Iterable[str] | None = None) -> None:
+        """Writes fields as they are now, as ``haloc run --save`` does. The file appears whole, or not at all. Waits.
 
-        field: may be left out where the program has one state.
+        path: ``.npy`` for one field; ``.h5`` or ``.hdf5`` for any number, each a dataset with its axes, spacing,
+            origin, step and time as attributes. HDF5 needs its library (libhdf5) on the system.
+        fields: a name, or several; of a field with components (``v``) they are the last axis. Left out: the only
+            state for ``.npy``; all states and outputs for HDF5.
+
+        Raises ArgumentError for a name of a file that cannot be, or where it is not clear which field is meant;
+        UnknownNameError; FileError where it cannot be written.
         """
-        self._open()
-        where = Path(os.fspath(path))
-        if where.suffix != ".npy":
-            raise ArgumentError(f"{where}: files are written as .npy")
-        if field is None:
-            states = [name for name, info in self._fields.items() if info.role == "state"]
-            if len(states) != 1:
-                raise ArgumentError(f"save() of '{self.program.name}': which field? One of " + ", ".join(self._fields))
-            field = states[0]
-        info = self._field(field)
-        values = self.read(field, "float32" if info.type == "bf16" else None)
-        part = where.with_name(f".{where.stem}-{uuid.uuid4().hex}.npy")
-        try:
-            try:
-                with open(part, "xb") as file:
-                    np.save(file, values)
-                os.replace(part, where)
-            finally:
-                part.unlink(missing_ok=True)
-        except OSError as error:
-            raise FileError(f"{where} cannot be written: {error.strerror}") from error
+        _files.save(self._open(), path, fields)
+
+    def checkpoint(self, folder: str | os.PathLike) -> str:
+        """Writes all that is needed to go on from here by ``program.restore(folder)``: fields with their past,
+        parameters, steps done, reductions, traces, weights, tables and points. Waits. Returns the path of the
+        checkpoint, ``folder/step-N``.
+
+        A complete one is in the folder at any time: it is written beside the one before, which goes only then. The
+        format is that of ``haloc run --checkpoint``.
+
+        Raises ArgumentError where the folder holds checkpoints of another run; FileError.
+        """
+        return _files.checkpoint(self._open(), folder)
 
     # ---- the end
 

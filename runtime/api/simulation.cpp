@@ -128,20 +128,28 @@ void Simulation::set_weights(const std::string& coefficient, std::span<const dou
     in_turn(state_, [&](SimulationState& s) {
         detail::check_finite(weights, fmt::format("the weights of '{}'", coefficient));
         s.set_weights(coefficient, weights);
+        s.given.weights[coefficient].assign(weights.begin(), weights.end());
     });
 }
 void Simulation::set_table(const std::string& table, std::span<const double> rows) {
-    in_turn(state_, [&](SimulationState& s) { s.set_table(table, rows); });
+    in_turn(state_, [&](SimulationState& s) {
+        s.set_table(table, rows);
+        s.given.tables[table].assign(rows.begin(), rows.end());
+    });
 }
 void Simulation::set_points(const std::string& points, std::span<const double> positions) {
     in_turn(state_, [&](SimulationState& s) {
         detail::check_finite(positions, fmt::format("the positions of '{}'", points));
         s.set_points(points, positions);
+        s.given.points[points].assign(positions.begin(), positions.end());
     });
 }
 void Simulation::set_point_values(const std::string& points, const std::string& name,
                                   std::span<const double> values) {
-    in_turn(state_, [&](SimulationState& s) { s.set_point_values(points, name, values); });
+    in_turn(state_, [&](SimulationState& s) {
+        s.set_point_values(points, name, values);
+        s.given.point_values[{points, name}].assign(values.begin(), values.end());
+    });
 }
 std::vector<double> Simulation::trace(const std::string& points, const std::string& name) {
     return in_turn(state_, [&](SimulationState& s) { return s.trace(points, name); });
