@@ -18,8 +18,10 @@ from ._core import __version__
 from ._devices import Device, DeviceInfo, devices, why_no_gpu
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _errors
+from ._explanation import Explanation
 from ._machine import Doctor, Finding, TunedStage, Tuning, doctor
 from ._mappings import Params, Reductions
+from ._notebook import Watch
 from ._program import Program, compile, load
 from ._simulation import Simulation, Until
 from .authoring import *  # noqa: F403
@@ -30,6 +32,7 @@ __all__ = [
     "Device",
     "DeviceInfo",
     "Doctor",
+    "Explanation",
     "Finding",
     "Params",
     "Program",
@@ -38,6 +41,7 @@ __all__ = [
     "TunedStage",
     "Tuning",
     "Until",
+    "Watch",
     "__version__",
     "compile",
     "devices",
@@ -47,3 +51,10 @@ __all__ = [
     *_errors,
     *(name for name in _authoring if not hasattr(_builtins, name)),  # hl.sum; but `import *` leaves Python's sum alone
 ]
+
+
+def load_ipython_extension(ipython):
+    """``%load_ext halocline``: brings the cell magic ``%%halo``."""
+    from ._magic import load as load_magic
+
+    load_magic(ipython)

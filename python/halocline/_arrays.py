@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, _picture
 from ._errors import ArrayError
 
 __all__ = ["Array"]
@@ -21,6 +21,8 @@ NUMPY_TYPES = {
     "bool": np.dtype("?"),
 }
 """Of elements, as specs name them. numpy has no bf16."""
+
+_MOST_SHOWN = 2**30  # bytes of an array that is copied from a GPU, or gone through, for a picture
 
 _LEGACY_STREAM = 1  # CUstream of the legacy default stream, in DLPack and in version 3 of the CUDA array interface
 
@@ -121,6 +123,12 @@ class Array(_core.Array, np.lib.mixins.NDArrayOperatorsMixin):
         if lies or self.typestr == "bfloat16":
             return head
         return f"{head}\n{np.asarray(self)!r}"
+
+    def _repr_html_(self) -> str | None:
+        """A picture with a colour bar; of three axes of the middle plane."""
+        if self.typestr == "bfloat16" or not 1 <= self.ndim <= 3 or self.nbytes > _MOST_SHOWN:
+            return None
+        return _picture.figure(np.asarray(self), f"{self.shape} of {self.dtype} on {self.device}")
 
     __hash__ = None  # type: ignore[assignment]
 

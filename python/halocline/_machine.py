@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any, NamedTuple
 
-from . import _core
+from . import _core, _describe
 from ._devices import Device, chosen_devices, why_no_gpu
 from ._errors import ArgumentError, NoDeviceError
 
@@ -59,6 +59,9 @@ class Doctor(NamedTuple):
     def __repr__(self) -> str:
         return str(self)
 
+    def _repr_html_(self) -> str:
+        return _describe.of_doctor(self)
+
 
 def doctor() -> Doctor:
     """What ``haloc doctor`` tells: driver, GPUs, NVRTC, the CPU back end (LLVM), HDF5 and the disk cache; what is missing,
@@ -101,6 +104,9 @@ class Tuning(NamedTuple):
 
     def __repr__(self) -> str:
         return str(self)
+
+    def _repr_html_(self) -> str:
+        return _describe.of_tuning(self)
 
 
 def tune(

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
+from json import loads
 from pathlib import Path
 from typing import Any, Callable, Iterable, Sequence
 
-from . import _core, _files
+from . import _core, _describe, _files
 from ._core import FieldInfo
 from ._devices import chosen_devices
 from ._errors import ArgumentError, SpecError, refuse_name
+from ._explanation import Explanation
 from ._machine import Tuning, tune
 from ._simulation import Simulation
 
@@ -190,18 +192,18 @@ class Program:
         json: bool = False,
         width: int = 100,
     ) -> Any:
-        """How each stage would run on a GPU, and why, as ``haloc explain`` tells it: a text, or with ``json`` what
-        its JSON holds.
+        """How each stage would run on a GPU, and why, as ``haloc explain`` tells it: a text, which notebooks show with a
+        roofline picture (Explanation), or with ``json`` what its JSON holds.
 
         arch: ``'sm_90'``; this machine's GPU without it, or an H200 where there is none.
         """
         cells = [] if grid is None else _grid(grid, self._info.axes)
-        text = self._core.explain(cells, _list(schedule), arch or "", json, width)
-        if not json:
-            return text
-        from json import loads
+        words, core = _list(schedule), self._core
 
-        return loads(text)
+        def read() -> dict:
+            return loads(core.explain(cells, words, arch or "", True, width))
+
+        return read() if json else Explanation(core.explain(cells, words, arch or "", False, width), read)
 
     def write_bundle(
         self,
@@ -219,6 +221,9 @@ class Program:
     def _condition(self, text: str) -> _core.Condition:
         with _remapped(self._remap):
             return self._core.condition(text)
+
+    def _repr_html_(self) -> str:
+        return _describe.of_program(self)
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{field.name}: {field.type}" for field in self._info.fields)
