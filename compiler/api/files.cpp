@@ -173,12 +173,12 @@ std::string save_checkpoint(Simulation& simulation, const std::string& folder) {
         try {
             driver::CheckpointFolder target(*ranks, folder, is_own ? whole + "/step" : "");
             try {
-                driver::write_checkpoint_files(
-                    *ranks, target, open.engine, open.program(), identity, open.state.steps_done(),
-                    [&](const std::string& files) {
-                        driver::write_data(*ranks, files, open.engine, open.program(),
-                                           detail::data_of(open.state.given));
-                    });
+                driver::write_checkpoint_files(*ranks, target, open.engine, open.program(), identity,
+                                               open.state.steps_done(), [&](const std::string& files) {
+                                                   driver::write_data(*ranks, files, open.engine,
+                                                                      open.program(),
+                                                                      detail::data_of(open.state.given));
+                                               });
             } catch (...) {
                 target.abandon();
                 throw;
@@ -223,9 +223,10 @@ void Checkpoint::restore(Simulation& simulation) const {
     detail::opened(simulation, "checkpoints are", [&](detail::Opened& open) {
         const driver::RunIdentity& there = state_->found.manifest.identity;
         if (open.state.steps_done() > 0)
-            refuse(fmt::format("a checkpoint is restored into a simulation that has done no step, and this "
-                               "one has done {}; make another one",
-                               open.state.steps_done()));
+            refuse(
+                fmt::format("a checkpoint is restored into a simulation that has done no step, and this "
+                            "one has done {}; make another one",
+                            open.state.steps_done()));
         const std::unique_ptr<rt::Ranks> ranks = rt::single_rank();
         driver::RunIdentity here =
             driver::identity_of(*ranks, open.program(), nullptr, detail::request_of(open));

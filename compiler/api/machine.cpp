@@ -98,9 +98,9 @@ TuneResult tune(const Program& program, const Device& gpu, const Grid& grid, con
         settings.budget_seconds = options.budget_seconds;
         settings.again = options.again;
         settings.jobs = options.jobs;
-        const driver::TuneReport report =
-            driver::tune_stencil(*machine, spec, stencil, request,
-                                 {checked.options.schedules, checked.options.strict_fp}, store, settings, console);
+        const driver::TuneReport report = driver::tune_stencil(
+            *machine, spec, stencil, request, {checked.options.schedules, checked.options.strict_fp}, store,
+            settings, console);
         source->forget_codes();
         TuneResult result = told(report, request, store);
         if (report.failed() && !result.interrupted)

@@ -21,8 +21,9 @@ namespace {
 
 void bind_checkpoints(nb::module_& module) {
     nb::class_<Checkpoint>(module, "Checkpoint")
-        .def_static("find",
-                    [](const std::string& path) { return without_gil([&] { return Checkpoint::find(path); }); })
+        .def_static(
+            "find",
+            [](const std::string& path) { return without_gil([&] { return Checkpoint::find(path); }); })
         .def_prop_ro("path", &Checkpoint::path)
         .def_prop_ro("program", &Checkpoint::program)
         .def_prop_ro("grid", &Checkpoint::grid)

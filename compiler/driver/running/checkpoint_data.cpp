@@ -80,8 +80,8 @@ void copy_data(rt::Ranks& ranks, const Checkpoint& from, const std::string& fold
             std::error_code error;
             std::filesystem::copy_file(from.folder + "/" + file.name, folder + "/" + file.name, error);
             if (error)
-                throw rt::Error(rt::ErrorCode::io,
-                                fmt::format("cannot copy {}/{}: {}", from.folder, file.name, error.message()));
+                throw rt::Error(rt::ErrorCode::io, fmt::format("cannot copy {}/{}: {}", from.folder,
+                                                               file.name, error.message()));
         }
     });
 }
@@ -95,7 +95,8 @@ void restore_data(rt::Ranks& ranks, const Checkpoint& checkpoint, Engine& engine
         };
         const auto for_files = [&](std::string_view kind, const auto& work) {
             for (const Manifest::File& file : checkpoint.manifest.files)
-                if (const std::string name = name_in(kind, file.name); !name.empty()) work(name, values(file));
+                if (const std::string name = name_in(kind, file.name); !name.empty())
+                    work(name, values(file));
         };
         for_files(kCoef, [&](const auto& name, const auto& all) { engine.set_coef(name, all); });
         for_files(kTable, [&](const auto& name, const auto& all) { engine.set_table(name, all); });

@@ -13,7 +13,6 @@ namespace halo::driver {
 
 namespace {
 
-
 std::string how_it_ended(const StageReport& report) {
     switch (report.stop) {
         case tune::SearchResult::Stop::exhausted:

@@ -14,11 +14,12 @@ struct TunedCode {
     bool strict_fp = false;
 };
 
-// Opens the store that `file` names, or the usual one. Throws where results cannot be kept, before anything is
-// measured.
+// Opens the store that `file` names, or the usual one. Throws where results cannot be kept, before anything
+// is measured.
 tune::Store open_store_for_tuning(const std::string& file);
 
-// request: of request_for_tuning(). As tune_program(); 0 jobs are as many as there are processors, 16 at most.
+// request: of request_for_tuning(). As tune_program(); 0 jobs are as many as there are processors, 16 at
+// most.
 TuneReport tune_stencil(GpuMachine& machine, const CheckedSpec& spec, const sema::AnalyzedStencil& stencil,
                         const RunRequest& request, const TunedCode& code, const tune::Store& store,
                         TunerSettings settings, const Console& console);
