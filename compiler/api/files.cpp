@@ -139,6 +139,7 @@ Coordinates coordinates(const Simulation& simulation, const std::string& field) 
             request.first_point(driver::saved_array(open.program(), field, ""));
         const auto rank = static_cast<std::ptrdiff_t>(request.axes.size());
         return Coordinates{{request.spacing.begin(), request.spacing.begin() + rank},
+                           {request.origin.begin(), request.origin.begin() + rank},
                            {first.begin(), first.begin() + rank},
                            request.time_step};
     });

@@ -142,9 +142,10 @@ struct TuneResult {
 TuneResult tune(const Program& program, const Device& gpu, const Grid& grid, const TuneOptions& options = {});
 
 // Where the cells of a field lie, with the simulation's present params: cell (i, j, k) at first + spacing *
-// (i, j, k). Lists are by axis, x first.
+// (i, j, k). A field that lies between cells has its first value half a spacing after the origin. Lists are
+// by axis, x first.
 struct Coordinates {
-    std::vector<double> spacing, first;
+    std::vector<double> spacing, origin, first;
     std::optional<double> time_step;  // the param `dt`; none where the program has none
 };
 Coordinates coordinates(const Simulation& simulation, const std::string& field);

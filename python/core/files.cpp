@@ -45,7 +45,7 @@ void bind_checkpoints(nb::module_& module) {
     module.def("coordinates", [](const OwnedSimulation& simulation, const std::string& field) {
         Simulation& of = simulation.get().simulation();
         const Coordinates found = without_gil([&] { return coordinates(of, field); });
-        return nb::make_tuple(found.spacing, found.first, found.time_step);
+        return nb::make_tuple(found.spacing, found.origin, found.first, found.time_step);
     });
 }
 

@@ -30,6 +30,7 @@ class Params(MutableMapping[str, float]):
         except (TypeError, ValueError):
             raise ArgumentError(f"parameter '{name}' is a number, and this is {type(value).__name__}") from None
         core.set(name, number)
+        self._simulation._places.clear()
 
     def __delitem__(self, name: str) -> None:
         raise ArgumentError(f"parameter '{name}' is the program's, and cannot be taken away")

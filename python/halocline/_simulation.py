@@ -10,6 +10,7 @@ import numpy as np
 from . import _arrays, _core, _describe, _files
 from ._devices import Device
 from ._errors import ArgumentError, ArrayError, ClosedError, refuse_name
+from ._exports import Exports, about
 from ._given import Given
 from ._mappings import Params, Reductions
 from ._notebook import Watch, in_notebook, watched_range
@@ -30,7 +31,7 @@ class Until(NamedTuple):
     """Whether the condition holds now."""
 
 
-class Simulation(Given):
+class Simulation(Given, Exports):
     """A program on a grid, on one device or in pieces on several. Made by ``Program.simulate()``.
 
     Fields and parameters are attributes: ``sim.u`` is the field u now, an Array that shows where it lies, and
@@ -41,7 +42,7 @@ class Simulation(Given):
     a context manager, and gives its memory back at the end.
     """
 
-    __slots__ = ("_core", "program", "grid", "shape", "_devices", "_fields", "_params", "_watches", "__weakref__")
+    __slots__ = ("_core", "program", "grid", "shape", "_devices", "_fields", "_params", "_places", "_watches", "__weakref__")
 
     program: "Program"
     grid: tuple[int, ...]
@@ -58,6 +59,7 @@ class Simulation(Given):
         own(self, "_devices", devices)
         own(self, "_fields", program.fields)
         own(self, "_params", frozenset(program.params))
+        own(self, "_places", {})  # of fields, with the present parameters
         own(self, "_watches", [])
 
     # ---- what it is
@@ -225,7 +227,9 @@ class Simulation(Given):
         core = self._open()._core
         info, level = self._key((field, level))
         if len(self._devices) == 1 and not info.interleaved:
-            return _arrays.Array(core, field, level, read_only)
+            array = _arrays.Array(core, field, level, read_only)
+            array._about = about(self, field, level)
+            return array
         values = self.read(field, level=level)
         values.flags.writeable = False
         return values

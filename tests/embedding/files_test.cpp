@@ -121,9 +121,32 @@ TEST_CASE("fields are saved, and lie where the spec says") {
     refusal([&] { save_fields(wave, folder / "none/p.npy"); }, ErrorCode::io);
     const Coordinates where = coordinates(wave, "p");
     CHECK(where.spacing == std::vector<double>{0.5, 1});
-    CHECK(where.first == std::vector<double>{-1, 0});
+    CHECK(where.origin == std::vector<double>{-1, 0});
+    CHECK(where.first == where.origin);
     CHECK(where.time_step == 0.05);
     refusal([&] { coordinates(wave, "q"); });
+}
+
+TEST_CASE("a box of cells is read alone, on one device and in pieces") {
+    if (!halo::rt::cpu_available()) return;
+    const Program program = compile(kWave);
+    const std::vector<Device> one = {Device::cpu(1)}, two = {Device::cpu(1), Device::cpu(1)};
+    for (const std::vector<Device>& devices : {one, two}) {
+        Simulation wave = started_wave(program, devices);
+        wave.step(2);
+        const std::vector<double> all = wave.read("p", -1);
+        std::vector<double> part(3 * 7);
+        const auto bytes = static_cast<std::int64_t>(part.size() * sizeof(double));
+        wave.read_box("p", {{4, 2}, {7, 9}}, part.data(), bytes, -1);
+        for (std::size_t y = 0; y < 7; ++y)
+            for (std::size_t x = 0; x < 3; ++x)
+                CHECK(part[x + 3 * y] == all[x + 4 + 12 * (y + 2)]);
+        for (const Piece& bad : {Piece{{0, 0}, {13, 1}}, Piece{{-1, 0}, {1, 1}}, Piece{{3, 3}, {3, 4}},
+                                 Piece{{0}, {1}}, Piece{{}, {}}})
+            CHECK(says(refusal([&] { wave.read_box("p", bad, part.data(), bytes); }), "lies in the grid"));
+        CHECK(says(refusal([&] { wave.read_box("p", {{0, 0}, {1, 1}}, part.data(), bytes); }), "8 bytes"));
+        refusal([&] { wave.read_box("q", {{0, 0}, {1, 1}}, part.data(), 8); });
+    }
 }
 
 TEST_CASE("checkpoints and files by the C interface") {
