@@ -53,6 +53,15 @@ __all__ = [
 ]
 
 
+def __getattr__(name):
+    """halocline.torch and halocline.jax are there without being imported, once they are used."""
+    if name in ("torch", "jax"):
+        from importlib import import_module
+
+        return import_module(f"{__name__}.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
 def load_ipython_extension(ipython):
     """``%load_ext halocline``: brings the cell magic ``%%halo``."""
     from ._magic import load as load_magic
