@@ -22,6 +22,7 @@ from ._explanation import Explanation
 from ._machine import Doctor, Finding, TunedStage, Tuning, doctor
 from ._mappings import Params, Reductions
 from ._notebook import Watch
+from ._picture import Picture, picture
 from ._program import Program, compile, load
 from ._simulation import Simulation, Until
 from .authoring import *  # noqa: F403
@@ -35,6 +36,7 @@ __all__ = [
     "Explanation",
     "Finding",
     "Params",
+    "Picture",
     "Program",
     "Reductions",
     "Simulation",
@@ -47,6 +49,7 @@ __all__ = [
     "devices",
     "doctor",
     "load",
+    "picture",
     "why_no_gpu",
     *_errors,
     *(name for name in _authoring if not hasattr(_builtins, name)),  # hl.sum; but `import *` leaves Python's sum alone

@@ -43,6 +43,9 @@ class Explanation(str):
         it is predicted, where several steps are done in one pass."""
         return roofline(self.data)
 
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))  # in IPython, in lines and not in quotes
+
     def _repr_html_(self) -> str:
         title, _, rest = self.partition("\n")
         return block(title, "", self.roofline, details("text", code(rest), is_open=True))

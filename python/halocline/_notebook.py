@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Callable
 
 from . import _picture
 from ._arrays import NUMPY_TYPES
-from ._errors import ArgumentError
 from ._html import escape
 
 if TYPE_CHECKING:
@@ -106,19 +105,6 @@ class Watch:
     def __repr__(self) -> str:
         state = "" if self in self._simulation._watches else ", stopped"
         return f"<halocline.Watch of {self._field}, every {self.every} steps{state}>"
-
-
-def watched_range(limits: Any) -> _picture.Range | None:
-    """Of ``watch(range=…)``."""
-    if limits is None:
-        return None
-    try:
-        low, high = (float(each) for each in limits)
-    except (TypeError, ValueError):
-        low = high = 0.0
-    if not low < high:
-        raise ArgumentError(f"range={limits!r}: what the colours stand for is (low, high), two numbers")
-    return _picture.Range(low, high)
 
 
 class NotebookProgress:

@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ._errors import ArgumentError, ArrayError
 from ._html import escape
 
-__all__ = ["Range", "cells_to_show", "figure", "png", "range_of"]
+__all__ = ["Picture", "Range", "cells_to_show", "figure", "given_range", "picture", "png", "range_of"]
 
 _MOST = 512  # cells along an axis of a picture; of more every second, third … is shown
 _WIDTH, _HEIGHT = 420, 340  # of a picture's cells, at most
@@ -116,13 +117,14 @@ def _svg(width: float, height: float, parts: list[str], label: str) -> str:
     )
 
 
-def _plane(values: np.ndarray, shown: Range, axes: tuple[str, str], label: str) -> str:
+def _plane(values: np.ndarray, shown: Range, axes: tuple[str, str], label: str, square: bool) -> str:
     rows, columns = values.shape
     scale = min(_WIDTH / columns, _HEIGHT / rows)
-    width, height = max(columns * scale, 24), max(rows * scale, 24)
+    width, height = (max(columns * scale, 24), max(rows * scale, 24)) if square else (_WIDTH, _HEIGHT)
     left, top, bar = 22, 8, 14
     parts = [_image(_pixels(values[::-1], shown), left, top, width, height)]  # the first row below, as in a diagram
-    parts += [_text(left + width / 2, top + height + 14, axes[0] + " →", "middle"), _text(4, top + height / 2, axes[1] + " ↑")]
+    parts.append(_text(left + width / 2, top + height + 14, axes[0] + " →", "middle"))
+    parts.append(f'<g transform="translate(12 {top + height / 2:g}) rotate(-90)">{_text(0, 0, axes[1] + " →", "middle")}</g>')
     x, tall = left + width + 16, max(height, 60)
     ramp = np.linspace(shown.high, shown.low, 128)[:, None]
     parts.append(_image(_pixels(ramp, shown), x, top, bar, tall))
@@ -148,10 +150,11 @@ def _line(values: np.ndarray, shown: Range, axis: str, label: str) -> str:
     return _svg(left + width + 8, top + height + 26, parts, label)
 
 
-def figure(array: Any, title: str = "", axes: tuple[str, ...] = (), shown: Range | None = None) -> str:
+def figure(array: Any, title: str = "", axes: tuple[str, ...] = (), shown: Range | None = None, square: bool = True) -> str:
     """An array of one to three axes as HTML: a picture with a colour bar (of one axis a line), and a caption.
 
-    axes: names, the fastest first. shown: what the colours stand for; found from the values without it.
+    axes: names, the fastest first. shown: what the colours stand for; found from the values without it. square: whether
+    cells are; else they fill the picture.
     Raises ValueError for more than three axes, or no cell.
     """
     if not 1 <= array.ndim <= 3 or 0 in array.shape:
@@ -160,7 +163,54 @@ def figure(array: Any, title: str = "", axes: tuple[str, ...] = (), shown: Range
     bad = values.size - int(np.count_nonzero(np.isfinite(values)))
     shown = shown or range_of(values)
     names = (*axes, *("x", "y", "z")[len(axes) :])
-    drawn = _line(values, shown, names[0], title) if values.ndim == 1 else _plane(values, shown, (names[0], names[1]), title)
+    drawn = _line(values, shown, names[0], title) if values.ndim == 1 else _plane(values, shown, (names[0], names[1]), title, square)
     notes = [title, left_out, f"{bad} of {values.size} cells are not finite (magenta)" if bad else ""]
     caption = ", ".join(each for each in notes if each)
     return f'<figure style="margin:0"><figcaption>{escape(caption)}</figcaption>{drawn}</figure>'
+
+
+def given_range(limits: Any) -> Range | None:
+    """Of ``range=``."""
+    if limits is None:
+        return None
+    try:
+        low, high = (float(each) for each in limits)
+    except (TypeError, ValueError):
+        low = high = 0.0
+    if not low < high:
+        raise ArgumentError(f"range={limits!r}: what the colours stand for is (low, high), two numbers")
+    return Range(low, high)
+
+
+class Picture:
+    """An array as notebooks show it. ``html`` is what they are given."""
+
+    def __init__(self, html: str, title: str) -> None:
+        self.html, self._title = html, title
+
+    def _repr_html_(self) -> str:
+        return self.html
+
+    def __repr__(self) -> str:
+        return f"<halocline.Picture {self._title}>"
+
+
+def picture(
+    values: Any,
+    title: str = "",
+    *,
+    axes: tuple[str, ...] = (),
+    range: tuple[float, float] | None = None,
+    square: bool = True,
+) -> Picture:
+    """A picture of any array of one to three axes, as notebooks show fields: with a colour bar, the first row below.
+
+    axes: their names, the fastest first. range: (low, high), what the ends of the colour bar stand for; found from the
+    values without it. square: whether cells are; else they fill the picture, as suits traces (steps, points).
+
+    Raises ArrayError for what has no picture.
+    """
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf" or not 1 <= array.ndim <= 3 or array.size == 0:
+        raise ArrayError(f"a picture is of one to three axes of real numbers, and this is an array {array.shape} of {array.dtype}")
+    return Picture(figure(array, title, tuple(axes), given_range(range), square), title)

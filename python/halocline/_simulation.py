@@ -13,7 +13,8 @@ from ._errors import ArgumentError, ArrayError, ClosedError, refuse_name
 from ._exports import Exports, about
 from ._given import Given
 from ._mappings import Params, Reductions
-from ._notebook import Watch, in_notebook, watched_range
+from ._notebook import Watch, in_notebook
+from ._picture import given_range
 from ._progress import Progress
 
 if TYPE_CHECKING:
@@ -162,7 +163,7 @@ class Simulation(Given, Exports):
             raise ArgumentError(f"every={every}: a picture after every 1 step or more")
         if show is None and not in_notebook():
             raise ArgumentError("pictures are shown in notebooks; give show=, a function (values, steps_done), elsewhere")
-        watch = Watch(self, field, int(every), watched_range(range), show)
+        watch = Watch(self, field, int(every), given_range(range), show)
         self._watches.append(watch)
         return watch
 

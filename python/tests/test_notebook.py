@@ -151,7 +151,7 @@ def test_arrays_are_pictures_with_a_colour_bar(sim):
     assert np.array_equal(bar[0, 0], bright) and np.array_equal(bar[-1, 0], dark)
     svg = svg_in(html)
     labels = [each.text for each in svg.iter("{http://www.w3.org/2000/svg}text")]
-    assert {"0", "0.5", "1", "x →", "y ↑"} <= set(labels)
+    assert {"0", "0.5", "1", "x →", "y →"} <= set(labels)
     Balanced(html)
 
 
@@ -176,6 +176,18 @@ def test_pictures_of_other_arrays():
     for shape in ((0, 3), (2, 2, 2, 2), ()):
         with pytest.raises(ValueError, match="no picture"):
             _picture.figure(np.zeros(shape))
+
+
+def test_pictures_of_ones_own(sim):
+    shown = hl.picture(np.zeros((50, 3)), "traces", axes=("phone", "step"), range=(-1, 1), square=False)
+    assert repr(shown) == "<halocline.Picture traces>" and "phone →" in shown._repr_html_() and ">-1<" in shown.html
+    assert 'width="420"' in shown.html and 'width="420"' not in hl.picture(np.zeros((50, 3))).html
+    assert hl.picture(sim.u).html
+    for values in (np.zeros((2, 2, 2, 2)), "text", np.zeros(0), 1j * np.ones(3), 5):
+        with pytest.raises(hl.ArrayError, match="one to three axes"):
+            hl.picture(values)
+    with pytest.raises(hl.ArgumentError, match="range"):
+        hl.picture(np.zeros(3), range=(1, 1))
 
 
 def test_arrays_of_types_without_a_picture_are_shown_as_text():

@@ -5,7 +5,6 @@ from __future__ import annotations
 from fractions import Fraction
 
 import halocline as hl
-from halocline import t
 from spec_tools import assert_same, body, formatted
 
 

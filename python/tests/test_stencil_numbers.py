@@ -8,7 +8,6 @@ from fractions import Fraction
 import halocline as hl
 import numpy
 import pytest
-from halocline import t
 from halocline.authoring.numbers import number_text
 from spec_tools import assert_same, body
 
