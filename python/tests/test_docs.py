@@ -46,7 +46,7 @@ def test_the_first_examples_of_devito_and_pystencils(examples):
     start = np.ones((79, 79))
     start[20:40, 20:40] = 2
     edges = [np.s_[:, 0], np.s_[:, -1], np.s_[0], np.s_[-1]]
-    weight = 0.0005 * 0.5 / 0.025**2
+    weight = 0.00025 * 0.5 / 0.025**2
     assert np.allclose(diffusion.u, by_numpy(start, edges, 500, lambda u, around: u + weight * (around - 4 * u)), atol=1e-5)
     assert np.allclose(jacobi.u, by_numpy(np.zeros((30, 20)), [np.s_[0]], 100, lambda u, around: around / 4), atol=1e-14)
 
