@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from json import loads
 from typing import TYPE_CHECKING, Any
 
 from ._errors import Error
@@ -23,16 +24,22 @@ def _statements(program: "Program") -> str:
         return ""
 
 
+def _level(name: str, time: int) -> str:
+    return name if time == 0 else f"{name}[t{time:+d}]"
+
+
 def _stages(program: "Program") -> str:
+    """The kernels of a step on a GPU, by the launch plan: nothing is compiled for it."""
     try:
-        stages = program.explain(json=True)["stages"]
+        plan = loads(program.emit(target="plan"))
     except Error:
         return ""
-    rows = [
-        (index + 1, each["kernel"], f"{each['bytes_read']} + {each['bytes_written']}", each["flops"], each["schedule"])
-        for index, each in enumerate(stages)
-    ]
-    return table(("stage", "kernel", "bytes a cell, read + written", "flops a cell", "schedule on a large grid"), rows)
+    rows = []
+    for kernel in plan["kernels"]:
+        fields = [_level(plan["fields"][each["field"]]["name"], each["time"]) for each in kernel["arguments"] if each["kind"] == "field"]
+        blocks = [" x ".join(map(str, kernel[key][: plan["rank"]])) for key in ("threads", "tile")]
+        rows.append((kernel["name"], ", ".join(fields), *blocks))
+    return table(("kernel", "reads and writes", "threads of a block", "its cells"), rows)
 
 
 def _fields(program: "Program") -> str:
@@ -51,7 +58,7 @@ def of_program(program: "Program") -> str:
         "halocline.Program",
         details("statements", _statements(program), is_open=True),
         details("fields and params", _fields(program) + _params(program) + reductions, is_open=True),
-        details("stages", _stages(program)),
+        details("kernels on a GPU", _stages(program)),
     )
 
 

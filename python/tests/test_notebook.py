@@ -78,7 +78,7 @@ def pictures_in(html):
 
 def test_programs_show_statements_fields_params_and_stages(heat):
     shown = Balanced(heat._repr_html_())
-    for words in ("heat(x, y)", "reduce change", "lambda", "0.2", "f32", "state", "heat_step", "direct"):
+    for words in ("heat(x, y)", "reduce change", "lambda", "0.2", "f32", "state", "heat_step", "u[t+1]", "128 x 2"):
         assert words in shown.text
     assert shown.tags.count("table") == 4 and shown.tags.count("details") == 3
 
