@@ -6,7 +6,7 @@ from json import loads
 from typing import TYPE_CHECKING, Any
 
 from ._errors import Error
-from ._html import block, code, details, escape, table
+from ._html import block, code, details, table
 
 if TYPE_CHECKING:
     from ._machine import Doctor, Tuning
@@ -86,4 +86,4 @@ def of_tuning(tuning: "Tuning") -> str:
         (each.name, each.result, each.schedule, f"{each.seconds * 1e6:.4g} µs" if each.seconds else "", each.trials)
         for each in tuning.stages
     ]
-    return block("tuned", f"kept in {tuning.store}", table(("", "result", "schedule", "a step", "tried"), rows), code(tuning.text)) if rows else escape(tuning)
+    return block("tuned", f"kept in {tuning.store}", table(("", "result", "schedule", "a step", "tried"), rows), code(tuning.text))

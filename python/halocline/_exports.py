@@ -60,7 +60,6 @@ class About(NamedTuple):
 def about(simulation: "Simulation", field: str, level: int = 0) -> About:
     """Of a level of a field now."""
     program, steps = simulation.program, simulation._core.steps_done
-    spacing = origin = first = step_time = None
     if field not in simulation._places:
         try:
             simulation._places[field] = _core.coordinates(simulation._core, field)

@@ -82,6 +82,7 @@ def restore(
         if prepare is not None:
             prepare(simulation)
         found.restore(simulation._core)
+        simulation._places.clear()  # as parameters may have changed
     except BaseException:
         simulation.close()
         raise

@@ -35,11 +35,22 @@ def _levels(program: "Program", roles: Iterable[str]) -> list[Level]:
     return found
 
 
+def program_of(value: Any, what: str) -> "Program":
+    """A Program, or that of @hl.stencil. Raises ArgumentError for anything else."""
+    from ._program import Program
+    from .authoring import Stencil
+
+    if isinstance(value, Stencil):
+        return value.program
+    if not isinstance(value, Program):
+        raise ArgumentError(f"{what} takes a program, of halocline.compile() or @hl.stencil, and this is {type(value).__name__}")
+    return value
+
+
 class Functional:
     """The signature of a program as a function, and the steps behind it. ``library`` names whose arrays it takes."""
 
     def __init__(self, program: "Program", library: str) -> None:
-        program = getattr(program, "program", program)  # of @hl.stencil
         info = program._info
         for kind in ("tables", "points"):
             if getattr(info, kind):

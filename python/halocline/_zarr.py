@@ -44,12 +44,11 @@ def _dtype(simulation: "Simulation", field: str) -> np.dtype:
 
 
 def _read(simulation: "Simulation", field: str, box: tuple[slice, ...]) -> np.ndarray:
-    if simulation._fields[field].type not in NUMPY_TYPES:  # bf16
-        return simulation.read(field, "float32")[box]
-    values = np.empty([each.stop - each.start for each in box], _dtype(simulation, field))
+    is_bf16 = simulation._fields[field].type not in NUMPY_TYPES
+    values = np.empty([each.stop - each.start for each in box], "<u2" if is_bf16 else _dtype(simulation, field))
     begin, end = [each.start for each in box][::-1], [each.stop for each in box][::-1]
     simulation._core.read_box(field, begin, end, values.ctypes.data, values.nbytes, 0)
-    return values
+    return (values.astype("<u4") << 16).view("<f4") if is_bf16 else values  # bf16 is the upper half of f32
 
 
 def _made(group: Any, simulation: "Simulation", fields: list[str], chunks: Any) -> None:

@@ -98,4 +98,4 @@ def call(program: Program, *, device: Any = "cpu") -> Call:
 
     Raises UnsupportedError for programs with tables or points, or fields of bf16.
     """
-    return Call(program, device)
+    return Call(_functional.program_of(program, "halocline.jax.call()"), device)

@@ -52,9 +52,9 @@ class Op(Functional):
     operator: what torch.library made.
     """
 
-    def __init__(self, program: Program, name: str) -> None:
+    def __init__(self, program: Program, name: str, digest: str) -> None:
         super().__init__(program, "torch")
-        self.name = name
+        self.name, self._digest = name, digest
         self.operator = torch.library.custom_op(
             name, self._run, mutates_args=(), schema="(Tensor[] fields, float[] params, int steps) -> Tensor[]"
         )
@@ -125,7 +125,7 @@ def op(program: Program, name: str | None = None) -> Op:
 
     Raises UnsupportedError for programs with tables or points, and of bundles; ArgumentError for a name that is taken.
     """
-    program = getattr(program, "program", program)  # of @hl.stencil
+    program = _functional.program_of(program, "halocline.torch.op()")
     try:
         code = program.emit(target="cpu") + program.emit(target="cuda")
     except ArgumentError as error:
@@ -136,8 +136,7 @@ def op(program: Program, name: str | None = None) -> Op:
     full = f"halocline::{name or f'{program.name}_{digest}'}"
     known = _known.get(full)
     if known is None:
-        known = _known[full] = Op(program, full)
-        known._digest = digest
+        known = _known[full] = Op(program, full, digest)
     elif known._digest != digest:
         raise ArgumentError(f"'{full}' is the operator of another program; give another name")
     return known

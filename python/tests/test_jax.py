@@ -84,6 +84,8 @@ def test_arguments_that_cannot_be(heat, u, use, kind, words):
 
 
 def test_programs_that_cannot_be():
+    with pytest.raises(hl.ArgumentError, match="takes a program"):
+        hj.call("heat")
     with pytest.raises(hl.UnsupportedError, match="bf16"):
         hj.call(hl.compile("stencil s(x) {\n field b: bf16 as f32\n b[t+1] = b\n}"))
     with pytest.raises(hl.UnsupportedError, match="atoms"):

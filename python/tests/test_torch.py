@@ -139,6 +139,8 @@ def test_arguments_that_cannot_be(heat, u, use, kind, words):
 
 
 def test_programs_that_cannot_be():
+    with pytest.raises(hl.ArgumentError, match="takes a program"):
+        ht.op(HEAT)
     points = "stencil s(x) {\n field u: f32\n points ears\n u[t+1] = u\n sample u at ears into ears.heard[t]\n}"
     with pytest.raises(hl.UnsupportedError, match="ears"):
         ht.op(hl.compile(points))
