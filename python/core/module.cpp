@@ -12,4 +12,5 @@ NB_MODULE(_core, module) {
     bind_simulations(module);
     bind_arrays(module);
     bind_files(module);
+    bind_jax_calls(module);
 }

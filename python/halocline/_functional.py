@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple
 
@@ -45,6 +46,15 @@ def program_of(value: Any, what: str) -> "Program":
     if not isinstance(value, Program):
         raise ArgumentError(f"{what} takes a program, of halocline.compile() or @hl.stencil, and this is {type(value).__name__}")
     return value
+
+
+def key_of(program: "Program") -> str:
+    """A name and a hash of the code: the same in every process that has the same program."""
+    try:
+        code = program.emit(target="cpu") + program.emit(target="cuda")
+    except ArgumentError as error:
+        raise UnsupportedError(f"functions are made of programs of halocline.compile(): {error}") from None
+    return f"{program.name}_{hashlib.sha256(code.encode()).hexdigest()[:16]}"
 
 
 class Functional:

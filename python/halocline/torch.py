@@ -11,13 +11,12 @@ torch.compile and torch.export see one call. They have no gradient.
 
 from __future__ import annotations
 
-import hashlib
 import re
 from typing import Any
 
 from . import _functional
 from ._arrays import Checked
-from ._errors import ArgumentError, ArrayError, UnsupportedError
+from ._errors import ArgumentError, ArrayError
 from ._functional import Functional, Level
 from ._optional import needed
 from ._program import Program
@@ -52,9 +51,9 @@ class Op(Functional):
     operator: what torch.library made.
     """
 
-    def __init__(self, program: Program, name: str, digest: str) -> None:
+    def __init__(self, program: Program, name: str, key: str) -> None:
         super().__init__(program, "torch")
-        self.name, self._digest = name, digest
+        self.name, self._key = name, key
         self.operator = torch.library.custom_op(
             name, self._run, mutates_args=(), schema="(Tensor[] fields, float[] params, int steps) -> Tensor[]"
         )
@@ -126,17 +125,13 @@ def op(program: Program, name: str | None = None) -> Op:
     Raises UnsupportedError for programs with tables or points, and of bundles; ArgumentError for a name that is taken.
     """
     program = _functional.program_of(program, "halocline.torch.op()")
-    try:
-        code = program.emit(target="cpu") + program.emit(target="cuda")
-    except ArgumentError as error:
-        raise UnsupportedError(f"an operator is made of a program of halocline.compile(): {error}") from None
-    digest = hashlib.sha256(code.encode()).hexdigest()[:12]
+    key = _functional.key_of(program)
     if name is not None and not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", name):
         raise ArgumentError(f"name={name!r}: letters, digits and _, such as 'heat'")
-    full = f"halocline::{name or f'{program.name}_{digest}'}"
+    full = f"halocline::{name or key}"
     known = _known.get(full)
     if known is None:
-        known = _known[full] = Op(program, full, digest)
-    elif known._digest != digest:
+        known = _known[full] = Op(program, full, key)
+    elif known._key != key:
         raise ArgumentError(f"'{full}' is the operator of another program; give another name")
     return known

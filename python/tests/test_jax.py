@@ -43,6 +43,46 @@ def test_jit_scan_and_vmap(heat, u):
     assert np.array_equal(both[1], by_simulation(heat, u + 1, 2))
 
 
+def test_on_the_cpu_no_python_is_called(heat, u, monkeypatch):
+    step = hj.call(heat)
+    expected = by_simulation(heat, u, 3, dt=float(np.float32(0.1)))
+    monkeypatch.setattr(hj.Call, "_run", lambda *_: 1 / 0)
+    traced = jax.jit(lambda u, dt: step(u, steps=3, dt=dt))
+    assert np.array_equal(traced(u, np.float32(0.1)), expected) and np.array_equal(traced(u, np.float16(0.1)).shape, u.shape)
+
+
+def test_by_the_way_of_other_devices_the_results_are_the_same(heat, u, monkeypatch):
+    native = hj.call(heat)(u, steps=4, dt=0.1)
+    monkeypatch.setattr(jax.lax, "platform_dependent", lambda *operands, cpu, default: default(*operands))
+    assert np.array_equal(jax.jit(lambda u, dt: hj.call(heat)(u, steps=4, dt=dt))(u, np.float32(0.1)).shape, u.shape)
+    assert np.array_equal(hj.call(heat)(u, steps=4, dt=0.1), native)
+
+
+def test_doubles(heat):
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        double = hl.compile("stencil s(x) {\n param a = 1\n field u: f64\n u[t+1] = u / 3 + a\n}")
+        u = jnp.arange(5.0)
+        sim = double.simulate(5, device="cpu", a=0.1)
+        sim.u = np.arange(5.0)
+        assert np.array_equal(jax.jit(lambda u, a: hj.call(double)(u, steps=3, a=a))(u, 0.1), sim.run(3).u)
+
+
+def test_what_goes_wrong_in_a_call_is_said(heat, u):
+    step = hj.call(heat)
+    with pytest.raises(Exception, match="dt") as caught:
+        jax.block_until_ready(jax.jit(lambda u, dt: step(u, dt=dt))(u, np.float32("nan")))
+    assert "finite" in str(caught.value) or "NaN" in str(caught.value) or "nan" in str(caught.value)
+
+
+def test_threads(heat, u):
+    from concurrent.futures import ThreadPoolExecutor
+
+    step = jax.jit(lambda u: hj.call(heat)(u, steps=50))
+    expected = by_simulation(heat, u, 50)
+    with ThreadPoolExecutor(4) as pool:
+        assert all(np.array_equal(each, expected) for each in pool.map(lambda _: step(u), range(16)))
+
+
 def test_past_levels_inputs_and_outputs():
     spec = WAVE.replace("f64", "f32")
     wave = hl.compile(spec)
@@ -73,6 +113,7 @@ def test_doubles_need_x64(wave):
         (lambda step, u: step(u, steps=-1), hl.ArgumentError, "steps"),
         (lambda step, u: step(u, dt="fast"), hl.ArgumentError, "numbers"),
         (lambda step, u: step(u, dt=u), hl.ArgumentError, "is a number"),
+        (lambda step, u: step(u, dt=float("nan")), hl.ArgumentError, "finite"),
         (lambda step, u: step(u.astype(jnp.float16)), hl.ArrayError, "float32"),
         (lambda step, u: step(u[0]), hl.ArrayError, r"axes \(y, x\)"),
         (lambda step, u: step(1.0), hl.ArrayError, "asarray"),
