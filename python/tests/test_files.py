@@ -69,6 +69,42 @@ def test_a_checkpoint_goes_on_as_if_nothing_had_happened(tmp_path, devices):
     assert again.k == 0.3 and state_of(again.run(2)) == state_of(went_on.run(2))
 
 
+TYPES = """stencil types(x, y, z) {
+    field v: f32[3] { boundary periodic
+        layout aos }
+    field h: f16
+    field b: bf16 as f32
+    field k: i64
+    field flag: bool
+    field psi: c64 { boundary periodic }
+    v[t+1] = 0.5 * (v[x+1] + v[z-1])
+    h[t+1] = h + 1
+    b[t+1] = b * 2
+    k[t+1] = k + 1
+    flag[t+1] = not flag
+    psi[t+1] = 1i * psi[y+1]
+}
+"""
+
+
+@pytest.mark.parametrize("devices", [None, 2])
+def test_fields_of_all_types_go_on(tmp_path, devices):
+    types = hl.compile(TYPES)
+    sim = types.simulate((7, 6, 5), device="cpu", devices=devices)
+    random = np.random.default_rng(0)
+    for name, info in types.fields.items():
+        values = random.integers(0, 2**60, (5, 6, 7)) if info.type == "i64" else random.random((5, 6, 7)) - 0.5
+        sim.write(name, values > 0 if info.type == "bool" else values, copy=info.type != "bf16")
+
+    def cells(simulation):
+        return [simulation.read(name, "f4" if info.type == "bf16" else None).tobytes() for name, info in types.fields.items()]
+
+    sim.run(3).checkpoint(tmp_path)
+    restored = types.restore(tmp_path, device="cpu")
+    assert cells(restored) == cells(sim)
+    assert cells(restored.run(4)) == cells(sim.run(4))
+
+
 def test_a_simulation_writes_as_many_checkpoints_as_it_likes(sim, start, tmp_path):
     sim.u = start
     for _ in range(3):
