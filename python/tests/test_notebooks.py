@@ -14,7 +14,7 @@ NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
 
 
 def test_there_are_notebooks():
-    assert len(NOTEBOOKS) >= 9
+    assert len(NOTEBOOKS) >= 10
     listed = (FOLDER / "README.md").read_text()
     assert [path.name for path in NOTEBOOKS if f"({path.name})" not in listed] == []
 
