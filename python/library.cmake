@@ -4,7 +4,7 @@ option(HALO_PYTHON_STATIC_LLVM "Link LLVM and Clang into the Python package's li
 
 get_property(rooms GLOBAL PROPERTY HALO_ROOMS)
 # Of the command alone.
-list(REMOVE_ITEM rooms compiler/bench compiler/driver/command compiler/driver/tuning compiler/lift runtime/mpi)
+list(REMOVE_ITEM rooms compiler/bench compiler/driver/command compiler/lift runtime/mpi)
 halo_objects(objects ${rooms})
 add_library(halocline_python SHARED ${objects})
 set(exports ${CMAKE_CURRENT_LIST_DIR}/exports.map)

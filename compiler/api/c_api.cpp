@@ -1,6 +1,7 @@
 // The C interface of the compiler.
 #include "halocline/halocline.h"
 
+#include <algorithm>
 #include <chrono>
 
 #include "halocline/halocline.hpp"
@@ -11,6 +12,9 @@ using namespace halocline::detail;
 
 struct halo_task {
     std::shared_future<void> done;
+};
+struct halo_checkpoint {
+    Checkpoint checkpoint;
 };
 
 namespace {
@@ -120,4 +124,46 @@ halo_code halo_write_bundle(const halo_program* program, const char* path, const
         options.any_grid = any_grid != 0;
         write_bundle(need_handle(program, "the program").program, text_of(path, "the path"), options);
     });
+}
+
+halo_code halo_save_fields(const halo_simulation* simulation, const char* path, const char* const* fields) {
+    return guarded([&] {
+        save_fields(need_handle(simulation, "the simulation").simulation, text_of(path, "the path"),
+                    words_of(fields));
+    });
+}
+halo_code halo_save_checkpoint(halo_simulation* simulation, const char* folder) {
+    return guarded([&] {
+        save_checkpoint(need_handle(simulation, "the simulation").simulation, text_of(folder, "the folder"));
+    });
+}
+halo_code halo_checkpoint_find(const char* path, halo_checkpoint** checkpoint) {
+    return guarded([&] {
+        need(checkpoint, "the place for the handle");
+        *checkpoint = nullptr;
+        *checkpoint = new halo_checkpoint{Checkpoint::find(text_of(path, "the path"))};
+    });
+}
+halo_code halo_checkpoint_describe(const halo_checkpoint* checkpoint, halo_checkpoint_info* info) {
+    return guarded([&] {
+        need(info, "the place for the description");
+        const Checkpoint& found = need_handle(checkpoint, "the checkpoint").checkpoint;
+        *info = {};
+        info->path = found.path().c_str();
+        info->program = found.program().c_str();
+        info->axes = static_cast<int>(found.grid().size());
+        std::copy_n(found.grid().begin(), std::min<std::size_t>(found.grid().size(), HALO_MAX_AXES),
+                    info->grid);
+        info->steps = found.steps();
+        info->holds_data = found.holds_data() ? 1 : 0;
+    });
+}
+halo_code halo_checkpoint_restore(const halo_checkpoint* checkpoint, halo_simulation* simulation) {
+    return guarded([&] {
+        need_handle(checkpoint, "the checkpoint")
+            .checkpoint.restore(need_handle(simulation, "the simulation").simulation);
+    });
+}
+void halo_checkpoint_release(halo_checkpoint* checkpoint) {
+    delete checkpoint;
 }

@@ -51,6 +51,11 @@ public:
         }
     }
 
+    void forget() {
+        const std::lock_guard<std::mutex> lock(mutex_);
+        results_.clear();
+    }
+
 private:
     std::mutex mutex_;
     std::map<std::string, std::shared_future<Value>> results_;  // done or on their way
@@ -67,6 +72,8 @@ public:
         std::optional<std::int64_t> interval) override;
 
     const CheckedProgram& checked() const { return checked_; }
+    // Simulations that are made later are compiled anew, by schedules that were measured meanwhile.
+    void forget_codes() { codes_.forget(), pieces_.forget(); }
 
 private:
     std::shared_ptr<const Code> compile(const DeviceState& device, const Extent& extent) const;

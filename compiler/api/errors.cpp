@@ -49,6 +49,14 @@ void throw_mistakes(const halo::driver::CheckedSpec& spec) {
     throw Error(ErrorCode::spec, halo::render(spec.diagnostics, spec.source), diagnostics_of(spec));
 }
 
+void rethrow_with_mend(const std::string& mend) {
+    try {
+        throw;
+    } catch (const halo::driver::CommandError& error) {
+        throw Error(code_of(error.code()), mend.empty() ? error.what() : error.what() + ("; " + mend));
+    }
+}
+
 void rethrow_of_compiler() {
     try {
         throw;

@@ -1,6 +1,7 @@
 // From the compiler's errors to the ones of the interface.
 #pragma once
 
+#include <string>
 #include <utility>
 
 #include "compiler/driver/spec/spec.h"
@@ -11,6 +12,8 @@ namespace halocline::detail {
 std::vector<Diagnostic> diagnostics_of(const halo::driver::CheckedSpec& spec);
 [[noreturn]] void throw_mistakes(const halo::driver::CheckedSpec& spec);  // Error with code spec
 
+// The same for an error in the command's words, with the mend in those of a host program.
+[[noreturn]] void rethrow_with_mend(const std::string& mend);
 [[noreturn]] void rethrow_of_compiler();  // the exception that is being handled, as an Error
 
 // Runs `work`; what it throws comes out as an Error.

@@ -48,6 +48,22 @@ void halo_task_release(halo_task* task);   /* waits for nothing */
 halo_code halo_write_bundle(const halo_program* program, const char* path, const char* const* archs,
                             int arch_count, const int64_t* grids, int axes, int grid_count, int any_grid);
 
+/* Files of simulations, as of halocline.hpp. fields: ends with NULL; NULL: all states and outputs. */
+halo_code halo_save_fields(const halo_simulation* simulation, const char* path, const char* const* fields);
+halo_code halo_save_checkpoint(halo_simulation* simulation, const char* folder);
+typedef struct halo_checkpoint halo_checkpoint;
+typedef struct halo_checkpoint_info {
+    const char *path, *program; /* live as long as the checkpoint */
+    int axes;
+    int64_t grid[HALO_MAX_AXES];
+    int64_t steps;
+    int holds_data; /* inputs, weights, tables and points */
+} halo_checkpoint_info;
+halo_code halo_checkpoint_find(const char* path, halo_checkpoint** checkpoint);
+halo_code halo_checkpoint_describe(const halo_checkpoint* checkpoint, halo_checkpoint_info* info);
+halo_code halo_checkpoint_restore(const halo_checkpoint* checkpoint, halo_simulation* simulation);
+void halo_checkpoint_release(halo_checkpoint* checkpoint);
+
 #ifdef __cplusplus
 }
 #endif

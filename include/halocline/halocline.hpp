@@ -11,12 +11,19 @@
 
 #include <cstdint>
 #include <future>
+#include <memory>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "halocline/runtime.hpp"
 
 namespace halocline {
+
+namespace detail {
+struct CheckpointState;
+}
 
 struct CompileOptions {
     std::string name = "program.halo";     // of the text, in messages
@@ -91,6 +98,94 @@ struct BundleOptions {
     std::vector<Grid> grids{};         // code with schedules for each of these
     bool any_grid = true;              // and for all other grids
 };
+
+// What is found on this machine, as `haloc doctor` tells it.
+struct Finding {
+    std::string name, title;  // "nvrtc", "NVRTC"
+    bool found = false;
+    std::string detail;  // what was found, or why it is missing and how to get it
+};
+struct MachineReport {
+    std::vector<Finding> findings;
+    std::string best_device;  // "cuda", "cpu"; "interpreter", which host programs do not have: neither
+    std::string figures;      // which schedules are chosen by, and where they are from
+};
+MachineReport examine_machine();
+
+struct TuneOptions {
+    double budget_seconds = 60;
+    int jobs = 0;        // threads that compile; 0: as many as there are processors, 16 at most
+    bool again = false;  // forget what was measured before
+    std::vector<std::pair<std::string, double>> params{};  // where they are not the defaults
+    bool says_progress = false;                            // lines on standard error
+    // While it measures, Ctrl-C and SIGTERM are caught by the process, and end it with what was found so far.
+    bool stops_on_signals = false;
+};
+struct TunedStage {
+    std::string name;  // "stage 1", "several steps at once"
+    std::string result;  // "tuned", "known" from before, "no choice", "failed"
+    std::string schedule, model_schedule;  // the fastest, and that which the model chooses
+    double seconds = 0;                    // a step of the program
+    std::optional<double> model_seconds{};
+    int trials = 0;  // schedules that were tried, now and before
+    std::vector<std::string> left_out{};  // sentences
+};
+struct TuneResult {
+    std::vector<TunedStage> stages;
+    std::string text;         // for people
+    std::string store;        // the file that keeps it
+    bool interrupted = false;  // what was measured is kept, and the same call goes on
+};
+// Measures schedules of the program on a grid on a GPU, as `haloc tune`, and keeps the fastest for this
+// machine. Simulations that are made later run by them. Throws bad_argument for a device that is no GPU, and
+// what compile() throws; no_device; unsupported where no schedule could be built and found right.
+TuneResult tune(const Program& program, const Device& gpu, const Grid& grid, const TuneOptions& options = {});
+
+// Where the cells of a field lie, with the simulation's present params: cell (i, j, k) at first + spacing *
+// (i, j, k). A field that lies between cells has its first value half a spacing after the origin. Lists are
+// by axis, x first.
+struct Coordinates {
+    std::vector<double> spacing, origin, first;
+    std::optional<double> time_step;  // the param `dt`; none where the program has none
+};
+Coordinates coordinates(const Simulation& simulation, const std::string& field);
+
+// Writes fields as they are now, in the formats of `haloc run --save`: to a .npy file one, to an HDF5 file
+// (.h5, .hdf5) any number, without a list all states and outputs. Components (v.x) are written together
+// under the name of their field (v), as a last axis. The file appears whole or not at all. Throws
+// bad_argument for names and endings that cannot be; io, also where HDF5's library is not there.
+void save_fields(const Simulation& simulation, const std::string& path,
+                 const std::vector<std::string>& fields = {});
+
+// Checkpoints: all that a simulation needs to go on as if it had never stopped, on any devices. The format is
+// that of `haloc run --checkpoint`: a folder with one folder step-N, which is there whole at any time.
+class Checkpoint {
+public:
+    // The newest one in a folder, or the one that the folder is. All of it is read, and checked against what
+    // was written. Throws io where there is none, or it is damaged.
+    static Checkpoint find(const std::string& path);
+
+    const std::string& path() const noexcept;     // its own folder, …/step-N
+    const std::string& program() const noexcept;  // the name
+    const Grid& grid() const noexcept;
+    std::int64_t steps() const noexcept;
+    // Whether inputs, weights, tables and points are in it. A checkpoint of `haloc run` leaves them to the
+    // spec, and whoever goes on from it gives them to the simulation.
+    bool holds_data() const noexcept;
+
+    // Into a simulation of the same program and grid that has done no step: its params, fields, steps,
+    // reductions and traces become those of the checkpoint. Throws bad_argument where it is of another one.
+    void restore(Simulation& simulation) const;
+
+private:
+    explicit Checkpoint(std::shared_ptr<const detail::CheckpointState> state) : state_(std::move(state)) {}
+    std::shared_ptr<const detail::CheckpointState> state_;
+};
+
+// Writes a checkpoint into the folder, which is made where it is not there, and then removes the one before.
+// Returns its own folder. Throws bad_argument where the folder holds checkpoints of another run than this
+// simulation, or the one that it was restored from; io, with the one before still there.
+std::string save_checkpoint(Simulation& simulation, const std::string& folder);
 
 // Writes code that Program::load() reads, and that runs without a compiler. Throws bad_argument for an arch
 // that is not known, or a program that comes from a bundle itself; no_device without NVRTC; io.

@@ -307,6 +307,9 @@ public:
     // In the field's own type, as it lies in memory.
     void write_elements(const std::string& field, const void* elements, std::int64_t bytes, int level = 0);
     void read_elements(const std::string& field, void* elements, std::int64_t bytes, int level = 0);
+    // The cells from begin[axis] to end[axis] - 1 alone.
+    void read_box(const std::string& field, const Piece& box, void* elements, std::int64_t bytes,
+                  int level = 0);
 
     // From memory of the simulation's device, such as an array of another library: cell (0,0,0) of `cells` is
     // its element first_cell, and elements are of the field's type. In the order of the device's work, so the
@@ -323,6 +326,8 @@ public:
     Stepped step_until(const Condition& condition, std::int64_t at_most, std::int64_t every = 1);
     void wait();                                  // for this simulation's devices
     double reduce(const std::string& reduction);  // of the last step; waits
+
+    const std::shared_ptr<detail::SimulationState>& state() const noexcept { return state_; }
 
 private:
     std::shared_ptr<detail::SimulationState> state_;

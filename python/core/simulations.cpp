@@ -122,6 +122,13 @@ void bind_cells(nb::class_<OwnedSimulation>& simulation) {
                  working(self,
                          [&](Simulation& s) { s.read_elements(field, memory_at(address), bytes, level); });
              })
+        .def("read_box",
+             [](const OwnedSimulation& self, const std::string& field, Grid begin, Grid end,
+                std::uintptr_t address, std::int64_t bytes, int level) {
+                 const Piece box{std::move(begin), std::move(end)};
+                 working(self,
+                         [&](Simulation& s) { s.read_box(field, box, memory_at(address), bytes, level); });
+             })
         .def("read_doubles", [](const OwnedSimulation& self, const std::string& field, std::uintptr_t address,
                                 std::int64_t count, int level) {
             const std::span<double> values(static_cast<double*>(memory_at(address)),

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from . import _core
+from . import _core, _picture
 from ._errors import ArrayError
 
 __all__ = ["Array"]
@@ -22,6 +22,8 @@ NUMPY_TYPES = {
 }
 """Of elements, as specs name them. numpy has no bf16."""
 
+_MOST_SHOWN = 2**30  # bytes of an array that is copied from a GPU, or gone through, for a picture
+
 _LEGACY_STREAM = 1  # CUstream of the legacy default stream, in DLPack and in version 3 of the CUDA array interface
 
 
@@ -34,6 +36,8 @@ class Array(_core.Array, np.lib.mixins.NDArrayOperatorsMixin):
     written through an array before the next steps, they start from. Shape and strides have the slowest axis first;
     rows lie apart, so an array is contiguous along x alone.
     """
+
+    _about: Any  # _exports.About
 
     def __init__(self, simulation: Any, field: str, level: int = 0, read_only: bool = False) -> None:
         super().__init__(simulation, field, level, read_only)
@@ -59,6 +63,23 @@ class Array(_core.Array, np.lib.mixins.NDArrayOperatorsMixin):
         if copy is False and wanted != shown.dtype:
             raise ValueError(f"an array of {shown.dtype} is an array of {wanted} by a copy alone")
         return shown.astype(wanted, copy=bool(copy))
+
+    def to_xarray(self) -> Any:
+        """A copy as an ``xarray.DataArray``: dimensions are the axes, the slowest first, with coordinates from the spec's
+        spacing and origin, ``time`` where the program has a ``dt``, and the step as an attribute. Raises MissingLibraryError
+        where xarray is not installed."""
+        from ._exports import data_array
+
+        return data_array(self.numpy(), self._about)
+
+    def to_pyvista(self) -> Any:
+        """A copy of two or three axes as a ``pyvista.ImageData`` whose points are the cells' centres. Raises MissingLibraryError
+        where pyvista is not installed."""
+        from ._exports import image_data
+        from ._optional import needed
+
+        pyvista = needed("pyvista", "array.to_pyvista()", "viz")
+        return image_data(pyvista, {self._about.field: self.numpy()}, [self._about])
 
     def numpy(self) -> np.ndarray:
         """A copy in the host's memory, contiguous."""
@@ -121,6 +142,12 @@ class Array(_core.Array, np.lib.mixins.NDArrayOperatorsMixin):
         if lies or self.typestr == "bfloat16":
             return head
         return f"{head}\n{np.asarray(self)!r}"
+
+    def _repr_html_(self) -> str | None:
+        """A picture with a colour bar; of three axes of the middle plane."""
+        if self.typestr == "bfloat16" or not 1 <= self.ndim <= 3 or self.nbytes > _MOST_SHOWN:
+            return None
+        return _picture.figure(np.asarray(self), f"{self._about.field}: {self.shape} of {self.dtype} on {self.device}", self._about.axes)
 
     __hash__ = None  # type: ignore[assignment]
 

@@ -21,6 +21,7 @@ __all__ = [
     "InternalError",
     "ClosedError",
     "ForkError",
+    "MissingLibraryError",
     "Diagnostic",
 ]
 
@@ -108,6 +109,10 @@ class ClosedError(Error):
 
 class ForkError(Error):
     """What was made before a fork is used in the child."""
+
+
+class MissingLibraryError(Error, ImportError):
+    """An optional library that a method needs is not installed."""
 
 
 # By halocline::ErrorCode; `spec` is made below.

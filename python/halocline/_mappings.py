@@ -30,6 +30,7 @@ class Params(MutableMapping[str, float]):
         except (TypeError, ValueError):
             raise ArgumentError(f"parameter '{name}' is a number, and this is {type(value).__name__}") from None
         core.set(name, number)
+        self._simulation._places.clear()
 
     def __delitem__(self, name: str) -> None:
         raise ArgumentError(f"parameter '{name}' is the program's, and cannot be taken away")
@@ -41,9 +42,11 @@ class Params(MutableMapping[str, float]):
         return len(self._simulation.program.params)
 
     def __repr__(self) -> str:
-        known = self._simulation.program.params
-        given = ((name, self._value_or_none(name)) for name in known)
-        return "{" + ", ".join(f"{name!r}: {value}" for name, value in given) + "}"
+        return "{" + ", ".join(f"{name!r}: {value}" for name, value in self._known()) + "}"
+
+    def _known(self) -> list[tuple[str, float | None]]:
+        """All of them; None where there is neither a value nor a default."""
+        return [(name, self._value_or_none(name)) for name in self]
 
     def _value_or_none(self, name: str) -> float | None:
         try:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from json import loads
 from pathlib import Path
 from typing import Any, Callable, Iterable, Sequence
 
-from . import _core
+from . import _core, _describe, _files
 from ._core import FieldInfo
 from ._devices import chosen_devices
-from ._errors import ArgumentError, SpecError
+from ._errors import ArgumentError, SpecError, refuse_name
+from ._explanation import Explanation
+from ._machine import Tuning, tune
 from ._simulation import Simulation
 
 __all__ = ["Program", "compile", "load"]
@@ -95,6 +98,66 @@ class Program:
             simulation.params[name] = value
         return simulation
 
+    def restore(
+        self,
+        folder: str | os.PathLike,
+        *,
+        device: Any = None,
+        devices: Any = None,
+        stream: Any = None,
+        exchange_every: int | None = None,
+        prepare: Callable[[Simulation], Any] | None = None,
+    ) -> Simulation:
+        """A simulation that goes on from a checkpoint as if it had never stopped, on any devices: grid, parameters,
+        fields, steps, reductions and traces are those of the checkpoint.
+
+        folder: that ``simulation.checkpoint()`` or ``haloc run --checkpoint`` wrote to; the newest one in it is taken.
+        device, devices, stream, exchange_every: as of ``simulate()``.
+        prepare: is called with the simulation before it is restored. Checkpoints of ``haloc run`` leave inputs,
+            weights, tables and points to the spec: they are set here.
+
+        Raises FileError where there is no checkpoint, or it is damaged; ArgumentError where it is of another program,
+        or ``prepare`` is needed.
+        """
+
+        def make(grid: tuple[int, ...]) -> Simulation:
+            return self.simulate(grid, device=device, devices=devices, stream=stream, exchange_every=exchange_every)
+
+        return _files.restore(self, folder, make, prepare)
+
+    def tune(
+        self,
+        grid: Sequence[int] | int,
+        budget: float = 60,
+        *,
+        device: Any = None,
+        jobs: int = 0,
+        again: bool = False,
+        progress: bool = False,
+        **params: float,
+    ) -> Tuning:
+        """Measures schedules on a GPU, as ``haloc tune``, and keeps the fastest on this machine: simulations that are
+        made later on that grid run by them. What was measured before is known; the same call goes on from there.
+
+        grid: cells along each axis, x first.
+        budget: seconds.
+        device: ``'cuda'``, ``'cuda:1'``, or a Device; the first GPU without it.
+        jobs: threads that compile; 0: as many as there are processors, 16 at most.
+        again: forgets what was measured before.
+        progress: True for lines on standard error.
+        params: of the spec, where they are not the defaults.
+
+        Raises NoDeviceError where there is no GPU, with what is missing; ArgumentError for the CPU, which has no
+        schedules; UnsupportedError where no schedule could be built and found right. Ctrl-C raises KeyboardInterrupt,
+        and what was measured is kept.
+        """
+        known = self.params
+        for name in params:
+            if name not in known:
+                refuse_name(self.name, "parameter", name, known)
+        cells = _grid(grid, self._info.axes)
+        return tune(self._core, cells, budget, device, jobs, again, progress, params)
+
     def emit(
         self,
         path: str | os.PathLike | None = None,
@@ -129,18 +192,18 @@ class Program:
         json: bool = False,
         width: int = 100,
     ) -> Any:
-        """How each stage would run on a GPU, and why, as ``haloc explain`` tells it: a text, or with ``json`` what
-        its JSON holds.
+        """How each stage would run on a GPU, and why, as ``haloc explain`` tells it: a text, which notebooks show with a
+        roofline picture (Explanation), or with ``json`` what its JSON holds.
 
         arch: ``'sm_90'``; this machine's GPU without it, or an H200 where there is none.
         """
         cells = [] if grid is None else _grid(grid, self._info.axes)
-        text = self._core.explain(cells, _list(schedule), arch or "", json, width)
-        if not json:
-            return text
-        from json import loads
+        words, core = _list(schedule), self._core
 
-        return loads(text)
+        def read() -> dict:
+            return loads(core.explain(cells, words, arch or "", True, width))
+
+        return read() if json else Explanation(core.explain(cells, words, arch or "", False, width), read)
 
     def write_bundle(
         self,
@@ -158,6 +221,9 @@ class Program:
     def _condition(self, text: str) -> _core.Condition:
         with _remapped(self._remap):
             return self._core.condition(text)
+
+    def _repr_html_(self) -> str:
+        return _describe.of_program(self)
 
     def __repr__(self) -> str:
         fields = ", ".join(f"{field.name}: {field.type}" for field in self._info.fields)

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import os
-import uuid
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Callable, NamedTuple
+from typing import TYPE_CHECKING, Any, Callable, Iterable, NamedTuple
 
 import numpy as np
 
-from . import _arrays, _core
+from . import _arrays, _core, _describe, _files
 from ._devices import Device
-from ._errors import ArgumentError, ArrayError, ClosedError, FileError, refuse_name
+from ._errors import ArgumentError, ArrayError, ClosedError, refuse_name
+from ._exports import Exports, about
+from ._given import Given
 from ._mappings import Params, Reductions
+from ._notebook import Watch, in_notebook
+from ._picture import given_range
 from ._progress import Progress
 
 if TYPE_CHECKING:
@@ -30,7 +32,7 @@ class Until(NamedTuple):
     """Whether the condition holds now."""
 
 
-class Simulation:
+class Simulation(Given, Exports):
     """A program on a grid, on one device or in pieces on several. Made by ``Program.simulate()``.
 
     Fields and parameters are attributes: ``sim.u`` is the field u now, an Array that shows where it lies, and
@@ -41,7 +43,7 @@ class Simulation:
     a context manager, and gives its memory back at the end.
     """
 
-    __slots__ = ("_core", "program", "grid", "shape", "_devices", "_fields", "_params", "__weakref__")
+    __slots__ = ("_core", "program", "grid", "shape", "_devices", "_fields", "_params", "_places", "_watches", "__weakref__")
 
     program: "Program"
     grid: tuple[int, ...]
@@ -58,6 +60,8 @@ class Simulation:
         own(self, "_devices", devices)
         own(self, "_fields", program.fields)
         own(self, "_params", frozenset(program.params))
+        own(self, "_places", {})  # of fields, with the present parameters
+        own(self, "_watches", [])
 
     # ---- what it is
 
@@ -135,15 +139,61 @@ class Simulation:
             raise ArgumentError(f"every={every}: the condition is looked at after every 1 step or more")
         return Until(*self._advance(most, core, every, progress))
 
+    def watch(
+        self,
+        field: str,
+        every: int = 50,
+        *,
+        range: tuple[float, float] | None = None,
+        show: Callable[[np.ndarray, int], None] | None = None,
+    ) -> Watch:
+        """Shows a picture of a field in the notebook, and draws it anew while ``run()`` and ``until()`` do steps: after
+        every so many, ten times a second at most, and at the end. Of three axes the middle plane is shown. The results
+        are the same. ``stop()`` of what is returned ends it, and so does the end of a ``with`` block.
+
+        every: steps from one picture to the next.
+        range: (low, high), what the ends of the colour bar stand for; found from each picture's values without it.
+        show: is called instead as ``show(values, steps_done)`` after each such step, with a copy of the field; for
+            pictures of one's own, and outside of notebooks.
+
+        Raises UnknownNameError; ArgumentError outside of a notebook, where ``show=`` is needed.
+        """
+        self._open()._field(field)
+        if _count(every, "every") < 1:
+            raise ArgumentError(f"every={every}: a picture after every 1 step or more")
+        if show is None and not in_notebook():
+            raise ArgumentError("pictures are shown in notebooks; give show=, a function (values, steps_done), elsewhere")
+        watch = Watch(self, field, int(every), given_range(range), show)
+        self._watches.append(watch)
+        return watch
+
     def _advance(self, steps: int, condition: Any, every: int, progress: Any) -> tuple[int, bool]:
-        core = self._open()._core
-        if progress is not True:
-            return core.advance(steps, condition, every, progress or None)
-        line = Progress(steps)
+        self._open()
+        line = Progress(steps) if progress is True else progress or None
         try:
-            return core.advance(steps, condition, every, line)
+            return self._advance_watched(steps, condition, every, line)
         finally:
-            line.end()
+            if progress is True:
+                line.end()
+
+    def _advance_watched(self, steps: int, condition: Any, every: int, progress: Any) -> tuple[int, bool]:
+        """In parts, after each of which the watches look."""
+        if not self._watches:
+            return self._core.advance(steps, condition, every, progress)
+        done, holds = 0, False
+        while True:
+            part = min([steps - done, *(watch.steps_to_next(self.steps_done) for watch in self._watches)])
+            if condition is not None:  # which is looked at after the same steps as in one part
+                part = min(-(-part // every) * every, steps - done)
+            before = done
+            told = None if progress is None else lambda now, _: progress(before + now, steps)
+            now, holds = self._core.advance(part, condition, every, told)
+            done += now
+            ends = holds or done >= steps
+            for watch in list(self._watches) if now else ():
+                watch.look(ends)
+            if ends:
+                return done, holds
 
     def wait(self) -> None:
         """Until all steps are done. Raises what went wrong meanwhile."""
@@ -178,7 +228,9 @@ class Simulation:
         core = self._open()._core
         info, level = self._key((field, level))
         if len(self._devices) == 1 and not info.interleaved:
-            return _arrays.Array(core, field, level, read_only)
+            array = _arrays.Array(core, field, level, read_only)
+            array._about = about(self, field, level)
+            return array
         values = self.read(field, level=level)
         values.flags.writeable = False
         return values
@@ -311,99 +363,39 @@ class Simulation:
         info, level = self._open()._key(key)
         self.write(info.name, value, level=level)
 
-    # ---- weights, tables and points
-
-    def _of(self, kind: str, name: str) -> Any:
-        known = {each.name: each for each in getattr(self.program._info, kind)}
-        if name not in known:
-            refuse_name(self.program.name, {"weights": "weights"}.get(kind, kind), name, known)
-        return known[name]
-
-    def set_weights(self, name: str, values: Any) -> None:
-        """The weights of a ``param coef``: an array with an axis for each of its ranges."""
-        sizes = tuple(self._open()._of("weights", name).sizes)
-        array = _numbers(values, f"the weights of '{name}'")
-        if array.shape != sizes:
-            raise ArrayError(f"the weights of '{name}' have the shape {sizes}, and the array {array.shape}")
-        self._core.set_weights(name, array.ctypes.data, array.size)
-
-    def set_table(self, name: str, rows: Any) -> None:
-        """The rows of a table: an array (rows, columns) of the columns that are given, in the spec's order."""
-        columns = self._open()._of("tables", name).columns
-        array = _numbers(rows, f"the rows of '{name}'")
-        if array.ndim != 2 or array.shape[1] != len(columns):
-            raise ArrayError(
-                f"table '{name}' has the columns {', '.join(columns)}: its rows are an array (rows, {len(columns)}), "
-                f"and not {array.shape}"
-            )
-        self._core.set_table(name, array.ctypes.data, array.size)
-
-    def set_points(self, name: str, positions: Any) -> None:
-        """Where points lie: an array (points, axes) of coordinates, x first, as in the spec."""
-        self._open()._of("points", name)
-        array = _numbers(positions, f"the positions of '{name}'")
-        axes = self.program.axes
-        if array.ndim != 2 or array.shape[1] != len(axes):
-            raise ArrayError(
-                f"points '{name}' have the coordinates {', '.join(axes)}: their positions are an array (points, "
-                f"{len(axes)}), and not {array.shape}"
-            )
-        self._core.set_points(name, array.ctypes.data, array.size)
-
-    def set_point_values(self, points: str, name: str, values: Any) -> None:
-        """A column: a number for each point. Or an injected trace: an array (steps, points); past its last step the
-        values are 0."""
-        info = self._open()._of("points", points)
-        if name not in [*info.columns, *info.injected]:
-            refuse_name(points, "column or injected trace", name, [*info.columns, *info.injected])
-        array = _numbers(values, f"'{points}.{name}'")
-        wanted, words = (1, "(points)") if name in info.columns else (2, "(steps, points)")
-        if array.ndim != wanted:
-            raise ArrayError(f"'{points}.{name}' is an array {words}, and not {array.shape}")
-        self._core.set_point_values(points, name, array.ctypes.data, array.size)
-
-    def trace(self, points: str, name: str) -> np.ndarray:
-        """A sampled trace of all steps done: an array (steps, points). Waits."""
-        info = self._open()._of("points", points)
-        if name not in info.sampled:
-            refuse_name(points, "sampled trace", name, info.sampled)
-        values = np.asarray(self._core.trace(points, name), np.float64)
-        return values.reshape(self.steps_done, -1) if self.steps_done else values.reshape(0, 0)
-
     # ---- files
 
-    def save(self, path: str | os.PathLike, field: str | None = None) -> None:
-        """Writes a field as ``.npy``. The file appears whole, or not at all.
+    def save(self, path: str | os.PathLike, fields: str | Iterable[str] | None = None) -> None:
+        """Writes fields as they are now, as ``haloc run --save`` does. The file appears whole, or not at all. Waits.
 
-        field: may be left out where the program has one state.
+        path: ``.npy`` for one field; ``.h5`` or ``.hdf5`` for any number, each a dataset with its axes, spacing,
+            origin, step and time as attributes. HDF5 needs its library (libhdf5) on the system.
+        fields: a name, or several; of a field with components (``v``) they are the last axis. Left out: the only
+            state for ``.npy``; all states and outputs for HDF5.
+
+        Raises ArgumentError for a name of a file that cannot be, or where it is not clear which field is meant;
+        UnknownNameError; FileError where it cannot be written.
         """
-        self._open()
-        where = Path(os.fspath(path))
-        if where.suffix != ".npy":
-            raise ArgumentError(f"{where}: files are written as .npy")
-        if field is None:
-            states = [name for name, info in self._fields.items() if info.role == "state"]
-            if len(states) != 1:
-                raise ArgumentError(f"save() of '{self.program.name}': which field? One of " + ", ".join(self._fields))
-            field = states[0]
-        info = self._field(field)
-        values = self.read(field, "float32" if info.type == "bf16" else None)
-        part = where.with_name(f".{where.stem}-{uuid.uuid4().hex}.npy")
-        try:
-            try:
-                with open(part, "xb") as file:
-                    np.save(file, values)
-                os.replace(part, where)
-            finally:
-                part.unlink(missing_ok=True)
-        except OSError as error:
-            raise FileError(f"{where} cannot be written: {error.strerror}") from error
+        _files.save(self._open(), path, fields)
+
+    def checkpoint(self, folder: str | os.PathLike) -> str:
+        """Writes all that is needed to go on from here by ``program.restore(folder)``: fields with their past,
+        parameters, steps done, reductions, traces, weights, tables and points. Waits. Returns the path of the
+        checkpoint, ``folder/step-N``.
+
+        A complete one is in the folder at any time: it is written beside the one before, which goes only then. The
+        format is that of ``haloc run --checkpoint``.
+
+        Raises ArgumentError where the folder holds checkpoints of another run; FileError.
+        """
+        return _files.checkpoint(self._open(), folder)
 
     # ---- the end
 
     def close(self) -> None:
         """Gives the memory back, after what is still being done; arrays that were taken stay. Twice is fine."""
         object.__setattr__(self, "_core", None)
+        self._watches.clear()
 
     def __enter__(self) -> "Simulation":
         return self._open()
@@ -413,6 +405,9 @@ class Simulation:
 
     def __dir__(self) -> list[str]:
         return [*super().__dir__(), *(name for name in self._fields if name.isidentifier()), *self._params]
+
+    def _repr_html_(self) -> str:
+        return _describe.of_simulation(self)
 
     def __repr__(self) -> str:
         grid = " x ".join(map(str, self.grid))
@@ -430,11 +425,3 @@ def _count(value: Any, what: str) -> int:
     if value.__index__() < 0:
         raise ArgumentError(f"{what}={value}: there are no steps backwards; 0 or more")
     return int(value.__index__())
-
-
-def _numbers(values: Any, what: str) -> np.ndarray:
-    try:
-        return np.ascontiguousarray(values, np.float64)
-    except (TypeError, ValueError):
-        raise ArrayError(f"{what} are an array of numbers, and this is {type(values).__name__}") from None
-

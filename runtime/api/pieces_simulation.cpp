@@ -197,6 +197,17 @@ void PiecesSimulation::write_view(const std::string& field, int /*level*/, const
     refuse_on_several(fmt::format("'{}' can be written from memory of one device", field));
 }
 
+void PiecesSimulation::write_box(const std::string& field, int level, const rt::Box& box,
+                                 const void* elements) {
+    start().upload_box(field, level, box, elements);
+}
+void PiecesSimulation::read_box(const std::string& field, int level, const rt::Box& box, void* elements) {
+    start().download_box(field, level, box, elements);
+}
+void PiecesSimulation::continue_from(const rt::StepsBefore& before) {
+    start().continue_from(before);
+}
+
 // Pieces see what they have reduced together, and no session sees that of all.
 bool PiecesSimulation::holds(const ConditionState& condition) {
     rt::Pieces& running = start();

@@ -41,6 +41,10 @@ public:
                         std::int64_t bytes) override;
     void read_elements(const std::string& field, int level, void* elements, std::int64_t bytes) override;
     void write_view(const std::string& field, int level, const View& cells) override;
+    void write_box(const std::string& field, int level, const halo::rt::Box& box,
+                   const void* elements) override;
+    void read_box(const std::string& field, int level, const halo::rt::Box& box, void* elements) override;
+    void continue_from(const halo::rt::StepsBefore& before) override;
     void step(std::int64_t count) override;
     Simulation::Stepped step_until(const ConditionState& condition, std::int64_t at_most,
                                    std::int64_t every) override;

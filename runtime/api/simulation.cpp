@@ -128,20 +128,28 @@ void Simulation::set_weights(const std::string& coefficient, std::span<const dou
     in_turn(state_, [&](SimulationState& s) {
         detail::check_finite(weights, fmt::format("the weights of '{}'", coefficient));
         s.set_weights(coefficient, weights);
+        s.given.weights[coefficient].assign(weights.begin(), weights.end());
     });
 }
 void Simulation::set_table(const std::string& table, std::span<const double> rows) {
-    in_turn(state_, [&](SimulationState& s) { s.set_table(table, rows); });
+    in_turn(state_, [&](SimulationState& s) {
+        s.set_table(table, rows);
+        s.given.tables[table].assign(rows.begin(), rows.end());
+    });
 }
 void Simulation::set_points(const std::string& points, std::span<const double> positions) {
     in_turn(state_, [&](SimulationState& s) {
         detail::check_finite(positions, fmt::format("the positions of '{}'", points));
         s.set_points(points, positions);
+        s.given.points[points].assign(positions.begin(), positions.end());
     });
 }
 void Simulation::set_point_values(const std::string& points, const std::string& name,
                                   std::span<const double> values) {
-    in_turn(state_, [&](SimulationState& s) { s.set_point_values(points, name, values); });
+    in_turn(state_, [&](SimulationState& s) {
+        s.set_point_values(points, name, values);
+        s.given.point_values[{points, name}].assign(values.begin(), values.end());
+    });
 }
 std::vector<double> Simulation::trace(const std::string& points, const std::string& name) {
     return in_turn(state_, [&](SimulationState& s) { return s.trace(points, name); });
@@ -190,6 +198,34 @@ void Simulation::write_elements(const std::string& field, const void* elements, 
 }
 void Simulation::read_elements(const std::string& field, void* elements, std::int64_t bytes, int level) {
     in_turn(state_, [&](SimulationState& s) { s.read_elements(field, level, elements, bytes); });
+}
+
+void Simulation::read_box(const std::string& field, const Piece& box, void* elements, std::int64_t bytes,
+                          int level) {
+    in_turn(state_, [&](SimulationState& s) {
+        const ProgramInfo& info = s.source->info();
+        const int index = detail::find_named(info.fields, field, "field", info.name);
+        std::int64_t needed = size_of(info.fields[static_cast<std::size_t>(index)].type);
+        rt::Box cells{{0, 0, 0}, {1, 1, 1}};
+        for (std::size_t axis = 0; axis < s.grid.size(); ++axis) {
+            if (box.begin.size() != s.grid.size() || box.end.size() != s.grid.size() || box.begin[axis] < 0 ||
+                box.end[axis] <= box.begin[axis] || box.end[axis] > s.grid[axis])
+                throw Error(
+                    ErrorCode::bad_argument,
+                    fmt::format("a box of cells lies in the grid, from 0 to {}, and this one is from {} "
+                                "to {}",
+                                fmt::join(s.grid, " x "), fmt::join(box.begin, " x "),
+                                fmt::join(box.end, " x ")));
+            cells.begin[axis] = box.begin[axis];
+            cells.end[axis] = box.end[axis];
+            needed *= box.end[axis] - box.begin[axis];
+        }
+        if (bytes != needed || elements == nullptr)
+            throw Error(ErrorCode::bad_argument,
+                        fmt::format("the box's cells of '{}' are {} bytes, and there is room for {}", field,
+                                    needed, elements == nullptr ? 0 : bytes));
+        s.read_box(field, level, cells, elements);
+    });
 }
 
 void Simulation::write_view(const std::string& field, const View& cells, int level) {

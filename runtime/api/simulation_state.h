@@ -6,14 +6,17 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "halocline/runtime.hpp"
 #include "runtime/api/device_state.h"
 #include "runtime/api/field_state.h"
 #include "runtime/api/program_source.h"
+#include "runtime/core/box.h"
 #include "runtime/core/session.h"
 
 namespace halocline::detail {
@@ -40,6 +43,12 @@ struct ConditionState {
     halo::rt::HostScalar holds;  // as halo::rt::RunOptions::until
 };
 
+// What a simulation was given besides parameters and fields, for its checkpoints.
+struct GivenNumbers {
+    std::map<std::string, std::vector<double>> weights, tables, points;
+    std::map<std::pair<std::string, std::string>, std::vector<double>> point_values;
+};
+
 struct SimulationState {
     const std::shared_ptr<ProgramSource> source;
     const std::vector<std::shared_ptr<DeviceState>> devices;  // by piece
@@ -47,6 +56,8 @@ struct SimulationState {
     const Extent extent;
     std::vector<ParamInfo> known_params;   // of the code that runs
     std::map<std::string, double> params;  // that were given
+    GivenNumbers given;
+    std::set<std::string> checkpoint_folders;  // that hold checkpoints of this simulation, whole paths
 
     SimulationState(const Program& program, std::vector<std::shared_ptr<DeviceState>> devices, Grid grid);
     SimulationState(const SimulationState&) = delete;
@@ -76,6 +87,12 @@ struct SimulationState {
                                 std::int64_t bytes) = 0;
     virtual void read_elements(const std::string& field, int level, void* elements, std::int64_t bytes) = 0;
     virtual void write_view(const std::string& field, int level, const View& cells) = 0;
+    // The cells of a box that lies in the grid, dense, in the field's own type.
+    virtual void write_box(const std::string& field, int level, const halo::rt::Box& box,
+                           const void* elements) = 0;
+    virtual void read_box(const std::string& field, int level, const halo::rt::Box& box, void* elements) = 0;
+    // As Session has it.
+    virtual void continue_from(const halo::rt::StepsBefore& before) = 0;
     virtual void step(std::int64_t count) = 0;
     virtual Simulation::Stepped step_until(const ConditionState& condition, std::int64_t at_most,
                                            std::int64_t every) = 0;

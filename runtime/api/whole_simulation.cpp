@@ -152,6 +152,18 @@ void WholeSimulation::read_elements(const std::string& field, int level, void* e
     up_to_date().download_elements(field, level, elements, bytes);
 }
 
+void WholeSimulation::write_box(const std::string& field, int level, const rt::Box& box,
+                                const void* elements) {
+    up_to_date().upload_box(field, level, box, elements);
+    mark_written(field);
+}
+void WholeSimulation::read_box(const std::string& field, int level, const rt::Box& box, void* elements) {
+    up_to_date().download_box(field, level, box, elements);
+}
+void WholeSimulation::continue_from(const rt::StepsBefore& before) {
+    start().continue_from(before);
+}
+
 void WholeSimulation::write_view(const std::string& field, int level, const View& cells) {
     rt::Session& running = up_to_date();
     const View here = view_of(running, field, level, {});

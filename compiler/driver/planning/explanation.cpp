@@ -320,6 +320,9 @@ std::string explanation(const ir::Program& checked, CodeOptions options, const T
         nlohmann::ordered_json json;
         json["stencil"] = program.name;
         json["target"] = options.target.name;
+        json["memory"] = {{"device_bytes_per_s", options.target.dram_bandwidth},
+                          {"l2_bytes_per_s", options.target.l2_bandwidth},
+                          {"l1_bytes_per_s", options.target.l1_bandwidth}};
         for (std::size_t i = 0; i < choice.stages.size(); ++i)
             json["stages"].push_back(stage_json(all, i));
         json["single_steps"]["predicted_seconds_per_step"] = choice.single.total();

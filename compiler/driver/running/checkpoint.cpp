@@ -7,6 +7,7 @@
 #include <filesystem>
 
 #include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/running/checkpoint_data.h"
 #include "compiler/driver/running/field_files.h"
 #include "compiler/ir/print.h"
 #include "compiler/support/array_name.h"
@@ -18,22 +19,15 @@ namespace halo::driver {
 
 namespace {
 
-std::string level_file(const std::string& field, int time) {
-    return time == 0 ? field + ".npy" : fmt::format("{}.t{}.npy", field, time);
-}
-
 std::string trace_file(const std::string& points, const std::string& trace) {
     return fmt::format("trace.{}.{}.npy", points, trace);
 }
 
-// Calls work(field, time) for each level of each field that a checkpoint holds.
+// Calls work(field, time) for each level of each field that steps write and keep.
 template <class Work>
-void for_levels(const ir::Program& program, const Work& work) {
-    for (const ir::Field& field : program.fields) {
-        if (field.role != ir::Role::state && field.role != ir::Role::output) continue;
-        for (int time = 0; time >= -field.history; --time)
-            work(field, time);
-    }
+void for_written_levels(const ir::Program& program, const Work& work) {
+    for_levels(program, ir::Role::state, work);
+    for_levels(program, ir::Role::output, work);
 }
 
 template <class Work>
@@ -112,7 +106,7 @@ RunIdentity identity_of(rt::Ranks& ranks, const ir::Program& program, const sema
 
 std::set<std::string> saved_fields(const ir::Program& program) {
     std::set<std::string> names;
-    for_levels(program, [&](const ir::Field& field, int) { names.insert(field.name); });
+    for_written_levels(program, [&](const ir::Field& field, int) { names.insert(field.name); });
     return names;
 }
 
@@ -129,6 +123,7 @@ void check_checkpoint(const Checkpoint& checkpoint, const RunIdentity& identity,
 
 void restore(rt::Ranks& ranks, const Checkpoint& checkpoint, Engine& engine, const ir::Program& program) {
     const Manifest& manifest = checkpoint.manifest;
+    restore_data(ranks, checkpoint, engine, program);
     rt::StepsBefore before{manifest.steps, manifest.reductions, {}};
     rt::together(ranks, [&] {
         for_sampled(program, [&](const std::string& points, const std::string& trace) {
@@ -138,12 +133,39 @@ void restore(rt::Ranks& ranks, const Checkpoint& checkpoint, Engine& engine, con
     });
     engine.continue_from(before);
     rt::together(ranks, [&] {
-        for_levels(program, [&](const ir::Field& field, int time) {
+        for_written_levels(program, [&](const ir::Field& field, int time) {
             const FieldSet set{field.name, {field.name}};
             load_fields(checkpoint.folder + "/" + level_file(field.name, time), "field " + field.name, engine,
                         set, program.rank(), {{time}});
         });
     });
+}
+
+void write_checkpoint_files(rt::Ranks& ranks, CheckpointFolder& target, Engine& engine,
+                            const ir::Program& program, RunIdentity identity, std::int64_t done,
+                            const std::function<void(const std::string& folder)>& write_given_data) {
+    const std::string folder = target.begin(done);
+    for_written_levels(program, [&](const ir::Field& field, int time) {
+        save_level(ranks, folder + "/" + level_file(field.name, time), engine, field.name, program.rank(),
+                   time);
+    });
+    for_sampled(program, [&](const std::string& points, const std::string& trace) {
+        const std::vector<double> rows = engine.trace(points, trace);
+        rt::together(ranks, [&] {
+            if (!ranks.is_first()) return;
+            rt::write_npy(folder + "/" + trace_file(points, trace), {static_cast<std::int64_t>(rows.size())},
+                          rows, rt::ElementType::f64);
+        });
+    });
+    write_given_data(folder);
+    Manifest manifest;
+    manifest.identity = std::move(identity);
+    manifest.steps = done;
+    for (const ir::Statement& statement : program.statements) {
+        const auto* reduce = std::get_if<ir::Reduce>(&statement);
+        if (reduce != nullptr && done > 0) manifest.reductions[reduce->name] = engine.reduction(reduce->name);
+    }
+    target.finish(std::move(manifest));
 }
 
 Checkpoints::Checkpoints(rt::Ranks& ranks, const std::string& path, CheckpointInterval interval,
@@ -155,6 +177,10 @@ Checkpoints::Checkpoints(rt::Ranks& ranks, const std::string& path, CheckpointIn
       program_(program),
       folder_(ranks, path, continued ? continued->folder : "") {
     if (!continued) return;
+    if (holds_data(continued->manifest)) {
+        identity_.data.clear();
+        data_from_ = continued;
+    }
     std::error_code ignored;
     const std::string same = folder_.folder_of(continued->manifest.steps);
     if (std::filesystem::equivalent(same, continued->folder, ignored)) there_ = continued->manifest.steps;
@@ -192,27 +218,12 @@ void Checkpoints::write(Engine& engine, std::int64_t done, const Console& consol
 }
 
 void Checkpoints::write_files(Engine& engine, std::int64_t done) {
-    const std::string folder = folder_.begin(done);
-    for_levels(program_, [&](const ir::Field& field, int time) {
-        save_level(ranks_, folder + "/" + level_file(field.name, time), engine, field.name, program_.rank(),
-                   time);
-    });
-    for_sampled(program_, [&](const std::string& points, const std::string& trace) {
-        const std::vector<double> rows = engine.trace(points, trace);
-        rt::together(ranks_, [&] {
-            if (!ranks_.is_first()) return;
-            rt::write_npy(folder + "/" + trace_file(points, trace), {static_cast<std::int64_t>(rows.size())},
-                          rows, rt::ElementType::f64);
-        });
-    });
-    Manifest manifest;
-    manifest.identity = identity_;
-    manifest.steps = done;
-    for (const ir::Statement& statement : program_.statements) {
-        const auto* reduce = std::get_if<ir::Reduce>(&statement);
-        if (reduce != nullptr && done > 0) manifest.reductions[reduce->name] = engine.reduction(reduce->name);
-    }
-    folder_.finish(std::move(manifest));
+    write_checkpoint_files(ranks_, folder_, engine, program_, identity_, done,
+                           [&](const std::string& folder) {
+                               if (data_from_) copy_data(ranks_, *data_from_, folder, program_);
+                           });
+    // The one before may be gone.
+    if (data_from_) data_from_->folder = folder_.folder_of(done);
 }
 
 }  // namespace halo::driver

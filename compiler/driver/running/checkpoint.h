@@ -1,11 +1,13 @@
 // Checkpoints of a run: all that a run needs to go on as if it had never stopped, on any number of devices.
 //
 // That is, besides what the spec gives again: each level of what steps write and keep (states and outputs),
-// the steps done, the reductions of the last step, and the rows of sampled traces.
+// the steps done, the reductions of the last step, and the rows of sampled traces. Those of host programs
+// hold what the program gave, too (checkpoint_data.h).
 #pragma once
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -40,6 +42,12 @@ void check_checkpoint(const Checkpoint& checkpoint, const RunIdentity& identity,
 // Collective. What the checkpoint holds goes into the engine, which has done no step.
 void restore(rt::Ranks& ranks, const Checkpoint& checkpoint, Engine& engine, const ir::Program& program);
 
+// Collective. Writes the checkpoint after step `done`. write_given_data: writes into its folder what
+// `identity` lets it hold besides. Throws rt::Error (io); target.abandon() removes what is half done then.
+void write_checkpoint_files(rt::Ranks& ranks, CheckpointFolder& target, Engine& engine,
+                            const ir::Program& program, RunIdentity identity, std::int64_t done,
+                            const std::function<void(const std::string& folder)>& write_given_data);
+
 class Checkpoints {
 public:
     // Collective, as all here is. The references must outlive it. continued: the checkpoint that the run goes
@@ -69,7 +77,8 @@ private:
     RunIdentity identity_;
     const ir::Program& program_;
     CheckpointFolder folder_;
-    std::optional<std::int64_t> there_;  // the steps of the one that is
+    std::optional<Checkpoint> data_from_;  // which holds what the run was given; none: the spec gives it
+    std::optional<std::int64_t> there_;    // the steps of the one that is
     Clock::time_point last_ = Clock::now();
     std::string newest_, trouble_;
 };

@@ -257,7 +257,7 @@ void check_identity(const std::string& path, const RunIdentity& there, const Run
             differ(fmt::format("of {} = {}, and this run has {}", name, known->second, value),
                    fmt::format("--set {}={}", name, known->second));
     }
-    if (there.data != here.data)
+    if (!there.data.empty() && there.data != here.data)
         differ(
             "of other data: an `init`, coefficients, a table, points or a file that is loaded has changed");
 }

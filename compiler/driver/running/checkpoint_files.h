@@ -21,7 +21,8 @@ struct RunIdentity {
     std::string meaning;             // hash of what its statements mean
     std::vector<std::int64_t> grid;  // cells along each axis
     std::vector<std::pair<std::string, double>> params;
-    std::string data;  // hash of what a run gives besides: tables, points, inputs
+    std::string
+        data;  // hash of what a run gives besides: tables, points, inputs; empty: the checkpoint holds it
 };
 
 struct Manifest {

@@ -16,6 +16,18 @@ namespace halo::driver {
 
 namespace {
 
+std::array<bool, 3> stagger_of(const ir::Program& program, const std::string& name) {
+    const auto found = std::ranges::find(program.fields, name, &ir::Field::name);
+    return found == program.fields.end() ? std::array<bool, 3>{} : found->staggered;
+}
+
+void take_stagger(Output& output, const ir::Program& program) {
+    output.staggered = stagger_of(program, output.field.fields.front());
+    output.lies_apart = std::ranges::any_of(output.field.fields, [&](const std::string& field) {
+        return stagger_of(program, field) != output.staggered;
+    });
+}
+
 class RequestMaker {
 public:
     RequestMaker(const RunArguments& arguments, const CheckedSpec& spec, const sema::AnalyzedStencil& stencil,
@@ -44,14 +56,14 @@ public:
         take_steps();
         take_params();
         check_until();
-        take_coordinates();
+        take_coordinates(request_, program_);
         take_loads();
         check_tables();
         check_points();
         take_saves();
         take_plots();
         for (Output& output : request_.outputs)
-            if (!output.trace) take_stagger(output);
+            if (!output.trace) take_stagger(output, program_);
         check_files(request_);
         return std::move(request_);
     }
@@ -394,41 +406,11 @@ private:
                         plot.field, request_.axes[axis], cut.index, request_.extent[axis]));
         return Cut{plot.cut->axis, request_.extent[axis] / 2};
     }
-    std::array<bool, 3> stagger_of(const std::string& name) const {
-        for (const ir::Field& field : program_.fields) {
-            if (field.name == name) return field.staggered;
-        }
-        return {};
-    }
-    void take_stagger(Output& output) const {
-        output.staggered = stagger_of(output.field.fields.front());
-        output.lies_apart = std::ranges::any_of(output.field.fields, [&](const std::string& field) {
-            return stagger_of(field) != output.staggered;
-        });
-    }
     std::int64_t nearest_cell(const std::string& field, int axis, double position) const {
         auto a = static_cast<std::size_t>(axis);
-        const double shift = stagger_of(field)[a] ? 0.5 : 0;
+        const double shift = stagger_of(program_, field)[a] ? 0.5 : 0;
         double cell = std::round((position - request_.origin[a]) / request_.spacing[a] - shift);
         return std::isfinite(cell) && std::fabs(cell) < 1e15 ? static_cast<std::int64_t>(cell) : -1;
-    }
-    void take_coordinates() {
-        std::vector<double> params;
-        for (const ir::Param& param : program_.params) {
-            double value = param.default_value.value_or(0);
-            for (const auto& [name, given] : request_.params) {
-                if (name == param.name) value = given;
-            }
-            params.push_back(value);
-            if (param.name == "dt") request_.time_step = value;
-        }
-        for (std::size_t axis = 0; axis < program_.axes.size(); ++axis) {
-            const ir::Axis& declared = program_.axes[axis];
-            request_.spacing[axis] =
-                rt::evaluate(lower::host_scalar(program_, declared.spacing), params, request_.extent);
-            request_.origin[axis] =
-                rt::evaluate(lower::host_scalar(program_, declared.origin), params, request_.extent);
-        }
     }
     std::optional<Cut> usual_cut(const std::optional<Cut>& cut) const {
         if (cut || program_.rank() < 3) return cut;
@@ -444,6 +426,33 @@ private:
 };
 
 }  // namespace
+
+void take_coordinates(RunRequest& request, const ir::Program& program) {
+    std::vector<double> params;
+    for (const ir::Param& param : program.params) {
+        double value = param.default_value.value_or(0);
+        for (const auto& [name, given] : request.params) {
+            if (name == param.name) value = given;
+        }
+        params.push_back(value);
+        if (param.name == "dt") request.time_step = value;
+    }
+    for (std::size_t axis = 0; axis < program.axes.size(); ++axis) {
+        const ir::Axis& declared = program.axes[axis];
+        request.spacing[axis] =
+            rt::evaluate(lower::host_scalar(program, declared.spacing), params, request.extent);
+        request.origin[axis] =
+            rt::evaluate(lower::host_scalar(program, declared.origin), params, request.extent);
+    }
+}
+
+Output saved_array(const ir::Program& program, const std::string& name, const std::string& path) {
+    Output output;
+    output.field = find_fields(program, name);
+    output.path = path;
+    take_stagger(output, program);
+    return output;
+}
 
 std::vector<std::string> watched_reductions(const CheckedSpec& spec, const ir::Program& program) {
     const sema::RunSpec* run = spec.analysis.find_run(program.name);

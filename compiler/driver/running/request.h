@@ -79,6 +79,11 @@ std::vector<std::string> watched_reductions(const CheckedSpec& spec, const ir::P
 RunRequest make_request(const RunArguments& arguments, const CheckedSpec& spec,
                         const sema::AnalyzedStencil& stencil, const Console& console);
 
+// Fills in where the cells lie, and the time step, with the request's extent and params.
+void take_coordinates(RunRequest& request, const ir::Program& program);
+// A field or group that is saved at the end.
+Output saved_array(const ir::Program& program, const std::string& name, const std::string& path);
+
 // Arrays that are written to one file: their paths are the same.
 bool shares_file(const Output& one, const Output& other);
 

@@ -294,6 +294,11 @@ Stop TuneReport::stop() const {
     return steps ? steps->stop : stages.empty() ? Stop::exhausted : stages.back().stop;
 }
 
+bool TuneReport::failed() const {
+    const auto has_failed = [](const StageReport& each) { return each.kind == StageReport::Kind::failed; };
+    return std::ranges::any_of(stages, has_failed) || (stages.empty() && steps && has_failed(*steps));
+}
+
 TuneReport tune_program(const TunerInput& input, const tune::Store& store, const TunerSettings& settings,
                         const Console& console) {
     const TuneInputs inputs = run_inputs(input.program, input.run, input.request, input.machine);
@@ -323,9 +328,7 @@ TuneReport tune_program(const TunerInput& input, const tune::Store& store, const
         report.stages.push_back(search(stage_subject(input, i), count - i + last_share));
         if (report.stop() == Stop::interrupted) return report;
     }
-    const bool failed = std::ranges::any_of(
-        report.stages, [](const StageReport& each) { return each.kind == StageReport::Kind::failed; });
-    if (!failed) report.steps = search(std::move(steps), 1);
+    if (!report.failed()) report.steps = search(std::move(steps), 1);
     return report;
 }
 

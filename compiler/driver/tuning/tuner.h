@@ -53,6 +53,7 @@ struct TuneReport {
     std::vector<StageReport> stages;        // up to the one that was interrupted; none where steps are pinned
     std::optional<StageReport> steps;       // none: not come to, or a stage failed
     tune::SearchResult::Stop stop() const;  // of the last
+    bool failed() const;                    // nothing right could be run of a stage
 };
 
 // The run that is tuned for: as `haloc run` would make it, but that the number of steps need not be known,

@@ -38,6 +38,9 @@ class Stencil:
     def __repr__(self) -> str:
         return f"<halocline.Stencil {self.name}>"
 
+    def _repr_html_(self) -> str:
+        return self.program._repr_html_()
+
     def check(self) -> list[PlacedDiagnostic]:
         """All messages of the compiler, at the lines of Python that they are about."""
         found = frontend.check(self.text, self._file, self._include())
