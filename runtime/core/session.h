@@ -37,6 +37,9 @@ struct SessionOptions {
     // halos alone, as a value that stands out.
     bool poison = false;
     bool record = true;  // replay recorded steps where the device can
+    // On grids of so many cells and more, kernels that sample points run beside the next step's sweep, where
+    // that changes nothing that they read. With fewer, ordering the two costs the host more than it spares.
+    std::int64_t least_cells_beside_samples = std::int64_t{1} << 22;
     // Steps that are done at once on pieces of the grid, where the device and the plan can (time_tiles.h).
     TimeTileOptions time_tiles{};
     // The code of the plan's time block, where the modules lack it as it is still being compiled. Each call

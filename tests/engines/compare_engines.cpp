@@ -188,6 +188,7 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
     rt::SessionOptions options;
     options.poison = true;
     options.time_tiles = time_tiles;
+    options.least_cells_beside_samples = 1;
     rt::Session session(lowered.plan, reference.extent, device, load(lowered, device), options);
     std::int64_t done = reference.steps;
     const auto go = [&] {

@@ -1,4 +1,7 @@
 // Points of a session: what kernels are given of them, step by step, and what comes back.
+#include <functional>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
@@ -103,6 +106,45 @@ Sample point_sample() {
     return {std::move(plan), std::move(module)};
 }
 
+// Notes, in order, launches in the main (M) and the side stream (S), and when the main (m) or the side stream
+// (s) waits for the other.
+class StreamDevice : public FakeDevice {
+public:
+    std::string noted;
+
+    void use_stream(StreamKind kind) override { is_main_ = kind == StreamKind::main; }
+    void wait_for_stream(StreamKind other) override {
+        CHECK((other == StreamKind::main) != is_main_);
+        noted += is_main_ ? 'm' : 's';
+    }
+    void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
+        noted += is_main_ ? 'M' : 'S';
+        FakeDevice::launch(kernel, blocks, arguments);
+    }
+
+private:
+    bool is_main_ = true;
+};
+
+// What three steps of a point sample launch, and where; its samples read level `time`.
+std::string noted_by_steps(std::int64_t least_cells, int time,
+                           const std::function<void(LaunchPlan&)>& change = {}) {
+    StreamDevice device;
+    Sample sample = point_sample();
+    sample.plan.kernels.back().arguments.front().time = time;
+    if (change) change(sample.plan);
+    std::vector<std::unique_ptr<Module>> modules;
+    modules.push_back(std::move(sample.module));
+    SessionOptions options;
+    options.least_cells_beside_samples = least_cells;
+    Session session(std::move(sample.plan), {20, 1, 1}, device, std::move(modules), options);
+    session.set_points("taps", std::vector<double>{2.5, 7});
+    session.set_point_values("taps", "gain", std::vector<double>{1, 1});
+    session.set_point_values("taps", "force", std::vector<double>{});
+    session.step(3);
+    return device.noted;
+}
+
 Session open_points(FakeDevice& device) {
     Sample sample = point_sample();
     std::vector<std::unique_ptr<Module>> modules;
@@ -200,4 +242,17 @@ TEST_CASE("what is missing of points, or does not fit them, is named") {
     CHECK(contains(refusal([&] { session.set_point_values("taps", "hue", {}); }),
                    "'taps.hue' is read by nothing"));
     CHECK(contains(refusal([&] { session.trace("taps", "force"); }), "'taps.force' is sampled by nothing"));
+}
+
+TEST_CASE("points are sampled beside the next step's sweep, where that writes to nothing they read") {
+    // Each step's samples wait for its own kernels, and what comes after the next step's kernels for them.
+    CHECK(noted_by_steps(20, 1) == "MMsSMMmsSMMmsSm");
+    CHECK(noted_by_steps(21, 1) == "MMMMMMMMM");
+    // The next step writes to the level t of a state without a past.
+    CHECK(noted_by_steps(20, 0) == "MMMMMMMMM");
+    const auto keep_one = [](LaunchPlan& plan) { plan.fields.front().history = 1; };
+    CHECK(noted_by_steps(20, 0, keep_one) == "MMsSMMmsSMMmsSm");
+    // A kernel that comes after the samples changes what they read.
+    const auto sample_first = [](LaunchPlan& plan) { std::swap(plan.kernels[1], plan.kernels[2]); };
+    CHECK(noted_by_steps(20, 1, sample_first) == "MMMMMMMMM");
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "runtime/core/plan_check.h"
 
@@ -19,7 +20,67 @@ std::int64_t launches_of_step(const LaunchPlan& plan) {
     return std::ranges::count_if(plan.kernels, [](const KernelPlan& kernel) { return kernel.runs(false); });
 }
 
+// The device's calls go to its side stream, after all work so far of the main one.
+class OnSideStream {
+public:
+    explicit OnSideStream(Device& device) : device_(device) {
+        device.use_stream(Device::StreamKind::side);
+        device.wait_for_stream(Device::StreamKind::main);
+    }
+    ~OnSideStream() { device_.use_stream(Device::StreamKind::main); }
+    OnSideStream(const OnSideStream&) = delete;
+    OnSideStream& operator=(const OnSideStream&) = delete;
+
+private:
+    Device& device_;
+};
+
+bool is_sample(const KernelPlan& kernel) {
+    return kernel.domain.kind == Domain::Kind::samples;
+}
+
+// Whether the kernel may change a field that it is given, or its halo.
+bool may_write(const KernelPlan& kernel, int field) {
+    const auto is_it = [&](const KernelPlan::Written& written) { return written.field == field; };
+    return (kernel.fills_halo && is_it(*kernel.fills_halo)) ||
+           std::ranges::any_of(kernel.refresh_halos, is_it) ||
+           std::ranges::any_of(kernel.arguments, [&](const Argument& argument) {
+               return argument.kind == Argument::Kind::field && argument.field == field &&
+                      (!argument.use || argument.use->written);
+           });
+}
+
+// Whether samples may be taken while the next step has begun: nothing that comes after them in their own
+// step, and nothing of the next one, writes to a level that they read. Of a state with `history` past levels
+// the next step writes to the oldest of this step's.
+bool can_sample_beside(const LaunchPlan& plan) {
+    for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
+        if (!is_sample(plan.kernels[k])) continue;
+        for (const Argument& argument : plan.kernels[k].arguments) {
+            if (argument.kind != Argument::Kind::field) continue;
+            const FieldPlan& field = plan.fields[static_cast<std::size_t>(argument.field)];
+            if (field.role != Role::state || argument.time <= -field.history) return false;
+            for (std::size_t later = k + 1; later < plan.kernels.size(); ++later)
+                if (!is_sample(plan.kernels[later]) && may_write(plan.kernels[later], argument.field))
+                    return false;
+        }
+    }
+    const auto is_cut = [](const std::optional<WindowPlan>& along) { return along.has_value(); };
+    return std::ranges::any_of(plan.kernels, is_sample) && std::ranges::none_of(plan.window, is_cut);
+}
+
 }  // namespace
+
+SingleSteps::SingleSteps(Parts& parts)
+    : parts_(parts),
+      samples_beside_(parts.setup.cell_count() >= parts.setup.options.least_cells_beside_samples &&
+                      can_sample_beside(parts.setup.plan)) {}
+
+void SingleSteps::wait_for_samples() {
+    if (!samples_pending_) return;
+    parts_.setup.device->wait_for_stream(Device::StreamKind::side);
+    samples_pending_ = false;
+}
 
 // Copies the latest level of an output with a past to the array of its next one before a step writes that, so
 // that cells which the step leaves alone keep their value.
@@ -51,15 +112,24 @@ void SingleSteps::launch(std::int64_t step, std::int64_t phase, bool with_result
     const LaunchPlan& plan = parts_.setup.plan;
     Device& device = *parts_.setup.device;
     const bool changing = parts_.launches.change_with_step();
+    bool samples_of_step = false;
     move_outputs(phase);
     const std::vector<double> params = changing ? parts_.params.values() : std::vector<double>();
     for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
         if (!plan.kernels[k].runs(with_results) || !runs_in_step(plan.kernels[k])) continue;
         const int kernel = static_cast<int>(k);
         PreparedLaunch& launch = parts_.launches.at(kernel, phase);
+        const bool is_beside = samples_beside_ && is_sample(plan.kernels[k]);
+        if (is_beside && !samples_of_step)
+            wait_for_samples();  // of the step before: the next writes to what they read
+        samples_of_step = samples_of_step || is_beside;
         if (!launch.changing.empty()) parts_.launches.update(launch, plan.kernels[k], step, params);
-        if (parts_.kernels.block_count(kernel) > 0)  // a region may have no cell of this grid
-            device.launch(parts_.kernels[kernel], parts_.kernels.blocks(kernel), launch.pointers.data());
+        {
+            std::optional<OnSideStream> beside;
+            if (is_beside) beside.emplace(device);
+            if (parts_.kernels.block_count(kernel) > 0)  // a region may have no cell of this grid
+                device.launch(parts_.kernels[kernel], parts_.kernels.blocks(kernel), launch.pointers.data());
+        }
         for (const Argument& argument : plan.kernels[k].arguments)
             if (changing && argument.kind == Argument::Kind::partials)
                 parts_.reductions.found_within_step(argument.index);
@@ -67,10 +137,12 @@ void SingleSteps::launch(std::int64_t step, std::int64_t phase, bool with_result
             device.run_halo_passes(parts_.arrays.images(refresh.field),
                                    plan.fields[static_cast<std::size_t>(refresh.field)].type, refresh.array);
     }
+    samples_pending_ = samples_pending_ || samples_of_step;
 }
 
 std::int64_t SingleSteps::step(std::int64_t count, bool with_results) {
     launch(parts_.clock.steps_done, parts_.clock.phase(), with_results && count == 1);
+    if (count == 1) wait_for_samples();
     parts_.clock.advance(1, 1);
     return 1;
 }

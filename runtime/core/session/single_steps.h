@@ -8,7 +8,7 @@ namespace halo::rt::session {
 
 class SingleSteps final : public Stepper {
 public:
-    explicit SingleSteps(Parts& parts) : parts_(parts) {}
+    explicit SingleSteps(Parts& parts);
     std::int64_t step(std::int64_t count, bool with_results) override;
     void prepare(const std::vector<double>& /*params*/) override {}  // what it launches, Launches prepares
     // `step` counts the steps done before, or a recording's own from its start, at phase 0.
@@ -17,8 +17,12 @@ public:
 private:
     void move_outputs(std::int64_t phase);
     bool runs_in_step(const KernelPlan& kernel) const;
+    // Later work in the main stream begins when the samples of the steps so far are taken.
+    void wait_for_samples();
 
     Parts& parts_;
+    const bool samples_beside_;  // samples are taken in the side stream, beside the next step's first kernels
+    bool samples_pending_ = false;  // of a step whose samples the main stream has not waited for
 };
 
 class RecordedSteps final : public Stepper {
