@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 24> kOperatorNames{
 struct Translation {
     std::string_view from, to;
 };
-constexpr std::array<Translation, 54> kTranslations{{
+constexpr std::array<Translation, 58> kTranslations{{
     {"rand", "random"},
     {"randn", "normal"},
     {"gauss", "normal"},
@@ -55,6 +55,10 @@ constexpr std::array<Translation, 54> kTranslations{{
     {"double", "f64"},
     {"float32", "f32"},
     {"float64", "f64"},
+    {"gradient", "grad"},
+    {"divergence", "div"},
+    {"rot", "curl"},
+    {"diff", "d"},
     {"real", "f64"},
     {"complex", "c64"},
     {"complex64", "c64"},
@@ -107,6 +111,16 @@ std::optional<std::string> translate_word(std::string_view word) {
                                     [&](const Translation& translation) { return translation.from == word; });
     if (found == kTranslations.end()) return std::nullopt;
     return std::string(found->to);
+}
+
+int derivative_called(std::string_view word, std::string_view axis) {
+    const std::string along(axis);
+    for (const char* first : {"d", "D", "dd", "d_", "d_d"})
+        if (word == first + along) return 1;
+    for (const std::string& second : {"d" + along + along, "D" + along + along, "d2" + along, "d2d" + along,
+                                      "d2d" + along + "2", "d2_d" + along + "2"})
+        if (word == second) return 2;
+    return 0;
 }
 
 const std::vector<std::string>& function_names() {

@@ -59,7 +59,31 @@ Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
     return unknown_call(node, where);
 }
 
-Value Evaluator::unknown_call(const syntax::CallExpr& node, SourceRange) {
+// Of `ddx(u)` and the like. False: it is no such name.
+bool Evaluator::offer_derivative(const syntax::CallExpr& node, SourceRange where) {
+    const std::string& name = node.callee.text;
+    for (const std::string& axis : symbols_.axes()) {
+        const int times = derivative_called(name, axis);
+        if (times == 0) continue;
+        Diagnostic* diagnostic = report_unknown(DiagnosticKind::unknown_function, name, node.callee.where,
+                                                fmt::format("there is no function `{}`", name), {});
+        if (!diagnostic) return true;
+        const char* const ours = times == 1 ? "d" : "d2";
+        const auto* operand = node.arguments.size() == 1
+                                  ? std::get_if<syntax::NameUse>(&file_[node.arguments[0].value].node)
+                                  : nullptr;
+        if (operand) {
+            diagnostic->mend(where, fmt::format("{}({}, {})", ours, operand->name, axis));
+        } else {
+            diagnostic->note(fmt::format("the {} derivative along `{}` is `{}(…, {})`",
+                                         times == 1 ? "first" : "second", axis, ours, axis));
+        }
+        return true;
+    }
+    return false;
+}
+
+Value Evaluator::unknown_call(const syntax::CallExpr& node, SourceRange where) {
     const std::string& name = node.callee.text;
     const Symbol* symbol = find_symbol(name);
     if (symbol || find_local(name)) {
@@ -74,6 +98,7 @@ Value Evaluator::unknown_call(const syntax::CallExpr& node, SourceRange) {
         }
         return Value();
     }
+    if (offer_derivative(node, where)) return Value();
     std::vector<std::string> likely =
         candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::function; });
     const std::vector<std::string>& builtins = function_names();

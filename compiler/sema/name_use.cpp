@@ -85,9 +85,7 @@ Value Evaluator::name_use(const std::string& name, SourceRange where) {
 Value Evaluator::clock(const std::string& name, SourceRange where) {
     if (place_ == Place::setting) {
         report(DiagnosticKind::varies_in_time, where, fmt::format("`{}` changes from step to step", name))
-            .note(
-                fmt::format("{} has one value for all steps: numbers, consts, params and `len` can be in it",
-                            setting_what_));
+            .note(setting_rule("all steps"));
         return Value();
     }
     const Symbol* dt = symbols_.find("dt");
@@ -110,11 +108,19 @@ Value Evaluator::clock(const std::string& name, SourceRange where) {
     return arithmetic_.binary(ir::BinaryOp::mul, step, symbol_use(*dt, where), where);
 }
 
+std::string Evaluator::setting_rule(std::string_view extent) const {
+    if (is_compile_time_)
+        return fmt::format(
+            "{} must be known when the program is compiled: numbers, consts and the indices of sums can be "
+            "in it",
+            setting_what_);
+    return fmt::format("{} has one value for {}: numbers, consts, params and `len` can be in it",
+                       setting_what_, extent);
+}
+
 void Evaluator::refuse_varying(std::string_view what_varies, SourceRange where) {
     report(DiagnosticKind::not_uniform, where, fmt::format("{} varies from cell to cell", what_varies))
-        .note(
-            fmt::format("{} has one value for the whole grid: numbers, consts, params and `len` can be in it",
-                        setting_what_));
+        .note(setting_rule("the whole grid"));
 }
 
 Value Evaluator::symbol_use(const Symbol& symbol, SourceRange where) {

@@ -141,6 +141,7 @@ private:
     RegionEntry region_entry();
     void properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,
                     std::vector<BoundaryEntry>& boundaries, std::optional<LayoutEntry>* layout);
+    bool accept_entry_comma();
     void layout(std::optional<LayoutEntry>* given);
     std::vector<ExprId> stagger(bool in_list = false);
     std::optional<FaceRef> face();
