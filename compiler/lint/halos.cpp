@@ -57,19 +57,20 @@ public:
                         fmt::format("`{}` is {} there, so its halo is wider than needed", name.text, how_far))
                     .note("a halo need not be written: it is found from what is read")
                     .mend(where, std::to_string(needed));
-            if (leaves_rim(name.text, reach)) {
+            if (leaves_cells(name.text, reach)) {
                 const std::string& axis = program_.axes.front().name;
-                diagnostic.note(fmt::format(
-                    "it does not widen the rim that a `free` face leaves, which is of the cells whose "
-                    "neighbours are missing; `on {} in {}..{} {{ … }}` leaves more out",
-                    axis, *width, -*width - 1));
+                diagnostic.note(
+                    fmt::format("cells at a `free` face keep their value only where what they read is "
+                                "missing, however wide "
+                                "the halo; `on {} in {}..{} {{ … }}` leaves out more",
+                                axis, *width, -*width - 1));
             }
         }
     }
 
 private:
     // Whether the field is read past a free face.
-    bool leaves_rim(const std::string& name, const Reach& reach) const {
+    bool leaves_cells(const std::string& name, const Reach& reach) const {
         for (const ir::Field& field : program_.fields) {
             if (field.name != name && !field.name.starts_with(name + ".")) continue;
             for (std::size_t axis = 0; axis < ir::kMaxRank; ++axis)

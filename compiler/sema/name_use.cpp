@@ -75,8 +75,14 @@ Value Evaluator::name_use(const std::string& name, SourceRange where) {
                fmt::format("`{}` is a function: it needs `(…)` after it", name));
         return Value();
     }
-    report_unknown(DiagnosticKind::unknown_name, name, where,
-                   fmt::format("there is nothing called `{}`", name), visible_names());
+    // `dt` is what it says, however much like another name.
+    Diagnostic* diagnostic = report_unknown(DiagnosticKind::unknown_name, name, where,
+                                            fmt::format("there is nothing called `{}`", name),
+                                            name == "dt" ? std::vector<std::string>() : visible_names());
+    if (diagnostic && !diagnostic->mend_text)
+        diagnostic->note(in_shared_
+                             ? fmt::format("`const {} = …` outside of stencils declares a number", name)
+                             : fmt::format("`param {} = …` declares a number that a run can change", name));
     return Value();
 }
 

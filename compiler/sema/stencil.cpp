@@ -55,6 +55,7 @@ void StencilAnalyzer::run() {
     ir::infer_reaches(program_);
     ir::infer_margins(program_);
     check_point_margins();
+    find_fields_without_boundary();
 }
 
 void StencilAnalyzer::write_out(const syntax::StencilStatement& statement) {
@@ -419,6 +420,22 @@ void StencilAnalyzer::report_nothing_to_compute() {
         .report(DiagnosticKind::nothing_to_compute, stencil.name.where,
                 fmt::format("`{}` assigns no field, so it computes nothing", stencil.name.text))
         .note("a step assigns a field, as in `u[t+1] = …` or `df = …`");
+}
+
+void StencilAnalyzer::find_fields_without_boundary() {
+    const bool leaves_cells = std::ranges::any_of(program_.statements, [](const ir::Statement& statement) {
+        const auto* assign = std::get_if<ir::Assign>(&statement);
+        return assign && assign->time == 1 && assign->margins != ir::Margins{};
+    });
+    if (!leaves_cells) return;
+    std::vector<std::string>& names = result_.without_boundary;
+    for (const ir::Expr& expr : program_.exprs) {
+        const auto* access = std::get_if<ir::Access>(&expr.node);
+        if (!access || access->offset == ir::Offset{}) continue;
+        const Symbol* symbol = evaluator_.fields()[access->field.index].symbol;
+        const bool is_silent = symbol->field && symbol->field->boundaries.empty();
+        if (is_silent && std::ranges::find(names, symbol->name) == names.end()) names.push_back(symbol->name);
+    }
 }
 
 AnalyzedStencil analyze_stencil(const syntax::File& file, const Symbols& symbols, DiagnosticSink& sink) {

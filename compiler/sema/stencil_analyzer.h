@@ -148,6 +148,8 @@ private:
 
     void report_nothing_to_compute();
 
+    void find_fields_without_boundary();
+
     const syntax::File& file_;
     const Symbols& symbols_;
     AnalyzedStencil& result_;

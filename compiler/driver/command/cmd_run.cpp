@@ -21,6 +21,7 @@
 #include "compiler/driver/running/pieces_machine.h"
 #include "compiler/driver/running/point_data.h"
 #include "compiler/driver/running/rank_machine.h"
+#include "compiler/driver/running/remarks.h"
 #include "compiler/driver/running/request.h"
 #include "compiler/driver/running/stability.h"
 #include "compiler/driver/running/table_data.h"
@@ -328,11 +329,8 @@ void set_arguments(Engine& engine, const RunRequest& request) {
         engine.set_coef(name, values);
 }
 
-void say_what_is_zero(const std::vector<std::string>& fields, const Console& console) {
-    if (fields.empty()) return;
-    const bool one = fields.size() == 1;
-    console.message(fmt::format("note: {} start{} at 0 everywhere: nothing fills {}", join(fields, ", "),
-                                one ? "s" : "", one ? "it" : "them"));
+void say(const std::string& note, const Console& console) {
+    if (!note.empty()) console.message(note);
 }
 
 // The checkpoint that a run goes on from, and the folder for its own.
@@ -410,6 +408,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     timings.open = clock.lap();
     if (!remark.empty()) console.message("note: " + remark);
     announce(request, *machine, console);
+    say(boundary_note(stencil), console);
 
     CodeOptions options;
     options.schedules = arguments.schedule;
@@ -441,7 +440,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     fill_points(*engine, stencil.program, run_spec, request, *machine);
     const std::set<std::string> kept =
         persistence.from ? saved_fields(stencil.program) : std::set<std::string>();
-    say_what_is_zero(fill_initial_data(*engine, stencil.program, init, request, *machine, kept), console);
+    say(zeros_note(fill_initial_data(*engine, stencil.program, init, request, *machine, kept)), console);
     if (persistence.from) restore(ranks, *persistence.from, *engine, stencil.program);
     timings.upload = engine->upload_seconds();
     timings.init = clock.lap() - timings.upload;

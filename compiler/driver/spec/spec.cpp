@@ -50,6 +50,10 @@ CheckedSpec check_text(std::string name, std::string text, const ModulePath& mod
     CheckedSpec spec{SourceFile(std::move(name), text), std::move(text), modules, {}, {}};
     DiagnosticSink sink;
     syntax::File tree = syntax::parse(spec.source, sink);
+    if (tree.stencils.empty() && tree.runs.empty() && tree.shared.empty() && tree.uses.empty() &&
+        !sink.has_errors())
+        sink.report(DiagnosticKind::nothing_to_compute, {0, 0}, "this file has no stencil")
+            .note("a spec starts with, for example, `stencil heat(x, y) { … }`");
     add_modules(spec.source, tree, modules, sink);
     spec.analysis = sema::analyze(tree, sink);
     check_schedules(spec.analysis, spec.source, sink);
