@@ -19,15 +19,15 @@ constexpr std::array<BuiltinFunction, 21> kFunctions{{
     {"atan2", Function::atan2, 2}, {"round", Function::round, 1}, {"trunc", Function::trunc, 1},
 }};
 
-constexpr std::array<std::string_view, 24> kOperatorNames{
-    "d",    "d2",  "laplacian", "biharmonic", "upwind", "interpolate", "grad",   "div",
-    "curl", "pos", "idx",       "len",        "min",    "max",         "dot",    "cross",
-    "norm", "re",  "im",        "conj",       "arg",    "mod",         "random", "normal"};
+constexpr std::array<std::string_view, 26> kOperatorNames{
+    "d",   "d2",   "laplacian", "biharmonic", "upwind", "interpolate", "grad",  "div",  "curl",
+    "pos", "idx",  "len",       "min",        "max",    "dot",         "cross", "norm", "re",
+    "im",  "conj", "arg",       "mod",        "random", "normal",      "f32",   "f64"};
 
 struct Translation {
     std::string_view from, to;
 };
-constexpr std::array<Translation, 58> kTranslations{{
+constexpr std::array<Translation, 59> kTranslations{{
     {"rand", "random"},
     {"randn", "normal"},
     {"gauss", "normal"},
@@ -85,6 +85,7 @@ constexpr std::array<Translation, 58> kTranslations{{
     {"maximum", "max"},
     {"minimum", "min"},
     {"norm", "norm2"},
+    {"l1", "norm1"},
     {"l2", "norm2"},
 }};
 

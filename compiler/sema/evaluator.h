@@ -321,6 +321,7 @@ private:
     Value noise(const syntax::CallExpr& node, SourceRange where);
     Value extremum(const syntax::CallExpr& node, SourceRange where);
     Value whole_division(const syntax::CallExpr& node, SourceRange where);
+    Value rounding(const syntax::CallExpr& node, SourceRange where);
     bool offer_derivative(const syntax::CallExpr& node, SourceRange where);
     Value unknown_call(const syntax::CallExpr& node, SourceRange where);
     bool require_arguments(const syntax::CallExpr& node, std::size_t count, SourceRange where);

@@ -275,7 +275,7 @@ struct Assignment {  // u[t+1] = expression; df = expression
 
 struct ReduceDecl {  // reduce change = max(expression) start 1
     Name name;
-    Name operation;  // as written: sema knows sum, min, max, norm2
+    Name operation;  // as written: sema knows sum, min, max, mean, norm1, norm2
     ExprId value;
     std::optional<ExprId> start;  // before the first step
     std::vector<GuardId> guards;  // the blocks around it, outermost first, then its own
