@@ -27,7 +27,8 @@ void StencilAnalyzer::read_reduction(const syntax::ReduceDecl& reduce) {
     made.name = reduce.name.text;
     made.where = reduce.where;
     const std::string& operation = reduce.operation.text;
-    const bool is_mean = operation == "mean", is_norm1 = operation == "norm1", is_norm2 = operation == "norm2";
+    const bool is_mean = operation == "mean", is_norm1 = operation == "norm1",
+               is_norm2 = operation == "norm2";
     made.op = reduction_op(operation);
     made.square_root = is_norm2;
     if (std::ranges::find(kReductions, operation) == kReductions.end() && !operation.empty()) {
@@ -76,8 +77,8 @@ void StencilAnalyzer::read_reduction(const syntax::ReduceDecl& reduce) {
 Value StencilAnalyzer::cells_along(const ir::Reduce& reduce, int axis) {
     Arithmetic& arithmetic = evaluator_.arithmetic();
     const auto a = static_cast<std::size_t>(axis);
-    const Value length = arithmetic.leaf(ir::Scalar::f64, ir::Coordinate{ir::CoordinateKind::extent, axis}, true,
-                                         reduce.where);
+    const Value length = arithmetic.leaf(ir::Scalar::f64, ir::Coordinate{ir::CoordinateKind::extent, axis},
+                                         true, reduce.where);
     const auto place = [&](std::int64_t cells, bool from_high) {
         const Value number = Value::of(Rational(cells));
         return from_high ? arithmetic.generated(ir::BinaryOp::add, length, number, reduce.where) : number;

@@ -25,6 +25,8 @@ public:
     Parser(const SourceFile& source, std::uint32_t begin, DiagnosticSink& sink, File into);
     File run();
     File run_until(const std::string& stencil);
+    File replaced_init(const std::string& stencil, std::uint32_t first);
+    File replaced_until(const std::string& stencil);
 
 private:
     // What a block's statements are; also the words that may begin one.
@@ -102,6 +104,8 @@ private:
     void stencil();
     bool stencil_header(Stencil& result);
     void run_block();
+    Run& run_of(const std::string& stencil);
+    std::string_view base_of(ExprId field) const;
     void statements(Block block, std::vector<std::string>& unread_names,
                     const std::function<void()>& statement);
     void close_block(std::uint32_t opening);

@@ -393,3 +393,41 @@ run blobs {
     CHECK(explained.out.find("reductions are added up plane by plane along y") != std::string::npos);
 }
 #endif
+
+TEST_CASE("init, until and numbers are expressions on the command line, too") {
+    Folder folder;
+    folder.write("counter.halo", kCounter);
+    const std::vector<std::string> run{"run",        "--device", "interpreter",
+                                       "--no-files", "--json",   "counter.halo"};
+    const auto outcome = [&](const std::vector<std::string>& options) {
+        std::vector<std::string> words = run;
+        words.insert(words.end(), options.begin(), options.end());
+        const Outcome result = folder.haloc(words);
+        INFO(result.err);
+        CHECK(result.code == 0);
+        return nlohmann::json::parse(result.out);
+    };
+    nlohmann::json json =
+        outcome({"--init", "u = x + 1/2", "--until", "highest > 1000", "--steps", "2*10^1"});
+    CHECK(json["steps"] == 20);
+    CHECK(json["stopped"] == "steps");
+    CHECK(json["reductions"]["highest"] == 23.5);
+    json = outcome({"--init", "u = 5", "--steps", "1e3"});  // the block's own condition
+    CHECK(json["steps"] == 2);
+    CHECK(json["stopped"] == "until");
+
+    folder.write("bare.halo",
+                 "stencil s(x) {\n    param dt = 1\n    field v: (a: f64, b: f64) { boundary periodic }\n"
+                 "    v[t+1] = v\n    reduce first = max(dt * v.a)\n    reduce second = max(v.b)\n}\n");
+    const Outcome lacking = folder.haloc({"run", "bare.halo", "--grid", "4", "--until", "first > 1"});
+    CHECK(lacking.code == 2);
+    CHECK(lacking.err.find("--until needs a number of steps") != std::string::npos);
+    const Outcome bare = folder.haloc({"run", "--device", "interpreter", "--json", "bare.halo", "--grid", "4",
+                                       "--steps", "3", "--until", "first > 1", "--init", "v.a = x", "--init",
+                                       "v.b = 7", "--set", "dt=0.5*2^2"});
+    CHECK(bare.code == 0);
+    json = nlohmann::json::parse(bare.out);
+    CHECK(json["steps"] == 1);
+    CHECK(json["reductions"]["first"] == 6);
+    CHECK(json["reductions"]["second"] == 7);
+}

@@ -23,6 +23,7 @@
 #include "compiler/driver/running/rank_machine.h"
 #include "compiler/driver/running/remarks.h"
 #include "compiler/driver/running/request.h"
+#include "compiler/driver/running/run_lines.h"
 #include "compiler/driver/running/stability.h"
 #include "compiler/driver/running/table_data.h"
 #include "compiler/driver/running/time_loop.h"
@@ -384,7 +385,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     if (arguments.timeout) ranks.set_timeout(*arguments.timeout);
     Timings timings;
     Stopwatch clock;
-    CheckedSpec spec = read_spec(arguments.file, arguments.include, console);
+    CheckedSpec spec = read_run_spec(arguments, console);
     const sema::AnalyzedStencil& stencil = choose_stencil(spec, arguments.run_name);
     RunRequest request = make_request(arguments, spec, stencil, console);
     timings.read = spec.read_seconds;

@@ -10,6 +10,7 @@
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/running/request_files.h"
 #include "compiler/driver/running/until_check.h"
+#include "compiler/driver/spec/constant.h"
 #include "compiler/lower/shared/host_scalar.h"
 
 namespace halo::driver {
@@ -116,7 +117,7 @@ private:
             if (std::find(names.begin(), names.end(), assignment.name) == names.end()) {
                 throw_unknown(program_.name, "param", assignment.name, names);
             }
-            const double value = parse_number(assignment.value, "--set " + assignment.name);
+            const double value = constant_value(assignment.value, "--set " + assignment.name);
             const auto param =
                 std::find_if(program_.params.begin(), program_.params.end(),
                              [&](const ir::Param& each) { return each.name == assignment.name; });

@@ -75,6 +75,27 @@ CheckedSpec check_until(const CheckedSpec& spec, const std::string& stencil, con
     return result;
 }
 
+CheckedSpec check_run_lines(const CheckedSpec& spec, const std::string& stencil,
+                            const std::vector<std::string>& inits, const std::string& until) {
+    CheckedSpec result{SourceFile(spec.source.name(), spec.text), spec.text, spec.modules, {}, {}};
+    DiagnosticSink sink;
+    syntax::File tree = syntax::parse(result.source, sink);
+    add_modules(result.source, tree, result.modules, sink);
+    std::optional<std::uint32_t> first;
+    for (const std::string& line : inits) {
+        const std::uint32_t begin = result.source.add("--init", "init " + line);
+        if (!first) first = begin;
+        syntax::parse_run_init(result.source, begin, *first, stencil, sink, tree);
+    }
+    if (!until.empty())
+        syntax::parse_run_until(result.source, result.source.add("--until", until), stencil, sink, tree);
+    result.analysis = sema::analyze(tree, sink);
+    result.diagnostics = sink.sorted();
+    result.ok = !sink.has_errors();
+    result.read_seconds = spec.read_seconds;
+    return result;
+}
+
 CheckedSpec check_spec(const std::string& path, const std::vector<std::string>& include) {
     // Reads more than the parser takes, so that it is the parser that refuses a long file, with its own
     // message.
