@@ -19,10 +19,10 @@ constexpr std::array<BuiltinFunction, 21> kFunctions{{
     {"atan2", Function::atan2, 2}, {"round", Function::round, 1}, {"trunc", Function::trunc, 1},
 }};
 
-constexpr std::array<std::string_view, 26> kOperatorNames{
-    "d",   "d2",   "laplacian", "biharmonic", "upwind", "interpolate", "grad",  "div",  "curl",
-    "pos", "idx",  "len",       "min",        "max",    "dot",         "cross", "norm", "re",
-    "im",  "conj", "arg",       "mod",        "random", "normal",      "f32",   "f64"};
+constexpr std::array<std::string_view, 24> kOperatorNames{
+    "d",    "d2",  "laplacian", "biharmonic", "upwind", "interpolate", "grad",   "div",
+    "curl", "pos", "idx",       "len",        "min",    "max",         "dot",    "cross",
+    "norm", "re",  "im",        "conj",       "arg",    "mod",         "random", "normal"};
 
 struct Translation {
     std::string_view from, to;
@@ -127,6 +127,7 @@ int derivative_called(std::string_view word, std::string_view axis) {
 const std::vector<std::string>& function_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> result(kOperatorNames.begin(), kOperatorNames.end());
+        result.insert(result.end(), {"f32", "f64"});  // a def may be called so, and comes before them
         for (const BuiltinFunction& function : kFunctions)
             result.emplace_back(function.name);
         return result;

@@ -164,7 +164,10 @@ private:
     PlaceStatement place(std::uint32_t begin);
     PlotStatement plot(std::uint32_t begin);
     std::optional<Cut> cut();
-    std::optional<ExprId> every();
+    std::optional<Every> every();
+    bool accept_on_line(std::string_view word);
+    void refuse_part();
+    void looks(PlotStatement& plot);
     FilePath path();
     std::vector<ExprId> expression_list();
 

@@ -43,8 +43,10 @@ File Parser::replaced_init(const std::string& stencil, std::uint32_t first) {
     };
     std::vector<RunStatement>& statements = run_of(stencil).statements;
     std::erase_if(statements, [&](RunStatement& statement) {
-        if (const auto* line = std::get_if<InitStatement>(&statement)) return is_replaced(line->where, line->field);
-        if (const auto* load = std::get_if<LoadStatement>(&statement)) return is_replaced(load->where, load->field);
+        if (const auto* line = std::get_if<InitStatement>(&statement))
+            return is_replaced(line->where, line->field);
+        if (const auto* load = std::get_if<LoadStatement>(&statement))
+            return is_replaced(load->where, load->field);
         auto* loop = std::get_if<InitLoop>(&statement);
         if (loop == nullptr) return false;
         std::erase_if(loop->body,

@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -430,4 +431,55 @@ TEST_CASE("init, until and numbers are expressions on the command line, too") {
     CHECK(json["steps"] == 1);
     CHECK(json["reductions"]["first"] == 6);
     CHECK(json["reductions"]["second"] == 7);
+}
+
+TEST_CASE("frames begin and end where `from` and `to` say, and the end is always written") {
+    Folder folder;
+    folder.write(
+        "frames.halo",
+        "stencil s(x) {\n    param from = 1, range = 1\n    field u: f64 { boundary periodic }\n"
+        "    u[t+1] = u + from * range\n}\n"
+        "run s {\n    grid 4\n    steps 20\n    init u = 0\n    save u to \"a.npy\" every 8 from 0\n"
+        "    save u to \"b.npy\" every 2 from 7 to 12\n    save u to \"c.npy\" every 9\n    range = 1\n}\n");
+    for (const char* device : {"interpreter", "cpu"}) {
+        INFO(device);
+        const Outcome outcome = folder.haloc({"run", "--device", device, "--json", "frames.halo"});
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        std::vector<std::pair<std::string, std::int64_t>> files;
+        const nlohmann::json json = nlohmann::json::parse(outcome.out);
+        for (const auto& file : json["files"])
+            files.emplace_back(file["path"], file["step"]);
+        std::sort(files.begin(), files.end());
+        CHECK(files == std::vector<std::pair<std::string, std::int64_t>>{{"a-000000.npy", 0},
+                                                                         {"a-000008.npy", 8},
+                                                                         {"a-000016.npy", 16},
+                                                                         {"a.npy", 20},
+                                                                         {"b-000007.npy", 7},
+                                                                         {"b-000009.npy", 9},
+                                                                         {"b-000011.npy", 11},
+                                                                         {"b.npy", 20},
+                                                                         {"c-000009.npy", 9},
+                                                                         {"c-000018.npy", 18},
+                                                                         {"c.npy", 20}});
+        CHECK(folder.read("a-000000.npy").ends_with(std::string(32, '\0')));  // what init gives: four zeros
+    }
+}
+
+TEST_CASE("a picture has the colours of its range") {
+    Folder folder;
+    const auto picture = [&](const std::string& start, const std::string& looks) {
+        folder.write("p.halo",
+                     "stencil s(x, y) {\n    field u: f64 { boundary clamp }\n    u[t+1] = u\n}\n"
+                     "run s {\n    grid 6, 5\n    steps 1\n    init u = " +
+                         start + "\n    plot u to \"u.png\" " + looks + "\n}\n");
+        const Outcome outcome = folder.haloc({"run", "--device", "interpreter", "p.halo"});
+        INFO(outcome.err);
+        CHECK(outcome.code == 0);
+        return folder.read("u.png");
+    };
+    const auto are_equal = [](const std::string& one, const std::string& other) { return one == other; };
+    CHECK(are_equal(picture("7 + x/10", "range 0..6"), picture("8 - x/10", "range 0..6")));
+    CHECK_FALSE(are_equal(picture("7 + x/10", ""), picture("8 - x/10", "")));
+    CHECK_FALSE(are_equal(picture("7 + x/10", ""), picture("7 + x/10", "flip x")));
 }

@@ -22,6 +22,7 @@ TEST_CASE("f32 and f64 round numbers exactly, and values from there on") {
     CHECK(made.value(2) == "f64(f32(f64(f32(k))) + u)");
     CHECK(mistakes("field u: f64 { boundary clamp }\nu[t+1] = f32(u > 0)") ==
           Kinds{DiagnosticKind::type_mismatch});
+    CHECK(stencil("def f32(a) = 2*a\nfield u: f64 { boundary clamp }\nu[t+1] = f32(u)").value(0) == "2 * u");
     CHECK(stencil("field f32: f64 { boundary clamp }\nf32[t+1] = f32 + f32(f32)").messages.empty());
 }
 

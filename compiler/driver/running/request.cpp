@@ -304,13 +304,14 @@ private:
         }
     }
 
-    void add_trace(Output::Kind kind, const std::string& name, const std::string& path, std::int64_t every) {
+    void add_trace(Output::Kind kind, const std::string& name, const std::string& path,
+                   const sema::Frames& frames) {
         Output output;
         output.kind = kind;
         output.field.name = name;
         output.trace = sampled_trace(name);
         output.path = path;
-        output.every = every;
+        output.frames = frames;
         request_.outputs.push_back(std::move(output));
     }
     // False where the argument names no trace.
@@ -320,7 +321,7 @@ private:
             refuse_usage(
                 fmt::format("--plot {}: the picture of a trace shows all points and steps", argument.field));
         given.insert(argument.field);
-        add_trace(kind, argument.field, argument.path, 0);
+        add_trace(kind, argument.field, argument.path, {});
         return true;
     }
 
@@ -331,15 +332,16 @@ private:
             given.insert(argument.field);
             if (add_trace(Output::Kind::save, argument, given)) continue;
             request_.outputs.push_back(
-                {Output::Kind::save, field(argument.field), argument.path, std::nullopt, 0});
+                {Output::Kind::save, field(argument.field), argument.path, std::nullopt, {}});
         }
         if (run_ == nullptr || arguments_.no_files) return;
         for (const sema::Save& save : run_->trace_saves)
-            if (!given.contains(save.field)) add_trace(Output::Kind::save, save.field, save.path, save.every);
+            if (!given.contains(save.field))
+                add_trace(Output::Kind::save, save.field, save.path, save.frames);
         for (const sema::Save& save : run_->saves) {
             if (!given.contains(save.field)) {
                 request_.outputs.push_back(
-                    {Output::Kind::save, field(save.field), save.path, std::nullopt, save.every});
+                    {Output::Kind::save, field(save.field), save.path, std::nullopt, save.frames});
             }
         }
     }
@@ -353,15 +355,19 @@ private:
             given.insert(argument.field);
             std::optional<Cut> cut;
             if (argument.axis) cut = command_line_cut(argument);
-            request_.outputs.push_back({Output::Kind::plot, shown, argument.path, usual_cut(cut), 0});
+            request_.outputs.push_back({Output::Kind::plot, shown, argument.path, usual_cut(cut), {}});
         }
         if (run_ == nullptr || arguments_.no_files) return;
         for (const sema::Plot& plot : run_->trace_plots)
-            if (!given.contains(plot.field)) add_trace(Output::Kind::plot, plot.field, plot.path, plot.every);
+            if (!given.contains(plot.field))
+                add_trace(Output::Kind::plot, plot.field, plot.path, plot.frames);
         for (const sema::Plot& plot : run_->plots) {
             if (given.contains(plot.field)) continue;
-            request_.outputs.push_back({Output::Kind::plot, field(plot.field), plot.path,
-                                        usual_cut(run_block_cut(plot)), plot.every});
+            Output output{Output::Kind::plot, field(plot.field), plot.path, usual_cut(run_block_cut(plot)),
+                          plot.frames};
+            output.range = plot.range;
+            output.flipped = plot.flipped;
+            request_.outputs.push_back(std::move(output));
         }
     }
 

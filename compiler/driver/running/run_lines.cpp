@@ -19,9 +19,8 @@ void check_inits(const RunArguments& arguments) {
         std::string field = init.substr(0, equals);
         while (field.ends_with(' '))
             field.pop_back();
-        const bool is_loaded = std::ranges::any_of(arguments.load, [&](const std::string& load) {
-            return load.substr(0, load.find('=')) == field;
-        });
+        const bool is_loaded = std::ranges::any_of(
+            arguments.load, [&](const std::string& load) { return load.substr(0, load.find('=')) == field; });
         if (is_loaded)
             throw CommandError(ExitCode::usage,
                                fmt::format("--init and --load both say what {} starts with", field),
@@ -38,7 +37,8 @@ CheckedSpec read_run_spec(const RunArguments& arguments, const Console& console)
     const std::string stencil = choose_stencil(spec, arguments.run_name).program.name;
     const sema::RunSpec* run = spec.analysis.find_run(stencil);
     if (!arguments.until.empty() && !arguments.steps && (run == nullptr || !run->steps))
-        throw CommandError(ExitCode::usage, "--until needs a number of steps after which the run stops in any case",
+        throw CommandError(ExitCode::usage,
+                           "--until needs a number of steps after which the run stops in any case",
                            "for example --steps 10000");
     CheckedSpec result = check_run_lines(spec, stencil, arguments.init, arguments.until);
     if (!result.ok) {

@@ -16,8 +16,8 @@ namespace halo::driver {
 Constant read_constant(const std::string& text) {
     // What would end the default, and so is in no expression.
     if (text.find_first_of("\n\r;#{}=\"") != std::string::npos) return {std::nullopt, "it is no expression"};
-    const SourceFile source("constant",
-                            "stencil s(axis_) {\nfield field_: f64\nfield_ = 0\nparam value_ =" + text + "\n}\n");
+    const SourceFile source(
+        "constant", "stencil s(axis_) {\nfield field_: f64\nfield_ = 0\nparam value_ =" + text + "\n}\n");
     DiagnosticSink sink;
     const syntax::File tree = syntax::parse(source, sink);
     const sema::Analysis analysis = sema::analyze(tree, sink);
