@@ -79,6 +79,19 @@ TEST_CASE("check names a default with which waves grow, without being asked") {
     CHECK(messages[0]["severity"] == "warning");
 }
 
+TEST_CASE("check says nothing of the stability of a step that has no value yet") {
+    Folder folder;
+    const std::string heat = kHeat, given = "param dt = 0.1";
+    folder.write("heat.halo", std::string(heat).replace(heat.find(given), given.size(), "param dt"));
+    CHECK(folder.haloc({"check", "heat.halo"}).err == "heat.halo: no mistakes\n");
+    // One that the run block gives is looked at.
+    const std::string run = "steps 10";
+    const std::string lacking = folder.read("heat.halo");
+    folder.write("heat.halo",
+                 std::string(lacking).replace(lacking.find(run), run.size(), "steps 10; dt = 0.3"));
+    CHECK(folder.haloc({"check", "heat.halo"}).err.find("dt = 0.3 is above 0.25") != std::string::npos);
+}
+
 TEST_CASE("a face without a boundary gets one note, unless `free` is written") {
     Folder folder;
     const auto spec = [](const std::string& boundary) {

@@ -78,7 +78,8 @@ std::vector<std::string> unstable_defaults(const CheckedSpec& checked) {
     std::vector<std::string> warnings;
     if (!checked.ok) return warnings;
     for (const sema::AnalyzedStencil& stencil : checked.analysis.stencils) {
-        std::string warning = stability_warning(quick_stability_of_spec(checked, stencil));
+        const std::optional<Stability> stability = quick_stability_of_spec(checked, stencil);
+        std::string warning = stability ? stability_warning(*stability) : "";
         if (!warning.empty()) warnings.push_back(std::move(warning));
     }
     return warnings;

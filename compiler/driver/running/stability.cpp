@@ -211,7 +211,13 @@ Stability stability_of_spec(const CheckedSpec& spec, const sema::AnalyzedStencil
     return of_spec(spec, stencil, param, {});
 }
 
-Stability quick_stability_of_spec(const CheckedSpec& spec, const sema::AnalyzedStencil& stencil) {
+std::optional<Stability> quick_stability_of_spec(const CheckedSpec& spec,
+                                                 const sema::AnalyzedStencil& stencil) {
+    const sema::RunSpec* run = spec.analysis.find_run(stencil.program.name);
+    const auto is_dt = [](const auto& param) { return param.name == "dt"; };
+    const bool is_given = run != nullptr && std::ranges::any_of(run->params, is_dt);
+    const auto dt = std::ranges::find_if(stencil.program.params, is_dt);
+    if (dt == stencil.program.params.end() || (!dt->default_value && !is_given)) return std::nullopt;
     Situation at;
     at.max_work = kCheckWork;
     at.only_where_unstable = true;
