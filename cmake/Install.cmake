@@ -54,11 +54,6 @@ set_target_properties(halocline_runtime PROPERTIES OUTPUT_NAME halocline-runtime
 set_target_properties(halocline PROPERTIES EXPORT_NAME compiler)
 set_target_properties(haloc PROPERTIES INSTALL_RPATH "$ORIGIN/${lib_from_bin}")
 
-install(TARGETS haloc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
-install(TARGETS halocline_runtime EXPORT HaloclineRuntime LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
-install(TARGETS halocline EXPORT HaloclineCompiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
-install(DIRECTORY include/halocline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT compiler)
-
 # The manual page and completions, as the command itself tells them.
 set(man ${CMAKE_INSTALL_MANDIR}/man1/haloc.1)
 set(bash ${CMAKE_INSTALL_DATADIR}/bash-completion/completions/haloc)
@@ -66,11 +61,30 @@ set(zsh ${CMAKE_INSTALL_DATADIR}/zsh/site-functions/_haloc)
 set(fish ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d/haloc.fish)
 set(made)
 foreach(what IN ITEMS man bash zsh fish)
+  list(APPEND made ${CMAKE_CURRENT_BINARY_DIR}/about/${${what}})
+endforeach()
+
+# halo_check_built(component FILES file… TARGETS target…): refuses to install it, before anything is copied, where a file is missing.
+function(halo_check_built component)
+  cmake_parse_arguments(PARSE_ARGV 1 check "" "" "FILES;TARGETS")
+  install(CODE "set(needed \"${check_FILES}\")
+set(targets ${check_TARGETS})
+set(folder \"${CMAKE_BINARY_DIR}\")
+include(\"${PROJECT_SOURCE_DIR}/cmake/CheckBuilt.cmake\")" COMPONENT ${component})
+endfunction()
+halo_check_built(compiler FILES $<TARGET_FILE:haloc> $<TARGET_FILE:halocline> ${made} TARGETS haloc halocline about_haloc)
+halo_check_built(runtime FILES $<TARGET_FILE:halocline_runtime> TARGETS halocline_runtime)
+
+install(TARGETS haloc RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT compiler)
+install(TARGETS halocline_runtime EXPORT HaloclineRuntime LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime)
+install(TARGETS halocline EXPORT HaloclineCompiler LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT compiler)
+install(DIRECTORY include/halocline DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT compiler)
+
+foreach(what IN ITEMS man bash zsh fish)
   set(file ${CMAKE_CURRENT_BINARY_DIR}/about/${${what}})
   get_filename_component(folder ${file} DIRECTORY)
   file(MAKE_DIRECTORY ${folder})
   add_custom_command(OUTPUT ${file} COMMAND haloc about ${what} > ${file} DEPENDS haloc VERBATIM)
-  list(APPEND made ${file})
   get_filename_component(destination ${${what}} DIRECTORY)
   install(FILES ${file} DESTINATION ${destination} COMPONENT compiler)
 endforeach()

@@ -47,18 +47,40 @@ public:
             const int needed = widest(reach, entry);
             if (*width <= needed) continue;
             const SourceRange where = file_[entry.width].where;
-            sink_
-                .report(DiagnosticKind::wide_halo, where,
-                        fmt::format("`{}` is {} there, so its halo is wider than needed", name.text,
-                                    needed == 0 ? "not read past the edge"
-                                                : fmt::format("read {} cell{} past the edge", needed,
-                                                              needed == 1 ? "" : "s")))
-                .note("a halo need not be written: it is found from what is read")
-                .mend(where, std::to_string(needed));
+            const std::string how_far =
+                needed == 0 ? "not read past the edge"
+                            : fmt::format("read {} cell{} past the edge", needed, needed == 1 ? "" : "s");
+            Diagnostic& diagnostic =
+                sink_
+                    .report(
+                        DiagnosticKind::wide_halo, where,
+                        fmt::format("`{}` is {} there, so its halo is wider than needed", name.text, how_far))
+                    .note("a halo need not be written: it is found from what is read")
+                    .mend(where, std::to_string(needed));
+            if (leaves_cells(name.text, reach)) {
+                const std::string& axis = program_.axes.front().name;
+                diagnostic.note(
+                    fmt::format("cells at a `free` face keep their value only where what they read is "
+                                "missing, however wide "
+                                "the halo; `on {} in {}..{} {{ … }}` leaves out more",
+                                axis, *width, -*width - 1));
+            }
         }
     }
 
 private:
+    // Whether the field is read past a free face.
+    bool leaves_cells(const std::string& name, const Reach& reach) const {
+        for (const ir::Field& field : program_.fields) {
+            if (field.name != name && !field.name.starts_with(name + ".")) continue;
+            for (std::size_t axis = 0; axis < ir::kMaxRank; ++axis)
+                for (std::size_t side = 0; side < 2; ++side)
+                    if (reach[axis][side] > 0 && field.boundary[axis][side].kind == ir::BoundaryKind::free)
+                        return true;
+        }
+        return false;
+    }
+
     // Of the faces that the entry is for.
     int widest(const Reach& reach, const syntax::HaloEntry& entry) const {
         int most = 0;

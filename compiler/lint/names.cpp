@@ -85,9 +85,13 @@ public:
     void run() {
         for (const syntax::StencilStatement& statement : stencil_.statements)
             std::visit([&](const auto& declaration) { read(declaration); }, statement);
+        report();
     }
 
 private:
+    static constexpr std::size_t kMostAlone = 3;   // messages of their own
+    static constexpr std::size_t kMostNamed = 20;  // in one message
+
     void read(const syntax::ParamDecl& declaration) {
         for (const syntax::Definition& each : declaration.params)
             if (count_of(uses_in_runs_, each.name.text) == 0)
@@ -130,13 +134,39 @@ private:
         if (count_of(uses_, name.text) > 1) return;
         if (name.text == "dt" && count_of(uses_, "time") > 0) return;  // time is step * dt
         if (name.text == "seed" && is_noisy()) return;
-        sink_.report(DiagnosticKind::unused_name, name.where, fmt::format("`{}` is not used", name.text))
-            .note(note);
+        unused_.push_back({&name, note});
     }
+
+    void report() {
+        if (unused_.empty()) return;
+        if (unused_.size() <= kMostAlone) {
+            for (const Unused& each : unused_)
+                sink_
+                    .report(DiagnosticKind::unused_name, each.name->where,
+                            fmt::format("`{}` is not used", each.name->text))
+                    .note(each.note);
+            return;
+        }
+        std::vector<std::string> names;
+        for (std::size_t i = 0; i < std::min(unused_.size(), kMostNamed); ++i)
+            names.push_back(fmt::format("`{}`", unused_[i].name->text));
+        std::string rest;
+        if (unused_.size() > kMostNamed) rest = fmt::format(" and {} more", unused_.size() - kMostNamed);
+        sink_
+            .report(DiagnosticKind::unused_name, unused_.front().name->where,
+                    fmt::format("{} names of this stencil are not used", unused_.size()))
+            .note(fmt::format("{}{}", fmt::join(names, ", "), rest));
+    }
+
+    struct Unused {
+        const syntax::Name* name;
+        const char* note;
+    };
 
     const syntax::Stencil& stencil_;
     DiagnosticSink& sink_;
     const Uses &uses_, &uses_in_runs_;
+    std::vector<Unused> unused_;
 };
 
 }  // namespace

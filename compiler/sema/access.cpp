@@ -220,6 +220,16 @@ bool Evaluator::level_exists(FieldId id, int time, SourceRange where) {
     if (field.role == Role::state) {
         if (time != 1 || info.written) return true;
         if (std::exchange(info.reported_unwritten, true)) return false;
+        if (target_ && target_->first == info.symbol) {
+            report(DiagnosticKind::read_before_written, where,
+                   fmt::format("this statement writes `{}[t+1]`, and reads it, too", field.name))
+                .note(
+                    "a statement is done for all cells at once: sweeps along an axis are not in the language")
+                .note(fmt::format("`{}` is the value before the step; cells of one colour can read those of "
+                                  "another, by `where mod(idx({}), 2) == 0 {{ … }}`",
+                                  field.name, symbols_.axes().front()));
+            return false;
+        }
         report(DiagnosticKind::read_before_written, where,
                fmt::format("`{}[t+1]` is read before it is written", field.name))
             .note("statements run in order; move this one after the one that writes the new level");

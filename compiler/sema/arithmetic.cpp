@@ -132,6 +132,19 @@ Value Arithmetic::convert(const Value& value, Scalar type, SourceRange where) {
     return Value::of(as(value, type, where), type, value.is_uniform(), value.position);
 }
 
+Value Arithmetic::rounded(const Value& value, Scalar type, SourceRange where) {
+    if (value.is_poison()) return value;
+    if (value.is_number()) {
+        if (!check_fit(value.number, type, where)) return Value();
+        return Value::of(
+            Rational::from_double(type == Scalar::f32 ? value.number.to_float() : value.number.to_double()));
+    }
+    // What has one value per launch stays in f64.
+    Value result = convert(value, type, where);
+    if (value.is_uniform()) result = convert(result, Scalar::f64, where);
+    return result;
+}
+
 Value Arithmetic::fold(BinaryOp op, const Rational& left, const Rational& right, SourceRange where) {
     if (ir::is_comparison(op)) return Value::of(compare(op, left, right));
     Rational result;

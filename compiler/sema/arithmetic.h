@@ -61,6 +61,8 @@ public:
     Value leaf(ir::Scalar type, decltype(ir::Expr::node) node, bool uniform, SourceRange where,
                Position position = {});
     Value convert(const Value& value, ir::Scalar type, SourceRange where);
+    // The nearest number of f32 or f64.
+    Value rounded(const Value& value, ir::Scalar type, SourceRange where);
 
     // The value as a node of the type. A number that the type cannot hold is reported.
     ir::ExprId as(const Value& value, ir::Scalar type, SourceRange where);

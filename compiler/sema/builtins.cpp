@@ -27,7 +27,7 @@ constexpr std::array<std::string_view, 24> kOperatorNames{
 struct Translation {
     std::string_view from, to;
 };
-constexpr std::array<Translation, 54> kTranslations{{
+constexpr std::array<Translation, 59> kTranslations{{
     {"rand", "random"},
     {"randn", "normal"},
     {"gauss", "normal"},
@@ -55,6 +55,10 @@ constexpr std::array<Translation, 54> kTranslations{{
     {"double", "f64"},
     {"float32", "f32"},
     {"float64", "f64"},
+    {"gradient", "grad"},
+    {"divergence", "div"},
+    {"rot", "curl"},
+    {"diff", "d"},
     {"real", "f64"},
     {"complex", "c64"},
     {"complex64", "c64"},
@@ -81,6 +85,7 @@ constexpr std::array<Translation, 54> kTranslations{{
     {"maximum", "max"},
     {"minimum", "min"},
     {"norm", "norm2"},
+    {"l1", "norm1"},
     {"l2", "norm2"},
 }};
 
@@ -109,9 +114,20 @@ std::optional<std::string> translate_word(std::string_view word) {
     return std::string(found->to);
 }
 
+int derivative_called(std::string_view word, std::string_view axis) {
+    const std::string along(axis);
+    for (const char* first : {"d", "D", "dd", "d_", "d_d"})
+        if (word == first + along) return 1;
+    for (const std::string& second : {"d" + along + along, "D" + along + along, "d2" + along, "d2d" + along,
+                                      "d2d" + along + "2", "d2_d" + along + "2"})
+        if (word == second) return 2;
+    return 0;
+}
+
 const std::vector<std::string>& function_names() {
     static const std::vector<std::string> names = [] {
         std::vector<std::string> result(kOperatorNames.begin(), kOperatorNames.end());
+        result.insert(result.end(), {"f32", "f64"});  // a def may be called so, and comes before them
         for (const BuiltinFunction& function : kFunctions)
             result.emplace_back(function.name);
         return result;

@@ -25,6 +25,9 @@ bool is_reserved_name(std::string_view name, bool as_function);
 // What a word of another language is called here: `fabs` is `abs`, `double` is `f64`.
 std::optional<std::string> translate_word(std::string_view word);
 
+// `ddx`, `dxx`, `d_dx`: how others call derivatives along an axis; 0: it is no such name.
+int derivative_called(std::string_view word, std::string_view axis);
+
 const std::vector<std::string>& function_names();  // all that can be called
 const std::vector<std::string>& type_names();
 

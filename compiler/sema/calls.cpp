@@ -29,6 +29,9 @@ bool is_whole_division(const syntax::CallExpr& node) {
 bool is_noise(std::string_view name) {
     return name == "random" || name == "normal";
 }
+bool is_rounding(std::string_view name) {
+    return name == "f32" || name == "f64";
+}
 bool is_coordinate(std::string_view name) {
     return name == "pos" || name == "idx" || name == "len";
 }
@@ -43,8 +46,9 @@ Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
     if (name == "div" && is_whole_division(node)) return whole_division(node, where);
     if (is_differential(name)) return differential(node, where);
     for (const syntax::Argument& argument : node.arguments) {
-        if (!argument.keyword || !(find_builtin(name) || is_coordinate(name) || is_algebraic(name) ||
-                                   name == "min" || is_noise(name) || name == "max" || name == "mod"))
+        if (!argument.keyword ||
+            !(find_builtin(name) || is_coordinate(name) || is_algebraic(name) || name == "min" ||
+              is_noise(name) || name == "max" || name == "mod" || is_rounding(name)))
             continue;
         report(DiagnosticKind::unknown_argument, argument.keyword->where,
                fmt::format("`{}` takes no argument by name", name));
@@ -55,11 +59,36 @@ Value Evaluator::call(const syntax::CallExpr& node, SourceRange where) {
     if (is_noise(name)) return noise(node, where);
     if (name == "min" || name == "max") return extremum(node, where);
     if (name == "mod") return whole_division(node, where);
+    if (is_rounding(name)) return rounding(node, where);
     if (find_builtin(name)) return call_builtin(node, where);
     return unknown_call(node, where);
 }
 
-Value Evaluator::unknown_call(const syntax::CallExpr& node, SourceRange) {
+// Of `ddx(u)` and the like. False: it is no such name.
+bool Evaluator::offer_derivative(const syntax::CallExpr& node, SourceRange where) {
+    const std::string& name = node.callee.text;
+    for (const std::string& axis : symbols_.axes()) {
+        const int times = derivative_called(name, axis);
+        if (times == 0) continue;
+        Diagnostic* diagnostic = report_unknown(DiagnosticKind::unknown_function, name, node.callee.where,
+                                                fmt::format("there is no function `{}`", name), {});
+        if (!diagnostic) return true;
+        const char* const ours = times == 1 ? "d" : "d2";
+        const auto* operand = node.arguments.size() == 1
+                                  ? std::get_if<syntax::NameUse>(&file_[node.arguments[0].value].node)
+                                  : nullptr;
+        if (operand) {
+            diagnostic->mend(where, fmt::format("{}({}, {})", ours, operand->name, axis));
+        } else {
+            diagnostic->note(fmt::format("the {} derivative along `{}` is `{}(…, {})`",
+                                         times == 1 ? "first" : "second", axis, ours, axis));
+        }
+        return true;
+    }
+    return false;
+}
+
+Value Evaluator::unknown_call(const syntax::CallExpr& node, SourceRange where) {
     const std::string& name = node.callee.text;
     const Symbol* symbol = find_symbol(name);
     if (symbol || find_local(name)) {
@@ -72,6 +101,17 @@ Value Evaluator::unknown_call(const syntax::CallExpr& node, SourceRange) {
             diagnostic.note(fmt::format("neighbours and weights are in square brackets, as in `{}[{}]`", name,
                                         has_cells ? "x+1" : "1"));
         }
+        return Value();
+    }
+    if (offer_derivative(node, where)) return Value();
+    const std::vector<std::string>& types = type_names();
+    if (std::find(types.begin(), types.end(), name) != types.end()) {
+        report(DiagnosticKind::not_built_yet, node.callee.where,
+               fmt::format("rounding to `{}` in an expression is not built yet", name))
+            .note(
+                "`f32(a)` and `f64(a)` round to these types, `round(a)` to a whole number; a field rounds "
+                "what it is "
+                "assigned to its own type");
         return Value();
     }
     std::vector<std::string> likely =
@@ -134,6 +174,18 @@ Value Evaluator::whole_division(const syntax::CallExpr& node, SourceRange where)
     if (!require_arguments(node, 2, where)) return Value();
     const Value left = number(node.arguments[0].value), right = number(node.arguments[1].value);
     return gives_rest ? arithmetic_.floor_mod(left, right, where) : arithmetic_.floor_div(left, right, where);
+}
+
+// f32(a), f64(a): the nearest number of the type.
+Value Evaluator::rounding(const syntax::CallExpr& node, SourceRange where) {
+    if (!require_arguments(node, 1, where)) return Value();
+    const ir::Scalar type = node.callee.text == "f32" ? ir::Scalar::f32 : ir::Scalar::f64;
+    const Value operand = quantity(node.arguments[0].value);
+    const auto round = [&](const auto& self, const Value& value) -> Value {
+        if (!value.has_parts()) return arithmetic_.rounded(value, type, where);
+        return map_parts(value, [&](const Value& part) { return self(self, part); });
+    };
+    return round(round, operand);
 }
 
 std::optional<int> Evaluator::axis_argument(const syntax::Argument& argument) {

@@ -173,6 +173,7 @@ Value Evaluator::setting(syntax::ExprId id, const std::string& what) {
     Scope scope(*this);
     place_ = Place::setting;
     setting_what_ = what;
+    is_compile_time_ = false;
     frame_ = locals_.size();
     return evaluate(id);
 }
@@ -190,12 +191,13 @@ std::optional<Rational> Evaluator::rational(syntax::ExprId id, const std::string
     Scope scope(*this);  // sees the indices of sums around it, and no field
     place_ = Place::setting;
     setting_what_ = what;
+    is_compile_time_ = true;
     const Value value = number(id);
     if (value.is_poison()) return std::nullopt;
     if (value.is_number()) return value.number;
     report(DiagnosticKind::not_constant, where(id),
            fmt::format("{} must be known when the program is compiled", what))
-        .note("numbers, consts and the indices of sums can be in it");
+        .note("numbers, consts and the indices of sums can be in it; params are known at launch alone");
     return std::nullopt;
 }
 
@@ -227,6 +229,7 @@ std::optional<double> Evaluator::known_in_loop(syntax::ExprId id, const std::str
     Scope scope(*this);
     place_ = Place::setting;
     setting_what_ = what;
+    is_compile_time_ = false;
     const Value value = evaluate(id);
     if (!require_number(value, where(id))) return std::nullopt;
     const std::optional<double> result = arithmetic_.known(value);

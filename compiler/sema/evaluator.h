@@ -238,6 +238,7 @@ private:
     }
     std::optional<int> find_axis(std::string_view name) const;  // by its name, or that of a parameter
     std::vector<std::string> visible_names() const;
+    std::string setting_rule(std::string_view extent) const;
     void refuse_varying(std::string_view what_varies, SourceRange where);
 
     // components.cpp
@@ -290,6 +291,7 @@ private:
         bool forward = true;
         SourceRange where;
     };
+    std::optional<std::string> axis_within(syntax::ExprId id) const;
     void report_unknown_subscript(const std::string& name, SourceRange where);
     bool collect_subscript(syntax::ExprId id, bool forward, std::vector<Anchor>& anchors, Rational& rest);
     bool place_subscript(syntax::ExprId id, Subscripts& result, std::vector<bool>& named,
@@ -304,6 +306,9 @@ private:
     std::string names_at(Halves place, Halves axes) const;
     void refuse_apart(const Value& left, syntax::ExprId left_id, const Value& right, syntax::ExprId right_id,
                       SourceRange where);
+    syntax::ExprId part_elsewhere(syntax::ExprId id);
+    const Symbol* placeless_let(syntax::ExprId id) const;
+    const Symbol* let_to_move(syntax::ExprId id);
     void offer_interpolation(Diagnostic& diagnostic, syntax::ExprId id, Halves apart);
 
     // calls.cpp
@@ -316,6 +321,8 @@ private:
     Value noise(const syntax::CallExpr& node, SourceRange where);
     Value extremum(const syntax::CallExpr& node, SourceRange where);
     Value whole_division(const syntax::CallExpr& node, SourceRange where);
+    Value rounding(const syntax::CallExpr& node, SourceRange where);
+    bool offer_derivative(const syntax::CallExpr& node, SourceRange where);
     Value unknown_call(const syntax::CallExpr& node, SourceRange where);
     bool require_arguments(const syntax::CallExpr& node, std::size_t count, SourceRange where);
     std::optional<int> axis_argument(const syntax::Argument& argument);
@@ -427,6 +434,7 @@ private:
     bool in_shared_ = false;     // what is read stands outside of stencils
     std::vector<const Symbol*> calls_;
     std::string setting_what_;
+    bool is_compile_time_ = false;  // a setting that params cannot be in
     std::optional<std::pair<const Symbol*, SourceRange>> target_;
     bool are_targets_unknown_ = false;
     const Symbol* injected_ = nullptr;

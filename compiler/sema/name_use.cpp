@@ -75,8 +75,14 @@ Value Evaluator::name_use(const std::string& name, SourceRange where) {
                fmt::format("`{}` is a function: it needs `(…)` after it", name));
         return Value();
     }
-    report_unknown(DiagnosticKind::unknown_name, name, where,
-                   fmt::format("there is nothing called `{}`", name), visible_names());
+    // `dt` is what it says, however much like another name.
+    Diagnostic* diagnostic = report_unknown(DiagnosticKind::unknown_name, name, where,
+                                            fmt::format("there is nothing called `{}`", name),
+                                            name == "dt" ? std::vector<std::string>() : visible_names());
+    if (diagnostic && !diagnostic->mend_text)
+        diagnostic->note(in_shared_
+                             ? fmt::format("`const {} = …` outside of stencils declares a number", name)
+                             : fmt::format("`param {} = …` declares a number that a run can change", name));
     return Value();
 }
 
@@ -85,9 +91,7 @@ Value Evaluator::name_use(const std::string& name, SourceRange where) {
 Value Evaluator::clock(const std::string& name, SourceRange where) {
     if (place_ == Place::setting) {
         report(DiagnosticKind::varies_in_time, where, fmt::format("`{}` changes from step to step", name))
-            .note(
-                fmt::format("{} has one value for all steps: numbers, consts, params and `len` can be in it",
-                            setting_what_));
+            .note(setting_rule("all steps"));
         return Value();
     }
     const Symbol* dt = symbols_.find("dt");
@@ -110,11 +114,19 @@ Value Evaluator::clock(const std::string& name, SourceRange where) {
     return arithmetic_.binary(ir::BinaryOp::mul, step, symbol_use(*dt, where), where);
 }
 
+std::string Evaluator::setting_rule(std::string_view extent) const {
+    if (is_compile_time_)
+        return fmt::format(
+            "{} must be known when the program is compiled: numbers, consts and the indices of sums can be "
+            "in it",
+            setting_what_);
+    return fmt::format("{} has one value for {}: numbers, consts, params and `len` can be in it",
+                       setting_what_, extent);
+}
+
 void Evaluator::refuse_varying(std::string_view what_varies, SourceRange where) {
     report(DiagnosticKind::not_uniform, where, fmt::format("{} varies from cell to cell", what_varies))
-        .note(
-            fmt::format("{} has one value for the whole grid: numbers, consts, params and `len` can be in it",
-                        setting_what_));
+        .note(setting_rule("the whole grid"));
 }
 
 Value Evaluator::symbol_use(const Symbol& symbol, SourceRange where) {

@@ -347,19 +347,65 @@ void Evaluator::refuse_apart(const Value& left, syntax::ExprId left_id, const Va
     offer_interpolation(diagnostic, left_is_off ? left_id : right_id, apart);
 }
 
+// The part of a product or a sum that lies elsewhere.
+syntax::ExprId Evaluator::part_elsewhere(syntax::ExprId id) {
+    while (const auto* node = std::get_if<syntax::BinaryExpr>(&file_[id].node)) {
+        const bool left_fits = places(node->left).contains(wanted_);
+        if (left_fits == places(node->right).contains(wanted_)) break;
+        id = left_fits ? node->right : node->left;
+    }
+    return id;
+}
+
+// The let without a place that an expression names, directly or as the argument of a def; nullptr: none.
+const Symbol* Evaluator::placeless_let(syntax::ExprId id) const {
+    if (const auto* access = std::get_if<syntax::Index>(&file_[id].node)) id = access->base;
+    const auto* name = std::get_if<syntax::NameUse>(&file_[id].node);
+    if (name == nullptr) return nullptr;
+    const Symbol* symbol = nullptr;
+    if (const Value* local = find_local(name->name)) {
+        const auto* access = local->is_expr() ? std::get_if<ir::Access>(&program_[local->id].node) : nullptr;
+        if (access != nullptr) symbol = fields_[access->field.index].symbol;
+    } else {
+        symbol = find_symbol(name->name);
+    }
+    const bool is_known = symbol != nullptr && symbol->let != nullptr && lets_.contains(symbol->index);
+    return is_known && symbol->let->at.empty() ? symbol : nullptr;
+}
+
+// A let that could be had at `wanted_` if it said so, as one with a derivative in it: the one that is named,
+// or one that it is made of.
+const Symbol* Evaluator::let_to_move(syntax::ExprId id) {
+    constexpr int kMaxLets = 64;
+    const Symbol* let = placeless_let(id);
+    Scope scope(*this);
+    frame_ = locals_.size();  // the names that a let sees are the stencil's
+    in_shared_ = false;
+    for (int i = 0; let != nullptr && i < kMaxLets; ++i) {
+        const Places all = places(let->let->value);
+        const bool is_known = all.set != Places::anywhere().set;
+        if (is_known && all.contains(wanted_)) return let;
+        let = placeless_let(part_elsewhere(let->let->value));
+    }
+    return nullptr;
+}
+
 void Evaluator::offer_interpolation(Diagnostic& diagnostic, syntax::ExprId id, Halves apart) {
     std::string along;
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
         if ((apart & axis_bit(axis)) == 0) continue;
         along += (along.empty() ? "" : ", ") + symbols_.axes()[static_cast<std::size_t>(axis)];
     }
-    // Finds the part of a product or a sum that lies elsewhere.
-    while (const auto* node = std::get_if<syntax::BinaryExpr>(&file_[id].node)) {
-        const bool left_fits = places(node->left).contains(wanted_);
-        if (left_fits == places(node->right).contains(wanted_)) break;
-        id = left_fits ? node->right : node->left;
-    }
-    if (const auto* name = std::get_if<syntax::NameUse>(&file_[id].node)) {
+    id = part_elsewhere(id);
+    if (const Symbol* let = let_to_move(id)) {
+        const auto named = static_cast<Halves>(apart | wanted_);
+        const std::string placed = fmt::format("{} at {}", let->name, names_at(wanted_, named));
+        diagnostic
+            .label(let->where,
+                   fmt::format("`{}` names no place, so it is computed where its fields lie", let->name))
+            .note(fmt::format("`let {} = …` computes it here, without the mean of two neighbours", placed))
+            .mend(let->where, placed);
+    } else if (const auto* name = std::get_if<syntax::NameUse>(&file_[id].node)) {
         diagnostic.mend(file_[id].where, fmt::format("interpolate({}, {})", name->name, along));
     } else {
         diagnostic.note(fmt::format("`interpolate(…, {})` takes it half a cell further", along));

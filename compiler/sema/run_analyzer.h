@@ -110,7 +110,10 @@ private:
     bool check_path(const syntax::FilePath& path, const std::string& extension);
     bool check_array_path(const syntax::FilePath& path, bool may_name_dataset);
 
-    std::int64_t read_every(const std::optional<syntax::ExprId>& every);
+    // `starts` says whether what is written is there before the first step.
+    Frames read_frames(const std::optional<syntax::Every>& every, bool starts);
+    bool starts(const Reference& field) const;
+    void read_looks(const syntax::PlotStatement& plot, Plot& made);
 
     void read(const syntax::LoadStatement& load);
     bool can_show(const Reference& field, const syntax::LoadStatement& load);

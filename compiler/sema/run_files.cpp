@@ -30,9 +30,53 @@ bool RunAnalyzer::check_path(const syntax::FilePath& path, const std::string& ex
     return false;
 }
 
-std::int64_t RunAnalyzer::read_every(const std::optional<syntax::ExprId>& every) {
-    if (!every) return 0;
-    return settings_.integer(*every, "the number of steps between files", 1, kMaxRunCount).value_or(0);
+Frames RunAnalyzer::read_frames(const std::optional<syntax::Every>& every, bool starts) {
+    Frames frames;
+    if (!every) return frames;
+    frames.every =
+        settings_.integer(every->steps, "the number of steps between files", 1, kMaxRunCount).value_or(0);
+    frames.from = frames.every;
+    if (every->from) {
+        frames.from = settings_.integer(*every->from, "the step of the first file", 0, kMaxRunCount)
+                          .value_or(frames.every);
+        if (frames.from == 0 && !starts) {
+            sink_
+                .report(DiagnosticKind::out_of_range, settings_.where(*every->from),
+                        "there is nothing to write before the first step: this is computed in each step")
+                .note("states and inputs have their values at step 0");
+        }
+    }
+    if (every->to)
+        frames.to = settings_.integer(*every->to, "the step of the last file", frames.from, kMaxRunCount)
+                        .value_or(frames.from);
+    return frames;
+}
+
+bool RunAnalyzer::starts(const Reference& field) const {
+    return stencil_.fields[field.first].role != ir::Role::output;
+}
+
+void RunAnalyzer::read_looks(const syntax::PlotStatement& plot, Plot& made) {
+    if (plot.range) {
+        const auto low = settings_.known(plot.range->low, "the lowest value of a picture");
+        const auto high = settings_.known(plot.range->high, "the highest value of a picture");
+        if (low && high && !(*low < *high)) {
+            sink_.report(
+                DiagnosticKind::empty_range, plot.range->where,
+                fmt::format("the values of a picture go from the lower to the higher, not from {} to {}",
+                            *low, *high));
+        } else if (low && high) {
+            made.range = {*low, *high};
+        }
+    }
+    for (const syntax::Name& axis : plot.flipped) {
+        const Symbol* symbol = symbols_.find(axis.text);
+        if (!symbol || symbol->kind != Symbol::Kind::axis) {
+            settings_.report_unknown_axis(axis.text, axis.where);
+        } else {
+            made.flipped[static_cast<std::size_t>(symbol->index)] = true;
+        }
+    }
 }
 
 void RunAnalyzer::read(const syntax::LoadStatement& load) {
@@ -78,27 +122,34 @@ void RunAnalyzer::read(const syntax::SaveStatement& save) {
     const Target target = target_of(save.field);
     if (const Symbol* points = find_points(target.name)) {
         const std::optional<std::string> trace = sampled_trace(*points, target);
-        const std::int64_t every = read_every(save.every);
+        const Frames frames = read_frames(save.every, false);
         if (check_path(save.path, ".npy") && trace)
-            result_.trace_saves.push_back({*trace, save.path.text, every, save.where});
+            result_.trace_saves.push_back({*trace, save.path.text, frames, save.where});
         return;
     }
     const std::optional<Reference> field = field_of(save.field);
     const bool valid = check_array_path(save.path, false);
-    const std::int64_t every = read_every(save.every);
-    if (field && valid) result_.saves.push_back({field->name, save.path.text, every, save.where});
+    const Frames frames = read_frames(save.every, !field || starts(*field));
+    if (field && valid) result_.saves.push_back({field->name, save.path.text, frames, save.where});
 }
 
 void RunAnalyzer::read(const syntax::PlotStatement& plot) {
     const Target target = target_of(plot.field);
     if (const Symbol* points = find_points(target.name)) {
         const std::optional<std::string> trace = sampled_trace(*points, target);
-        const std::int64_t every = read_every(plot.every);
-        if (plot.cut) {
+        Plot made;
+        made.frames = read_frames(plot.every, false);
+        if (plot.range || !plot.flipped.empty()) {
+            sink_.report(DiagnosticKind::not_built_yet, plot.where,
+                         "ranges and flips of the picture of a trace are not built yet");
+        } else if (plot.cut) {
             sink_.report(DiagnosticKind::invalid_cut, plot.cut->axis.where,
                          "the picture of a trace shows all points and steps");
         } else if (check_path(plot.path, ".png") && trace) {
-            result_.trace_plots.push_back({*trace, std::nullopt, plot.path.text, every, plot.where});
+            made.field = *trace;
+            made.path = plot.path.text;
+            made.where = plot.where;
+            result_.trace_plots.push_back(std::move(made));
         }
         return;
     }
@@ -106,7 +157,8 @@ void RunAnalyzer::read(const syntax::PlotStatement& plot) {
     const bool valid = check_path(plot.path, ".png");
     Plot made;
     made.path = plot.path.text;
-    made.every = read_every(plot.every);
+    made.frames = read_frames(plot.every, !field || starts(*field));
+    read_looks(plot, made);
     made.where = plot.where;
     if (plot.cut) {
         made.cut = read_cut(*plot.cut);

@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/program.h"
@@ -38,10 +40,26 @@ struct Load {
                        // in a plane
     SourceRange where;
 };
+struct Frames {              // files that are written after some of the steps, besides that at the end
+    std::int64_t every = 0;  // steps from one to the next; 0: none
+    std::int64_t from = 0;   // steps after which the first is written
+    std::int64_t to = std::numeric_limits<std::int64_t>::max();  // and the last, at most
+
+    bool is_due(std::int64_t done) const {
+        return every > 0 && done >= from && done <= to && (done - from) % every == 0;
+    }
+    // Steps from `done` to the next file; nullopt: there is none.
+    std::optional<std::int64_t> steps_to_next(std::int64_t done) const {
+        if (every == 0) return std::nullopt;
+        const std::int64_t next = done < from ? from : done + every - (done - from) % every;
+        return next <= to ? std::optional(next - done) : std::nullopt;
+    }
+    friend bool operator==(const Frames&, const Frames&) = default;
+};
 struct Save {
     std::string field;
-    std::string path;        // .npy; of fields also HDF5
-    std::int64_t every = 0;  // steps; 0: at the end alone
+    std::string path;  // .npy; of fields also HDF5
+    Frames frames;
     SourceRange where;
 };
 struct Cut {  // the plane that a plot shows
@@ -54,7 +72,10 @@ struct Plot {
     std::string field;
     std::optional<Cut> cut;  // none: the whole grid of one or two axes, else the middle of the slowest axis
     std::string path;        // .png
-    std::int64_t every = 0;  // steps; 0: at the end alone
+    Frames frames;
+    std::optional<std::pair<double, double>>
+        range;  // the values at the ends of the colours; none: those that are found
+    std::array<bool, ir::kMaxRank> flipped{};  // axes that run from high to low
     SourceRange where;
 };
 

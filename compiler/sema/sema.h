@@ -25,6 +25,8 @@ struct AnalyzedStencil {
     ir::Program program;  // verify() finds nothing in it; halos and margins are set
     std::optional<ScheduleText> schedule;
     SourceRange where;
+    // Fields for which no boundary is written at all, where that leaves cells of a state as they are.
+    std::vector<std::string> without_boundary;
 };
 
 struct Analysis {

@@ -54,7 +54,9 @@ void StencilAnalyzer::run() {
     make_ghosts(evaluator_);
     ir::infer_reaches(program_);
     ir::infer_margins(program_);
+    divide_means();
     check_point_margins();
+    find_fields_without_boundary();
 }
 
 void StencilAnalyzer::write_out(const syntax::StencilStatement& statement) {
@@ -339,47 +341,6 @@ void StencilAnalyzer::check_in_place(const ir::Assign& assign) {
         .note("or colour the cells so that neighbours never have one: `where mod(idx(x), 2) == 0`");
 }
 
-void StencilAnalyzer::read_reduction(const syntax::ReduceDecl& reduce) {
-    ir::Reduce made;
-    made.name = reduce.name.text;
-    made.where = reduce.where;
-    const std::string& operation = reduce.operation.text;
-    const bool is_norm = operation == "norm2";
-    made.op = operation == "min"   ? ir::ReduceOp::min
-              : operation == "max" ? ir::ReduceOp::max
-                                   : ir::ReduceOp::sum;
-    made.square_root = is_norm;
-    if (operation != "sum" && operation != "min" && operation != "max" && !is_norm && !operation.empty()) {
-        evaluator_.report_unknown(
-            DiagnosticKind::unknown_reduction, operation, reduce.operation.where,
-            fmt::format("there is no reduction `{}`; there are sum, min, max, norm2", operation),
-            {"sum", "min", "max", "norm2"});
-    }
-    evaluator_.set_wanted(evaluator_.own_place(reduce.value));
-    const Halves place = evaluator_.wanted();
-    if (reduce.start)
-        made.initial =
-            evaluator_.known(*reduce.start, fmt::format("the start of `{}`", made.name)).value_or(0);
-    Value value = evaluator_.number(reduce.value);
-    const std::optional<Cells> cells = guards_.cells_of(reduce.guards, place);
-    if (const Symbol* symbol = symbols_.find(made.name)) evaluator_.define_reduction(*symbol);
-    if (value.is_poison() || !cells) {
-        has_poison_ = true;
-        return;
-    }
-    made.region = cells->region;
-    made.condition = cells->condition;
-    const SourceRange where = evaluator_.where(reduce.value);
-    Arithmetic& arithmetic = evaluator_.arithmetic();
-    // Squares are taken in f64, as their sum is, so that a norm does not overflow before its root.
-    if (is_norm || value.is_uniform()) value = arithmetic.convert(value, ir::Scalar::f64, where);
-    if (is_norm) value = arithmetic.binary(ir::BinaryOp::mul, value, value, where);
-    if (value.is_poison()) return;
-    made.value = arithmetic.as(value, value.is_expr() ? value.type : ir::Scalar::f64, where);
-    program_.statements.emplace_back(std::move(made));
-    computes_ = true;
-}
-
 void StencilAnalyzer::read_schedule(const syntax::ScheduleBlock& block) {
     if (result_.schedule) {
         sink_.report(DiagnosticKind::duplicate_setting, block.where, "this stencil has a schedule already")
@@ -419,6 +380,22 @@ void StencilAnalyzer::report_nothing_to_compute() {
         .report(DiagnosticKind::nothing_to_compute, stencil.name.where,
                 fmt::format("`{}` assigns no field, so it computes nothing", stencil.name.text))
         .note("a step assigns a field, as in `u[t+1] = …` or `df = …`");
+}
+
+void StencilAnalyzer::find_fields_without_boundary() {
+    const bool leaves_cells = std::ranges::any_of(program_.statements, [](const ir::Statement& statement) {
+        const auto* assign = std::get_if<ir::Assign>(&statement);
+        return assign && assign->time == 1 && assign->margins != ir::Margins{};
+    });
+    if (!leaves_cells) return;
+    std::vector<std::string>& names = result_.without_boundary;
+    for (const ir::Expr& expr : program_.exprs) {
+        const auto* access = std::get_if<ir::Access>(&expr.node);
+        if (!access || access->offset == ir::Offset{}) continue;
+        const Symbol* symbol = evaluator_.fields()[access->field.index].symbol;
+        const bool is_silent = symbol->field && symbol->field->boundaries.empty();
+        if (is_silent && std::ranges::find(names, symbol->name) == names.end()) names.push_back(symbol->name);
+    }
 }
 
 AnalyzedStencil analyze_stencil(const syntax::File& file, const Symbols& symbols, DiagnosticSink& sink) {

@@ -98,7 +98,15 @@ private:
 
     const Symbol* let_symbol(const syntax::LetDecl& let);
 
+    // ---- reductions (stencil_reductions.cpp)
+
     void read_reduction(const syntax::ReduceDecl& reduce);
+
+    // How many cells along the axis a reduction is over: one value per launch.
+    Value cells_along(const ir::Reduce& reduce, int axis);
+
+    // A mean is the sum of each cell's share of it. How many cells there are is known once margins are.
+    void divide_means();
 
     void read_schedule(const syntax::ScheduleBlock& block);
 
@@ -148,6 +156,8 @@ private:
 
     void report_nothing_to_compute();
 
+    void find_fields_without_boundary();
+
     const syntax::File& file_;
     const Symbols& symbols_;
     AnalyzedStencil& result_;
@@ -164,6 +174,7 @@ private:
     std::size_t next_target_ = 0;
     std::map<const syntax::LetDecl*, const Symbol*> let_symbols_;
     std::map<const syntax::LetDecl*, Halves> let_places_;
+    std::vector<std::pair<std::size_t, Value>> means_;  // statements, with what they are the means of
     bool has_poison_ = false;
     bool computes_ = false;  // something that outlives the step
     std::vector<std::uint32_t> seen_;

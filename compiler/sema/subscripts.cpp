@@ -24,6 +24,18 @@ void Evaluator::report_unknown_subscript(const std::string& name, SourceRange wh
     }
 }
 
+// The name of an axis that is an operand, as in `2*x`.
+std::optional<std::string> Evaluator::axis_within(syntax::ExprId id) const {
+    const auto& node = file_[id].node;
+    if (const auto* name = std::get_if<syntax::NameUse>(&node))
+        return find_axis(name->name) ? std::optional(name->name) : std::nullopt;
+    if (const auto* sign = std::get_if<syntax::UnaryExpr>(&node)) return axis_within(sign->operand);
+    const auto* operation = std::get_if<syntax::BinaryExpr>(&node);
+    if (operation == nullptr) return std::nullopt;
+    const std::optional<std::string> left = axis_within(operation->left);
+    return left ? left : axis_within(operation->right);
+}
+
 // Splits `x+r-1` into the axes it names and the number that is left. False where something is reported.
 bool Evaluator::collect_subscript(syntax::ExprId id, bool forward, std::vector<Anchor>& anchors,
                                   Rational& rest) {
@@ -50,10 +62,18 @@ bool Evaluator::collect_subscript(syntax::ExprId id, bool forward, std::vector<A
             anchors.push_back({-1, forward, expr.where});
             return true;
         }
-        if (!symbol) {
+        const bool is_known = name->name == "step" || name->name == "time" || name->name == "pi";
+        if (!symbol && !is_known) {
             report_unknown_subscript(name->name, expr.where);
             return false;
         }
+    }
+    if (const std::optional<std::string> axis = axis_within(id)) {
+        report(DiagnosticKind::invalid_offset, expr.where,
+               fmt::format("an offset is added to `{}`, and this computes with it", *axis))
+            .note(fmt::format("an offset is `{0}`, `{0}+1`, `{0}-2` …: the same distance for every cell",
+                              *axis));
+        return false;
     }
     const std::optional<Rational> value = rational(id, "an offset");
     if (!value) return false;

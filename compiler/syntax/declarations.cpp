@@ -266,7 +266,7 @@ ReduceDecl Parser::reduce(std::uint32_t begin) {
     advance();
     result.name = name("the name of the result");
     expect(TokenKind::assign, "`=` and what to reduce, as in `max(abs(u))`");
-    result.operation = name("sum, min, max or norm2");
+    result.operation = name("sum, min, max, mean, norm1 or norm2");
     const std::uint32_t opening = open(TokenKind::left_paren, "`(` and the expression to reduce");
     result.value = expression();
     close(opening, TokenKind::right_paren);

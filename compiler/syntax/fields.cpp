@@ -30,6 +30,11 @@ FieldDecl Parser::field(std::uint32_t begin) {
     expect(TokenKind::colon, "`:` and the type of the field, as in `u: f32`");
     result.type = type();
     result.at = stagger();
+    if (is_word("grid") && !peek().newline_before && !failing_) {
+        fail(DiagnosticKind::unexpected_token, peek().where,
+             "a field has no grid of its own: all fields of a stencil have a value in each of its cells")
+            .note("the run says how many cells there are: `grid 128, 128` in its block, or `--grid`");
+    }
     if (is(TokenKind::left_brace)) properties(result.names, result.halos, result.boundaries, &result.layout);
     result.where = since(begin);
     return result;
@@ -62,14 +67,14 @@ void Parser::properties(const std::vector<Name>& owners, std::vector<HaloEntry>&
             refuse_equals(keyword);
             do {
                 halos.push_back(halo_entry());
-            } while (accept(TokenKind::comma));
+            } while (accept_entry_comma());
             if (failing_) halos.pop_back();
         } else if (is_word("boundary")) {
             advance();
             refuse_equals(keyword);
             do {
                 boundaries.push_back(boundary_entry(owners));
-            } while (accept(TokenKind::comma));
+            } while (accept_entry_comma());
             if (failing_) boundaries.pop_back();
         } else if (is_word("layout")) {
             layout(layout_entry);
@@ -83,6 +88,25 @@ void Parser::properties(const std::vector<Name>& owners, std::vector<HaloEntry>&
     });
     unread_->insert(unread_->end(), unread_names.begin(), unread_names.end());
     close_block(opening);
+}
+
+// A comma before the next entry of a halo or boundary, and not before another property: `halo 1, boundary
+// clamp`.
+bool Parser::accept_entry_comma() {
+    const std::vector<std::string>& words = field_words();
+    const Token& next = ahead(1);
+    const std::string_view word = text(next);
+    const bool is_axis =
+        std::any_of(axes_.begin(), axes_.end(), [&](const Name& axis) { return axis.text == word; });
+    const bool begins_property = is(TokenKind::comma) && next.kind == TokenKind::identifier && !is_axis &&
+                                 std::find(words.begin(), words.end(), word) != words.end();
+    if (!begins_property || failing_) return accept(TokenKind::comma);
+    const SourceRange comma = peek().where;
+    resume_at_ = at_ + 1;
+    fail(DiagnosticKind::unexpected_token, comma, fmt::format("`{}` begins a property of its own", word))
+        .note("properties are on lines of their own, or separated by `;`")
+        .mend(comma, ";");
+    return false;
 }
 
 // `layout aos`; `given` is null where what has the properties lies nowhere in memory that a spec speaks of.

@@ -334,4 +334,14 @@ void parse_until(const SourceFile& source, std::uint32_t begin, const std::strin
     into = Parser(source, begin, sink, std::move(into)).run_until(stencil);
 }
 
+void parse_run_init(const SourceFile& source, std::uint32_t begin, std::uint32_t first,
+                    const std::string& stencil, DiagnosticSink& sink, File& into) {
+    into = Parser(source, begin, sink, std::move(into)).replaced_init(stencil, first);
+}
+
+void parse_run_until(const SourceFile& source, std::uint32_t begin, const std::string& stencil,
+                     DiagnosticSink& sink, File& into) {
+    into = Parser(source, begin, sink, std::move(into)).replaced_until(stencil);
+}
+
 }  // namespace halo::syntax

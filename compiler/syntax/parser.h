@@ -26,6 +26,14 @@ void parse_module(const SourceFile& source, std::uint32_t begin, DiagnosticSink&
 void parse_until(const SourceFile& source, std::uint32_t begin, const std::string& stencil,
                  DiagnosticSink& sink, File& into);
 
+// Reads what the command line says of a run, the last part of `source`, which begins at `begin`: it takes the
+// place of what the run block of that stencil says, and a run block is made where there is none. `first` is
+// where the first of such parts begins: what is before it is the file's.
+void parse_run_init(const SourceFile& source, std::uint32_t begin, std::uint32_t first,
+                    const std::string& stencil, DiagnosticSink& sink, File& into);
+void parse_run_until(const SourceFile& source, std::uint32_t begin, const std::string& stencil,
+                     DiagnosticSink& sink, File& into);
+
 // The words that can be the name of nothing: they are part of expressions or open a block.
 bool is_reserved(std::string_view word);
 

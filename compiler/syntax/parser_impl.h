@@ -25,6 +25,8 @@ public:
     Parser(const SourceFile& source, std::uint32_t begin, DiagnosticSink& sink, File into);
     File run();
     File run_until(const std::string& stencil);
+    File replaced_init(const std::string& stencil, std::uint32_t first);
+    File replaced_until(const std::string& stencil);
 
 private:
     // What a block's statements are; also the words that may begin one.
@@ -102,6 +104,8 @@ private:
     void stencil();
     bool stencil_header(Stencil& result);
     void run_block();
+    Run& run_of(const std::string& stencil);
+    std::string_view base_of(ExprId field) const;
     void statements(Block block, std::vector<std::string>& unread_names,
                     const std::function<void()>& statement);
     void close_block(std::uint32_t opening);
@@ -141,6 +145,7 @@ private:
     RegionEntry region_entry();
     void properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,
                     std::vector<BoundaryEntry>& boundaries, std::optional<LayoutEntry>* layout);
+    bool accept_entry_comma();
     void layout(std::optional<LayoutEntry>* given);
     std::vector<ExprId> stagger(bool in_list = false);
     std::optional<FaceRef> face();
@@ -159,7 +164,10 @@ private:
     PlaceStatement place(std::uint32_t begin);
     PlotStatement plot(std::uint32_t begin);
     std::optional<Cut> cut();
-    std::optional<ExprId> every();
+    std::optional<Every> every();
+    bool accept_on_line(std::string_view word);
+    void refuse_part();
+    void looks(PlotStatement& plot);
     FilePath path();
     std::vector<ExprId> expression_list();
 

@@ -57,6 +57,7 @@ std::optional<RunStatement> Parser::run_keyword() {
         advance();
         SaveStatement result;
         result.field = field_reference("the field to save");
+        refuse_part();
         expect_word("to", "and a file's name in quotes");
         result.path = path();
         result.every = every();
@@ -132,6 +133,7 @@ PlotStatement Parser::plot(std::uint32_t begin) {
     result.cut = cut();
     expect_word("to", "and a file's name in quotes");
     result.path = path();
+    looks(result);
     result.every = every();
     result.where = since(begin);
     return result;
@@ -155,9 +157,46 @@ std::optional<Cut> Parser::cut() {
     return result;
 }
 
-std::optional<ExprId> Parser::every() {
-    if (!accept_word("every")) return std::nullopt;
-    return expression();
+// A word that goes on with the statement: on the next line it may be the name of a param.
+bool Parser::accept_on_line(std::string_view word) {
+    return !peek().newline_before && accept_word(word);
+}
+
+std::optional<Every> Parser::every() {
+    const std::uint32_t begin = peek().where.begin;
+    if (!accept_on_line("every")) return std::nullopt;
+    Every result;
+    result.steps = expression();
+    if (accept_on_line("from")) {
+        result.from = expression();
+        if (accept_on_line("to")) result.to = expression();
+    }
+    result.where = since(begin);
+    return result;
+}
+
+// A part of a field, as others write it.
+void Parser::refuse_part() {
+    const bool is_part = is_word("at") || is_word("on") || is(TokenKind::left_bracket);
+    if (!is_part || failing_) return;
+    fail(DiagnosticKind::not_built_yet, peek().where, "saving a part of a field is not built yet")
+        .note("`plot` draws a plane of it, and numpy.load(…, mmap_mode='r') reads a part of a file");
+}
+
+// `range -1..1` and `flip y`: how a picture looks.
+void Parser::looks(PlotStatement& plot) {
+    if (const std::uint32_t begin = peek().where.begin; accept_on_line("range")) {
+        ValueRange range;
+        range.low = bound();
+        expect(TokenKind::dot_dot, "`..` and the largest value");
+        range.high = bound();
+        range.where = since(begin);
+        plot.range = range;
+    }
+    if (!accept_on_line("flip")) return;
+    do {
+        plot.flipped.push_back(name("an axis"));
+    } while (accept(TokenKind::comma));
 }
 
 FilePath Parser::path() {

@@ -275,7 +275,7 @@ struct Assignment {  // u[t+1] = expression; df = expression
 
 struct ReduceDecl {  // reduce change = max(expression) start 1
     Name name;
-    Name operation;  // as written: sema knows sum, min, max, norm2
+    Name operation;  // as written: sema knows sum, min, max, mean, norm1, norm2
     ExprId value;
     std::optional<ExprId> start;  // before the first step
     std::vector<GuardId> guards;  // the blocks around it, outermost first, then its own
@@ -380,10 +380,15 @@ struct LoadStatement {  // load u from "start.npy"
     FilePath path;
     SourceRange where;
 };
+struct Every {  // every 100 [from 0 [to 1000]]: in steps
+    ExprId steps;
+    std::optional<ExprId> from, to;
+    SourceRange where;
+};
 struct SaveStatement {  // save u to "u.npy" [every 100]
     ExprId field;
     FilePath path;
-    std::optional<ExprId> every;
+    std::optional<Every> every;
     SourceRange where;
 };
 enum class CutKind : std::uint8_t { index, position };
@@ -392,11 +397,17 @@ struct Cut {  // at z = 64, at idx(z) = 64: a cell's index; at pos(z) = 0.5: the
     CutKind kind = CutKind::index;
     ExprId value;
 };
-struct PlotStatement {  // plot u [at z = 64] to "u.png" [every 100]
+struct ValueRange {  // range -1..1
+    ExprId low, high;
+    SourceRange where;
+};
+struct PlotStatement {  // plot u [at z = 64] to "u.png" [range -1..1] [flip y] [every 100]
     ExprId field;
     std::optional<Cut> cut;
     FilePath path;
-    std::optional<ExprId> every;
+    std::optional<ValueRange> range;
+    std::vector<Name> flipped;  // axes
+    std::optional<Every> every;
     SourceRange where;
 };
 struct OverrideStatement {  // dt = 0.1; c = [1, 2]

@@ -62,7 +62,7 @@ Hdf5Reader::Hdf5Reader(const std::string& path, const std::string& dataset, cons
     if (kind != hdf5::kInteger && kind != hdf5::kFloat && !is_complex_ && !is_enum_)
         refuse_file(path, fmt::format("the elements of {} are no numbers", dataset));
     const std::vector<std::int64_t> found = shape_of_dataset(), wanted = shape.elements();
-    if (found != wanted) refuse_shape(path, found, wanted, what);
+    if (found != wanted) refuse_shape(path, {found, is_complex_}, shape, what);
 }
 
 Handle Hdf5Reader::open_file() const {

@@ -65,9 +65,15 @@ void refuse_file(const std::string& path, const std::string& why) {
     refuse_npy(path, why);
 }
 
-void refuse_shape(const std::string& path, const std::vector<std::int64_t>& shape,
-                  const std::vector<std::int64_t>& wanted, const std::string& what) {
-    refuse_npy(path, npy_shape_mismatch(shape, wanted, what));
+void refuse_shape(const std::string& path, const ShapeInFile& found, const FieldShape& wanted,
+                  const std::string& what) {
+    if (found.is_complex && !wanted.is_complex)
+        refuse_npy(path, "its elements are complex numbers, and " + what +
+                             " has real ones; save array.real or array.imag");
+    if (!found.is_complex && wanted.is_complex && found.extents == wanted.cells())
+        refuse_npy(path, "its elements are real numbers, and " + what +
+                             " has complex ones; save array.astype('complex64')");
+    refuse_npy(path, npy_shape_mismatch(found.extents, wanted.elements(), what));
 }
 
 }  // namespace halo::rt

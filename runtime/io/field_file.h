@@ -70,7 +70,11 @@ public:
 // Throw Error (io): a file cannot be read, and why; it holds an array of this shape, and `what` ("field u")
 // needs another.
 [[noreturn]] void refuse_file(const std::string& path, const std::string& why);
-[[noreturn]] void refuse_shape(const std::string& path, const std::vector<std::int64_t>& shape,
-                               const std::vector<std::int64_t>& wanted, const std::string& what);
+struct ShapeInFile {
+    std::vector<std::int64_t> extents;  // complex numbers are an axis of 2 more
+    bool is_complex = false;
+};
+[[noreturn]] void refuse_shape(const std::string& path, const ShapeInFile& found, const FieldShape& wanted,
+                               const std::string& what);
 
 }  // namespace halo::rt

@@ -237,6 +237,7 @@ NpyNumbers open_npy_numbers(const std::string& path) {
         if (header.fortran_order && header.shape.size() > 1)
             refuse_npy(path, "complex numbers are read in C order; save numpy.ascontiguousarray(array)");
         input.kind = input.kind == "c8" ? "f4" : "f8";
+        input.is_complex = true;
         header.shape.push_back(2);
     }
     const std::optional<NpyElement> element = npy_element(input.kind);

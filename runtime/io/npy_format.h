@@ -46,6 +46,7 @@ struct NpyNumbers {
     NpyHeader header;  // complex numbers are an axis of 2 more
     std::string kind;  // "f4"
     NpyElement element;
+    bool is_complex = false;
     bool swap = false;      // the bytes of an element
     std::size_t count = 0;  // of values
     std::int64_t offset = 0;

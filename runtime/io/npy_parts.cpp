@@ -46,7 +46,7 @@ NpyReader::NpyReader(const std::string& path, const FieldShape& shape, const std
       components_(shape.components) {
     const NpyHeader& header = input_.header;
     const std::vector<std::int64_t> wanted = shape.elements();
-    if (header.shape != wanted) refuse_shape(path, header.shape, wanted, what);
+    if (header.shape != wanted) refuse_shape(path, {header.shape, input_.is_complex}, shape, what);
     if (header.fortran_order && wanted.size() > 1) whole_ = read_npy(path, wanted, what).values;
 }
 

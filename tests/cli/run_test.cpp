@@ -1,6 +1,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <cstring>
 #include <nlohmann/json.hpp>
@@ -393,3 +394,92 @@ run blobs {
     CHECK(explained.out.find("reductions are added up plane by plane along y") != std::string::npos);
 }
 #endif
+
+TEST_CASE("init, until and numbers are expressions on the command line, too") {
+    Folder folder;
+    folder.write("counter.halo", kCounter);
+    const std::vector<std::string> run{"run",        "--device", "interpreter",
+                                       "--no-files", "--json",   "counter.halo"};
+    const auto outcome = [&](const std::vector<std::string>& options) {
+        std::vector<std::string> words = run;
+        words.insert(words.end(), options.begin(), options.end());
+        const Outcome result = folder.haloc(words);
+        INFO(result.err);
+        CHECK(result.code == 0);
+        return nlohmann::json::parse(result.out);
+    };
+    nlohmann::json json =
+        outcome({"--init", "u = x + 1/2", "--until", "highest > 1000", "--steps", "2*10^1"});
+    CHECK(json["steps"] == 20);
+    CHECK(json["stopped"] == "steps");
+    CHECK(json["reductions"]["highest"] == 23.5);
+    json = outcome({"--init", "u = 5", "--steps", "1e3"});  // the block's own condition
+    CHECK(json["steps"] == 2);
+    CHECK(json["stopped"] == "until");
+
+    folder.write("bare.halo",
+                 "stencil s(x) {\n    param dt = 1\n    field v: (a: f64, b: f64) { boundary periodic }\n"
+                 "    v[t+1] = v\n    reduce first = max(dt * v.a)\n    reduce second = max(v.b)\n}\n");
+    const Outcome lacking = folder.haloc({"run", "bare.halo", "--grid", "4", "--until", "first > 1"});
+    CHECK(lacking.code == 2);
+    CHECK(lacking.err.find("--until needs a number of steps") != std::string::npos);
+    const Outcome bare = folder.haloc({"run", "--device", "interpreter", "--json", "bare.halo", "--grid", "4",
+                                       "--steps", "3", "--until", "first > 1", "--init", "v.a = x", "--init",
+                                       "v.b = 7", "--set", "dt=0.5*2^2"});
+    CHECK(bare.code == 0);
+    json = nlohmann::json::parse(bare.out);
+    CHECK(json["steps"] == 1);
+    CHECK(json["reductions"]["first"] == 6);
+    CHECK(json["reductions"]["second"] == 7);
+}
+
+TEST_CASE("frames begin and end where `from` and `to` say, and the end is always written") {
+    Folder folder;
+    folder.write(
+        "frames.halo",
+        "stencil s(x) {\n    param from = 1, range = 1\n    field u: f64 { boundary periodic }\n"
+        "    u[t+1] = u + from * range\n}\n"
+        "run s {\n    grid 4\n    steps 20\n    init u = 0\n    save u to \"a.npy\" every 8 from 0\n"
+        "    save u to \"b.npy\" every 2 from 7 to 12\n    save u to \"c.npy\" every 9\n    range = 1\n}\n");
+    for (const char* device : {"interpreter", "cpu"}) {
+        INFO(device);
+        const Outcome outcome = folder.haloc({"run", "--device", device, "--json", "frames.halo"});
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        std::vector<std::pair<std::string, std::int64_t>> files;
+        const nlohmann::json json = nlohmann::json::parse(outcome.out);
+        for (const auto& file : json["files"])
+            files.emplace_back(file["path"], file["step"]);
+        std::sort(files.begin(), files.end());
+        CHECK(files == std::vector<std::pair<std::string, std::int64_t>>{{"a-000000.npy", 0},
+                                                                         {"a-000008.npy", 8},
+                                                                         {"a-000016.npy", 16},
+                                                                         {"a.npy", 20},
+                                                                         {"b-000007.npy", 7},
+                                                                         {"b-000009.npy", 9},
+                                                                         {"b-000011.npy", 11},
+                                                                         {"b.npy", 20},
+                                                                         {"c-000009.npy", 9},
+                                                                         {"c-000018.npy", 18},
+                                                                         {"c.npy", 20}});
+        CHECK(folder.read("a-000000.npy").ends_with(std::string(32, '\0')));  // what init gives: four zeros
+    }
+}
+
+TEST_CASE("a picture has the colours of its range") {
+    Folder folder;
+    const auto picture = [&](const std::string& start, const std::string& looks) {
+        folder.write("p.halo",
+                     "stencil s(x, y) {\n    field u: f64 { boundary clamp }\n    u[t+1] = u\n}\n"
+                     "run s {\n    grid 6, 5\n    steps 1\n    init u = " +
+                         start + "\n    plot u to \"u.png\" " + looks + "\n}\n");
+        const Outcome outcome = folder.haloc({"run", "--device", "interpreter", "p.halo"});
+        INFO(outcome.err);
+        CHECK(outcome.code == 0);
+        return folder.read("u.png");
+    };
+    const auto are_equal = [](const std::string& one, const std::string& other) { return one == other; };
+    CHECK(are_equal(picture("7 + x/10", "range 0..6"), picture("8 - x/10", "range 0..6")));
+    CHECK_FALSE(are_equal(picture("7 + x/10", ""), picture("8 - x/10", "")));
+    CHECK_FALSE(are_equal(picture("7 + x/10", ""), picture("7 + x/10", "flip x")));
+}

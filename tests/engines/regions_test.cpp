@@ -82,6 +82,56 @@ TEST_CASE("a range that begins from the high end and ends from the low does noth
     CHECK_NOTHROW(rt::plan_from_json(rt::plan_to_json(plan)));
 }
 
+TEST_CASE("means and norms are of the cells that a reduction is over, on every small grid") {
+    const std::string text = R"(stencil s(x, y) {
+    field u: f32 { boundary free }
+    field v: f64 { boundary clamp }
+    u[t+1] = u
+    v[t+1] = v
+    reduce all = mean(u)
+    reduce inner = mean(u[x-1] + u[x+2] + v[y-1])
+    reduce some = mean(v) on x in 2..-2
+    reduce high = mean(u) on x in -4..-1, y.low
+    reduce one = norm1(v - 1/2)
+    reduce two = norm1(u[x+1] - u) on x in 0..2
+})";
+    CHECK(difference_on_small_grids(text, 8) == "");
+    const ir::Program program = load_program(text);
+    ir::Interpreter interpreter(program, {8, 2, 1}, ir::Arithmetic::declared);
+    for (const char* name : {"u", "v"}) {
+        std::vector<double>& values = interpreter.field(name);
+        for (std::size_t i = 0; i < values.size(); ++i)
+            values[i] = static_cast<double>(i % 8);
+    }
+    interpreter.step();
+    CHECK(interpreter.reduction("all") == Approx(3.5));
+    CHECK(interpreter.reduction("inner") == Approx(10));  // (x-1) + (x+2) + x for x in 1..5
+    CHECK(interpreter.reduction("some") == Approx(4));
+    CHECK(interpreter.reduction("high") == Approx(5.5));
+    CHECK(interpreter.reduction("one") == Approx(2 * (0.5 + 0.5 + 1.5 + 2.5 + 3.5 + 4.5 + 5.5 + 6.5)));
+}
+
+TEST_CASE("a value is rounded to f32 and f64 where it says so, by every engine") {
+    const std::string text = R"(stencil s(x) {
+    param k = 0.1
+    field u: f64
+    field w: f32
+    field a, b, c: f64
+    a = f32(u / 3) * f32(0.1)
+    b = f64(w) * 0.1 + f32(k)
+    c = if f32(u / 3) == u / 3 then 1 else 0
+})";
+    CHECK(difference_on_small_grids(text, 5, true) == "");
+    const auto third = [](double value) { return static_cast<double>(static_cast<float>(value / 3)); };
+    const Values a = cells_of(text, "a", 4, true), b = cells_of(text, "b", 4, true);
+    for (std::size_t i = 0; i < 4; ++i) {
+        const double u = 1 + static_cast<double>(i);
+        CHECK(a[i] == static_cast<double>(static_cast<float>(third(u)) * 0.1F));
+        CHECK(b[i] == u * 0.1 + static_cast<double>(0.1F));
+    }
+    CHECK(cells_of(text, "c", 4, true) == Values{0, 0, 1, 0});
+}
+
 TEST_CASE("an output that has no value in a cell keeps what it held: 0 at first") {
     const std::string text = "stencil s(x) {\n    field u, out: f64\n    out = u[x-1]\n}\n";
     CHECK(cells_of(text, "out", 4) == Values{0, 1, 2, 3});

@@ -131,6 +131,30 @@ TEST_CASE("a part of an array is read as the elements that are wanted") {
     CHECK(back == large);
 }
 
+TEST_CASE("complex numbers for a real field, and real ones for a complex field, are told apart from shapes") {
+    TemporaryFolder folder;
+    const std::string path = folder / "z.npy";
+    const std::vector<float> pairs(6, 1);
+    const auto refusal = [&](const FieldShape& shape) {
+        try {
+            open_npy_field(path, shape, "field u");
+        } catch (const Error& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const FieldShape real{{3, 1, 1}, 1}, complex{{3, 1, 1}, 1, 2, true};
+    write_npy_complex(path, {3}, pairs.data(), pairs.size() * sizeof(float), ElementType::f32);
+    CHECK(refusal(real).find("its elements are complex numbers, and field u has real ones") !=
+          std::string::npos);
+    CHECK(refusal(complex).empty());
+    CHECK(refusal({{3, 1, 1}, 1, 2}).empty());  // two components are as good
+    write_npy(path, {3}, {1, 2, 3}, ElementType::f32);
+    CHECK(refusal(complex).find("its elements are real numbers, and field u has complex ones") !=
+          std::string::npos);
+    CHECK(refusal(real).empty());
+}
+
 TEST_CASE("slabs and runs have each cell of a box once") {
     for (const std::int64_t cells : {1, 4, 12, 36, 80, 1000}) {
         std::vector<int> seen(static_cast<std::size_t>(kWhole.cells()));

@@ -195,7 +195,7 @@ def differences(engines, text, ways=None, fields=None, excused=()):
     if ran and not all(w in ran for w in whole):
         refused = [w for w in whole if w not in ran]
         found.append(f'{", ".join(refused)}: refused alone: {outcomes[refused[0]].words[-300:]}')
-    sums = re.findall(r'reduce\s+(\w+)\s*=\s*(?:sum|norm2)', text)
+    sums = re.findall(r'reduce\s+(\w+)\s*=\s*(?:sum|mean|norm1|norm2)', text)
     exact_engines = not FUNCTIONS.search(text) and not any(len(re.findall(rf'\b{r}\b', text)) > 1 for r in sums)
     unknown = {}
     if 'free-outputs' in excused:

@@ -356,14 +356,19 @@ class Evaluator(Expressions):
                 nothing = v.size == 0
                 total = np.float64('nan') if nothing else (v.min() if op == 'min' else v.max())
                 bound = np.inf if nothing else error.max()
-            elif op in ('sum', 'norm2'):
+            elif op in ('sum', 'mean', 'norm1', 'norm2'):
                 squared = op == 'norm2'
-                terms = v * v if squared else v
+                terms = v * v if squared else np.abs(v) if op == 'norm1' else v
                 error = error * (2 * np.abs(v) + error) if squared else error
                 total, bound = terms.sum(), error.sum() + 4 * (v.size + 2) * 2.0**-53 * np.abs(terms).sum()
                 if squared:
                     root = np.sqrt(total)
                     total, bound = root, np.sqrt(total + bound) - root + 1e-14 * root if total > 0 else np.sqrt(bound)
+                if op == 'mean':
+                    if condition:
+                        raise Unsupported('a mean of cells that a condition chooses')
+                    cells = max(v.size, 1)
+                    total, bound = total / cells, bound / cells + 4 * 2.0**-53 * np.abs(terms).sum() / cells
                 if not np.isfinite(total):
                     bound = np.inf
             else:

@@ -321,6 +321,8 @@ class Expressions:
             return total if name == 'dot' else self.arithmetic.call('sqrt', [total])
         if named or any(isinstance(v, Vector) for v in values):
             raise Unsupported(f'{name} of these')
+        if name in ('f32', 'f64') and len(values) == 1:
+            return self.arithmetic.nearest_of(values[0], name)
         return self.arithmetic.call(name, values)
 
     def axis(self, tree, names):

@@ -213,7 +213,8 @@ class Generator:
         if kind == 'vector' and self.vectors:
             return self.pick((f'dot({self.vector(0)}, {self.pick(self.vectors)[0]})', f'norm({self.pick(self.vectors)[0]})'))
         if kind == 'call':
-            exact = ['sqrt(abs({}))', 'abs({})', 'floor({})', 'ceil({})', 'round({})', 'trunc({})', 'mod({}, 3)', 'div({}, 2)']
+            exact = ['sqrt(abs({}))', 'abs({})', 'floor({})', 'ceil({})', 'round({})', 'trunc({})', 'mod({}, 3)', 'div({}, 2)',
+                     'f32({})', 'f64({})']
             more = ['exp(-abs({}))', 'sin({})', 'cos({})', 'tanh({})', 'log(1 + abs({}))', 'cbrt({})']
             return self.pick(exact + (more if self.functions else [])).format(a())
         return f'({a()} + {a()})'
@@ -375,10 +376,10 @@ class Generator:
 
     def reduction(self):
         name = self.name('r')
-        text = f'reduce {name} = {self.pick(("sum", "max", "min", "norm2"))}({self.real(2)})'
+        text = f'reduce {name} = {self.pick(("sum", "max", "min", "mean", "norm1", "norm2"))}({self.real(2)})'
         if self.chance(0.2):
             text += f' on {self.cells()}'
-        if self.chance(0.2):
+        if 'mean(' not in text and self.chance(0.2):
             text += f' where {self.condition(1)}'
         self.lines.append(text)
         self.reduced.append(name)

@@ -32,7 +32,7 @@ SWAPS = ['periodic', 'clamp', 'mirror', 'antimirror', 'symmetric', 'free', 'f32'
          'field', 'where', 'on', 'reduce', 'fixed', 'laplacian', '[t+1]', '[t-1]', '[x+1]', '[x-2]', 'time', 'step', 'pi']
 ALIKE = (('periodic', 'clamp', 'mirror', 'antimirror', 'symmetric', 'antisymmetric', 'free', 'fixed 1', 'extrapolate 1', 'gradient 1'),
          ('f32', 'f64', 'f16', 'bf16', 'i32', 'i64', 'u8', 'bool'), ('+', '-', '*', '/'), ('<', '<=', '==', '!=', '>', '>='),
-         ('x', 'y', 'z'), ('and', 'or'), ('min', 'max', 'sum', 'norm2'), ('low', 'high'), ('sqrt', 'abs', 'floor', 'exp', 'sin'),
+         ('x', 'y', 'z'), ('and', 'or'), ('min', 'max', 'sum', 'mean', 'norm1', 'norm2'), ('low', 'high'), ('sqrt', 'abs', 'floor', 'exp', 'sin'),
          ('laplacian', 'abs'), ('on', 'where'), ('idx', 'pos', 'len'), ('t', 'x'))
 EMITTED = ((), ('--target', 'cpu'), ('--schedule', 'direct'), ('--schedule', 'tile'), ('--schedule', 'stream'),
            ('--schedule', 'temporal'), ('--strict-fp',), ('--target', 'plan'))

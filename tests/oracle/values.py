@@ -120,6 +120,13 @@ class Arithmetic:
             error = self.rounded(error, a.error, a.size, np.asarray(v, np.float64), kind)
         return Value(kind, v, error, a.size, a.missing)
 
+    def nearest_of(self, a, kind):
+        """f32(a), f64(a): numbers stay exact, and what has one value for the grid stays so."""
+        if a.kind == 'exact':
+            return exact(Fraction(float(nearest(a.v, DTYPE[kind]))))
+        v = self.to(a, kind)
+        return Value('uniform', np.float64(v.v), v.error, v.size, v.missing) if a.kind == 'uniform' else v
+
     def rounded(self, carried, inputs, size, v, kind):
         """The bound after one rounding more. Strictly, what came from exact bits has exact bits."""
         lost = EPS[kind] * (2 * size + np.abs(v)) + 2 * TINY[kind]

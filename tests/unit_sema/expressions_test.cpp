@@ -4,6 +4,44 @@
 using halo::DiagnosticKind;
 using Kinds = std::vector<DiagnosticKind>;
 
+TEST_CASE("f32 and f64 round numbers exactly, and values from there on") {
+    const Analyzed made = stencil(
+        "param k = 0.1\n"
+        "const c = f32(0.1), d = f64(1/3)\n"
+        "field u: f32 { boundary clamp }\n"
+        "field a, b, e: f64\n"
+        "a = c - d\n"
+        "b = f64(u) * 0.1 - f32(f64(u) / 3)\n"
+        "e = f32(k) + u");
+    CHECK(made.messages.empty());
+    const auto constant = [](double value) { return halo::Rational::from_double(value); };
+    const auto& first = std::get<halo::ir::Assign>(made.program().statements[0]);
+    const auto& number = std::get<halo::ir::Constant>(made.program()[first.value].node);
+    CHECK(number.value == constant(static_cast<double>(0.1F)) - constant(1.0 / 3.0));
+    CHECK(made.value(1) == "f64(u) * (1/10) - f64(f32(f64(u) / 3))");
+    CHECK(made.value(2) == "f64(f32(f64(f32(k))) + u)");
+    CHECK(mistakes("field u: f64 { boundary clamp }\nu[t+1] = f32(u > 0)") ==
+          Kinds{DiagnosticKind::type_mismatch});
+    CHECK(stencil("def f32(a) = 2*a\nfield u: f64 { boundary clamp }\nu[t+1] = f32(u)").value(0) == "2 * u");
+    CHECK(stencil("field f32: f64 { boundary clamp }\nf32[t+1] = f32 + f32(f32)").messages.empty());
+}
+
+TEST_CASE("a mean is the sum of shares of the cells that it is over") {
+    const Analyzed made = stencil(
+        "field u: f32 { boundary free }\n"
+        "u[t+1] = u\n"
+        "reduce all = mean(u)\n"
+        "reduce inner = mean(u[x+1] - u[x-2])\n"
+        "reduce some = mean(u) on x in 2..-3\n"
+        "reduce size = norm1(u)");
+    CHECK(made.messages.empty());
+    CHECK(made.value(4) == "abs(u)");
+    CHECK(made.margins(2)[0][0] == 2);
+    CHECK(made.value(1).find("f64(u) * (1 / ") == 0);
+    CHECK(mistakes("field u: f32\nu[t+1] = u\nreduce m = mean(u) where u > 0") ==
+          Kinds{DiagnosticKind::not_built_yet});
+}
+
 TEST_CASE("numbers are exact until they meet a type") {
     const Analyzed made = stencil(
         "const third = 1/3, r = 4\n"

@@ -104,7 +104,7 @@ TEST_CASE("runs place points, and give their numbers") {
           std::string::npos);
     CHECK(run.point_fills[1].init.rank() == 1);
     CHECK(run.trace_saves.at(0).field == "phones.trace");
-    CHECK(run.trace_saves.at(0).every == 10);
+    CHECK(run.trace_saves.at(0).frames.every == 10);
     CHECK(run.trace_plots.size() == 1);
 }
 

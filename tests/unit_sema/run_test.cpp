@@ -47,8 +47,8 @@ TEST_CASE("a run gives grid, steps, files and pictures") {
     CHECK(*spec.grid == std::array<std::int64_t, 3>{32, 16, 1});
     CHECK(spec.steps == 800);
     REQUIRE(spec.saves.size() == 2);
-    CHECK(spec.saves[0].every == 10);
-    CHECK(spec.saves[1].every == 0);
+    CHECK(spec.saves[0].frames.every == 10);
+    CHECK(spec.saves[1].frames.every == 0);
     CHECK(spec.loads.at(0).path == "k.npy");
     REQUIRE(spec.plots.size() == 3);
     CHECK_FALSE(spec.plots[0].cut.has_value());

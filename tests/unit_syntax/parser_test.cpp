@@ -232,7 +232,7 @@ TEST_CASE("runs") {
     CHECK(dump(filled, only_run_statement<InitStatement>(filled).field) == "(. v x)");
     CHECK(only_run_statement<LoadStatement>(run("load u from \"a b.npy\"")).path.text == "a b.npy");
     const File save = run("save u to \"u.npy\" every 100");
-    CHECK(dump(save, *only_run_statement<SaveStatement>(save).every) == "100");
+    CHECK(dump(save, only_run_statement<SaveStatement>(save).every->steps) == "100");
     const File plot = run("plot u at z = 64 to \"u.png\"");
     const auto plotted = only_run_statement<PlotStatement>(plot);
     CHECK(plotted.cut->axis.text == "z");

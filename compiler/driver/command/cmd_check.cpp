@@ -6,6 +6,7 @@
 
 #include "compiler/driver/command/commands.h"
 #include "compiler/driver/console/arguments.h"
+#include "compiler/driver/running/remarks.h"
 #include "compiler/driver/running/stability.h"
 #include "compiler/driver/spec/spec.h"
 #include "compiler/support/json_text.h"
@@ -72,11 +73,34 @@ Json stability_json(const Stability& stability, const SourceFile& source) {
     return json;
 }
 
-std::string summary(const CheckedSpec& checked) {
-    const std::size_t warnings = count_warnings(checked);
+// A default with which waves grow, where that is known after little work.
+std::vector<std::string> unstable_defaults(const CheckedSpec& checked) {
+    std::vector<std::string> warnings;
+    if (!checked.ok) return warnings;
+    for (const sema::AnalyzedStencil& stencil : checked.analysis.stencils) {
+        const std::optional<Stability> stability = quick_stability_of_spec(checked, stencil);
+        std::string warning = stability ? stability_warning(*stability) : "";
+        if (!warning.empty()) warnings.push_back(std::move(warning));
+    }
+    return warnings;
+}
+
+// As render_json() has them; it has no place in the text.
+Json warning_json(const std::string& warning, const SourceFile& source) {
+    return {{"kind", "unstable-step"}, {"severity", "warning"}, {"file", source.name()},
+            {"message", warning},      {"range", nullptr},      {"labels", Json::array()},
+            {"notes", Json::array()},  {"mend", nullptr}};
+}
+
+std::string summary(const CheckedSpec& checked, std::size_t warnings) {
     if (warnings == 0) return fmt::format("{}: no mistakes", checked.source.name());
     return fmt::format("{}: no mistakes, {} warning{}", checked.source.name(), warnings,
                        warnings == 1 ? "" : "s");
+}
+
+void say_what_is_left(const CheckedSpec& checked, const Console& console) {
+    for (const sema::AnalyzedStencil& stencil : checked.analysis.stencils)
+        if (const std::string note = boundary_note(stencil); !note.empty()) console.message(note);
 }
 
 }  // namespace
@@ -86,19 +110,29 @@ ExitCode check(const CheckOptions& options, const Console& console) {
     Json messages = Json::array(), stabilities = Json::array();
     for (const std::string& path : options.files) {
         CheckedSpec checked = check_spec(path, options.include);
-        all_well = all_well && checked.ok && !(options.strict && count_warnings(checked) > 0);
         const std::vector<Stability> stability = examine_all(checked, options.stability);
+        const std::vector<std::string> unstable =
+            options.stability.empty() ? unstable_defaults(checked) : std::vector<std::string>();
+        const std::size_t warnings = count_warnings(checked) + unstable.size();
+        all_well = all_well && checked.ok && !(options.strict && warnings > 0);
         for (const Stability& each : stability)
             all_well = all_well && !(options.strict && each.is_exceeded());
         if (options.json) {
             for (auto& diagnostic : Json::parse(render_json(checked.diagnostics, checked.source)))
                 messages.push_back(std::move(diagnostic));
+            for (const std::string& warning : unstable)
+                messages.push_back(warning_json(warning, checked.source));
             for (const Stability& each : stability)
                 stabilities.push_back(stability_json(each, checked.source));
             continue;
         }
         show_diagnostics(checked.diagnostics, checked.source, console);
-        if (checked.ok) console.message(summary(checked));
+        for (const std::string& warning : unstable)
+            console.warning(fmt::format("{}: {}", checked.source.name(), warning));
+        if (checked.ok) {
+            say_what_is_left(checked, console);
+            console.message(summary(checked, warnings));
+        }
         for (const Stability& each : stability)
             console.result(stability_text(each, checked.source) + '\n');
     }

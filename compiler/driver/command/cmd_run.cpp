@@ -21,7 +21,9 @@
 #include "compiler/driver/running/pieces_machine.h"
 #include "compiler/driver/running/point_data.h"
 #include "compiler/driver/running/rank_machine.h"
+#include "compiler/driver/running/remarks.h"
 #include "compiler/driver/running/request.h"
+#include "compiler/driver/running/run_lines.h"
 #include "compiler/driver/running/stability.h"
 #include "compiler/driver/running/table_data.h"
 #include "compiler/driver/running/time_loop.h"
@@ -328,11 +330,8 @@ void set_arguments(Engine& engine, const RunRequest& request) {
         engine.set_coef(name, values);
 }
 
-void say_what_is_zero(const std::vector<std::string>& fields, const Console& console) {
-    if (fields.empty()) return;
-    const bool one = fields.size() == 1;
-    console.message(fmt::format("note: {} start{} at 0 everywhere: nothing fills {}", join(fields, ", "),
-                                one ? "s" : "", one ? "it" : "them"));
+void say(const std::string& note, const Console& console) {
+    if (!note.empty()) console.message(note);
 }
 
 // The checkpoint that a run goes on from, and the folder for its own.
@@ -386,7 +385,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     if (arguments.timeout) ranks.set_timeout(*arguments.timeout);
     Timings timings;
     Stopwatch clock;
-    CheckedSpec spec = read_spec(arguments.file, arguments.include, console);
+    CheckedSpec spec = read_run_spec(arguments, console);
     const sema::AnalyzedStencil& stencil = choose_stencil(spec, arguments.run_name);
     RunRequest request = make_request(arguments, spec, stencil, console);
     timings.read = spec.read_seconds;
@@ -410,6 +409,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     timings.open = clock.lap();
     if (!remark.empty()) console.message("note: " + remark);
     announce(request, *machine, console);
+    say(boundary_note(stencil), console);
 
     CodeOptions options;
     options.schedules = arguments.schedule;
@@ -441,7 +441,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     fill_points(*engine, stencil.program, run_spec, request, *machine);
     const std::set<std::string> kept =
         persistence.from ? saved_fields(stencil.program) : std::set<std::string>();
-    say_what_is_zero(fill_initial_data(*engine, stencil.program, init, request, *machine, kept), console);
+    say(zeros_note(fill_initial_data(*engine, stencil.program, init, request, *machine, kept)), console);
     if (persistence.from) restore(ranks, *persistence.from, *engine, stencil.program);
     timings.upload = engine->upload_seconds();
     timings.init = clock.lap() - timings.upload;

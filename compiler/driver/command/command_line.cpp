@@ -162,8 +162,12 @@ private:
                "of several processes: seconds without an answer after which one is lost, 60 by default")
             ->check(above_zero());
         sub->add_option("--grid", run_.grid, "cells along each axis, such as 128,128,128");
-        sub->add_option("--steps", run_.steps, "time steps")->check(step_count());
-        repeatable(sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
+        sub->add_option("--steps", run_.steps, "time steps, such as 5000 or 1e4")->transform(step_count());
+        repeatable(sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1, dx=1/63 or dt=0.1*2");
+        repeatable(sub, "--init", run_.init,
+                   "FIELD=EXPR: values at the start, as in a run block: 'u=exp(-x^2)'");
+        sub->add_option("--until", run_.until,
+                        "a condition, as in a run block, after which the run stops: 'change < 1e-6'");
         repeatable(sub, "--load", run_.load,
                    "FIELD=FILE.npy: initial data (or FILE.h5, FILE.h5:/DATASET; or .png: a picture)");
         repeatable(sub, "--save", run_.save,
@@ -216,7 +220,7 @@ private:
         sub->add_option("--arch", compile_.arch, "a GPU that is not here, such as sm_90; needs NVRTC")
             ->excludes(device);
         sub->add_option("--grid", run.grid, "cells along each axis; the run block's, where it is not given");
-        repeatable(sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
+        repeatable(sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1, dx=1/63 or dt=0.1*2");
         repeatable(sub, "--load", run.load, "FIELD=FILE or NAME=FILE: what the run will load");
         repeatable(sub, "--schedule", run.schedule, kScheduleHelp);
         sub->add_flag("--strict-fp", run.strict_fp, "keep the order of arithmetic as written");
@@ -260,7 +264,7 @@ private:
         sub->add_option("RUN", run.run_name, "which run block (or stencil), where the file has several");
         sub->add_option("--device", run.device, "cuda (default) or cuda:N");
         sub->add_option("--grid", run.grid, "cells along each axis; the run block's, where it is not given");
-        repeatable(sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1 or dx=1/63");
+        repeatable(sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1, dx=1/63 or dt=0.1*2");
         repeatable(sub, "--load", run.load, "NAME=FILE: a table's rows, points, or what is injected at them");
         repeatable(sub, "--schedule", run.schedule, "what stays as it is: only the rest is searched");
         sub->add_flag("--strict-fp", run.strict_fp, "keep the order of arithmetic as written");

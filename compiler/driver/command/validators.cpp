@@ -8,6 +8,7 @@
 #include <system_error>
 
 #include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/spec/constant.h"
 
 namespace halo::driver {
 
@@ -30,9 +31,20 @@ std::errc parse_whole(const std::string& text, Number& number) {
     return stop == end ? error : std::errc::invalid_argument;
 }
 
-std::string mistake_step_count(const std::string& text) {
+// Numbers of steps may be written as in a spec: 1e3, 20*50. They are put in digits.
+std::string take_step_count(std::string& text) {
     std::int64_t steps = 0;
-    const std::errc error = parse_whole(text, steps);
+    constexpr double kMostExact = 9007199254740992;  // 2^53
+    std::errc error = parse_whole(text, steps);
+    if (error == std::errc::invalid_argument) {
+        const Constant constant = read_constant(text);
+        if (constant.value && *constant.value == std::trunc(*constant.value) &&
+            std::fabs(*constant.value) <= kMostExact) {
+            steps = static_cast<std::int64_t>(*constant.value);
+            error = std::errc();
+            if (steps >= 0) text = std::to_string(steps);
+        }
+    }
     if (error == std::errc::result_out_of_range && !text.starts_with('-'))
         return "`" + text + "` steps are more than can be counted (9223372036854775807)";
     if (error == std::errc() && steps >= 0) return "";
@@ -51,7 +63,7 @@ CLI::Validator above_zero() {
 }
 
 CLI::Validator step_count() {
-    return {mistake_step_count, ""};
+    return {take_step_count, ""};
 }
 
 CLI::Validator natural_number() {

@@ -4,12 +4,10 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
 #include <limits>
 
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/support/diagnostics.h"
-#include "compiler/support/rational.h"
 
 namespace halo::driver {
 
@@ -28,16 +26,6 @@ std::string_view trimmed(std::string_view text) {
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t'))
         text.remove_suffix(1);
     return text;
-}
-
-std::optional<Rational> signed_decimal(std::string_view text) {
-    text = trimmed(text);
-    bool negative = text.starts_with('-');
-    if (negative || text.starts_with('+')) text.remove_prefix(1);
-    if (text.empty() || text.front() == '-' || text.front() == '+') return std::nullopt;
-    std::optional<Rational> value = Rational::parse(text);
-    if (value && negative) return -*value;
-    return value;
 }
 
 }  // namespace
@@ -71,26 +59,6 @@ std::vector<std::int64_t> parse_grid(const std::string& text, const std::vector<
                      "for example --grid " + example);
     }
     return extents;
-}
-
-double parse_number(const std::string& text, const std::string& what) {
-    std::size_t slash = text.find('/');
-    std::optional<Rational> value = signed_decimal(std::string_view(text).substr(0, slash));
-    if (value && slash != std::string::npos) {
-        std::optional<Rational> divisor = signed_decimal(std::string_view(text).substr(slash + 1));
-        if (divisor && divisor->is_zero()) refuse_usage(fmt::format("{}: `{}` divides by zero", what, text));
-        if (divisor) {
-            value = *value / *divisor;
-        } else {
-            value.reset();
-        }
-    }
-    if (!value)
-        refuse_usage(fmt::format("{}: `{}` is no number", what, text),
-                     "numbers are written 0.1, -2e-3 or 1/63");
-    double number = value->to_double();
-    if (!std::isfinite(number)) refuse_usage(fmt::format("{}: `{}` is too large for a double", what, text));
-    return number;
 }
 
 Assignment parse_assignment(const std::string& text, const std::string& option) {

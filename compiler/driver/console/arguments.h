@@ -1,4 +1,4 @@
-// The small languages of the command line: grids, numbers, NAME=VALUE, FIELD@AXIS=INDEX=FILE. Mistakes are
+// The small languages of the command line: grids, NAME=VALUE, FIELD@AXIS=INDEX=FILE. Mistakes are
 // CommandErrors with ExitCode::usage, in the words of the command line.
 #pragma once
 
@@ -12,9 +12,6 @@ namespace halo::driver {
 
 // "128,128,64" or "128x128x64": one extent for each axis, each 1 … 2^31 - 1.
 std::vector<std::int64_t> parse_grid(const std::string& text, const std::vector<std::string>& axes);
-
-// "0.1", "-2e-3", "1/63": exact, then rounded once. `what` names it in messages: "--set dt".
-double parse_number(const std::string& text, const std::string& what);
 
 struct Assignment {
     std::string name, value;

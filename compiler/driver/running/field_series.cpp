@@ -47,7 +47,9 @@ std::vector<rt::XdmfFrame> frames_there(const Engine& engine, const RunRequest& 
                                         bool last) {
     std::set<std::int64_t> steps;
     for (const Output* output : outputs)
-        for (std::int64_t step = output->every; output->every > 0 && step <= done; step += output->every)
+        for (std::int64_t step = output->frames.from;
+             output->frames.every > 0 && step <= std::min(done, output->frames.to);
+             step += output->frames.every)
             if (step < done || !last) steps.insert(step);
     const std::string& path = outputs.front()->path;
     std::vector<rt::XdmfFrame> frames;
@@ -57,7 +59,7 @@ std::vector<rt::XdmfFrame> frames_there(const Engine& engine, const RunRequest& 
         if (!fs::exists(frame, ignored)) continue;
         std::vector<const Output*> due;
         for (const Output* output : outputs)
-            if (output->every > 0 && step % output->every == 0) due.push_back(output);
+            if (output->frames.is_due(step)) due.push_back(output);
         frames.push_back(frame_of(engine, request, frame, step, due));
     }
     if (last) frames.push_back(frame_of(engine, request, path, done, outputs));
@@ -81,7 +83,7 @@ std::optional<std::string> FieldSeries::write(rt::Ranks& ranks, const Engine& en
         rt::together(ranks, [&] {
             if (!ranks.is_first()) return;
             const bool is_series =
-                std::ranges::any_of(outputs, [](const Output* output) { return output->every > 0; });
+                std::ranges::any_of(outputs, [](const Output* output) { return output->frames.every > 0; });
             const std::string page = rt::xdmf_page(
                 request.name, request.spacing, frames_there(engine, request, outputs, done, last), is_series);
             rt::AtomicFile file(path);

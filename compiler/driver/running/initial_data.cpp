@@ -93,6 +93,26 @@ void set_known_arguments(Engine& engine, const ir::Program& program, const RunRe
     }
 }
 
+// Whether what the field starts with can be seen in what the program computes.
+bool is_read(const ir::Program& program, const ir::Field& field) {
+    std::vector<ir::ExprId> roots;
+    for (const ir::Statement& statement : program.statements) {
+        const std::vector<ir::ExprId> own = ir::roots_of(statement);
+        roots.insert(roots.end(), own.begin(), own.end());
+    }
+    for (const std::uint32_t i : ir::reached_exprs(program, roots)) {
+        const auto* access = std::get_if<ir::Access>(&program.exprs[i].node);
+        if (access != nullptr && &program[access->field] == &field && access->time <= 0) return true;
+    }
+    // A first statement that is not for all cells leaves the others as they are.
+    for (const ir::Statement& statement : program.statements) {
+        const auto* assign = std::get_if<ir::Assign>(&statement);
+        if (assign == nullptr || &program[assign->target] != &field) continue;
+        return assign->condition || assign->region != ir::Region{} || assign->margins != ir::Margins{};
+    }
+    return true;
+}
+
 std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& program,
                                            const std::optional<ir::Program>& init, const RunRequest& request,
                                            Machine& machine, const std::set<std::string>& kept) {
@@ -149,7 +169,8 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
             });
         if (is_injected) continue;  // it is meant to start at rest
         bool starts_with_values = field.role == ir::Role::state || field.role == ir::Role::input;
-        if (starts_with_values && !filled.contains(field.name)) zeros.push_back(field.name);
+        if (starts_with_values && is_read(program, field) && !filled.contains(field.name))
+            zeros.push_back(field.name);
     }
     return zeros;
 }

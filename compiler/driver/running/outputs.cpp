@@ -29,11 +29,6 @@ std::string place(const RunRequest& request, std::int64_t cell) {
     return join(words, ", ");
 }
 
-// Whether one is written after step `done`, besides that at the end.
-bool is_due(const Output& output, std::int64_t done) {
-    return output.every > 0 && done > 0 && done % output.every == 0;
-}
-
 std::string names_of(const std::vector<const Output*>& outputs) {
     std::vector<std::string> names;
     for (const Output* output : outputs)
@@ -73,9 +68,8 @@ std::string frame_path(const std::string& path, std::int64_t step, std::int64_t 
 std::optional<std::int64_t> Outputs::steps_to_next(std::int64_t done) const {
     std::optional<std::int64_t> next;
     for (const Output& output : request_.outputs) {
-        if (output.every <= 0) continue;
-        std::int64_t steps = output.every - done % output.every;
-        next = next ? std::min(*next, steps) : steps;
+        const std::optional<std::int64_t> steps = output.frames.steps_to_next(done);
+        if (steps) next = next ? std::min(*next, *steps) : *steps;
     }
     return next;
 }
@@ -89,7 +83,7 @@ void Outputs::write(Engine& engine, std::int64_t done, bool last) {
             continue;
         }
         std::vector<std::string> paths;
-        if (is_due(*output, done)) paths.push_back(frame_path(output->path, done, request_.steps));
+        if (output->frames.is_due(done)) paths.push_back(frame_path(output->path, done, request_.steps));
         if (last) paths.push_back(output->path);
         for (const std::string& path : paths) {
             if (!done_.insert(path).second) continue;
@@ -106,7 +100,7 @@ void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t don
     FileOfFields frame{frame_path(first.path, done, request_.steps), {}}, end{first.path, {}};
     for (const Output& output : request_.outputs) {
         if (!shares_file(output, first)) continue;
-        if (is_due(output, done)) frame.outputs.push_back(&output);
+        if (output.frames.is_due(done)) frame.outputs.push_back(&output);
         if (last) end.outputs.push_back(&output);
     }
     std::vector<FileOfFields> files;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/io/image.h"
 
@@ -16,6 +17,7 @@ rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, in
     result.label = request.axes[a];
     result.first = request.first_point(output)[a];
     result.last = result.first + static_cast<double>(request.extent[a] - 1) * request.spacing[a];
+    if (output.flipped[a]) std::swap(result.first, result.last);
     return result;
 }
 
@@ -26,7 +28,8 @@ void write_curve(const std::string& path, const std::string& title, const RunReq
     curve.across = picture_axis(request, output, 0);
     curve.value_label = output.field.name;
     for (std::int64_t i = 0; i < values.size(); ++i)
-        curve.values.push_back(values.at(i));
+        curve.values.push_back(values.at(output.flipped[0] ? values.size() - 1 - i : i));
+    curve.range = output.range;
     rt::write_picture(path, curve);
 }
 
@@ -91,8 +94,14 @@ void write_field_picture(const std::string& path, const RunRequest& request, con
     picture.title = title;
     picture.width = request.extent[static_cast<std::size_t>(across)];
     picture.height = request.extent[static_cast<std::size_t>(up)];
-    for (std::int64_t i = 0; i < values.size(); ++i)
-        picture.values.push_back(values.at(i));
+    const bool flips_across = output.flipped[static_cast<std::size_t>(across)];
+    const bool flips_up = output.flipped[static_cast<std::size_t>(up)];
+    for (std::int64_t row = 0; row < picture.height; ++row) {
+        const std::int64_t from = flips_up ? picture.height - 1 - row : row;
+        for (std::int64_t i = 0; i < picture.width; ++i)
+            picture.values.push_back(
+                values.at(from * picture.width + (flips_across ? picture.width - 1 - i : i)));
+    }
     picture.across = picture_axis(request, output, across);
     picture.up = picture_axis(request, output, up);
     picture.value_label = output.field.name;
@@ -101,6 +110,7 @@ void write_field_picture(const std::string& path, const RunRequest& request, con
         picture.range = {0.0, 255.0};
     }
     if (values.type == rt::ElementType::boolean) picture.range = {0.0, 1.0};
+    if (output.range) picture.range = output.range;
     rt::write_picture(path, picture);
 }
 

@@ -10,6 +10,7 @@
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/running/request_files.h"
 #include "compiler/driver/running/until_check.h"
+#include "compiler/driver/spec/constant.h"
 #include "compiler/lower/shared/host_scalar.h"
 
 namespace halo::driver {
@@ -128,7 +129,7 @@ private:
             if (std::find(names.begin(), names.end(), assignment.name) == names.end()) {
                 throw_unknown(program_.name, "param", assignment.name, names);
             }
-            const double value = parse_number(assignment.value, "--set " + assignment.name);
+            const double value = constant_value(assignment.value, "--set " + assignment.name);
             const auto param =
                 std::find_if(program_.params.begin(), program_.params.end(),
                              [&](const ir::Param& each) { return each.name == assignment.name; });
@@ -315,13 +316,14 @@ private:
         }
     }
 
-    void add_trace(Output::Kind kind, const std::string& name, const std::string& path, std::int64_t every) {
+    void add_trace(Output::Kind kind, const std::string& name, const std::string& path,
+                   const sema::Frames& frames) {
         Output output;
         output.kind = kind;
         output.field.name = name;
         output.trace = sampled_trace(name);
         output.path = path;
-        output.every = every;
+        output.frames = frames;
         request_.outputs.push_back(std::move(output));
     }
     // False where the argument names no trace.
@@ -331,7 +333,7 @@ private:
             refuse_usage(
                 fmt::format("--plot {}: the picture of a trace shows all points and steps", argument.field));
         given.insert(argument.field);
-        add_trace(kind, argument.field, argument.path, 0);
+        add_trace(kind, argument.field, argument.path, {});
         return true;
     }
 
@@ -342,15 +344,16 @@ private:
             given.insert(argument.field);
             if (add_trace(Output::Kind::save, argument, given)) continue;
             request_.outputs.push_back(
-                {Output::Kind::save, field(argument.field), argument.path, std::nullopt, 0});
+                {Output::Kind::save, field(argument.field), argument.path, std::nullopt, {}});
         }
         if (run_ == nullptr || arguments_.no_files) return;
         for (const sema::Save& save : run_->trace_saves)
-            if (!given.contains(save.field)) add_trace(Output::Kind::save, save.field, save.path, save.every);
+            if (!given.contains(save.field))
+                add_trace(Output::Kind::save, save.field, save.path, save.frames);
         for (const sema::Save& save : run_->saves) {
             if (!given.contains(save.field)) {
                 request_.outputs.push_back(
-                    {Output::Kind::save, field(save.field), save.path, std::nullopt, save.every});
+                    {Output::Kind::save, field(save.field), save.path, std::nullopt, save.frames});
             }
         }
     }
@@ -364,15 +367,19 @@ private:
             given.insert(argument.field);
             std::optional<Cut> cut;
             if (argument.axis) cut = command_line_cut(argument);
-            request_.outputs.push_back({Output::Kind::plot, shown, argument.path, usual_cut(cut), 0});
+            request_.outputs.push_back({Output::Kind::plot, shown, argument.path, usual_cut(cut), {}});
         }
         if (run_ == nullptr || arguments_.no_files) return;
         for (const sema::Plot& plot : run_->trace_plots)
-            if (!given.contains(plot.field)) add_trace(Output::Kind::plot, plot.field, plot.path, plot.every);
+            if (!given.contains(plot.field))
+                add_trace(Output::Kind::plot, plot.field, plot.path, plot.frames);
         for (const sema::Plot& plot : run_->plots) {
             if (given.contains(plot.field)) continue;
-            request_.outputs.push_back({Output::Kind::plot, field(plot.field), plot.path,
-                                        usual_cut(run_block_cut(plot)), plot.every});
+            Output output{Output::Kind::plot, field(plot.field), plot.path, usual_cut(run_block_cut(plot)),
+                          plot.frames};
+            output.range = plot.range;
+            output.flipped = plot.flipped;
+            request_.outputs.push_back(std::move(output));
         }
     }
 

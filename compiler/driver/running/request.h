@@ -30,9 +30,11 @@ struct Output {
     FieldSet field;
     std::string path;
     std::optional<Cut> cut;  // of plots of 3D fields; the middle of the last axis where it is not given
-    std::int64_t every = 0;  // steps between files; 0: at the end only
-    std::optional<TraceName> trace{};  // instead of a field; its name is field.name
-    std::array<bool, 3> staggered{};   // the field lies half a cell further along the axis
+    sema::Frames frames{};   // besides the file at the end
+    std::optional<TraceName> trace{};                  // instead of a field; its name is field.name
+    std::array<bool, 3> staggered{};                   // the field lies half a cell further along the axis
+    std::optional<std::pair<double, double>> range{};  // of a plot: the values at the ends of its colours
+    std::array<bool, 3> flipped{};                     // of a plot: axes that run from high to low
     bool lies_apart = false;  // its components lie at other places than the first, whose `staggered` is
 
     bool is_array() const { return kind == Kind::save && !trace; }  // a field, saved

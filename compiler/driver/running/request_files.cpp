@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <string>
+#include <vector>
 
+#include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/running/field_series.h"
 #include "compiler/support/array_name.h"
@@ -25,6 +28,18 @@ void require_hdf5(const char* what, const std::string& path) {
                        "a name that ends in .npy is a numpy file, which needs no library");
 }
 
+// What the command line names; files of the run block have been checked with the spec.
+void check_ending(const Output& output, const std::vector<std::string>& endings) {
+    const bool is_written = std::ranges::any_of(endings, [&](const std::string& ending) {
+        return output.path.size() > ending.size() && output.path.ends_with(ending);
+    });
+    if (is_written) return;
+    const char* const option = output.kind == Output::Kind::plot ? "plot" : "save";
+    refuse_usage(fmt::format("--{} {}: the name of this file must end in {}, and {} does not", option,
+                             output.field.name, join(endings, " or "), output.path),
+                 fmt::format("for example --{0} {1}={1}{2}", option, output.field.name, endings.front()));
+}
+
 void check_loads(const RunRequest& request) {
     for (const Load& load : request.loads)
         if (is_hdf5(parse_array_name(load.path).file)) require_hdf5("read", load.path);
@@ -37,12 +52,19 @@ void check_loads(const RunRequest& request) {
 }
 
 void check_format(const Output& output) {
-    if (output.kind != Output::Kind::save || !is_hdf5(output.path)) return;
-    if (output.trace)
+    const bool is_plot = output.kind == Output::Kind::plot;
+    if (!is_plot && output.trace && is_hdf5(output.path))
         refuse_usage(fmt::format("{} cannot be saved to {}: a trace is written as .npy", output.field.name,
                                  output.path),
                      fmt::format("for example --save {0}={0}.npy", output.field.name));
-    require_hdf5("write", output.path);
+    if (is_plot) {
+        check_ending(output, {".png"});
+    } else if (output.trace) {
+        check_ending(output, {".npy"});
+    } else {
+        check_ending(output, {".npy", ".h5", ".hdf5"});
+    }
+    if (!is_plot && is_hdf5(output.path)) require_hdf5("write", output.path);
 }
 
 void check_folder(const std::string& path) {

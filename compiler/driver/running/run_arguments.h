@@ -24,7 +24,8 @@ struct RunArguments {
     ExchangeArguments exchange;  // of several devices
     std::string grid;
     std::optional<std::int64_t> steps;
-    std::vector<std::string> set, save, load, plot, schedule;
+    std::vector<std::string> set, init, save, load, plot, schedule;
+    std::string until;      // empty: that of the run block
     bool no_files = false;  // drop the saves and plots of the run block
     bool safe = false;      // its files must be in the current directory, or below
     bool no_watch = false;  // go on where numbers are no longer finite

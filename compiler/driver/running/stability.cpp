@@ -19,6 +19,7 @@ using analysis::LinearScheme;
 constexpr std::size_t kMostFrozenCells = 16;  // that factors are frozen at
 constexpr double kMaxSamples = 4096;          // of a field's init
 constexpr double kRunWork = 2e8;              // before a run: a moment
+constexpr double kCheckWork = 1e7;            // of a check that nobody asked for
 
 struct Situation {
     analysis::RunValues values;
@@ -183,11 +184,12 @@ bool Stability::is_exceeded() const {
            value > found->bound * (1 + 1e-6);
 }
 
-Stability stability_of_spec(const CheckedSpec& spec, const sema::AnalyzedStencil& stencil,
-                            const std::string& param) {
+namespace {
+
+Stability of_spec(const CheckedSpec& spec, const sema::AnalyzedStencil& stencil, const std::string& param,
+                  Situation at) {
     const ir::Program& program = stencil.program;
     const sema::RunSpec* run = spec.analysis.find_run(program.name);
-    Situation at;
     at.values = default_values(program);
     if (run != nullptr) {
         at.values.extent = run->grid;
@@ -200,6 +202,26 @@ Stability stability_of_spec(const CheckedSpec& spec, const sema::AnalyzedStencil
     at.ranges = [&](ir::FieldId field) { return sampler.range(field); };
     at.value = [&](ir::FieldId field, const Cell& cell) { return sampler.value(field, cell); };
     return examine(program, param, at);
+}
+
+}  // namespace
+
+Stability stability_of_spec(const CheckedSpec& spec, const sema::AnalyzedStencil& stencil,
+                            const std::string& param) {
+    return of_spec(spec, stencil, param, {});
+}
+
+std::optional<Stability> quick_stability_of_spec(const CheckedSpec& spec,
+                                                 const sema::AnalyzedStencil& stencil) {
+    const sema::RunSpec* run = spec.analysis.find_run(stencil.program.name);
+    const auto is_dt = [](const auto& param) { return param.name == "dt"; };
+    const bool is_given = run != nullptr && std::ranges::any_of(run->params, is_dt);
+    const auto dt = std::ranges::find_if(stencil.program.params, is_dt);
+    if (dt == stencil.program.params.end() || (!dt->default_value && !is_given)) return std::nullopt;
+    Situation at;
+    at.max_work = kCheckWork;
+    at.only_where_unstable = true;
+    return of_spec(spec, stencil, "dt", std::move(at));
 }
 
 Stability stability_of_run(const RunRequest& request, const ir::Program& program, const InputRanges& ranges,

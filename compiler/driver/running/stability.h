@@ -44,6 +44,11 @@ struct Stability {
 Stability stability_of_spec(const CheckedSpec& spec, const sema::AnalyzedStencil& stencil,
                             const std::string& param);
 
+// The same of `dt`, for what is checked without being asked for; nullopt where it has no value yet, and a
+// Refusal where it is not known after little work.
+std::optional<Stability> quick_stability_of_spec(const CheckedSpec& spec,
+                                                 const sema::AnalyzedStencil& stencil);
+
 // As a run is about to start. `ranges` and `value` look into the fields as they are filled.
 Stability stability_of_run(const RunRequest& request, const ir::Program& program, const InputRanges& ranges,
                            const InputValue& value);

@@ -52,6 +52,11 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
     result.steps = before;
     if (before > 0 && request.until && engine.holds(*request.until)) result.stop = LoopResult::Stop::until;
     Progress progress(console, request.name, cell_count(request.extent), request.steps, before);
+    if (before == 0 && request.steps > 0) {
+        Stopwatch clock;
+        outputs.write(engine, 0, false);
+        result.output_seconds += clock.lap();
+    }
     std::int64_t piece = 1;
     while (result.steps < request.steps && result.stop == LoopResult::Stop::steps) {
         std::int64_t count = std::min(engine.whole_steps(piece), request.steps - result.steps);

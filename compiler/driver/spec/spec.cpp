@@ -50,6 +50,10 @@ CheckedSpec check_text(std::string name, std::string text, const ModulePath& mod
     CheckedSpec spec{SourceFile(std::move(name), text), std::move(text), modules, {}, {}};
     DiagnosticSink sink;
     syntax::File tree = syntax::parse(spec.source, sink);
+    if (tree.stencils.empty() && tree.runs.empty() && tree.shared.empty() && tree.uses.empty() &&
+        !sink.has_errors())
+        sink.report(DiagnosticKind::nothing_to_compute, {0, 0}, "this file has no stencil")
+            .note("a spec starts with, for example, `stencil heat(x, y) { … }`");
     add_modules(spec.source, tree, modules, sink);
     spec.analysis = sema::analyze(tree, sink);
     check_schedules(spec.analysis, spec.source, sink);
@@ -68,6 +72,27 @@ CheckedSpec check_until(const CheckedSpec& spec, const std::string& stencil, con
     result.analysis = sema::analyze(tree, sink);
     result.diagnostics = sink.sorted();
     result.ok = !sink.has_errors();
+    return result;
+}
+
+CheckedSpec check_run_lines(const CheckedSpec& spec, const std::string& stencil,
+                            const std::vector<std::string>& inits, const std::string& until) {
+    CheckedSpec result{SourceFile(spec.source.name(), spec.text), spec.text, spec.modules, {}, {}};
+    DiagnosticSink sink;
+    syntax::File tree = syntax::parse(result.source, sink);
+    add_modules(result.source, tree, result.modules, sink);
+    std::optional<std::uint32_t> first;
+    for (const std::string& line : inits) {
+        const std::uint32_t begin = result.source.add("--init", "init " + line);
+        if (!first) first = begin;
+        syntax::parse_run_init(result.source, begin, *first, stencil, sink, tree);
+    }
+    if (!until.empty())
+        syntax::parse_run_until(result.source, result.source.add("--until", until), stencil, sink, tree);
+    result.analysis = sema::analyze(tree, sink);
+    result.diagnostics = sink.sorted();
+    result.ok = !sink.has_errors();
+    result.read_seconds = spec.read_seconds;
     return result;
 }
 

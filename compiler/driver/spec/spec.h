@@ -33,6 +33,11 @@ CheckedSpec check_text(std::string name, std::string text, const ModulePath& mod
 // own. The spec has no mistakes, so those that are found are the condition's.
 CheckedSpec check_until(const CheckedSpec& spec, const std::string& stencil, const std::string& condition);
 
+// The spec once more, with lines of the command line in the place of those of the stencil's run block:
+// `inits` as "u = EXPR", and a condition to stop; empty: none. Mistakes that are found are theirs.
+CheckedSpec check_run_lines(const CheckedSpec& spec, const std::string& stencil,
+                            const std::vector<std::string>& inits, const std::string& until);
+
 // Diagnostics to standard error, with colours where it is a terminal that wants them.
 void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFile& source,
                       const Console& console);
