@@ -44,9 +44,11 @@ public:
     void* stream() const override { return here_.stream; }
 
     void wait_for_stream_of_caller(void* stream) override {
+        check_recorded(static_cast<Stream>(stream));
         order(static_cast<Stream>(stream), here_.stream);
     }
     void make_stream_of_caller_wait(void* stream) override {
+        check_recorded(static_cast<Stream>(stream));
         order(here_.stream, static_cast<Stream>(stream));
     }
 
@@ -131,7 +133,14 @@ public:
 
 private:
     // Other users of the process (a Python library, say) may have made another context current.
-    void enter() const { driver_.check(driver_.CtxSetCurrent(here_.context), "choosing the GPU"); }
+    void enter() const {
+        driver_.check(driver_.CtxSetCurrent(here_.context), "choosing the GPU");
+        here_.check_caller_records_nothing();
+    }
+    void check_recorded(Stream of_caller) const {
+        enter();
+        if (is_recorded(driver_, of_caller)) refuse_recorded();
+    }
     // An event of its own, as those of the device mark other places. The driver keeps it as long as it is
     // needed.
     void order(Stream first, Stream second) const {

@@ -417,6 +417,11 @@ int cuStreamSynchronize(Stream) {
     ENTER(cuStreamSynchronize);
     return capturing ? kCapturing : kSuccess;
 }
+int cuStreamIsCapturing(Stream stream, int* status) {
+    ENTER(cuStreamIsCapturing);
+    *status = state.streams_recorded_by_caller.contains(stream) || (capturing && stream == capturing_stream) ? 1 : 0;
+    return kSuccess;
+}
 int cuStreamBeginCapture_v2(Stream stream, int) {
     ENTER(cuStreamBeginCapture_v2);
     if (capturing || stream == nullptr) return kCapturing;  // the default stream cannot

@@ -145,6 +145,39 @@ TEST_CASE("a device and a stream of the caller's wait for each other") {
     cpu.make_stream_wait(nullptr);
 }
 
+TEST_CASE("nothing is put into a stream that is being recorded to a graph of the caller's") {
+    FakeLibcuda& f = fake();
+    const auto before = held();
+    {
+        int stream = 0, other = 0;
+        CudaHandles handles;
+        handles.stream = &stream;
+        const auto refused = [&](const auto& call) {
+            return says(refusal(call, ErrorCode::launch_failed), "recorded to a CUDA graph");
+        };
+        const Device device = Device::cuda(handles), own = Device::cuda();
+        Simulation simulation(program_of({heat("sm_90", {}, 0.25)}), device, {8});
+        simulation.write("u", std::vector<double>{1, 5, 2, 8, 3, 3, 9, 1});
+        simulation.step(3);
+        const std::vector<double> there = simulation.read("u");
+
+        f.streams_recorded_by_caller = {&stream};
+        CHECK(refused([&] { (void)Device::cuda(handles); }));
+        CHECK(refused([&] { simulation.step(2); }));
+        CHECK(refused([&] { simulation.wait(); }));
+        CHECK(refused([&] { (void)simulation.read("u"); }));
+        CHECK(refused([&] { own.wait_for_stream(&stream); }));
+        CHECK(refused([&] { own.make_stream_wait(&stream); }));
+        own.wait_for_stream(&other);
+
+        f.streams_recorded_by_caller = {};
+        CHECK(simulation.steps_done() == 3);
+        CHECK(simulation.read("u") == there);
+        simulation.step(1);
+    }
+    CHECK(held() == before);
+}
+
 TEST_CASE("cells are copied from and to the device's memory") {
     fake();
     const Device device = Device::cuda();
