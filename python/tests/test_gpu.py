@@ -153,7 +153,7 @@ def test_progress(total):
 
 
 def test_pictures_and_tables(warm):
-    assert "<svg" in warm.u._repr_html_() and "cuda:0" in warm._repr_html_()
+    assert "<svg" in warm.u._repr_html_() and warm.device.description in warm._repr_html_()
     assert "cuda:0" in repr(warm) and "<svg" in hl.compile(HEAT).explain((512, 512)).roofline
 
 

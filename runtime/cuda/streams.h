@@ -83,15 +83,17 @@ private:
     Event event_ = nullptr;
 };
 
-// Whether a stream's owner records what is put into it to a CUDA graph. That would be done when the graph is run, as
-// often as it is, and not now, as everything here takes for granted: steps are counted, and arrays move, on the host.
+// Whether a stream's owner records what is put into it to a CUDA graph. That would be done when the graph is
+// run, as often as it is, and not now, as everything here takes for granted: steps are counted, and arrays
+// move, on the host.
 inline bool is_recorded(const Driver& driver, Stream stream) {
     int status = 0;
     return driver.StreamIsCapturing(stream, &status) != kSuccess || status != 0;
 }
 [[noreturn]] inline void refuse_recorded() {
     throw Error(ErrorCode::launch_failed,
-                "this stream is being recorded to a CUDA graph, and what is asked for here is done at once; do it before "
+                "this stream is being recorded to a CUDA graph, and what is asked for here is done at once; "
+                "do it before "
                 "or after the recording, or in another stream");
 }
 

@@ -419,7 +419,9 @@ int cuStreamSynchronize(Stream) {
 }
 int cuStreamIsCapturing(Stream stream, int* status) {
     ENTER(cuStreamIsCapturing);
-    *status = state.streams_recorded_by_caller.contains(stream) || (capturing && stream == capturing_stream) ? 1 : 0;
+    *status = state.streams_recorded_by_caller.contains(stream) || (capturing && stream == capturing_stream)
+                  ? 1
+                  : 0;
     return kSuccess;
 }
 int cuStreamBeginCapture_v2(Stream stream, int) {
