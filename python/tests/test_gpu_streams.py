@@ -251,8 +251,8 @@ def test_a_device_in_a_stream_that_is_recorded_is_refused(torch):
 
 @pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
 def test_a_simulation_with_a_stream_of_its_own_is_right_whatever_else_is_recorded(torch, total, mode):
-    """Its steps are done at once, and are no part of the graph. Where the driver forbids what they need meanwhile (mode
-    'global'), they are refused, and the recording may be lost, but no values are wrong."""
+    """Should the driver forbid what its steps need meanwhile, they are refused, and the recording may be lost, but no values
+    are wrong."""
     start = numbers((20, 30))
     total.u = start
     total.run(8)
@@ -275,3 +275,24 @@ def test_a_simulation_with_a_stream_of_its_own_is_right_whatever_else_is_recorde
         torch.cuda.synchronize()
         assert x.tolist() == [1] * 4 and total.steps_done == done
     assert np.array_equal(total.run(3).read("u"), total_by_numpy(start, done + 3))
+
+
+@pytest.mark.parametrize("mode", ["global", "thread_local", "relaxed"])
+def test_a_simulation_with_a_stream_of_its_own_goes_on_beside_a_recording(torch, total, mode):
+    """Also where it reserves memory, for what is held, and gives it back."""
+    start = numbers((20, 30))
+    total.u = start
+    x = torch.zeros(4, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph, capture_error_mode=mode):
+        x += 1
+        held = total.u
+        total.run(8)
+        taken = held.numpy()
+        del held
+        total.wait()
+        x += 1
+    graph.replay()
+    torch.cuda.synchronize()
+    assert x.tolist() == [2] * 4 and np.array_equal(taken, start)
+    assert total.steps_done == 8 and np.array_equal(total.read("u"), total_by_numpy(start, 8))

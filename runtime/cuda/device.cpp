@@ -172,6 +172,7 @@ MemoryInfo DriverDevice::memory() const {
 
 void* DriverDevice::allocate(std::int64_t bytes) {
     enter();
+    const BesideRecordings beside(driver_);
     Address address = 0;
     const int result = driver_.MemAlloc(&address, static_cast<std::size_t>(bytes));
     if (result == kOutOfMemory) {
@@ -187,6 +188,7 @@ void* DriverDevice::allocate(std::int64_t bytes) {
 void DriverDevice::release(void* address) noexcept {
     if (address == nullptr) return;
     driver_.CtxSetCurrent(here_.context);
+    const BesideRecordings beside(driver_);
     driver_.MemFree(to_address(address));  // waits for kernels that use it
 }
 
@@ -403,6 +405,7 @@ std::unique_ptr<Recording> DriverDevice::end_recording() {
     const int ended = driver_.StreamEndCapture(here_.stream, &graph);
     here_.switch_streams();
     driver_.check(ended, "recording steps");
+    const BesideRecordings beside(driver_);
     GraphExec ready = nullptr;
     const int result = driver_.GraphInstantiate(&ready, graph, 0);
     driver_.GraphDestroy(graph);

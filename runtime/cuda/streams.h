@@ -14,6 +14,23 @@ namespace halo::rt::cuda {
 inline constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
 inline constexpr unsigned kWithoutTime = 2;  // CU_EVENT_DISABLE_TIMING
 
+// While another library of this thread records a stream of its own to a CUDA graph, the driver refuses what
+// is not put into streams, such as reserving memory, and ends that recording. What is done here has nothing
+// to do with it.
+class BesideRecordings {
+public:
+    explicit BesideRecordings(const Driver& driver) : driver_(driver) {
+        driver_.ThreadExchangeStreamCaptureMode(&mode_);
+    }
+    ~BesideRecordings() { driver_.ThreadExchangeStreamCaptureMode(&mode_); }
+    BesideRecordings(const BesideRecordings&) = delete;
+    BesideRecordings& operator=(const BesideRecordings&) = delete;
+
+private:
+    const Driver& driver_;
+    int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED; then the thread's
+};
+
 class GraphRecording final : public Recording {
 public:
     GraphRecording(const Driver& driver, Context context, GraphExec ready)

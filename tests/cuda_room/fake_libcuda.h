@@ -17,6 +17,7 @@ struct FakeLibcuda {
     bool copies_are_wrong = false;  // of the same kernels
     std::set<const void*> streams_recorded_by_caller;  // to graphs of the caller's
     // Seen.
+    int capture_mode = 0;  // of the calling thread
     std::int64_t used_bytes = 0;
     int live_allocations = 0;
     int live_modules = 0;

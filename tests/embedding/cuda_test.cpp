@@ -1,5 +1,7 @@
 // Host programs on a GPU, as far as a driver that is made up of host memory can tell: whose context and
 // stream work goes to, which code is taken, and that nothing leaks.
+#include <cmath>
+
 #include "common.h"
 #include "fake_driver.h"
 #include "runtime/api/bundle.h"
@@ -176,6 +178,22 @@ TEST_CASE("nothing is put into a stream that is being recorded to a graph of the
         simulation.step(1);
     }
     CHECK(held() == before);
+}
+
+TEST_CASE("a simulation with a stream of its own works beside recordings of the caller's") {
+    FakeLibcuda& f = fake();
+    const auto before = held();
+    int other = 0;
+    f.streams_recorded_by_caller = {&other};
+    {
+        Simulation simulation(program_of({heat("sm_90", {}, 0.25)}), Device::cuda(), {8});
+        simulation.write("u", std::vector<double>{1, 5, 2, 8, 3, 3, 9, 1});
+        simulation.step(300);
+        CHECK(std::abs(simulation.read("u")[0] - 4.0) < 1e-9);  // the mean
+    }
+    CHECK(f.capture_mode == 0);
+    CHECK(held() == before);
+    f.streams_recorded_by_caller = {};
 }
 
 TEST_CASE("cells are copied from and to the device's memory") {
