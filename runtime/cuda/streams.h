@@ -141,7 +141,8 @@ public:
     ~ContextAndStream() {
         driver_.CtxSetCurrent(context);
         use_stream(Device::StreamKind::main);
-        driver_.StreamSynchronize(stream);
+        if (owns_stream_ || !is_recorded(driver_, stream))  // to wait would end the recording
+            driver_.StreamSynchronize(stream);
         driver_.StreamDestroy(recording_);
         for (std::size_t kind = 1; kind < streams_.size(); ++kind) {
             if (streams_[kind] == nullptr) continue;

@@ -421,8 +421,9 @@ int cuStreamQuery(Stream) {
     ENTER(cuStreamQuery);
     return kSuccess;
 }
-int cuStreamSynchronize(Stream) {
+int cuStreamSynchronize(Stream stream) {
     ENTER(cuStreamSynchronize);
+    if (state.streams_recorded_by_caller.erase(stream) != 0) return kCapturing;
     return capturing ? kCapturing : kSuccess;
 }
 int cuStreamIsCapturing(Stream stream, int* status) {

@@ -157,6 +157,7 @@ TEST_CASE("nothing is put into a stream that is being recorded to a graph of the
         const auto refused = [&](const auto& call) {
             return says(refusal(call, ErrorCode::launch_failed), "recorded to a CUDA graph");
         };
+        std::optional<Device> another = Device::cuda(handles);
         const Device device = Device::cuda(handles), own = Device::cuda();
         Simulation simulation(program_of({heat("sm_90", {}, 0.25)}), device, {8});
         simulation.write("u", std::vector<double>{1, 5, 2, 8, 3, 3, 9, 1});
@@ -171,6 +172,8 @@ TEST_CASE("nothing is put into a stream that is being recorded to a graph of the
         CHECK(refused([&] { own.wait_for_stream(&stream); }));
         CHECK(refused([&] { own.make_stream_wait(&stream); }));
         own.wait_for_stream(&other);
+        another.reset();
+        CHECK(f.streams_recorded_by_caller.contains(&stream));  // the recording has not ended
 
         f.streams_recorded_by_caller = {};
         CHECK(simulation.steps_done() == 3);
