@@ -24,7 +24,7 @@ NUMPY_TYPES = {
 
 _MOST_SHOWN = 2**30  # bytes of an array that is copied from a GPU, or gone through, for a picture
 
-_LEGACY_STREAM = 1  # CUstream of the legacy default stream, in DLPack and in version 3 of the CUDA array interface
+LEGACY_STREAM = 1  # CUstream of the legacy default stream, in DLPack and in version 3 of the CUDA array interface
 
 
 class Array(_core.Array, np.lib.mixins.NDArrayOperatorsMixin):
@@ -108,7 +108,7 @@ class Array(_core.Array, np.lib.mixins.NDArrayOperatorsMixin):
             if stream is not None:
                 raise BufferError(f"stream={stream!r}: an array on the CPU has no stream")
         elif stream != -1:
-            self._order_stream(_LEGACY_STREAM if stream is None else int(stream))
+            self._order_stream(LEGACY_STREAM if stream is None else int(stream))
         versioned = max_version is not None and max_version[0] >= 1
         if self.readonly and not versioned:
             raise BufferError("this array is read-only, which DLPack before version 1.0 cannot say; copy it by .numpy()")
@@ -232,7 +232,10 @@ def check_host(field: str, values: Any, shape: tuple[int, ...], dtype: np.dtype,
         except (TypeError, ValueError) as error:
             raise ArrayError(f"field '{field}' takes an array of numbers or a real number, and this is neither: {error}") from error
     else:
-        array = np.from_dlpack(values)
+        try:
+            array = np.from_dlpack(values)
+        except BufferError as error:  # such as of a tensor that needs a gradient
+            raise ArrayError(f"the array for field '{field}' cannot be read: {error}") from error
     if array.dtype.kind not in "biufc" or array.ndim == 0:
         raise ArrayError(f"field '{field}' takes an array of numbers or a real number, and not {type(values).__name__}")
     if copy and tuple(array.shape) == shape:
@@ -253,7 +256,7 @@ def _span(shape: tuple[int, ...], strides: tuple[int, ...], size: int) -> int:
 
 def check_gpu(field: str, values: Any, shape: tuple[int, ...], dtype: np.dtype, axes: list[str]) -> Checked:
     """An array in a GPU's memory, by the CUDA array interface."""
-    interface = values.__cuda_array_interface__
+    interface = _cuda_interface(values)
     _check_common(field, interface["shape"], np.dtype(interface["typestr"]), shape, dtype, axes)
     strides = interface.get("strides")
     if strides is None:
@@ -275,4 +278,11 @@ def check_gpu(field: str, values: Any, shape: tuple[int, ...], dtype: np.dtype, 
 def is_on_gpu(values: Any) -> bool:
     if isinstance(values, np.ndarray):
         return False
-    return getattr(values, "__cuda_array_interface__", None) is not None
+    return _cuda_interface(values) is not None
+
+
+def _cuda_interface(values: Any) -> Any:
+    try:
+        return getattr(values, "__cuda_array_interface__", None)
+    except RuntimeError as error:  # of a tensor that needs a gradient
+        raise ArrayError(f"this array on a GPU cannot be read: {error}") from error

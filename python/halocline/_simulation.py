@@ -316,12 +316,20 @@ class Simulation(Given, Exports):
 
     def _write_on_gpu(self, field: str, checked: Any, level: int) -> None:
         device = self.device._core
+        made = None
         if checked.stream is not None:
             device.wait_for_stream(checked.stream)
+        elif hasattr(checked.owner, "__dlpack__"):
+            # torch and JAX name no stream in the CUDA array interface, but by DLPack let ours wait for theirs.
+            try:
+                made = checked.owner.__dlpack__(stream=device.stream or _arrays.LEGACY_STREAM)
+            except BufferError as error:
+                raise ArrayError(f"the array for field '{field}' cannot be read: {error}") from error
         self._core.write_view(field, checked.address, checked.nbytes, checked.pitch, checked.slice, level)
         # The array may go, or be written to, once this returns: whoever made it is told to wait, or the host does.
         if checked.stream is None:
             device.wait()
+            del made  # which holds the memory
         else:
             device.make_stream_wait(checked.stream)
 

@@ -24,6 +24,13 @@ WAVE = """stencil wave(x, y, z) {
 }
 """
 
+# Whole numbers, so that results are exact, in arrays whose rows lie apart (halos).
+TOTAL = """stencil total(x, y) {
+    field u: i32 { boundary fixed 1 }
+    u[t+1] = u[x-1] + u[x+1] - u + 1
+}
+"""
+
 
 @pytest.fixture
 def heat():
@@ -44,6 +51,40 @@ def sim(heat):
 @pytest.fixture
 def start():
     return np.random.default_rng(1).random((16, 24), np.float32)
+
+
+# Libraries that share arrays on a GPU; tests that ask for one that is not there are skipped.
+
+
+@pytest.fixture
+def torch():
+    library = pytest.importorskip("torch")
+    if not library.cuda.is_available():
+        pytest.skip("torch sees no GPU")
+    library.cuda.set_device(0)
+    return library
+
+
+@pytest.fixture
+def cupy():
+    library = pytest.importorskip("cupy")
+    if not library.is_available():
+        pytest.skip("CuPy sees no GPU")
+    return library
+
+
+@pytest.fixture
+def jax():
+    library = pytest.importorskip("jax")
+    if not any(device.platform == "gpu" for device in library.devices()):
+        pytest.skip("JAX sees no GPU")
+    return library
+
+
+@pytest.fixture
+def total():
+    with hl.compile(TOTAL).simulate((30, 20), device="cuda") as simulation:
+        yield simulation
 
 
 def address(array):

@@ -1,8 +1,11 @@
 """Streams of other libraries, by how they say what they are. What a stream does needs a GPU."""
 
+from types import SimpleNamespace
+
 import pytest
 
 import halocline as hl
+from halocline._arrays import Checked
 from halocline._devices import _stream_handle
 
 
@@ -43,3 +46,37 @@ def test_what_is_no_stream(stream, words):
 
 def test_a_device_is_a_stream():
     assert hl.Device("cpu").__cuda_stream__() == (0, 0)
+
+
+class Recorder:
+    """A device and a simulation of the core, and an array of another library, that note what is asked of them."""
+
+    stream = 21
+
+    def __init__(self, calls):
+        self._calls = calls
+
+    def __getattr__(self, name):
+        return lambda *arguments, **named: self._calls.append((name, named.get("stream", arguments[0] if arguments else None)))
+
+    def __dlpack__(self, **options):
+        self._calls.append(("__dlpack__", options["stream"]))
+
+
+@pytest.mark.parametrize(
+    "theirs, ours, expected",
+    [
+        (33, 21, [("wait_for_stream", 33), ("write_view", "u"), ("make_stream_wait", 33)]),
+        (None, 21, [("__dlpack__", 21), ("write_view", "u"), ("wait", None)]),  # as torch and JAX
+        (None, 0, [("__dlpack__", 1), ("write_view", "u"), ("wait", None)]),  # in the default stream
+    ],
+)
+def test_an_array_on_a_gpu_is_copied_after_what_its_stream_has_to_do(theirs, ours, expected):
+    calls = []
+    core = Recorder(calls)
+    core.stream = ours
+    checked = Checked(Recorder(calls), 64, 16, 4, 0)
+    checked.stream = theirs
+    simulation = SimpleNamespace(device=SimpleNamespace(_core=core), _core=core)
+    hl.Simulation._write_on_gpu(simulation, "u", checked, 0)
+    assert calls == expected

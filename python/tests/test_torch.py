@@ -157,6 +157,12 @@ def test_there_is_no_gradient(heat, u):
         ht.op(heat)(u).sum().backward()
 
 
+def test_a_tensor_that_needs_a_gradient_is_refused(heat, u):
+    sim = heat.simulate((24, 16), device="cpu")
+    with pytest.raises(hl.ArrayError, match="detach"):
+        sim.u = u.requires_grad_()
+
+
 def test_torch_that_is_missing(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "halocline.torch")

@@ -44,9 +44,11 @@ public:
     void* stream() const override { return here_.stream; }
 
     void wait_for_stream_of_caller(void* stream) override {
+        check_recorded(static_cast<Stream>(stream));
         order(static_cast<Stream>(stream), here_.stream);
     }
     void make_stream_of_caller_wait(void* stream) override {
+        check_recorded(static_cast<Stream>(stream));
         order(here_.stream, static_cast<Stream>(stream));
     }
 
@@ -131,7 +133,14 @@ public:
 
 private:
     // Other users of the process (a Python library, say) may have made another context current.
-    void enter() const { driver_.check(driver_.CtxSetCurrent(here_.context), "choosing the GPU"); }
+    void enter() const {
+        driver_.check(driver_.CtxSetCurrent(here_.context), "choosing the GPU");
+        here_.check_caller_records_nothing();
+    }
+    void check_recorded(Stream of_caller) const {
+        enter();
+        if (is_recorded(driver_, of_caller)) refuse_recorded();
+    }
     // An event of its own, as those of the device mark other places. The driver keeps it as long as it is
     // needed.
     void order(Stream first, Stream second) const {
@@ -163,6 +172,7 @@ MemoryInfo DriverDevice::memory() const {
 
 void* DriverDevice::allocate(std::int64_t bytes) {
     enter();
+    const BesideRecordings beside(driver_);
     Address address = 0;
     const int result = driver_.MemAlloc(&address, static_cast<std::size_t>(bytes));
     if (result == kOutOfMemory) {
@@ -178,6 +188,7 @@ void* DriverDevice::allocate(std::int64_t bytes) {
 void DriverDevice::release(void* address) noexcept {
     if (address == nullptr) return;
     driver_.CtxSetCurrent(here_.context);
+    const BesideRecordings beside(driver_);
     driver_.MemFree(to_address(address));  // waits for kernels that use it
 }
 
@@ -394,6 +405,7 @@ std::unique_ptr<Recording> DriverDevice::end_recording() {
     const int ended = driver_.StreamEndCapture(here_.stream, &graph);
     here_.switch_streams();
     driver_.check(ended, "recording steps");
+    const BesideRecordings beside(driver_);
     GraphExec ready = nullptr;
     const int result = driver_.GraphInstantiate(&ready, graph, 0);
     driver_.GraphDestroy(graph);

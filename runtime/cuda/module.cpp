@@ -6,6 +6,7 @@
 #include <array>
 
 #include "runtime/core/text.h"
+#include "runtime/cuda/streams.h"
 
 namespace halo::rt::cuda {
 
@@ -120,11 +121,13 @@ LoadedModule::LoadedModule(const Driver& driver, Context context, Stream stream,
     std::array<int, 2> options = {kErrorLog, kErrorLogBytes};
     std::array<void*, 2> values = {log.data(), reinterpret_cast<void*>(log.size() - 1)};
     const std::string image(code);  // PTX must end with a zero
+    const BesideRecordings beside(driver_);
     const int result = driver_.ModuleLoadDataEx(&module_, image.c_str(), 2, options.data(), values.data());
     if (result != kSuccess) refuse_code(driver_, result, device_, name_, log.data());
 }
 
 LoadedModule::~LoadedModule() {
+    const BesideRecordings beside(driver_);
     driver_.CtxSetCurrent(context_);
     driver_.ModuleUnload(module_);
 }

@@ -14,6 +14,23 @@ namespace halo::rt::cuda {
 inline constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
 inline constexpr unsigned kWithoutTime = 2;  // CU_EVENT_DISABLE_TIMING
 
+// While another library of this thread records a stream of its own to a CUDA graph, the driver refuses what
+// is not put into streams, such as reserving memory, and ends that recording. What is done here has nothing
+// to do with it.
+class BesideRecordings {
+public:
+    explicit BesideRecordings(const Driver& driver) : driver_(driver) {
+        driver_.ThreadExchangeStreamCaptureMode(&mode_);
+    }
+    ~BesideRecordings() { driver_.ThreadExchangeStreamCaptureMode(&mode_); }
+    BesideRecordings(const BesideRecordings&) = delete;
+    BesideRecordings& operator=(const BesideRecordings&) = delete;
+
+private:
+    const Driver& driver_;
+    int mode_ = 2;  // CU_STREAM_CAPTURE_MODE_RELAXED; then the thread's
+};
+
 class GraphRecording final : public Recording {
 public:
     GraphRecording(const Driver& driver, Context context, GraphExec ready)
@@ -83,6 +100,20 @@ private:
     Event event_ = nullptr;
 };
 
+// Whether a stream's owner records what is put into it to a CUDA graph. That would be done when the graph is
+// run, as often as it is, and not now, as everything here takes for granted: steps are counted, and arrays
+// move, on the host.
+inline bool is_recorded(const Driver& driver, Stream stream) {
+    int status = 0;
+    return driver.StreamIsCapturing(stream, &status) != kSuccess || status != 0;
+}
+[[noreturn]] inline void refuse_recorded() {
+    throw Error(ErrorCode::launch_failed,
+                "this stream is being recorded to a CUDA graph, and what is asked for here is done at once; "
+                "do it before "
+                "or after the recording, or in another stream");
+}
+
 // A GPU's primary context, given back at the end, or the caller's; and a stream in it, which is our own where
 // the caller names none. Steps are recorded in another stream, so that the caller's is left to the caller
 // meanwhile, and may be the default one, which cannot record.
@@ -94,6 +125,11 @@ public:
         if (options.stream) stream = static_cast<Stream>(*options.stream);
         if (context == nullptr) retain_primary(options.ordinal);
         const int current = driver_.CtxSetCurrent(context);
+        if (current == kSuccess && !owns_stream_ && is_recorded(driver_, stream)) {
+            release_primary();
+            refuse_recorded();
+        }
+        callers_ = stream;
         int made =
             current == kSuccess && owns_stream_ ? driver_.StreamCreate(&stream, kNonBlocking) : current;
         if (made == kSuccess) made = driver_.StreamCreate(&recording_, kNonBlocking);
@@ -105,7 +141,8 @@ public:
     ~ContextAndStream() {
         driver_.CtxSetCurrent(context);
         use_stream(Device::StreamKind::main);
-        driver_.StreamSynchronize(stream);
+        if (owns_stream_ || !is_recorded(driver_, stream))  // to wait would end the recording
+            driver_.StreamSynchronize(stream);
         driver_.StreamDestroy(recording_);
         for (std::size_t kind = 1; kind < streams_.size(); ++kind) {
             if (streams_[kind] == nullptr) continue;
@@ -133,6 +170,10 @@ public:
     }
     Device::StreamKind kind() const { return kind_; }
 
+    void check_caller_records_nothing() const {
+        if (!owns_stream_ && is_recorded(driver_, callers_)) refuse_recorded();
+    }
+
     Context context = nullptr;
     Stream stream = nullptr;  // where work goes now
 
@@ -156,7 +197,7 @@ private:
     const Driver& driver_;
     int device_ = 0;
     bool is_primary_ = false, owns_stream_ = true;
-    Stream recording_ = nullptr;
+    Stream recording_ = nullptr, callers_ = nullptr;
     Device::StreamKind kind_ = Device::StreamKind::main;
     std::array<Stream, 3> streams_{};  // by kind; the one in use is `stream`
 };

@@ -38,6 +38,12 @@ int told(const char* name) {
     return result;
 }
 
+// What is not put into streams, while a thread that does not allow for it records one.
+bool is_refused_beside_recordings() {
+    constexpr int kRelaxed = 2;
+    return !state.streams_recorded_by_caller.empty() && state.capture_mode != kRelaxed;
+}
+
 // At the top of each function that works in a context.
 #define ENTER(name)                                    \
     if (const int result = told(#name)) return result; \
@@ -219,7 +225,7 @@ int cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
 }
 int cuMemAlloc_v2(Address* address, std::size_t bytes) {
     ENTER(cuMemAlloc_v2);
-    if (capturing) return kCapturing;
+    if (capturing || is_refused_beside_recordings()) return kCapturing;
     if (static_cast<std::int64_t>(bytes) > state.total_bytes - state.used_bytes) return kOutOfMemory;
     auto* start = static_cast<char*>(std::aligned_alloc(256, kHeader + (bytes + 255) / 256 * 256));
     std::memcpy(start, &bytes, sizeof bytes);
@@ -231,6 +237,7 @@ int cuMemAlloc_v2(Address* address, std::size_t bytes) {
 }
 int cuMemFree_v2(Address address) {
     ENTER(cuMemFree_v2);
+    if (is_refused_beside_recordings()) return kCapturing;
     char* start = bytes_at(address) - kHeader;
     std::size_t bytes = 0;
     std::memcpy(&bytes, start, sizeof bytes);
@@ -291,6 +298,7 @@ int cuMemsetD8Async(Address address, unsigned char value, std::size_t bytes, Str
 }
 int cuModuleLoadDataEx(CudaModule* module, const void* image, unsigned count, int* options, void** values) {
     ENTER(cuModuleLoadDataEx);
+    if (is_refused_beside_recordings()) return kCapturing;
     const std::string_view code = static_cast<const char*>(image);
     if (code == "of a newer CUDA") return kNoBinaryForGpu;
     if (code == "bad PTX") {
@@ -413,9 +421,21 @@ int cuStreamQuery(Stream) {
     ENTER(cuStreamQuery);
     return kSuccess;
 }
-int cuStreamSynchronize(Stream) {
+int cuStreamSynchronize(Stream stream) {
     ENTER(cuStreamSynchronize);
+    if (state.streams_recorded_by_caller.erase(stream) != 0) return kCapturing;
     return capturing ? kCapturing : kSuccess;
+}
+int cuStreamIsCapturing(Stream stream, int* status) {
+    ENTER(cuStreamIsCapturing);
+    *status = state.streams_recorded_by_caller.contains(stream) || (capturing && stream == capturing_stream)
+                  ? 1
+                  : 0;
+    return kSuccess;
+}
+int cuThreadExchangeStreamCaptureMode(int* mode) {
+    std::swap(*mode, state.capture_mode);
+    return kSuccess;
 }
 int cuStreamBeginCapture_v2(Stream stream, int) {
     ENTER(cuStreamBeginCapture_v2);
@@ -434,6 +454,7 @@ int cuStreamEndCapture(Stream, Graph* graph) {
 }
 int cuGraphInstantiateWithFlags(GraphExec* ready, Graph graph, unsigned long long) {
     ENTER(cuGraphInstantiateWithFlags);
+    if (is_refused_beside_recordings()) return kCapturing;
     const auto* work = reinterpret_cast<std::vector<std::function<void()>>*>(graph);
     *ready = reinterpret_cast<GraphExec>(new std::vector<std::function<void()>>(*work));
     ++state.live_graphs;

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 
 struct FakeLibcuda {
@@ -14,7 +15,9 @@ struct FakeLibcuda {
     int capability_major = 9;
     bool barriers_hang = false;     // of all blocks (runtime/limits): as where not all of them run at once
     bool copies_are_wrong = false;  // of the same kernels
+    std::set<const void*> streams_recorded_by_caller;  // to graphs of the caller's
     // Seen.
+    int capture_mode = 0;  // of the calling thread
     std::int64_t used_bytes = 0;
     int live_allocations = 0;
     int live_modules = 0;

@@ -1,5 +1,7 @@
 // Host programs on a GPU, as far as a driver that is made up of host memory can tell: whose context and
 // stream work goes to, which code is taken, and that nothing leaks.
+#include <cmath>
+
 #include "common.h"
 #include "fake_driver.h"
 #include "runtime/api/bundle.h"
@@ -143,6 +145,58 @@ TEST_CASE("a device and a stream of the caller's wait for each other") {
     const Device cpu = Device::cpu(1);
     cpu.wait_for_stream(nullptr);
     cpu.make_stream_wait(nullptr);
+}
+
+TEST_CASE("nothing is put into a stream that is being recorded to a graph of the caller's") {
+    FakeLibcuda& f = fake();
+    const auto before = held();
+    {
+        int stream = 0, other = 0;
+        CudaHandles handles;
+        handles.stream = &stream;
+        const auto refused = [&](const auto& call) {
+            return says(refusal(call, ErrorCode::launch_failed), "recorded to a CUDA graph");
+        };
+        std::optional<Device> another = Device::cuda(handles);
+        const Device device = Device::cuda(handles), own = Device::cuda();
+        Simulation simulation(program_of({heat("sm_90", {}, 0.25)}), device, {8});
+        simulation.write("u", std::vector<double>{1, 5, 2, 8, 3, 3, 9, 1});
+        simulation.step(3);
+        const std::vector<double> there = simulation.read("u");
+
+        f.streams_recorded_by_caller = {&stream};
+        CHECK(refused([&] { (void)Device::cuda(handles); }));
+        CHECK(refused([&] { simulation.step(2); }));
+        CHECK(refused([&] { simulation.wait(); }));
+        CHECK(refused([&] { (void)simulation.read("u"); }));
+        CHECK(refused([&] { own.wait_for_stream(&stream); }));
+        CHECK(refused([&] { own.make_stream_wait(&stream); }));
+        own.wait_for_stream(&other);
+        another.reset();
+        CHECK(f.streams_recorded_by_caller.contains(&stream));  // the recording has not ended
+
+        f.streams_recorded_by_caller = {};
+        CHECK(simulation.steps_done() == 3);
+        CHECK(simulation.read("u") == there);
+        simulation.step(1);
+    }
+    CHECK(held() == before);
+}
+
+TEST_CASE("a simulation with a stream of its own works beside recordings of the caller's") {
+    FakeLibcuda& f = fake();
+    const auto before = held();
+    int other = 0;
+    f.streams_recorded_by_caller = {&other};
+    {
+        Simulation simulation(program_of({heat("sm_90", {}, 0.25)}), Device::cuda(), {8});
+        simulation.write("u", std::vector<double>{1, 5, 2, 8, 3, 3, 9, 1});
+        simulation.step(300);
+        CHECK(std::abs(simulation.read("u")[0] - 4.0) < 1e-9);  // the mean
+    }
+    CHECK(f.capture_mode == 0);
+    CHECK(held() == before);
+    f.streams_recorded_by_caller = {};
 }
 
 TEST_CASE("cells are copied from and to the device's memory") {

@@ -1,0 +1,127 @@
+"""halocline.torch and halocline.jax on a GPU."""
+
+import numpy as np
+import pytest
+from conftest import TOTAL, heat_by_numpy
+from gpu_tools import COUNT, busy, numbers, on_a_gpu, total_by_numpy, wave_by_numpy
+
+import halocline as hl
+
+pytestmark = on_a_gpu
+
+
+# ---- torch
+
+
+def test_torch_op(torch):
+    step = hl.torch.op(hl.compile(TOTAL))
+    u = torch.as_tensor(numbers((20, 30)), device="cuda")
+    result = step(u, steps=7)
+    assert result.device == u.device and result.is_contiguous() and result.shape == u.shape
+    assert np.array_equal(result.cpu(), total_by_numpy(numbers((20, 30)), 7))
+    assert np.array_equal(u.cpu(), numbers((20, 30)))  # stays as it is
+    assert torch.equal(step(step(u, steps=3), steps=4), result) and torch.equal(step(u, steps=0), u)
+
+
+def test_torch_op_with_params(torch, heat, start):
+    result = hl.torch.op(heat)(torch.as_tensor(start, device="cuda"), steps=5, dt=0.1)
+    np.testing.assert_allclose(result.cpu(), heat_by_numpy(start, 5, 0.1), rtol=1e-4)
+
+
+def test_torch_op_with_a_past_an_input_and_an_output(torch, wave):
+    arrays = [np.random.default_rng(i).random((6, 7, 8)) for i in range(3)]
+    result = hl.torch.op(wave)(*(torch.as_tensor(each, device="cuda") for each in arrays), steps=3)
+    p, past = wave_by_numpy(*arrays, 3)
+    np.testing.assert_allclose(result.p.cpu(), p, rtol=1e-12, atol=1e-13)
+    np.testing.assert_allclose(result.p_past1.cpu(), past, rtol=1e-12, atol=1e-13)
+    assert result.energy.shape == (6, 7, 8)
+
+
+@pytest.mark.parametrize("is_default", [False, True])
+def test_torch_op_is_done_in_torchs_current_stream(torch, is_default):
+    step = hl.torch.op(hl.compile(COUNT))
+    u = torch.zeros((300, 200), dtype=torch.int32, device="cuda")
+    step(u)  # compiled
+    torch.cuda.synchronize()
+    with torch.cuda.stream(torch.cuda.default_stream() if is_default else torch.cuda.Stream()):
+        busy(torch)
+        u.fill_(7)
+        result = step(u, steps=5)
+        u.fill_(9)
+        assert (result * 2 == 24).all().item()
+
+
+def test_torch_op_of_a_tensor_in_another_layout(torch):
+    turned = torch.as_tensor(numbers((30, 20)), device="cuda").T
+    assert np.array_equal(hl.torch.op(hl.compile(TOTAL))(turned, steps=2).cpu(), total_by_numpy(numbers((30, 20)).T, 2))
+
+
+def test_torch_opcheck(torch, heat, start):
+    found = torch.library.opcheck(hl.torch.op(heat).operator, ([torch.as_tensor(start, device="cuda")], [1.0, 0.2], 3))
+    assert set(found.values()) == {"SUCCESS"}, found
+
+
+def test_torch_compile_sees_one_call(torch):
+    step = hl.torch.op(hl.compile(TOTAL))
+    u = torch.as_tensor(numbers((20, 30)), device="cuda")
+    compiled = torch.compile(lambda u: step(u * 2, steps=3) + 1, backend="eager", fullgraph=True)
+    assert np.array_equal(compiled(u).cpu(), total_by_numpy(numbers((20, 30)) * 2, 3) + 1)
+
+
+def test_tensors_on_different_devices_are_refused(torch, wave):
+    here, there = (torch.zeros((4, 5, 6), dtype=torch.float64, device=device) for device in ("cuda", "cpu"))
+    with pytest.raises(hl.ArrayError, match="give tensor.to"):
+        hl.torch.op(wave)(here, there, here)
+
+
+def test_torch_op_in_a_recording_is_refused(torch):
+    step = hl.torch.op(hl.compile(TOTAL))
+    u = torch.as_tensor(numbers((20, 30)), device="cuda")
+    step(u)
+    x = torch.zeros(4, device="cuda")
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        x += 1
+        with pytest.raises(hl.LaunchError, match="recorded to a CUDA graph"):
+            step(u, steps=2)
+    graph.replay()
+    torch.cuda.synchronize()
+    assert x.tolist() == [1] * 4 and np.array_equal(step(u, steps=2).cpu(), total_by_numpy(numbers((20, 30)), 2))
+
+
+# ---- JAX
+
+
+@pytest.fixture
+def on_jax(jax):
+    return hl.jax.call(hl.compile(TOTAL), device="cuda"), jax.device_put(numbers((20, 30)), jax.devices("gpu")[0])
+
+
+def test_jax_call(on_jax):
+    step, u = on_jax
+    result = step(u, steps=7)
+    assert result.devices() == u.devices() and np.array_equal(result, total_by_numpy(numbers((20, 30)), 7))
+
+
+def test_jax_call_in_jit(jax, on_jax):
+    step, u = on_jax
+    traced = jax.jit(lambda u: step(u * 2, steps=3) + 1)
+    assert np.array_equal(traced(u), total_by_numpy(numbers((20, 30)) * 2, 3) + 1)
+
+
+def test_jax_call_in_scan(jax, on_jax):
+    step, u = on_jax
+    scanned, _ = jax.lax.scan(lambda u, _: (step(u, steps=4), None), u, length=3)
+    assert np.array_equal(scanned, total_by_numpy(numbers((20, 30)), 12))
+
+
+def test_jax_call_in_vmap(jax, on_jax):
+    step, u = on_jax
+    both = jax.vmap(lambda u: step(u, steps=2))(jax.numpy.stack([u, u + 1]))
+    assert np.array_equal(both[1], total_by_numpy(numbers((20, 30)) + 1, 2))
+
+
+def test_jax_call_with_a_traced_param(jax, heat, start):
+    step = hl.jax.call(heat, device="cuda")
+    result = jax.jit(lambda u, dt: step(u, steps=5, dt=dt))(start, np.float32(0.1))
+    np.testing.assert_allclose(result, heat_by_numpy(start, 5, 0.1), rtol=1e-4)
