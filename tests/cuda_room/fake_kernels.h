@@ -14,6 +14,12 @@
 namespace fake_gpu {
 
 inline FakeLibcuda state;
+
+// What is not put into streams, while a thread that does not allow for it records one.
+inline bool is_refused_beside_recordings() {
+    constexpr int kRelaxed = 2;
+    return !state.streams_recorded_by_caller.empty() && state.capture_mode != kRelaxed;
+}
 inline std::size_t last_blocks = 0;  // of the kernel that runs, along its first axis
 
 struct Kernel {

@@ -38,12 +38,6 @@ int told(const char* name) {
     return result;
 }
 
-// What is not put into streams, while a thread that does not allow for it records one.
-bool is_refused_beside_recordings() {
-    constexpr int kRelaxed = 2;
-    return !state.streams_recorded_by_caller.empty() && state.capture_mode != kRelaxed;
-}
-
 // At the top of each function that works in a context.
 #define ENTER(name)                                    \
     if (const int result = told(#name)) return result; \
