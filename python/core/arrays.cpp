@@ -103,7 +103,8 @@ static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));
 int get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
     buffer->obj = nullptr;
     try {
-        const Cells& cells = cells_of(nb::cast<const Array&>(nb::handle(self)));
+        const auto& array = nb::cast<const Array&>(nb::handle(self));
+        const Cells& cells = cells_of(array);
         const char* refusal = nullptr;
         if (cells.is_on_gpu())
             refusal =
