@@ -187,8 +187,10 @@ private:
         };
         const std::string walked = kAxes[rank_ - 1];
         add(40, "most", "max(abs(a))");
-        add(40, "change", "norm2(a[t+1] - a)");
-        add(20, "total", fmt::format("sum(a[t+1] + {}) on {} in 2..-3", number(), walked));
+        add(40, "change", random_.chance(50) ? "norm2(a[t+1] - a)" : "norm1(a[t+1] - a)");
+        add(20, "total",
+            fmt::format("{}(a[t+1] + {}) on {} in 2..-3", random_.chance(50) ? "sum" : "mean", number(),
+                        walked));
         add(15, "slope", "sum((" + around("a", "", most_) + ")^2)");
         if (has_second_) add(20, "least", "min(b[t+1]) where a > 1/4");
         if (has_second_ && random_.chance(50)) add(20, "ahead", "max(" + around("b", "+1", most_) + ")");

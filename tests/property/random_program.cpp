@@ -404,13 +404,15 @@ private:
         StatementSpec statement;
         statement.kind = StatementSpec::Kind::reduction;
         statement.target = fmt::format("r{}", index);
-        statement.operation = random_.pick<std::string>({"sum", "min", "max", "norm2"});
+        statement.operation = random_.pick<std::string>({"sum", "min", "max", "norm2", "mean", "norm1"});
         const bool exact = statement.operation == "min" || statement.operation == "max";
         if (exact && random_.chance(30)) reductions_.push_back(statement.target);  // reads its own last value
         statement.value = tamed(expression(2), 1);
         if (exact && (reductions_.empty() || reductions_.back() != statement.target))
             reductions_.push_back(statement.target);
         if (random_.chance(30)) statement.guard = random_guard();
+        if (statement.operation == "mean" && statement.guard.starts_with("where"))
+            statement.operation = "sum";
         program_.statements.push_back(std::move(statement));
     }
 
