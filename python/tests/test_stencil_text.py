@@ -226,6 +226,7 @@ def test_reductions_that_statements_read():
         clock.next = clock + dt
         hl.reduce(elapsed=hl.max(clock.next), start=0)
         mass, size = hl.reduce(mass=hl.sum(u), size=hl.norm2(u))
+        hl.reduce(level=hl.mean(u), weight=hl.norm1(u))
 
     assert_same(
         adaptive,
@@ -240,6 +241,8 @@ def test_reductions_that_statements_read():
             reduce elapsed = max(clock[t+1]) start 0
             reduce mass = sum(u)
             reduce size = norm2(u)
+            reduce level = mean(u)
+            reduce weight = norm1(u)
         }
         """,
     )

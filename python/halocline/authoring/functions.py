@@ -13,7 +13,7 @@ from .places import here
 
 __all__ = (  # what `halocline` has of these
     "sqrt rsqrt cbrt exp log sin cos tan asin acos atan sinh cosh tanh floor ceil round trunc abs re im arg conj pow"
-    " atan2 mod div min max sum norm2 where on d d2 laplacian biharmonic grad curl upwind interpolate dot cross norm"
+    " atan2 mod div min max sum mean norm1 norm2 where on d d2 laplacian biharmonic grad curl upwind interpolate dot cross norm"
     " pos idx len random normal reduce reduction pi step time"
 ).split()
 
@@ -238,7 +238,7 @@ class Reduced:
     """max(u) of all cells: what hl.reduce gives a name."""
 
     _halocline_hint = (
-        "hl.sum, min, max and norm2 of one argument are of all cells: name them by hl.reduce, m = hl.reduce(hl.max(u))"
+        "hl.sum, min, max, mean, norm1 and norm2 of one argument are of all cells: name them by hl.reduce, m = hl.reduce(hl.max(u))"
     )
 
     def __init__(self, operation: str, value):
@@ -276,6 +276,16 @@ def sum(value) -> Reduced:
     return Reduced("sum", value)
 
 
+def mean(value) -> Reduced:
+    """The mean over all cells that have a value, for hl.reduce."""
+    return Reduced("mean", value)
+
+
+def norm1(value) -> Reduced:
+    """The sum of absolute values over all cells, for hl.reduce."""
+    return Reduced("norm1", value)
+
+
 def norm2(value) -> Reduced:
     """The square root of the sum of squares over all cells, for hl.reduce."""
     return Reduced("norm2", value)
@@ -297,7 +307,7 @@ def reduce(reduced: Reduced | None = None, *, start=None, on=None, where=None, n
 
 def _reduce(builder, name: str, reduced, start, on, where) -> Symbol:
     if not isinstance(reduced, Reduced):
-        raise StencilError(f"`{name}` is to be hl.sum, hl.min, hl.max or hl.norm2 of an expression; it is {reduced!r}")
+        raise StencilError(f"`{name}` is to be hl.sum, hl.min, hl.max, hl.mean, hl.norm1 or hl.norm2 of an expression; it is {reduced!r}")
     pieces: list[Piece] = [f"reduce {declared_name('hl.reduce', name)} = "]
     pieces += [f"{reduced.operation}(", (reduced.value, Level.CONDITIONAL), ")"]
     if start is not None:
