@@ -103,8 +103,8 @@ static_assert(sizeof(Py_ssize_t) == sizeof(std::int64_t));
 int get_buffer(PyObject* self, Py_buffer* buffer, int flags) {
     buffer->obj = nullptr;
     try {
-        const auto& array = nb::cast<const Array&>(nb::handle(self));
-        const Cells& cells = cells_of(array);
+        const nb::handle object(self);  // by name: GCC 13 warns of a temporary
+        const Cells& cells = cells_of(nb::cast<const Array&>(object));
         const char* refusal = nullptr;
         if (cells.is_on_gpu())
             refusal =
