@@ -169,7 +169,7 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
             });
         if (is_injected) continue;  // it is meant to start at rest
         bool starts_with_values = field.role == ir::Role::state || field.role == ir::Role::input;
-        if (starts_with_values && is_read(program, field) && !filled.contains(field.name))
+        if (starts_with_values && !filled.contains(field.name) && is_read(program, field))
             zeros.push_back(field.name);
     }
     return zeros;

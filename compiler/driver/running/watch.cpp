@@ -48,9 +48,8 @@ Watch::Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks, std::i
         bytes += cell_count(request.extent) * rt::size_of(engine_.type_of(field));
     keeps_ = keeps_ && bytes <= kMaxKeptBytes;
     for (const std::string& field : request.states) {
-        // Each rank would decide that by its own cells.
-        const bool is_found_in_place = ranks.count() == 1 && engine.is_finite(field);
-        if (!is_small && !is_found_in_place) continue;
+        // Where states would have to be fetched. Each of several ranks would decide that by its own cells.
+        if (!is_small && (ranks.count() > 1 || !engine.is_finite(field).has_value())) continue;
         Parts values;
         if (find_trouble(field, keeps_ ? &values : nullptr)) continue;
         watched_.push_back(field);
