@@ -61,8 +61,7 @@ public:
                 const std::string& axis = program_.axes.front().name;
                 diagnostic.note(
                     fmt::format("cells at a `free` face keep their value only where what they read is "
-                                "missing, however wide "
-                                "the halo; `on {} in {}..{} {{ … }}` leaves out more",
+                                "missing, however wide the halo; `on {} in {}..{} {{ … }}` leaves out more",
                                 axis, *width, -*width - 1));
             }
         }

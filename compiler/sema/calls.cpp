@@ -110,8 +110,7 @@ Value Evaluator::unknown_call(const syntax::CallExpr& node, SourceRange where) {
                fmt::format("rounding to `{}` in an expression is not built yet", name))
             .note(
                 "`f32(a)` and `f64(a)` round to these types, `round(a)` to a whole number; a field rounds "
-                "what it is "
-                "assigned to its own type");
+                "what it is assigned to its own type");
         return Value();
     }
     std::vector<std::string> likely =

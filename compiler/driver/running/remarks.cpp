@@ -17,8 +17,7 @@ std::string boundary_note(const sema::AnalyzedStencil& stencil) {
     if (stencil.without_boundary.empty()) return "";
     return fmt::format(
         "note: {}: no boundary is written for {}, so cells whose neighbours are past the edge keep their "
-        "value; "
-        "`boundary free` says that this is meant",
+        "value; `boundary free` says that this is meant",
         stencil.program.name, join(stencil.without_boundary, ", "));
 }
 
