@@ -16,8 +16,8 @@ bool is_cuda(const SourceRequest& request);
 
 enum class Mode { read, compile };
 
-// A compiler that is ready to run an action; its messages go to `messages`. replacement: a text in the place of
-// the file's; null: the file's own. Throws SourceError.
+// A compiler that is ready to run an action; its messages go to `messages`. replacement: a text in the place
+// of the file's; null: the file's own. Throws SourceError.
 std::unique_ptr<clang::CompilerInstance> make_compiler(const SourceRequest& request, Mode mode,
                                                        const std::string* replacement,
                                                        llvm::raw_string_ostream& messages);
