@@ -95,6 +95,8 @@ std::optional<Refusal> LinearScheme::read(const ir::Assign& assign) {
         }
     }
     std::optional<Refusal> refusal;
+    if (assign.sweep)
+        refusal = Refusal{"a sweep gives each cell a value made of all before it", assign.where};
     if (assign.condition) {
         refusal = Refusal{"a condition makes the step differ from cell to cell",
                           (*program_)[*assign.condition].where};

@@ -188,6 +188,11 @@ bool leaves(const Region& region, const Offset& offset) {
     return false;
 }
 
+bool is_along(Offset offset, int axis) {
+    offset[static_cast<std::size_t>(axis)] = 0;
+    return offset == Offset{};
+}
+
 }  // namespace
 
 bool is_partial(const Assign& assign) {
@@ -202,7 +207,7 @@ std::vector<bool> in_place_statements(const Program& program) {
         if (!assign) continue;
         bool& is_written = written[{assign->target.index, assign->time}];
         const bool chooses = !assign->region.is_whole() || assign->condition.has_value();
-        result[i] = is_written || (chooses && program[assign->target].role == Role::output);
+        result[i] = is_written || assign->sweep || (chooses && program[assign->target].role == Role::output);
         is_written = true;
     }
     return result;
@@ -216,6 +221,7 @@ std::optional<Access> read_of_written(const Program& program, const Assign& assi
         const auto* access = std::get_if<Access>(&program.exprs[i].node);
         if (!access || access->field != assign.target || access->time != assign.time) continue;
         if (access->offset == Offset{} || leaves(assign.region, access->offset)) continue;
+        if (assign.sweep && is_along(access->offset, assign.sweep->axis)) continue;
         // The condition itself is evaluated in every cell of the region.
         const bool is_coloured = assign.condition && !std::ranges::binary_search(in_condition, i);
         if (is_coloured && colours.are_apart(*assign.condition, access->offset)) continue;

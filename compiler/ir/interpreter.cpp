@@ -15,6 +15,7 @@
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/rounding.h"
 #include "compiler/ir/row_evaluator.h"
+#include "compiler/ir/sweeps.h"
 #include "compiler/support/error.h"
 
 namespace halo::ir {
@@ -208,12 +209,26 @@ struct Interpreter::State {
                 std::min<std::int64_t>(cells.end, extent[axis] - margins[axis][1])};
     }
 
+    using Spans = std::array<std::pair<std::int64_t, std::int64_t>, kMaxRank>;
+    template <class Statement>
+    Spans spans_of(const Statement& statement) const {
+        Spans spans;
+        for (int axis = 0; axis < kMaxRank; ++axis)
+            spans[static_cast<std::size_t>(axis)] = span(statement.region, statement.margins, axis);
+        return spans;
+    }
+
     // Calls use(index of the cell, value) for all cells that a statement is for, in memory order.
     template <class Statement, class Use>
     void for_each_cell(const Statement& statement, Use&& use) {
-        const auto [begin_x, end_x] = span(statement.region, statement.margins, 0);
-        const auto [begin_y, end_y] = span(statement.region, statement.margins, 1);
-        const auto [begin_z, end_z] = span(statement.region, statement.margins, 2);
+        for_each_cell_in(spans_of(statement), statement, use);
+    }
+
+    template <class Statement, class Use>
+    void for_each_cell_in(const Spans& spans, const Statement& statement, Use&& use) {
+        const auto [begin_x, end_x] = spans[0];
+        const auto [begin_y, end_y] = spans[1];
+        const auto [begin_z, end_z] = spans[2];
         std::vector<double> values, chosen;
         for (std::int64_t z = begin_z; z < end_z; ++z) {
             for (std::int64_t y = begin_y; y < end_y; ++y) {
@@ -225,6 +240,29 @@ struct Interpreter::State {
                     for (std::int64_t i = 0; i < cells; ++i)
                         if (!statement.condition || chosen[i] != 0) use(first + i, values[i]);
                 }
+            }
+        }
+    }
+
+    // The statements of a sweep, from `first` on: one plane across its axis after the other. Lines are
+    // independent of each other, so the cells of a plane may be done at once.
+    void run_sweep(std::size_t first, std::size_t past) {
+        const LineSweep& sweep = *sweep_of(program.statements[first]);
+        const auto axis = static_cast<std::size_t>(sweep.axis);
+        for (std::int64_t n = 0; n < extent[axis]; ++n) {
+            const std::int64_t at = sweep.upwards ? n : extent[axis] - 1 - n;
+            for (std::size_t i = first; i < past; ++i) {
+                const auto& assign = std::get<Assign>(program.statements[i]);
+                Spans spans = spans_of(assign);
+                if (at < spans[axis].first || at >= spans[axis].second) continue;
+                spans[axis] = {at, at + 1};
+                const Field& field = program[assign.target];
+                std::vector<double>& written =
+                    assign.time == 1 ? next[assign.target.index] : levels[assign.target.index].front();
+                for_each_cell_in(spans, assign, [&](std::int64_t cell, double value) {
+                    written[cell] = value;
+                    round_to_storage(field, &written[cell], 1);
+                });
             }
         }
     }
@@ -384,8 +422,16 @@ std::vector<double>& Interpreter::field(const std::string& name, int time) {
 void Interpreter::step() {
     state_->begin_step();
     const std::vector<Statement>& statements = state_->program.statements;
-    for (std::size_t i = 0; i < statements.size(); ++i)
+    for (std::size_t i = 0; i < statements.size();) {
+        if (sweep_of(statements[i]) != nullptr) {
+            const std::size_t past = end_of_sweep(state_->program, i);
+            state_->run_sweep(i, past);
+            i = past;
+            continue;
+        }
         std::visit([&](const auto& node) { state_->run(node, state_->in_place[i]); }, statements[i]);
+        ++i;
+    }
     state_->advance();
 }
 

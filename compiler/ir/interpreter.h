@@ -22,6 +22,9 @@
 //   margins     a state keeps its value at t there, an output what it held (0 at first); so do cells outside
 //               of a statement's region and where its condition is false. Of a level that is written before
 //               they keep what was written. A let has no value there: NaN
+//   sweeps      along their axis cell after cell, all statements of the sweep at each; reads of what it
+//   writes
+//               see what is there at that moment
 //   functions   the float functions of the C library for f32; engines agree within a bound
 #pragma once
 

@@ -371,6 +371,11 @@ private:
         write(*condition, Precedence::select);
     }
 
+    void write_sweep(const LineSweep& sweep) {
+        put("    sweep {} along {} {}", sweep.number,
+            program_.axes[static_cast<std::size_t>(sweep.axis)].name, sweep.upwards ? "up" : "down");
+    }
+
     void write_statement(const Assign& assign) {
         write_shared(assign.value);
         if (assign.condition) write_shared(*assign.condition);
@@ -381,6 +386,7 @@ private:
         write(assign.value, Precedence::select);
         write_cells(assign.region, assign.condition);
         write_widths("    margins", assign.margins);
+        if (assign.sweep) write_sweep(*assign.sweep);
         text_ += '\n';
     }
 

@@ -317,6 +317,17 @@ struct Region {
     friend bool operator==(const Region&, const Region&) = default;
 };
 
+// In which order the cells of a statement are done: along one axis one after the other, so that a cell reads
+// what the statement has given to those before it. Lines along the axis are independent of each other.
+// Statements of the same number stand one after the other and are done together, all of them at each cell.
+// What sweeps may read is in sweeps.h.
+struct LineSweep {
+    int axis = 0;
+    bool upwards = true;  // from the low face
+    int number = 0;
+    friend bool operator==(const LineSweep&, const LineSweep&) = default;
+};
+
 // A level may be written by several statements. The first gives every cell a value: where it says nothing
 // (outside its region, where its condition is false, in its margins) the old one, of t for a state, what it
 // held for an output. Later ones change the cells that they are for, in place, after all that was written
@@ -329,6 +340,7 @@ struct Assign {
     Margins margins{};
     Region region{};
     std::optional<ExprId> condition;  // boolean: cells where it is false are left out. Not of lets
+    std::optional<LineSweep> sweep;   // none: all cells at once. Not of lets
     SourceRange where;
 };
 enum class ReduceOp : std::uint8_t { sum, min, max };  // sum accumulates in f64

@@ -8,6 +8,7 @@
 #include "compiler/ir/access_walk.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/sweeps.h"
 
 namespace halo::ir {
 
@@ -93,7 +94,25 @@ private:
     using Level = std::pair<std::uint32_t, int>;
 
     void add(int i) {
-        const Statement& statement = program_.statements[i];
+        if (i < past_sweep_) {  // in the stage of the sweep's first statement, which came with all others
+            found_.push_back({i, first_of_sweep_, false, false});
+            last_alone_ = i;
+            return;
+        }
+        first_of_sweep_ = i;
+        past_sweep_ = i + 1;
+        if (sweep_of(program_.statements[i]) != nullptr)
+            past_sweep_ = static_cast<int>(end_of_sweep(program_, static_cast<std::size_t>(i)));
+        for (int member = i; member < past_sweep_; ++member)
+            add_reads(i, member);
+        add_order(i);
+        for (int member = i; member < past_sweep_; ++member)
+            add_write(i, member);
+    }
+
+    // What statement `member` reads comes before statement `i`.
+    void add_reads(int i, int member) {
+        const Statement& statement = program_.statements[member];
         std::map<Level, bool> reads;  // and whether at an offset
         walk_.for_each_access(roots_of(statement), [&](const Access& access) {
             bool& at_offset = reads[{access.field.index, access.time}];
@@ -110,8 +129,12 @@ private:
                 found_.push_back({i, writer, at_offset || alone_[writer], true});
             readers_[level].push_back(i);
         }
-        for (const int reduction : reductions_read_[i])
+        for (const int reduction : reductions_read_[member])
             if (reduction < i) found_.push_back({i, reduction, true, false});
+    }
+
+    void add_order(int i) {
+        const Statement& statement = program_.statements[i];
         // A reduction runs no earlier than what reads its last value.
         for (int earlier = 0; earlier < i; ++earlier) {
             const std::vector<int>& read = reductions_read_[earlier];
@@ -126,7 +149,11 @@ private:
             found_.push_back({i, last_alone_, true, false});
         }
         if (alone_[i]) last_alone_ = i;
-        const std::optional<WrittenLevel> written = written_level(statement);
+    }
+
+    // What `member` writes comes after what read it before.
+    void add_write(int i, int member) {
+        const std::optional<WrittenLevel> written = written_level(program_.statements[member]);
         if (!written) return;
         const Level level{written->field.index, written->time};
         if (alone_[i]) {
@@ -134,7 +161,7 @@ private:
             for (const int reader : readers_[level])
                 if (reader != i) found_.push_back({i, reader, true, false});
         }
-        writers_[level].push_back(i);
+        writers_[level].push_back(member);
     }
 
     const Program& program_;
@@ -143,6 +170,7 @@ private:
     std::vector<std::vector<int>> reductions_read_;
     std::map<Level, std::vector<int>> writers_, readers_;
     int last_alone_ = -1;
+    int first_of_sweep_ = 0, past_sweep_ = 0;  // of the statement that was added last
     std::vector<Dependence> found_;
 };
 

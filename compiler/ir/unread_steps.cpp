@@ -85,7 +85,10 @@ private:
                 continue;
             }
             first = std::get_if<Assign>(&statement);
-            if (first == nullptr || !chooses_the_same_cells(*first) || reads_its_target(*first)) return true;
+            if (first == nullptr || !chooses_the_same_cells(*first)) return true;
+            // A sweep over all cells reads what it has computed itself.
+            const bool is_whole_sweep = first->sweep && !is_partial(*first);
+            if (!is_whole_sweep && reads_its_target(*first)) return true;
         }
         return false;
     }

@@ -5,19 +5,51 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/print.h"
+#include "compiler/ir/sweeps.h"
 #include "compiler/ir/verifier.h"
 
 namespace halo::ir {
 
 void Verifier::check_statements() {
     written_.assign(program_.fields.size(), false);
-    for (const Statement& statement : program_.statements)
-        std::visit([&](const auto& alternative) { check_statement(alternative); }, statement);
+    const LineSweep* last = nullptr;
+    for (std::size_t i = 0; i < program_.statements.size(); ++i) {
+        const LineSweep* const sweep = sweep_of(program_.statements[i]);
+        if (sweep != nullptr && (last == nullptr || *last != *sweep)) check_sweep(i);
+        last = sweep;
+        std::visit([&](const auto& alternative) { check_statement(alternative); }, program_.statements[i]);
+    }
     for (std::size_t i = 0; i < program_.fields.size(); ++i) {
         const Field& field = program_.fields[i];
         if (!written_[i] && field.role != Role::input)
             broken("{} {} is never written", name_of(field.role), field.name);
     }
+}
+
+// What its statements read of each other is there when it begins.
+void Verifier::check_sweep(std::size_t first) {
+    const auto& begin = std::get<Assign>(program_.statements[first]);
+    if (begin.sweep->axis < 0 || begin.sweep->axis >= program_.rank()) return broken("a sweep along no axis");
+    const std::size_t past = end_of_sweep(program_, first);
+    for (std::size_t i = first; i < past; ++i) {
+        const auto& assign = std::get<Assign>(program_.statements[i]);
+        if (assign.target.index >= program_.fields.size() || assign.value.index >= program_.exprs.size())
+            return broken("a sweep of nothing");
+        const Field& field = program_[assign.target];
+        if (field.role == Role::intermediate) broken("let {} is given its cells by a sweep", field.name);
+        if (assign.region != begin.region) broken("{} is swept over other cells", field.name);
+        if (field.role == Role::state && !written_[assign.target.index] && is_partial(assign))
+            broken("cells of {} that a sweep leaves out are given no value", field.name);
+        for (std::size_t other = first; other < i; ++other)
+            if (std::get<Assign>(program_.statements[other]).target == assign.target)
+                broken("a sweep writes {} twice", field.name);
+    }
+    const auto is_written = [this](FieldId field) { return written_[field.index]; };
+    if (const auto mistake = find_sweep_mistake(program_, first, is_written))
+        broken("a sweep reads {} out of order",
+               program_[std::get<Access>(program_[mistake->read].node).field].name);
+    for (std::size_t i = first; i < past; ++i)
+        written_[std::get<Assign>(program_.statements[i]).target.index] = true;
 }
 
 // A statement costs what it reaches and no more, so programs of many statements stay linear.

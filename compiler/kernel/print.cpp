@@ -133,8 +133,11 @@ void Printer::loop(const For& loop, int depth) {
     const std::string advance =
         int_value(loop.step) == 1 ? "++" + loop.var : loop.var + " += " + expression(loop.step);
     const std::string head =
-        fmt::format("for ({} {} = {}; {} < {}; {})", type_name(loop.type), loop.var, expression(loop.begin),
-                    loop.var, expression(loop.end, kRelation + 1), advance);
+        loop.downwards
+            ? fmt::format("for ({} {} = {}; {} >= {}; --{})", type_name(loop.type), loop.var,
+                          expression(loop.end - 1), loop.var, expression(loop.begin, kRelation + 1), loop.var)
+            : fmt::format("for ({} {} = {}; {} < {}; {})", type_name(loop.type), loop.var,
+                          expression(loop.begin), loop.var, expression(loop.end, kRelation + 1), advance);
     const bool braces = !is_single(loop.body);
     line(depth, head + (braces ? " {" : ""));
     block(loop.body, depth + 1);

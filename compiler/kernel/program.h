@@ -326,6 +326,7 @@ struct For {  // for (int var = begin; var < end; var += step)
     Block body;
     Type type = Type::i32;
     int turns = 0;
+    bool downwards = false;  // for (int var = end - 1; var >= begin; --var); of steps of 1 alone
 };
 struct If {
     Expr condition;

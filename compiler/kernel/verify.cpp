@@ -212,6 +212,8 @@ private:
         expect(node.step, node.type, "the step of loop `" + node.var + "`");
         if (const auto step = literal_of(node.step); step && *step < 1)
             fault("loop `{}` steps by {}", node.var, *step);
+        if (node.downwards && literal_of(node.step) != 1)
+            fault("loop `{}` goes down by other steps than 1", node.var);
         const bool differs = varies(node.begin) || varies(node.end) || varies(node.step);
         scopes_.emplace_back();
         declare(node.var, {Entity::Kind::scalar, node.type, false, 1, false, differs, false});

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
 #include "compiler/kernel/verify.h"
@@ -35,9 +34,8 @@ constexpr int kStrip = 256;
 // Rows of a table whose columns one block computes.
 constexpr int kBlockOfRows = 1024;
 
-// Along all other axes one block has all cells, so that blocks count along one axis; but see
-// has_blocks_of_rows().
-constexpr int kWholeAxis = std::numeric_limits<int>::max();
+// Lines of a sweep along the slowest of two axes that one block has.
+constexpr int kLinesOfSweep = 64;
 
 // C++ has no min without a header.
 Expr least(const Expr& a, const Expr& b) {
@@ -60,7 +58,10 @@ public:
 
     StrategyResult lower() {
         const int rank = context_.rank();
+        // Along all other axes one block has all cells, so that blocks count along one axis; but see
+        // has_blocks_of_rows().
         result_.tile.fill(kWholeAxis);
+        if (!context_.stage().swept.empty()) return sweep();
         result_.tile[rank - 1] = rank == 1 ? kBlockOfLine : 1;
         for (int axis = 0; axis < rank; ++axis) {
             index_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
@@ -101,6 +102,53 @@ public:
     }
 
 private:
+    // ---- sweeps: blocks are lines beside each other, and each goes along its lines in order
+
+    StrategyResult sweep() {
+        const int rank = context_.rank();
+        const ir::Assign& first = *context_.stage().in_place;
+        const ir::LineSweep& along = *first.sweep;
+        for (int axis = 0; axis < rank; ++axis) {
+            index_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
+            bounds_[axis] = region_bounds(context_, first.region, axis);
+        }
+        // The axis that blocks count along: the slowest that the sweep does not go along.
+        const int shared = along.axis < rank - 1 ? rank - 1 : rank - 2;
+        Bounds cells = bounds_[0];
+        if (shared == 0) {
+            result_.tile[0] = kLinesOfSweep;
+            cells.begin = kernel::variable("block", Type::i32) * kLinesOfSweep + bounds_[0].begin;
+            cells.end = least(bounds_[0].end, cells.begin + kLinesOfSweep);
+        }
+        Block cell, lines;
+        change_in_place(cell_sources(), cell);
+        declare_rows(lines);
+        lines.push_back(along.axis == 0 ? sweep_loop(along, cells, std::move(cell))
+                                        : kernel::For{"i", cells.begin, cells.end, 1,
+                                                      kernel::Unroll::vectorize, std::move(cell)});
+        for (int axis = 1; axis < rank; ++axis) {
+            if (axis == shared) continue;
+            lines = {axis == along.axis
+                         ? sweep_loop(along, bounds_[axis], std::move(lines))
+                         : kernel::For{Context::kIndexNames[axis], bounds_[axis].begin, bounds_[axis].end, 1,
+                                       kernel::Unroll::leave, std::move(lines)}};
+        }
+        if (shared < 0) {  // one line
+            append(body(), std::move(lines));
+            return std::move(result_);
+        }
+        if (shared > 0) result_.tile[static_cast<std::size_t>(shared)] = 1;
+        const Expr before = shared == 0 ? Expr(0) : bounds_[shared].begin;
+        body().push_back(
+            kernel::For{shared == 0 ? "block" : Context::kIndexNames[shared],
+                        kernel::convert(kernel::variable("begin", Type::i64), Type::i32) + before,
+                        kernel::convert(kernel::variable("end", Type::i64), Type::i32) + before, 1,
+                        kernel::Unroll::leave, std::move(lines)});
+        return std::move(result_);
+    }
+
+    // ---- all cells at once
+
     Block& body() { return result_.function.body; }
     Type type_of(const Level& level) const { return storage_type(context_.stage().field(level).storage); }
 
@@ -220,14 +268,9 @@ private:
     }
 
     void change_in_place(const CellSources& sources, Block& cell) {
-        const Level& level = context_.stage().writes.front().level;
-        InPlaceCell change = lower_in_place(context_, sources, cell);
-        change.body.push_back(kernel::Assign{row_element(level, {}), change.value});
-        if (change.inside.has_value()) {
-            cell.push_back(kernel::If{change.inside, std::move(change.body), {}});
-        } else {
-            append(cell, std::move(change.body));
-        }
+        change_cell(
+            context_, sources, [&](const Level& level) { return row_element(level, {}); }, [](Block&) {},
+            cell);
     }
 
     // Sums over tables: strips of cells go through the rows together, so that a strip's sums stay in the

@@ -132,8 +132,8 @@ void add_point_kernel(const StageKernel& use, const ProgramLayout& layout, Image
 
 std::int64_t bytes_per_cell(const StageView& stage) {
     std::int64_t bytes = 0;
-    for (const Read& read : stage.reads)
-        bytes += size_of(storage_type(stage.field(read.level).storage));
+    for (const Read& read : stage.reads)  // what a sweep has just written is still in a cache
+        if (!stage.sweeps_level(read.level)) bytes += size_of(storage_type(stage.field(read.level).storage));
     for (const Write& write : stage.writes)
         bytes += size_of(storage_type(stage.field(write.level).storage));
     return bytes;
@@ -153,7 +153,7 @@ std::string schedule_words(const StageView& stage, const schedule::Schedule& sch
 
 // A box that is thin along the contiguous axis has no use for rows of threads: they lie along the next one.
 schedule::Schedule fitted(schedule::Schedule schedule, const StageView& stage) {
-    if (stage.in_place == nullptr || stage.rank() == 1) return schedule;
+    if (stage.in_place == nullptr || !stage.swept.empty() || stage.rank() == 1) return schedule;
     const ir::Region::Range& range = stage.in_place->region.ranges[0];
     const int width = range.end.offset - range.begin.offset;
     if (range.begin.from_high != range.end.from_high || width < 1 || width >= schedule.threads[0])

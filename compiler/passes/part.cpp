@@ -7,6 +7,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/sweeps.h"
 
 namespace halo::passes {
 
@@ -112,6 +113,12 @@ bool is_periodic(const ir::Program& program, int axis) {
 }
 
 std::string why_uncut(const ir::Program& program, int axis) {
+    for (const ir::Statement& statement : program.statements) {
+        const ir::LineSweep* const sweep = ir::sweep_of(statement);
+        if (sweep != nullptr && sweep->axis == axis)
+            return fmt::format("a sweep goes along {}, cell after cell",
+                               program.axes[static_cast<std::size_t>(axis)].name);
+    }
     if (!is_periodic(program, axis)) return {};
     for (const ir::Field& field : program.fields)
         if (is_read_past(field, axis) && !wraps_along(field, axis))

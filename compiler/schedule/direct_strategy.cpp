@@ -99,6 +99,15 @@ std::vector<Lengths> direct_cells(const Footprint& footprint) {
     return cell_boxes(footprint, vector_widths(footprint), footprint.rank);
 }
 
+// Lines of a sweep are few: small blocks give every SM some of them. Neighbouring threads have neighbouring
+// cells of the first axis, unless that is the one that the sweep goes along.
+std::vector<Lengths> direct_threads(const Footprint& footprint) {
+    if (!footprint.swept_axis) return thread_shapes(footprint.rank);
+    if (*footprint.swept_axis > 0) return {{64, 1, 1}, {32, 1, 1}};
+    if (footprint.rank == 1) return {{1, 1, 1}};
+    return {{1, 64, 1}, {1, 32, 1}};
+}
+
 // A box of rows gets the whole budget, so that its loads can wait in registers.
 int least_direct_registers(const Schedule& schedule) {
     return schedule.cells[1] * schedule.cells[2] > 1 ? kRegisterBudget : direct_model::kLeastRegisters;
@@ -128,7 +137,7 @@ StrategyKind direct_strategy() {
     kind.latency = direct_latency;
     kind.is_likely = [](const Footprint&, const Pins&) { return true; };
     kind.cells = direct_cells;
-    kind.threads = [](const Footprint& footprint) { return thread_shapes(footprint.rank); };
+    kind.threads = direct_threads;
     kind.least_registers = least_direct_registers;
     kind.easy_registers = [](const Schedule&, const Target&) { return kRegisterBudget; };
     kind.reason = direct_reason;

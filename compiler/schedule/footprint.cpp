@@ -137,7 +137,7 @@ void Footprints::add_writes(const ir::Stage& stage, Footprint& result) const {
 
 void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
     const ir::Program& program = program_;
-    std::set<Level> written_here;
+    std::set<Level> written_here, swept;
     std::map<Level, std::set<ir::Offset>> reads;
     for (const int index : stage.statements) {
         const ir::Statement& statement = program.statements[index];
@@ -147,6 +147,10 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
         if (assign == nullptr) continue;
         // Cells of a state that get no value keep the old one, which is read.
         const bool keeps = ir::is_partial(*assign) && program[assign->target].role == ir::Role::state;
+        if (assign->sweep) {
+            result.swept_axis = assign->sweep->axis;
+            swept.emplace(assign->target.index, assign->time);
+        }
         if (in_place_[index]) {
             result.in_place = true;  // what it reads of its target is in memory
         } else {
@@ -171,7 +175,8 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
         const auto* access = std::get_if<ir::Access>(&expr.node);
         if (access == nullptr) continue;
         const Level level{access->field.index, access->time};
-        if (!written_here.contains(level)) reads[level].insert(access->offset);
+        // What a sweep has just written is still in a cache.
+        if (!written_here.contains(level) && !swept.contains(level)) reads[level].insert(access->offset);
     }
     result.flops_alone = alone.flops();
     for (const auto& [level, offsets] : reads)

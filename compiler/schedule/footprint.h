@@ -76,7 +76,8 @@ struct Footprint {
     bool in_place = false;  // its statement changes a level in place, or is at points
     bool at_points =
         false;  // one thread for each cell that points touch, or for each point: nothing to choose
-    bool interleaved = false;  // reads or writes components that lie side by side in memory
+    std::optional<int> swept_axis;  // its statements go along it cell after cell, a thread for each line
+    bool interleaved = false;       // reads or writes components that lie side by side in memory
 
     // Bytes a cell that must cross the memory bus in one sweep: each level once.
     std::int64_t bytes_read() const;

@@ -64,6 +64,13 @@ private:
         if (footprint_.table_sums > 0) refuse(refusals.table_sums);
         if (footprint_.in_place && product(schedule_.cells) != 1)
             limit(Setting::cells, "what changes a field in place has one cell a thread");
+        if (footprint_.swept_axis) {
+            const auto axis = static_cast<std::size_t>(*footprint_.swept_axis);
+            if (schedule_.threads[axis] != 1)
+                limit(Setting::threads, std::to_string(schedule_.threads[axis]) + " threads along the " +
+                                            kAxisNames[axis] +
+                                            " axis: a sweep goes along it with one thread for each line");
+        }
     }
 
     void check_shape() {

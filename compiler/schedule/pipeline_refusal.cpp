@@ -26,6 +26,7 @@ public:
         std::vector<ir::ExprId> roots;
         for (std::size_t index = 0; index < program_.statements.size(); ++index) {
             const auto* assign = std::get_if<ir::Assign>(&program_.statements[index]);
+            if (assign != nullptr && assign->sweep) return "a statement goes along an axis cell after cell";
             if (in_place[index] || (assign != nullptr && !assign->region.is_whole()))
                 return "a statement is for a part of the grid, or changes a level in place";
             for (const ir::ExprId root : ir::roots_of(program_.statements[index]))

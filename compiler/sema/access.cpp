@@ -193,11 +193,14 @@ Value Evaluator::read_let(const Symbol& symbol, SourceRange where) {
         if (!check_early(symbol, where)) return Value();
         return found->second;
     }
+    const std::string block = symbol.let->guards.empty() ? "for" : "sweep";
     report(DiagnosticKind::read_before_written, where,
-           symbol.is_in_loop ? fmt::format("`{}` has no value here: its `let` is within a `for`", symbol.name)
-                             : fmt::format("`{}` is read before its `let`", symbol.name))
-        .label(symbol.where, symbol.is_in_loop ? "it has its value from here to the end of that `for`"
-                                               : "it has its value from here on");
+           symbol.is_in_loop
+               ? fmt::format("`{}` has no value here: its `let` is within a `{}`", symbol.name, block)
+               : fmt::format("`{}` is read before its `let`", symbol.name))
+        .label(symbol.where, symbol.is_in_loop
+                                 ? fmt::format("it has its value from here to the end of that `{}`", block)
+                                 : "it has its value from here on");
     return Value();
 }
 
@@ -223,8 +226,10 @@ bool Evaluator::level_exists(FieldId id, int time, SourceRange where) {
         if (target_ && target_->first == info.symbol) {
             report(DiagnosticKind::read_before_written, where,
                    fmt::format("this statement writes `{}[t+1]`, and reads it, too", field.name))
-                .note(
-                    "a statement is done for all cells at once: sweeps along an axis are not in the language")
+                .note(fmt::format(
+                    "a statement is done for all cells at once; `sweep {} up {{ … }}` goes along an "
+                    "axis cell after cell",
+                    symbols_.axes().front()))
                 .note(fmt::format("`{}` is the value before the step; cells of one colour can read those of "
                                   "another, by `where mod(idx({}), 2) == 0 {{ … }}`",
                                   field.name, symbols_.axes().front()));

@@ -1,4 +1,5 @@
-// Which cells a statement is for: the `on` and `where` around it, resolved.
+// Which cells a statement is for: the `on` and `where` around it, resolved; and in which order, where
+// sweeps.cpp says one.
 #pragma once
 
 #include <map>
@@ -13,6 +14,7 @@ namespace halo::sema {
 struct Cells {
     ir::Region region;
     std::optional<ir::ExprId> condition;
+    std::optional<ir::LineSweep> sweep;
     bool are_all() const { return region.is_whole() && !condition; }
 };
 

@@ -54,8 +54,10 @@ void StencilAnalyzer::run() {
     make_ghosts(evaluator_);
     ir::infer_reaches(program_);
     ir::infer_margins(program_);
+    check_sweeps();
     divide_means();
     check_point_margins();
+    keep_cells_of_sweeps();
     find_fields_without_boundary();
 }
 
@@ -63,6 +65,8 @@ void StencilAnalyzer::write_out(const syntax::StencilStatement& statement) {
     const auto* loop = std::get_if<syntax::ForStatement>(&statement);
     if (!loop) {
         steps_.push_back({&statement, evaluator_.loop_indices(), iterations_});
+        if (const auto sweep = sweep_of_statement(statement))  // names in it end with it
+            steps_.back().iterations.push_back(-1 - static_cast<int>(sweep->index));
         return;
     }
     const bool is_whole = evaluator_.repeat(loop->indices, loop->indices.front().name.where, [&] {
@@ -104,6 +108,8 @@ void StencilAnalyzer::find_target(const syntax::Assignment& assignment) {
     for (std::uint32_t i = 0; target && i < leaves; ++i) {
         if (!claim({target->reference.first + i}, target->time, where)) target.reset();
     }
+    if (const auto sweep = sweep_around(assignment.guards); sweep && target)
+        note_swept(*sweep, *target, where);
     targets_.push_back(std::move(target));
 }
 
@@ -206,6 +212,8 @@ void StencilAnalyzer::read(const syntax::StencilStatement& statement) {
 
 void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
     const std::optional<Target> target = targets_[next_target_++];
+    const std::optional<syntax::GuardId> sweep = sweep_around(assignment.guards);
+    const bool is_valid_sweep = !sweep || begin_sweep(*sweep);
     std::vector<Halves> places{0};
     if (target) {
         evaluator_.set_target(*target->reference.symbol, evaluator_.where(assignment.target));
@@ -217,12 +225,15 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
     const Value value =
         is_condition ? evaluator_.condition(assignment.value) : evaluator_.quantity(assignment.value);
     if (places.size() > 1 && !assignment.guards.empty()) return refuse_guards(assignment);
-    const std::optional<Cells> cells = guards_.cells_of(assignment.guards, places.front());
+    std::optional<Cells> cells = guards_.cells_of(assignment.guards, places.front());
+    if (cells && sweep && is_valid_sweep) cells->sweep = sweeps_.at(sweep->index).order;
+    if (!is_valid_sweep) cells.reset();
     if (!target) return;
     bool again = false;
     const Reference& reference = target->reference;
     for (std::uint32_t i = 0; i < reference.shape->leaves(); ++i)
         again = std::exchange(evaluator_.fields()[reference.first + i].written, true) || again;
+    if (sweep) again = !sweeps_.at(sweep->index).fresh.contains(reference.first);
     computes_ = true;
     const SourceRange where = evaluator_.where(assignment.value);
     std::optional<std::vector<Value>> leaves = fit(value, *reference.shape);
@@ -254,7 +265,8 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
         return;
     }
     const bool is_output = program_.fields[reference.first].role == Role::output;
-    const bool in_place = again || (is_output && !cells->are_all());
+    if (sweep && !check_swept(*sweep, *leaves, *target, *cells, assignment)) return;
+    const bool in_place = !sweep && (again || (is_output && !cells->are_all()));
     if (in_place && leaves->size() > 1 && reads_level(*leaves, *target)) {
         sink_
             .report(DiagnosticKind::not_built_yet, assignment.where,
@@ -265,7 +277,7 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
     for (std::uint32_t i = 0; i < leaves->size(); ++i) {
         const ir::Assign made =
             assign({reference.first + i}, target->time, (*leaves)[i], where, assignment.where, *cells);
-        if (in_place) check_in_place(made);
+        if (in_place || sweep) check_in_place(made);
     }
 }
 
@@ -295,6 +307,7 @@ ir::Assign StencilAnalyzer::assign(FieldId field, int time, const Value& value, 
     made.value = evaluator_.arithmetic().as(value, program_[field].type, value_where);
     made.region = cells.region;
     made.condition = cells.condition;
+    made.sweep = cells.sweep;
     made.where = where;
     program_.statements.emplace_back(made);
     return made;
@@ -327,6 +340,7 @@ void StencilAnalyzer::check_in_place(const ir::Assign& assign) {
             .note("give the sum a name before: `let total = sum(…) …`");
         return;
     }
+    if (assign.sweep) return;  // check_sweeps() looks at all of its statements
     const std::optional<ir::Access> access = ir::read_of_written(program_, assign);
     if (!access) return;
     const std::string& name = program_[assign.target].name;

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "compiler/ir/sweeps.h"
 #include "compiler/sema/evaluator.h"
 #include "compiler/sema/fields.h"
 #include "compiler/sema/guards.h"
@@ -78,6 +80,30 @@ private:
 
     // What changes a field in place must not read cells that it may be writing.
     void check_in_place(const ir::Assign& assign);
+
+    // ---- sweeps along an axis (sweeps.cpp)
+
+    struct Sweep {
+        bool has_begun = false;
+        std::optional<ir::LineSweep> order;  // none: a mistake has been reported
+        std::vector<std::uint32_t> targets;  // fields, in order
+        std::set<std::uint32_t> fresh;       // those that nothing has written before
+        std::optional<ir::Region> region;    // of its first statement
+    };
+    // The sweep among the blocks around a statement.
+    std::optional<syntax::GuardId> sweep_around(const std::vector<syntax::GuardId>& guards) const;
+    std::optional<syntax::GuardId> sweep_of_statement(const syntax::StencilStatement& statement) const;
+    void note_swept(syntax::GuardId sweep, const Target& target, SourceRange where);
+    // Makes what the sweep writes readable; false where it has no order.
+    bool begin_sweep(syntax::GuardId id);
+    bool check_swept(syntax::GuardId id, const std::vector<Value>& leaves, const Target& target,
+                     const Cells& cells, const syntax::Assignment& assignment);
+    void refuse_clauses_in_sweep(const syntax::LetDecl& let);
+    // What sweeps read of what they write, when boundaries are known.
+    void check_sweeps();
+    void report_sweep_mistake(const ir::LineSweep& sweep, const ir::SweepMistake& mistake);
+    // Cells of a state that a sweep leaves out keep their value: a statement before it says so.
+    void keep_cells_of_sweeps();
 
     void read_let(const syntax::LetDecl& let);
 
@@ -166,6 +192,7 @@ private:
     Evaluator evaluator_;
 
     Guards guards_{evaluator_};
+    std::map<std::uint32_t, Sweep> sweeps_;  // by GuardId
     std::vector<Step> steps_;
     std::vector<int> iterations_, current_iterations_;
     int turn_count_ = 0;

@@ -127,7 +127,7 @@ void Symbols::declare_statement(const syntax::StencilStatement& statement, bool 
     } else if (const auto* let = std::get_if<syntax::LetDecl>(&statement)) {
         Symbol symbol = make(Symbol::Kind::let);
         symbol.let = let;
-        symbol.is_in_loop = is_in_loop;
+        symbol.is_in_loop = is_in_loop || !let->guards.empty();
         declare(std::move(symbol), let->name, sink);
     } else if (const auto* table = std::get_if<syntax::TableDecl>(&statement)) {
         Symbol symbol = make(Symbol::Kind::table);

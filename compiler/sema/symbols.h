@@ -28,9 +28,9 @@ struct Symbol {
     };
     Kind kind = Kind::param;
     std::string name;
-    SourceRange where;  // of the name in its declaration
-    int index = 0;      // among those of its kind, in order of declaration
-    bool is_in_loop = false;
+    SourceRange where;        // of the name in its declaration
+    int index = 0;            // among those of its kind, in order of declaration
+    bool is_in_loop = false;  // or in a sweep: known to the end of its block
     bool is_shared =
         false;  // declared outside of stencils: sees other such names and the axes, and nothing else
 

@@ -18,13 +18,18 @@ void Parser::stencil_statement(Stencil& result) {
     if (guarded(result)) return;
     const std::string_view word = text(peek());
     std::optional<StencilStatement> statement = declaration();
-    const bool is_of_step = !statement || std::holds_alternative<ReduceDecl>(*statement);
+    const bool sweeps = in_sweep();
+    auto* const let = statement ? std::get_if<LetDecl>(&*statement) : nullptr;
+    if (sweeps && let != nullptr) let->guards = guards_;
+    const bool is_of_step =
+        !statement || (sweeps ? let != nullptr : std::holds_alternative<ReduceDecl>(*statement));
     if (!guards_.empty() && !is_of_step && !failing_) {
         const SourceRange where = std::visit([](const auto& node) { return node.where; }, *statement);
         sink_
             .report(DiagnosticKind::misplaced_statement, where,
-                    fmt::format("`{}` stands outside of `on` and `where`", word))
-            .note("between their braces are assignments and reductions");
+                    fmt::format("`{}` stands outside of {}", word, sweeps ? "`sweep`" : "`on` and `where`"))
+            .note(sweeps ? "between its braces are assignments, `let`, `on` and `where`"
+                         : "between their braces are assignments and reductions");
         return;
     }
     if (!statement && !failing_) statement = assignment_statement();
@@ -295,9 +300,14 @@ ScheduleBlock Parser::schedule(std::uint32_t begin) {
     return result;
 }
 
-// `on x.low { … }`, `where c > 0 { … }`: what is between the braces is for some of the cells.
+bool Parser::in_sweep() const {
+    return std::ranges::any_of(guards_, [&](GuardId id) { return file_[id].sweep.has_value(); });
+}
+
+// `on x.low { … }`, `where c > 0 { … }`: what is between the braces is for some of the cells; `sweep y up { …
+// }`: for all of them in an order.
 bool Parser::guarded(Stencil& result) {
-    const bool is_guard = at_statement("on") || at_statement("where");
+    const bool is_guard = at_statement("on") || at_statement("where") || at_statement("sweep");
     if (!is_guard || ahead(1).kind == TokenKind::left_brace) return false;
     const GuardId id = guard(true);
     if (guards_.size() >= kMaxGuards && !failing_) {
@@ -321,6 +331,12 @@ GuardId Parser::guard(bool is_block) {
         do {
             result.region.push_back(region_entry());
         } while (accept(TokenKind::comma));
+    } else if (accept_word("sweep")) {
+        SweepOrder order;
+        order.axis = name("an axis and `up` or `down`, as in `sweep x up { … }`");
+        order.upwards = accept_word("up");
+        if (!order.upwards && !accept_word("down")) fail_expected("`up` or `down`");
+        result.sweep = std::move(order);
     } else {
         advance();
         result.condition = condition();

@@ -141,6 +141,7 @@ private:
     SampleStatement sample(std::uint32_t begin);
     Assignment assignment();
     bool guarded(Stencil& result);
+    bool in_sweep() const;
     GuardId guard(bool is_block);
     RegionEntry region_entry();
     void properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,

@@ -238,12 +238,18 @@ struct DefDecl {  // def f(a, b) = expression
     SourceRange where;
 };
 
+struct GuardId {
+    std::uint32_t index = 0;
+    friend bool operator==(GuardId, GuardId) = default;
+};
+
 struct LetDecl {  // let mu = expression; let mu at x+1/2 { boundary clamp } = expression
     Name name;
     std::vector<ExprId> at;
     std::vector<HaloEntry> halos;
     std::vector<BoundaryEntry> boundaries;
     ExprId value;
+    std::vector<GuardId> guards;  // of a let in a sweep: the blocks around it, outermost first
     SourceRange where;
 };
 
@@ -255,17 +261,18 @@ struct RegionEntry {
         high;  // x in low..high, both inclusive; negative ones count from the high face
     SourceRange where;
 };
+// In which order they are done: `sweep y up`.
+struct SweepOrder {
+    Name axis;
+    bool upwards = true;
+};
 struct Guard {
     std::vector<RegionEntry> region;
     std::optional<ExprId> condition;
+    std::optional<SweepOrder> sweep;
     bool is_block = true;  // else behind a reduction
     SourceRange where;     // without the statements in its braces
 };
-struct GuardId {
-    std::uint32_t index = 0;
-    friend bool operator==(GuardId, GuardId) = default;
-};
-
 struct Assignment {  // u[t+1] = expression; df = expression
     ExprId target;   // NameUse, Index or Member
     ExprId value;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <ranges>
 #include <set>
 
 #include "compiler/ir/in_place.h"
@@ -41,10 +42,9 @@ public:
         return values;
     }
 
-    InPlaceCell lower_in_place() {
-        const ir::Assign& changing = *context_.stage().in_place;
-        for (const ir::Assign* assign : context_.stage().assigns)
-            if (assign != &changing) lower_assign(*assign);
+    InPlaceCell lower_in_place(const ir::Assign& changing, const std::vector<const ir::Assign*>& lets) {
+        for (const ir::Assign* let : lets)
+            lower_assign(*let);
         InPlaceCell cell;
         cell.inside = inside_launch(changing);
         // Neighbours that other threads change are loaded only where this statement reads them.
@@ -54,6 +54,29 @@ public:
         cell.value = lower_named(changing.value, field.name + "_value");
         if (is_narrow(field)) cell.value = stored(cell.value, field);
         return cell;
+    }
+
+    // Statements for the same cell, one after the other: they share what they have in common. Returns false
+    // where one is not for every cell.
+    bool lower_line_cell(const std::vector<const ir::Assign*>& statements,
+                         const std::vector<const ir::Assign*>& lets,
+                         const std::function<void(const ir::Assign&, Expr)>& store) {
+        for (const ir::Assign* statement : statements)
+            if (statement->condition ||
+                margins_within(statement->region, statement->margins) != ir::Margins{})
+                return false;
+        for (const ir::Assign* let : lets)
+            lower_assign(*let);
+        for (const ir::Assign* statement : statements) {
+            const ir::Field& field = program_[statement->target];
+            if (noted_ != statement->where) context_.note(statement->where, *body_);
+            noted_ = statement->where;
+            Expr value = lower_named(statement->value, field.name + "_value");
+            if (is_narrow(field)) value = stored(value, field);
+            store(*statement, value);
+            forget({statement->target, statement->time});
+        }
+        return true;
     }
 
     Expr lower_at_point(ir::ExprId value) {
@@ -85,6 +108,18 @@ private:
             needed.erase(needed.begin());
             if (!context_.is_uniform(id) && !given(id).has_value()) ir::for_each_operand(program_[id], use);
         }
+    }
+
+    // Values made of what the level held at the cell before.
+    void forget(const Level& level) {
+        std::erase_if(named_, [&](const auto& named) {
+            return std::ranges::any_of(
+                ir::reached_exprs(program_, {ir::ExprId{named.first}}), [&](std::uint32_t e) {
+                    const auto* access = std::get_if<ir::Access>(&program_.exprs[e].node);
+                    return access != nullptr && Level{access->field, access->time} == level &&
+                           access->offset == ir::Offset{};
+                });
+        });
     }
 
     Expr given(ir::ExprId id) const { return sources_.given ? sources_.given(id) : Expr(); }
@@ -436,14 +471,56 @@ std::vector<ir::ExprId> roots_of(const StageView& stage) {
     return roots;
 }
 
+// The lets of the stage that `roots` read, in order, with those that these read.
+std::vector<const ir::Assign*> lets_for(const StageView& stage, std::vector<ir::ExprId> roots) {
+    std::set<Level> read;
+    const auto add_reads = [&] {
+        for (const std::uint32_t e : ir::reached_exprs(*stage.program, roots))
+            if (const auto* access = std::get_if<ir::Access>(&stage.program->exprs[e].node))
+                read.insert({access->field, access->time});
+    };
+    add_reads();
+    std::vector<const ir::Assign*> lets;
+    for (const ir::Assign* assign : std::views::reverse(stage.assigns)) {
+        const Level level{assign->target, assign->time};
+        if (!stage.assigns_level(level) || !read.contains(level)) continue;
+        lets.push_back(assign);
+        roots = {assign->value};
+        add_reads();
+    }
+    std::ranges::reverse(lets);
+    return lets;
+}
+
 }  // namespace
 
 CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body) {
     return CellLowering(context, sources, roots_of(context.stage()), body).lower();
 }
 
-InPlaceCell lower_in_place(Context& context, const CellSources& sources, kernel::Block& body) {
-    return CellLowering(context, sources, roots_of(context.stage()), body).lower_in_place();
+InPlaceCell lower_in_place(Context& context, const CellSources& sources, const ir::Assign& changing,
+                           kernel::Block& body) {
+    std::vector<ir::ExprId> roots = ir::roots_of(ir::Statement(changing));
+    const std::vector<const ir::Assign*> lets = lets_for(context.stage(), roots);
+    for (const ir::Assign* let : lets)
+        roots.push_back(let->value);
+    return CellLowering(context, sources, roots, body).lower_in_place(changing, lets);
+}
+
+bool lower_line_cell(Context& context, const CellSources& sources, kernel::Block& body,
+                     const std::function<void(const Level&, kernel::Expr)>& store) {
+    const StageView& stage = context.stage();
+    std::vector<ir::ExprId> roots;
+    for (const ir::Assign* assign : stage.swept)
+        for (const ir::ExprId root : ir::roots_of(ir::Statement(*assign)))
+            roots.push_back(root);
+    const std::vector<const ir::Assign*> lets = lets_for(stage, roots);
+    for (const ir::Assign* let : lets)
+        roots.push_back(let->value);
+    return CellLowering(context, sources, roots, body)
+        .lower_line_cell(stage.swept, lets, [&](const ir::Assign& assign, Expr value) {
+            store({assign.target, assign.time}, std::move(value));
+        });
 }
 
 Expr lower_at_point(Context& context, const CellSources& sources, ir::ExprId value, kernel::Block& body) {

@@ -26,7 +26,7 @@ struct CellValues {
     std::vector<kernel::Expr> counted;  // for each reduction: whether the cell counts; empty where all do
 };
 
-// The lowered statement at one cell, of a stage that changes a level in place.
+// A lowered statement at one cell, of a stage that changes levels in place.
 struct InPlaceCell {
     kernel::Expr inside;  // whether the statement is for this cell; empty where it is for all
     kernel::Block body;   // what `value` needs, where the statement is for the cell
@@ -40,8 +40,14 @@ kernel::Expr stored_value(const StageView& stage, const Write& write, const Cell
 // times.
 CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body);
 
-// The same for a stage that changes a level in place; appends what its lets need to `body`.
-InPlaceCell lower_in_place(Context& context, const CellSources& sources, kernel::Block& body);
+// The same for a statement of a stage that changes a level in place; appends what its lets need to `body`.
+InPlaceCell lower_in_place(Context& context, const CellSources& sources, const ir::Assign& changing,
+                           kernel::Block& body);
+
+// The same for all statements of a sweep, which share what they have in common: `store` appends what stores a
+// level's value. False, and nothing appended, where one of them is not for every cell.
+bool lower_line_cell(Context& context, const CellSources& sources, kernel::Block& body,
+                     const std::function<void(const Level&, kernel::Expr)>& store);
 
 // The values of `roots` at one cell, in order; else like lower_cell().
 std::vector<kernel::Expr> lower_values(Context& context, const CellSources& sources,

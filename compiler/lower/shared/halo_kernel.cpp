@@ -18,7 +18,6 @@ using kernel::Type;
 using Shows = rt::ImageMap::Shows;
 
 constexpr int kThreads = 128;
-constexpr int kWholeAxis = std::numeric_limits<int>::max();
 
 // The order in which a field's axes are filled, without axes past whose faces nothing is read.
 std::vector<int> fill_order(const ir::Program& program, const ir::Field& field) {

@@ -59,12 +59,13 @@ StageView view_stage(const ir::Program& program, const ir::Stage& stage, const s
         if (view.inject != nullptr || view.sample != nullptr) continue;
         const auto& assign = std::get<ir::Assign>(statement);
         view.assigns.push_back(&assign);
-        if (in_place[index]) view.in_place = &assign;
+        if (in_place[index] && view.in_place == nullptr) view.in_place = &assign;
+        if (assign.sweep) view.swept.push_back(&assign);
         if (stored[assign.target.index]) view.writes.push_back({{assign.target, assign.time}, &assign});
     }
     add_reads(view, walk, roots);
     for (const Write& write : view.writes) {
-        if (write.assign == nullptr || write.assign == view.in_place) continue;
+        if (write.assign == nullptr || write.assign == view.in_place || !view.swept.empty()) continue;
         const bool keeps = write.is_partial() && view.field(write.level).role == ir::Role::state;
         if (keeps) add_read(view, {write.level.field, 0}, {});
     }
@@ -102,7 +103,14 @@ bool Write::is_partial() const {
 
 bool StageView::assigns_level(const Level& level) const {
     return std::any_of(assigns.begin(), assigns.end(), [&](const ir::Assign* assign) {
-        return assign != in_place && assign->target == level.field && assign->time == level.time;
+        return assign != in_place && !assign->sweep && assign->target == level.field &&
+               assign->time == level.time;
+    });
+}
+
+bool StageView::sweeps_level(const Level& level) const {
+    return std::ranges::any_of(swept, [&](const ir::Assign* assign) {
+        return assign->target == level.field && assign->time == level.time;
     });
 }
 
@@ -185,7 +193,8 @@ std::vector<bool> fields_with_halo_kernels(const ir::Program& program) {
     const std::vector<bool> in_place = ir::in_place_statements(program);
     for (std::size_t i = 0; i < in_place.size(); ++i) {
         const auto* assign = std::get_if<ir::Assign>(&program.statements[i]);
-        if (assign == nullptr || !in_place[i]) continue;
+        // A sweep reads past faces with fixed values alone.
+        if (assign == nullptr || !in_place[i] || assign->sweep) continue;
         bool shows_cells = false;  // the halo changes; past fixed faces it is constant
         for (int axis = 0; axis < program.rank(); ++axis) {
             for (int side = 0; side < 2; ++side) {

@@ -45,14 +45,17 @@ struct StageView {
     std::vector<Write> writes;  // to memory
     // The statement that changes a level in place; the others are lets that it reads.
     const ir::Assign* in_place = nullptr;
+    // Where that is a sweep: all of its statements, of which `in_place` is the first.
+    std::vector<const ir::Assign*> swept;
     // The statement at points; the others are lets that it reads. Its write has no Assign.
     const ir::Inject* inject = nullptr;
     const ir::Sample* sample = nullptr;
 
     int rank() const { return program->rank(); }
     const ir::Field& field(const Level& level) const { return (*program)[level.field]; }
-    bool assigns_level(const Level& level) const;  // in this stage
-    ir::Offset low() const;                        // the box around all reads
+    bool assigns_level(const Level& level) const;  // in this stage, and not in place
+    bool sweeps_level(const Level& level) const;
+    ir::Offset low() const;  // the box around all reads
     ir::Offset high() const;
 };
 

@@ -21,18 +21,53 @@ Expr shifted(const Expr& at, int count, const Expr& stride) {
 
 std::array<Expr, 3> declare_first_cell(Context& context, const schedule::Schedule& schedule,
                                        const std::array<Expr, 3>& cells, kernel::KernelFunction& function,
-                                       const std::array<Expr, 3>& begin) {
+                                       const std::array<Expr, 3>& begin, std::optional<int> looped) {
     static constexpr const char* kThreadConstants[] = {"kThreadsX", "kThreadsY", "kThreadsZ"};
     std::array<Expr, 3> first;
     for (int axis = 0; axis < context.rank(); ++axis) {
+        first[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
+        if (axis == looped) continue;
         const Expr threads = named_constant(function, kThreadConstants[axis], schedule.threads[axis]);
         Expr index = kernel::block_index(axis) * threads;
         if (schedule.threads[axis] > 1) index = index + kernel::thread_index(axis);
         function.body.push_back(
             kernel::Declare{Type::i32, Context::kIndexNames[axis], index * cells[axis] + begin[axis]});
-        first[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
     }
     return first;
+}
+
+kernel::Statement sweep_loop(const ir::LineSweep& sweep, const Bounds& bounds, kernel::Block cell) {
+    kernel::For loop;
+    loop.var = Context::kIndexNames[sweep.axis];
+    loop.begin = bounds.begin;
+    loop.end = bounds.end;
+    loop.body = std::move(cell);
+    loop.downwards = !sweep.upwards;
+    return loop;
+}
+
+void change_cell(Context& context, const CellSources& sources,
+                 const std::function<Expr(const Level&)>& element,
+                 const std::function<void(kernel::Block&)>& finish, kernel::Block& body) {
+    const std::vector<Write>& writes = context.stage().writes;
+    const auto store = [&](const Level& level, const Expr& value) {
+        body.push_back(kernel::Assign{element(level), value});
+    };
+    if (writes.size() > 1 && lower_line_cell(context, sources, body, store)) return finish(body);
+    for (const Write& write : writes) {
+        kernel::Block change;
+        InPlaceCell cell = lower_in_place(context, sources, *write.assign, change);
+        cell.body.push_back(kernel::Assign{element(write.level), cell.value});
+        if (writes.size() == 1) finish(cell.body);
+        if (cell.inside.has_value()) {
+            change.push_back(kernel::If{cell.inside, std::move(cell.body), {}});
+        } else {
+            append(change, std::move(cell.body));
+        }
+        if (writes.size() == 1) return append(body, std::move(change));
+        body.push_back(kernel::Scope{std::move(change)});  // each has names of its own
+    }
+    finish(body);  // a cell that a statement leaves out is as it was, and so is what shows it
 }
 
 StoreBounds store_bounds(const Context& context, const Write& write, int axis) {

@@ -1,9 +1,14 @@
 // The result of lowering a stage by any strategy, and the parts of code that strategies share.
 #pragma once
 
+#include <functional>
+#include <limits>
+#include <optional>
+
 #include "compiler/lower/shared/cell.h"
 #include "compiler/lower/shared/context.h"
 #include "compiler/lower/shared/images.h"
+#include "compiler/lower/shared/regions.h"
 #include "compiler/schedule/schedule.h"
 
 namespace halo::lower {
@@ -24,11 +29,24 @@ kernel::Expr named_constant(kernel::KernelFunction& function, const std::string&
 kernel::Expr shifted(const kernel::Expr& at, int count, const kernel::Expr& stride);
 
 // Declares i, j, k = the first of a thread's cells, `cells` neighbours along each axis, and returns them.
-// `begin`: the first cell of the grid's first thread.
+// `begin`: the first cell of the grid's first thread. `looped`: an axis whose index a loop declares.
 std::array<kernel::Expr, 3> declare_first_cell(Context& context, const schedule::Schedule& schedule,
                                                const std::array<kernel::Expr, 3>& cells,
                                                kernel::KernelFunction& function,
-                                               const std::array<kernel::Expr, 3>& begin = {0, 0, 0});
+                                               const std::array<kernel::Expr, 3>& begin = {0, 0, 0},
+                                               std::optional<int> looped = std::nullopt);
+
+// Of a kernel's tile: one block has all cells along the axis.
+inline constexpr int kWholeAxis = std::numeric_limits<int>::max();
+
+// The loop over a line of cells, in the sweep's order.
+kernel::Statement sweep_loop(const ir::LineSweep& sweep, const Bounds& bounds, kernel::Block cell);
+
+// Appends the work of a stage that changes levels in place, at one cell. `element`: where a level is stored;
+// `finish` appends what follows the stores.
+void change_cell(Context& context, const CellSources& sources,
+                 const std::function<kernel::Expr(const Level&)>& element,
+                 const std::function<void(kernel::Block&)>& finish, kernel::Block& body);
 
 // The cells that a statement stores along an axis: without its margins where the field keeps its old value
 // there as nothing is stored.

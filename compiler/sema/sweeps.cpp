@@ -1,0 +1,203 @@
+// Sweeps: statements that go along an axis cell after cell, and read what they have written before.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/in_place.h"
+#include "compiler/sema/stencil_analyzer.h"
+
+namespace halo::sema {
+
+using ir::SweepMistake;
+
+std::optional<syntax::GuardId> StencilAnalyzer::sweep_around(
+    const std::vector<syntax::GuardId>& guards) const {
+    const auto found =
+        std::ranges::find_if(guards, [&](syntax::GuardId id) { return file_[id].sweep.has_value(); });
+    return found == guards.end() ? std::nullopt : std::optional(*found);
+}
+
+std::optional<syntax::GuardId> StencilAnalyzer::sweep_of_statement(
+    const syntax::StencilStatement& statement) const {
+    if (const auto* assignment = std::get_if<syntax::Assignment>(&statement))
+        return sweep_around(assignment->guards);
+    const auto* let = std::get_if<syntax::LetDecl>(&statement);
+    return let == nullptr ? std::nullopt : sweep_around(let->guards);
+}
+
+void StencilAnalyzer::note_swept(syntax::GuardId sweep, const Target& target, SourceRange where) {
+    std::vector<std::uint32_t>& targets = sweeps_[sweep.index].targets;
+    const std::uint32_t first = target.reference.first;
+    if (std::ranges::find(targets, first) != targets.end()) {
+        sink_
+            .report(DiagnosticKind::written_twice, where,
+                    fmt::format("`{}` is written twice in a sweep", target.reference.name))
+            .note("what is written at a cell first can have a name: `let first = …`");
+    }
+    for (std::uint32_t i = 0; i < target.reference.shape->leaves(); ++i)
+        targets.push_back(first + i);
+}
+
+bool StencilAnalyzer::begin_sweep(syntax::GuardId id) {
+    Sweep& sweep = sweeps_[id.index];
+    if (std::exchange(sweep.has_begun, true)) return sweep.order.has_value();
+    for (const std::uint32_t field : sweep.targets)
+        if (!std::exchange(evaluator_.fields()[field].written, true)) sweep.fresh.insert(field);
+    const syntax::SweepOrder& order = *file_[id].sweep;
+    const Symbol* const symbol = symbols_.find(order.axis.text);
+    if (symbol == nullptr || symbol->kind != Symbol::Kind::axis) {
+        if (!order.axis.text.empty()) evaluator_.report_unknown_axis(order.axis.text, order.axis.where);
+        return false;
+    }
+    sweep.order = ir::LineSweep{static_cast<int>(symbol->index), order.upwards,
+                                static_cast<int>(std::ranges::count_if(sweeps_, [](const auto& each) {
+                                    return each.second.order.has_value();
+                                }))};
+    return true;
+}
+
+bool StencilAnalyzer::check_swept(syntax::GuardId id, const std::vector<Value>& leaves, const Target& target,
+                                  const Cells& cells, const syntax::Assignment& assignment) {
+    Sweep& sweep = sweeps_.at(id.index);
+    if (!sweep.region) sweep.region = cells.region;
+    const auto sweeps_around = std::ranges::count_if(
+        assignment.guards, [&](syntax::GuardId each) { return file_[each].sweep.has_value(); });
+    if (sweeps_around > 1) {
+        sink_.report(DiagnosticKind::misplaced_statement, file_[id].where,
+                     "a sweep stands in no other: it goes along one axis");
+        return false;
+    }
+    if (*sweep.region != cells.region) {
+        sink_
+            .report(DiagnosticKind::not_built_yet, assignment.where,
+                    "statements of one sweep for different cells are not built yet")
+            .note("write a `sweep` for each, or choose the cells by `where`");
+        return false;
+    }
+    if (leaves.size() < 2) return true;
+    for (const Value& leaf : leaves) {
+        bool reads_itself = false;
+        if (leaf.is_expr())
+            for_each_leaf(leaf, [&](const ir::Expr& expr) {
+                const auto* access = std::get_if<ir::Access>(&expr.node);
+                const std::uint32_t first = target.reference.first;
+                reads_itself =
+                    reads_itself ||
+                    (access != nullptr && access->time == target.time && access->field.index >= first &&
+                     access->field.index - first < leaves.size() && access->offset == ir::Offset{});
+            });
+        if (!reads_itself) continue;
+        sink_
+            .report(DiagnosticKind::not_built_yet, assignment.where,
+                    "components that a sweep makes of one another at the same cell are not built yet")
+            .note("assign them one by one");
+        return false;
+    }
+    return true;
+}
+
+void StencilAnalyzer::refuse_clauses_in_sweep(const syntax::LetDecl& let) {
+    const SourceRange where = let.boundaries.empty() ? let.halos.front().where : let.boundaries.front().where;
+    sink_
+        .report(DiagnosticKind::needless_boundary, where,
+                fmt::format("`{}` is written out where it is used, so it has no boundary and no halo",
+                            let.name.text))
+        .note("a `let` in a sweep is a name for an expression");
+}
+
+void StencilAnalyzer::check_sweeps() {
+    std::set<std::uint32_t> written;
+    const auto is_written = [&](ir::FieldId field) { return written.contains(field.index); };
+    for (std::size_t i = 0; i < program_.statements.size();) {
+        const ir::LineSweep* const sweep = ir::sweep_of(program_.statements[i]);
+        const std::size_t past = sweep == nullptr ? i + 1 : ir::end_of_sweep(program_, i);
+        if (sweep != nullptr)
+            if (const auto mistake = ir::find_sweep_mistake(program_, i, is_written))
+                report_sweep_mistake(*sweep, *mistake);
+        for (; i < past; ++i)
+            if (const auto* assign = std::get_if<ir::Assign>(&program_.statements[i]))
+                written.insert(assign->target.index);
+    }
+}
+
+void StencilAnalyzer::report_sweep_mistake(const ir::LineSweep& sweep, const SweepMistake& mistake) {
+    const ir::Expr& expr = program_[mistake.read];
+    const auto& access = std::get<ir::Access>(expr.node);
+    const ir::Field& field = program_[access.field];
+    const auto along = static_cast<std::size_t>(sweep.axis);
+    const std::string& axis = symbols_.axes()[along];
+    const std::string read = access_text(field.name, access.time, access.offset, symbols_.axes());
+    const int side = access.offset[along] < 0 ? 0 : 1;
+    const std::string face = axis + (side == 0 ? ".low" : ".high");
+    const std::string start = fmt::format(
+        "give the field `boundary {0} fixed 0`, or its cells there a value before the sweep: `on {0} {{ … "
+        "}}`",
+        face);
+    switch (mistake.kind) {
+        case SweepMistake::Kind::across:
+            sink_
+                .report(DiagnosticKind::reads_what_it_writes, expr.where,
+                        fmt::format("`{}` is on another line: a sweep goes along each line of `{}` by itself",
+                                    read, axis))
+                .note(fmt::format("what a sweep writes is read along `{}` alone", axis));
+            return;
+        case SweepMistake::Kind::ahead:
+            sink_
+                .report(DiagnosticKind::read_before_written, expr.where,
+                        access.offset == ir::Offset{}
+                            ? fmt::format("`{}` has no value yet at the cell itself", read)
+                            : fmt::format("`{}` has no value yet: this sweep goes {}", read,
+                                          sweep.upwards ? "up" : "down"))
+                .note(
+                    access.time == 1
+                        ? fmt::format("the value before the step is `{}`",
+                                      access_text(field.name, 0, access.offset, symbols_.axes()))
+                        : fmt::format("the other way is `sweep {} {}`", axis, sweep.upwards ? "down" : "up"));
+            return;
+        case SweepMistake::Kind::no_start:
+            sink_
+                .report(DiagnosticKind::boundary_needed, expr.where,
+                        fmt::format("nothing says what `{}` is where the sweep begins, past {}", read, face))
+                .note(start);
+            return;
+        case SweepMistake::Kind::shows:
+            sink_
+                .report(DiagnosticKind::boundary_value, expr.where,
+                        fmt::format(
+                            "past {} `{}` shows or is made of cells that the sweep changes, or changes along "
+                            "the face",
+                            face, field.name))
+                .label(field.where, "its boundary")
+                .note("past the ends of a sweep lies one number, `fixed`, or nothing, `free`")
+                .note(start);
+            return;
+    }
+}
+
+void StencilAnalyzer::keep_cells_of_sweeps() {
+    std::vector<ir::Statement> statements;
+    std::set<std::uint32_t> written;
+    ir::ExprBuilder builder(program_);
+    for (std::size_t i = 0; i < program_.statements.size();) {
+        const bool sweeps = ir::sweep_of(program_.statements[i]) != nullptr;
+        const std::size_t past = sweeps ? ir::end_of_sweep(program_, i) : i + 1;
+        for (std::size_t member = i; member < past; ++member) {
+            const auto* assign = std::get_if<ir::Assign>(&program_.statements[member]);
+            if (assign == nullptr || !written.insert(assign->target.index).second) continue;
+            if (!sweeps || assign->time != 1 || !ir::is_partial(*assign)) continue;
+            ir::Assign keep;
+            keep.target = assign->target;
+            keep.time = 1;
+            keep.value = builder.access(assign->target, 0, {});
+            keep.where = assign->where;
+            statements.emplace_back(keep);
+        }
+        for (; i < past; ++i)
+            statements.push_back(std::move(program_.statements[i]));
+    }
+    program_.statements = std::move(statements);
+}
+
+}  // namespace halo::sema
