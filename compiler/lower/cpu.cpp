@@ -429,6 +429,7 @@ Lowered lower_cpu(const ir::Program& program) {
     add_column_loops(program, layout, kernel_names, lowered);
     const std::vector<StageView> unread = view_unread_stages(views);
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
+        halo_kernels.append_before(views.stages[s], unread[s], lowered.plan);
         for (const StageKernel& use : kernels_of(views.stages[s], unread[s]))
             add_stage_loops(use, layout, kernel_names, lowered);
         for (const Write& write : views.stages[s].writes)

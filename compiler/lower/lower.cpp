@@ -398,6 +398,7 @@ Lowered lower_cuda(const ir::Program& program, const schedule::Plan& plan, const
     const std::vector<StageView> unread = view_unread_stages(views);
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
         const StageView& stage = views.stages[s];
+        halo_kernels.append_before(stage, unread[s], lowered.plan);
         for (const StageKernel& use : kernels_of(stage, unread[s]))
             add_stage(stage, use, plan.stages[s], layout, images, kernel_names, lowered);
         for (const Write& write : stage.writes)

@@ -66,6 +66,7 @@ void check_random(schedule::Strategy strategy, Seeds seeds) {
     options.max_cells = 20000;
     options.tables = true;
     options.points = true;
+    options.sweeps = true;
     check_engine(options, seeds,
                  [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
                      Random random(source.seed + 1);

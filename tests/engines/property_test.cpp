@@ -26,6 +26,7 @@ GeneratorOptions small_programs() {
     options.max_cells = 1200;
     options.tables = true;
     options.points = true;
+    options.sweeps = true;
     return options;
 }
 

@@ -56,6 +56,11 @@ std::vector<Schedule> random_schedules(const ir::Program& program, Strategy stra
         Schedule drawn = draw(program.rank(), footprint.in_place ? schedule::Direct{} : strategy,
                               footprint.table_sums > 0, random);
         if (footprint.in_place) drawn.cells = {1, 1, 1};
+        if (footprint.swept_axis) {  // a thread a line
+            drawn.threads[static_cast<std::size_t>(*footprint.swept_axis)] = 1;
+            schedules.push_back(drawn);
+            continue;
+        }
         if (footprint.interleaved && footprint.table_sums == 0) drawn.cells[0] = 1;
         if (!is_legal(program, stage, drawn)) {
             drawn.cells = {1, 1, 1};

@@ -50,8 +50,8 @@ public:
                 put("    field all_{}: ({}){}\n", field.name, inside, properties(parts));
             }
         }
-        for (const StatementSpec& each : program_.statements)
-            statement(each);
+        for (std::size_t i = 0; i < program_.statements.size(); ++i)
+            statement(i);
         put("}}\n");
         return std::move(text_);
     }
@@ -167,6 +167,18 @@ private:
             result += fmt::format("{}{}{}", axis == 0 ? " at " : ", ", kAxes[axis], is_half ? "+1/2" : "");
         }
         return result;
+    }
+
+    bool joins(std::size_t index) const {
+        return index > 0 && index < program_.statements.size() && program_.statements[index].joins &&
+               program_.statements[index].order == program_.statements[index - 1].order;
+    }
+
+    void statement(std::size_t index) {
+        const StatementSpec& each = program_.statements[index];
+        if (!each.order.empty() && !joins(index)) put("    {} {{\n", each.order);
+        statement(each);
+        if (!each.order.empty() && !joins(index + 1)) put("    }}\n");
     }
 
     void statement(const StatementSpec& each) {

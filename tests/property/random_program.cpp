@@ -46,6 +46,7 @@ public:
         stagger();
         add_edge_cases();
         if (options_.points) add_points();
+        if (options_.sweeps) add_sweeps();
         return std::move(program_);
     }
 
@@ -137,6 +138,103 @@ private:
             if (each.kind == StatementSpec::Kind::output) result.push_back({each.target, 0});
         }
         return result;
+    }
+
+    // ---- sweeps, by numbers of their own
+
+    void add_sweeps() {
+        Random random(program_.seed ^ 0x1c3e8b5d97f04a26ULL);
+        if (program_.is_staggered() || options_.interleaved || !random.chance(50)) return;
+        const int sweeps = random.between(1, 2);
+        for (int sweep = 0; sweep < sweeps; ++sweep)
+            add_sweep(fmt::format("s{}_", sweep), random);
+        StatementSpec reader;  // sees the halos of what was swept
+        reader.kind = StatementSpec::Kind::output;
+        reader.target = "swept";
+        Node sum = number(0, 1);
+        for (const StatementSpec& each : program_.statements) {
+            if (each.order.empty() || each.kind != StatementSpec::Kind::output) continue;
+            sum = binary(Kind::sum, half(std::move(sum)),
+                         half(access(each.target, 0, random_offset(random, 1))));
+        }
+        reader.value = std::move(sum);
+        program_.fields.push_back({reader.target, false, fitting_faces()});
+        program_.statements.push_back(std::move(reader));
+    }
+
+    // For a field that comes when the grid is made.
+    Faces fitting_faces() {
+        Faces faces = make_faces();
+        for (int axis = 0; axis < program_.rank; ++axis)
+            for (std::string& kind : faces.kind[static_cast<std::size_t>(axis)])
+                if (is_formula(kind) && program_.grid[axis] <= 2 * options_.max_radius) kind = "clamp";
+        return faces;
+    }
+
+    Cells random_offset(Random& random, int most) {
+        Cells offset{};
+        for (int axis = 0; axis < program_.rank; ++axis)
+            if (random.chance(50)) offset[static_cast<std::size_t>(axis)] = random.between(-most, most);
+        return offset;
+    }
+
+    // One to three statements that read each other's cells before, and cells at the cell that are done
+    // already.
+    void add_sweep(const std::string& name, Random& random) {
+        const int axis = random.between(0, program_.rank - 1);
+        const bool upwards = random.chance(50);
+        auto at = static_cast<std::size_t>(random.between(0, static_cast<int>(program_.statements.size())));
+        while (at < program_.statements.size() && program_.statements[at].joins)
+            ++at;  // another sweep stays whole
+        const std::vector<Written> written = written_before(at);
+        const int members = random.between(1, 3);
+        const std::string guard = members == 1 && random.chance(40) ? "on x in 0..-2" : std::string();
+        std::vector<StatementSpec> made;
+        for (int m = 0; m < members; ++m) {
+            StatementSpec statement;
+            statement.kind = StatementSpec::Kind::output;
+            statement.target = fmt::format("{}{}", name, m);
+            statement.order = fmt::format("sweep {} {}", "xyz"[axis], upwards ? "up" : "down");
+            statement.joins = m > 0;
+            statement.guard =
+                guard.empty() && random.chance(30)
+                    ? fmt::format("where idx({}) != 1", "xyz"[random.between(0, program_.rank - 1)])
+                    : guard;
+            Cells before{};
+            before[static_cast<std::size_t>(axis)] = (upwards ? -1 : 1) * random.pick<int>({1, 1, 1, 2});
+            // Its own cells before, or those of any statement of the sweep.
+            const int read = random.chance(60) ? m : random.between(0, members - 1);
+            Node value = half(access(fmt::format("{}{}", name, read), 0, before));
+            Node change = sweep_read(random, written);
+            if (m > 0 && random.chance(50)) change = access(fmt::format("{}{}", name, m - 1), 0, {});
+            statement.value = binary(Kind::sum, std::move(value), half(std::move(change)));
+            FieldSpec field{statement.target, options_.f64 && random.chance(25), fitting_faces()};
+            for (std::string& kind : field.faces.kind[static_cast<std::size_t>(axis)]) {
+                const bool is_plain = kind.starts_with("fixed") && !is_formula(kind);
+                if (!is_plain) kind = random.pick<std::string>({"fixed 1/2", "fixed p/2", "fixed 0"});
+            }
+            program_.fields.push_back(std::move(field));
+            made.push_back(std::move(statement));
+        }
+        program_.statements.insert(program_.statements.begin() + static_cast<std::ptrdiff_t>(at),
+                                   made.begin(), made.end());
+    }
+
+    // What is there before the sweep: fields as they were, and what was written in this step.
+    Node sweep_read(Random& random, const std::vector<Written>& written) {
+        std::vector<Node> reads{number(3, 4)};
+        for (const FieldSpec& field : program_.fields) {
+            const bool is_output = std::any_of(
+                program_.statements.begin(), program_.statements.end(), [&](const StatementSpec& each) {
+                    return each.kind == StatementSpec::Kind::output && each.target == field.name;
+                });
+            const bool is_swept = field.name.size() > 2 && field.name[0] == 's' && field.name[2] == '_';
+            if (!is_output && !is_swept)
+                reads.insert(reads.end(), 3, access(field.name, 0, random_offset(random, radius_)));
+        }
+        for (const Written& each : written)
+            reads.insert(reads.end(), 3, access(each.name, each.time, random_offset(random, radius_)));
+        return random.pick(reads);
     }
 
     // A let that reads past a free face has no value there, and is not read at points.

@@ -43,6 +43,7 @@ struct GeneratorOptions {
     bool functions = false;          // exp, sin …: engines agree on them within a bound only
     bool reductions = true;
     bool tables = false;       // sums over a table, whose rows are table_rows()
+    bool sweeps = false;       // statements that go along an axis cell after cell
     bool points = false;       // off the grid: statements that inject and sample at them
     bool interleaved = false;  // fields are components that lie side by side, where they can
 };
@@ -105,6 +106,8 @@ struct StatementSpec {
     std::string operation;  // of a reduction
     int time = 0;           // of an injection: 1 into a state. What is sampled goes into the trace `target`
     std::string guard;      // "on x.low", "where idx(x) < 3"; empty for all cells. Not of a let
+    std::string order;      // "sweep y up"; empty for all cells at once
+    bool joins = false;     // in the sweep of the statement before it
 };
 
 struct RandomProgram {

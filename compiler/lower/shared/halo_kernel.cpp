@@ -280,6 +280,12 @@ void HaloKernels::append(const Level& level, rt::Steps steps, rt::LaunchPlan& pl
     }
 }
 
+void HaloKernels::append_before(const StageView& sweep, const StageView& unread, rt::LaunchPlan& plan) {
+    for (const Read& read : sweep.reads)
+        if (sweep.sweeps_level(read.level) && read.at_offsets())
+            append(read.level, steps_writing(unread, read.level), plan);
+}
+
 void HaloKernels::append_inputs(rt::LaunchPlan& plan) {
     for (std::uint32_t f = 0; f < program_.fields.size(); ++f) {
         if (program_.fields[f].role == ir::Role::input && layout_.plan_field[f] >= 0)

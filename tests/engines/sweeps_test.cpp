@@ -1,0 +1,195 @@
+// Statements that go along an axis cell after cell: the interpreter, the CPU and emulated CUDA, on every
+// small grid, and beside what they are the solution of.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "catch.h"
+#include "compare_engines.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/interpreter.h"
+#include "compiler/lower/lower.h"
+#include "emulated_device.h"
+#include "load_cpp.h"
+#include "random_schedule.h"
+#include "runtime/cpu/cpu_device.h"
+
+using namespace halo;
+using namespace halo::test;
+
+namespace {
+
+// What differs on the CPU or on emulated CUDA on any grid of 1 to `most` cells along each axis.
+std::string swept_difference(const std::string& text, int most) {
+    const ir::Program program = load_program(text, false);
+    const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
+    const lower::Lowered on_cpu = lower::lower_cpu(program);
+    Random random(3);
+    const lower::Lowered on_cuda =
+        lower::lower_cuda(program, {random_schedules(program, schedule::Direct{}, random)});
+    const auto along = [&](int axis) { return program.rank() > axis ? most : 1; };
+    for (std::int64_t z = 1; z <= along(2); ++z) {
+        for (std::int64_t y = 1; y <= along(1); ++y) {
+            for (std::int64_t x = 1; x <= along(0); ++x) {
+                const Extent extent{x, y, z};
+                const Reference reference(program, extent, 2, 7);
+                std::string wrong = difference(reference, on_cpu, *device, load_cpp);
+                if (!wrong.empty()) return fmt::format("on the CPU, {}x{}x{} cells: {}", x, y, z, wrong);
+                emulator::EmulatedDevice emulated;
+                wrong = difference(reference, on_cuda, emulated, load_cuda);
+                if (!wrong.empty())
+                    return fmt::format("on emulated CUDA, {}x{}x{} cells: {}", x, y, z, wrong);
+            }
+        }
+    }
+    return {};
+}
+
+// A field of the interpreter after a step on a grid, from u = 1, 2, 3, …
+std::vector<double> after_step(const std::string& text, const std::string& field, const Extent& extent) {
+    const ir::Program program = load_program(text, false);
+    ir::Interpreter interpreter(program, extent, ir::Arithmetic::declared);
+    std::vector<double>& values = interpreter.field("u");
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = 1 + static_cast<double>(i);
+    interpreter.step();
+    return interpreter.field(field);
+}
+
+using Row = std::vector<double>;
+
+}  // namespace
+
+TEST_CASE("sums along a line, up and down, from a number and from what is there") {
+    const std::string text = R"(stencil s(x) {
+    field u: f64
+    field up, down: f64 { boundary fixed 100 }
+    field own: f64
+    sweep x up {
+        up = up[x-1] + u
+    }
+    sweep x down {
+        down = down[x+2] + u
+    }
+    on x.low { own = 7 }
+    sweep x up {
+        own = own[x-1] + u
+    }
+})";
+    CHECK(after_step(text, "up", {4, 1, 1}) == Row{101, 103, 106, 110});
+    CHECK(after_step(text, "down", {4, 1, 1}) == Row{1 + 103, 2 + 104, 103, 104});
+    CHECK(after_step(text, "own", {4, 1, 1}) == Row{7, 9, 12, 16});
+    CHECK(swept_difference(text, 9) == "");
+}
+
+TEST_CASE("a state keeps the cells that a sweep leaves out") {
+    const std::string text = R"(stencil s(x, y) {
+    field u: f64 { boundary free }
+    field v: f64 { boundary fixed 1 }
+    sweep x up {
+        u[t+1] = u[t+1, x-1] + 10
+    }
+    where idx(x) != 1 {
+        sweep y down {
+            v[t+1] = v[t+1, y+1] + u
+        }
+    }
+})";
+    CHECK(after_step(text, "u", {3, 2, 1}) == Row{1, 11, 21, 4, 14, 24});
+    CHECK(after_step(text, "v", {3, 2, 1}) == Row{1 + 4 + 1, 0, 1 + 6 + 3, 1 + 4, 0, 1 + 6});
+    CHECK(swept_difference(text, 5) == "");
+}
+
+TEST_CASE("the statements of a sweep see each other's cells before") {
+    // Fibonacci's numbers, as two sequences that are made of each other.
+    const std::string text = R"(stencil s(x, y) {
+    field u: f64
+    field a: f64 { boundary y.low fixed 0 }
+    field b: f64 { boundary y.low fixed 1 }
+    sweep y up {
+        let sum = a[y-1] + b[y-1]
+        a = b[y-1]
+        b = sum
+    }
+})";
+    CHECK(after_step(text, "a", {1, 6, 1}) == Row{1, 1, 2, 3, 5, 8});
+    CHECK(after_step(text, "b", {1, 6, 1}) == Row{1, 2, 3, 5, 8, 13});
+    CHECK(swept_difference(text, 6) == "");
+}
+
+TEST_CASE("a level that was written before is changed from both sides") {
+    // A line of Gauss and Seidel: new values before, old ones ahead.
+    const std::string text = R"(stencil s(x, y, z) {
+    field u: f32 { boundary x clamp, y fixed 1/2, z periodic }
+    u[t+1] = (u[x-1] + u[x+1] + u[z-1] + u[z+1]) / 4
+    sweep y up {
+        u[t+1] = (u[t+1] + u[t+1, y-1] + u[t+1, y+1]) / 3
+    }
+    sweep y down {
+        u[t+1] = (u[t+1] + u[t+1, y-1] + u[t+1, y+1]) / 3
+    }
+    reduce mass = sum(u[t+1])
+})";
+    CHECK(swept_difference(text, 4) == "");
+}
+
+TEST_CASE("sweeps along every axis, for some cells alone, of narrow types") {
+    for (const std::string axis : {"x", "y", "z"}) {
+        for (const std::string way : {"up", "down"}) {
+            const std::string before = axis + (way == "up" ? "-1" : "+1");
+            const std::string text = fmt::format(R"(stencil s(x, y, z) {{
+    field u: f16 {{ boundary clamp }}
+    field n: i32 {{ boundary fixed 3 }}
+    field a: f16 {{ boundary x fixed 1/2, y fixed 1/4, z fixed 0 }}
+    field b: f64 {{ boundary x fixed 1/2, y fixed 1/4, z fixed 0 }}
+    field c: f64 {{ boundary periodic }}
+    u[t+1] = u
+    sweep {0} {1} {{
+        let scaled = a[{2}] / 3
+        a = scaled + u[x-1] - u[z+1]
+        where idx(x) + idx(y) != 2 {{
+            b = scaled * b[{2}] + a
+        }}
+    }}
+    on x in 1..-1, z in -3..-1 {{
+        sweep {0} {1} {{
+            n = n[{2}] + idx(y)
+        }}
+    }}
+    c = b[x+1] + b[y-1] + n[z+1] - a[x-1, y-1]
+}})",
+                                                 axis, way, before);
+            INFO(text);
+            CHECK(swept_difference(text, 4) == "");
+        }
+    }
+}
+
+TEST_CASE("tridiagonal systems along an axis are solved to rounding") {
+    const std::string text = R"(stencil s(x, y) {
+    field u: f64
+    field ratio, part: f64 { boundary y.low fixed 0 }
+    field v: f64 { boundary y.high fixed 0 }
+    # -v[y-1] + (4 + idx(y)) * v - 2 * v[y+1] = u
+    sweep y up {
+        let pivot = 4 + idx(y) + ratio[y-1]
+        ratio = -2 / pivot
+        part = (u + part[y-1]) / pivot
+    }
+    sweep y down {
+        v = part - ratio * v[y+1]
+    }
+})";
+    const std::int64_t n = 9;
+    const Row v = after_step(text, "v", {2, n, 1});
+    for (std::int64_t x = 0; x < 2; ++x) {
+        for (std::int64_t y = 0; y < n; ++y) {
+            const auto at = [&](std::int64_t row) {
+                return row < 0 || row >= n ? 0.0 : v[static_cast<std::size_t>(x + 2 * row)];
+            };
+            const double left = -at(y - 1) + static_cast<double>(4 + y) * at(y) - 2 * at(y + 1);
+            CHECK(left == Approx(static_cast<double>(1 + x + 2 * y)).epsilon(1e-14));
+        }
+    }
+    CHECK(swept_difference(text, 7) == "");
+}
