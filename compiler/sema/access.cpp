@@ -193,14 +193,11 @@ Value Evaluator::read_let(const Symbol& symbol, SourceRange where) {
         if (!check_early(symbol, where)) return Value();
         return found->second;
     }
-    const std::string block = symbol.let->guards.empty() ? "for" : "sweep";
     report(DiagnosticKind::read_before_written, where,
-           symbol.is_in_loop
-               ? fmt::format("`{}` has no value here: its `let` is within a `{}`", symbol.name, block)
-               : fmt::format("`{}` is read before its `let`", symbol.name))
-        .label(symbol.where, symbol.is_in_loop
-                                 ? fmt::format("it has its value from here to the end of that `{}`", block)
-                                 : "it has its value from here on");
+           symbol.is_in_loop ? fmt::format("`{}` has no value here: its `let` is within a `for`", symbol.name)
+                             : fmt::format("`{}` is read before its `let`", symbol.name))
+        .label(symbol.where, symbol.is_in_loop ? "it has its value from here to the end of that `for`"
+                                               : "it has its value from here on");
     return Value();
 }
 

@@ -65,8 +65,6 @@ void StencilAnalyzer::write_out(const syntax::StencilStatement& statement) {
     const auto* loop = std::get_if<syntax::ForStatement>(&statement);
     if (!loop) {
         steps_.push_back({&statement, evaluator_.loop_indices(), iterations_});
-        if (const auto sweep = sweep_of_statement(statement))  // names in it end with it
-            steps_.back().iterations.push_back(-1 - static_cast<int>(sweep->index));
         return;
     }
     const bool is_whole = evaluator_.repeat(loop->indices, loop->indices.front().name.where, [&] {
@@ -99,6 +97,9 @@ void StencilAnalyzer::enter(const Step& step) {
     };
     loop_lets_.erase(std::remove_if(loop_lets_.begin(), loop_lets_.end(), is_over), loop_lets_.end());
     current_iterations_ = step.iterations;
+    if (const auto sweep = sweep_of_statement(*step.statement))
+        for (const auto& [name, value] : sweeps_[sweep->index].names)
+            evaluator_.define_local(name, value);
 }
 
 void StencilAnalyzer::find_target(const syntax::Assignment& assignment) {

@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -89,6 +90,8 @@ private:
         std::vector<std::uint32_t> targets;  // fields, in order
         std::set<std::uint32_t> fresh;       // those that nothing has written before
         std::optional<ir::Region> region;    // of its first statement
+        std::vector<std::pair<std::string_view, Value>>
+            names;  // lets so far, written out where they are used
     };
     // The sweep among the blocks around a statement.
     std::optional<syntax::GuardId> sweep_around(const std::vector<syntax::GuardId>& guards) const;
@@ -98,7 +101,7 @@ private:
     bool begin_sweep(syntax::GuardId id);
     bool check_swept(syntax::GuardId id, const std::vector<Value>& leaves, const Target& target,
                      const Cells& cells, const syntax::Assignment& assignment);
-    void refuse_clauses_in_sweep(const syntax::LetDecl& let);
+    void read_let_in_sweep(const syntax::LetDecl& let, syntax::GuardId id);
     // What sweeps read of what they write, when boundaries are known.
     void check_sweeps();
     void report_sweep_mistake(const ir::LineSweep& sweep, const ir::SweepMistake& mistake);

@@ -20,7 +20,7 @@ using ir::FieldId;
 using ir::Role;
 
 void StencilAnalyzer::read_let(const syntax::LetDecl& let) {
-    if (const auto sweep = sweep_around(let.guards)) begin_sweep(*sweep);
+    if (const auto sweep = sweep_around(let.guards)) return read_let_in_sweep(let, *sweep);
     const Symbol& symbol = *let_symbol(let);
     const Halves place = place_of(let);
     evaluator_.set_wanted(place);
@@ -31,8 +31,7 @@ void StencilAnalyzer::read_let(const syntax::LetDecl& let) {
         value = Value();
     if (value.is_poison()) has_poison_ = true;
     const bool has_clauses = !let.boundaries.empty() || !let.halos.empty();
-    if (has_clauses && !let.guards.empty() && !value.is_poison()) refuse_clauses_in_sweep(let);
-    if (let.guards.empty() && is_name(value) && has_clauses && !value.is_poison()) {
+    if (is_name(value) && has_clauses && !value.is_poison()) {
         const SourceRange where =
             let.boundaries.empty() ? let.halos.front().where : let.boundaries.front().where;
         sink_.report(DiagnosticKind::needless_boundary, where,
@@ -44,9 +43,7 @@ void StencilAnalyzer::read_let(const syntax::LetDecl& let) {
     std::shared_ptr<const Shape> shape;
     if (value.has_parts()) shape = std::make_shared<const Shape>(shape_of(value));
     std::size_t leaf = 0;
-    // In a sweep a let is written out where it is used.
-    evaluator_.define_let(symbol,
-                          let.guards.empty() ? store(value, let, symbol, name, shape, place, leaf) : value);
+    evaluator_.define_let(symbol, store(value, let, symbol, name, shape, place, leaf));
     if (symbol.is_in_loop) loop_lets_.emplace_back(current_iterations_.size(), &symbol);
 }
 

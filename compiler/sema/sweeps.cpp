@@ -98,13 +98,30 @@ bool StencilAnalyzer::check_swept(syntax::GuardId id, const std::vector<Value>& 
     return true;
 }
 
-void StencilAnalyzer::refuse_clauses_in_sweep(const syntax::LetDecl& let) {
-    const SourceRange where = let.boundaries.empty() ? let.halos.front().where : let.boundaries.front().where;
-    sink_
-        .report(DiagnosticKind::needless_boundary, where,
-                fmt::format("`{}` is written out where it is used, so it has no boundary and no halo",
-                            let.name.text))
-        .note("a `let` in a sweep is a name for an expression");
+void StencilAnalyzer::read_let_in_sweep(const syntax::LetDecl& let, syntax::GuardId id) {
+    begin_sweep(id);
+    const Halves place = place_of(let);
+    evaluator_.set_wanted(place);
+    Value value = evaluator_.evaluate(let.value);
+    const std::string name = fmt::format("`{}`", let.name.text);
+    if (!require_positions(value, place, name, let.value)) value = Value();
+    if (value.is_poison()) has_poison_ = true;
+    if (!let.boundaries.empty() || !let.halos.empty()) {
+        const SourceRange where =
+            let.boundaries.empty() ? let.halos.front().where : let.boundaries.front().where;
+        sink_
+            .report(DiagnosticKind::needless_boundary, where,
+                    name + " is written out where it is used, so it has no boundary and no halo")
+            .note("a `let` in a sweep is a name for an expression");
+    }
+    auto& names = sweeps_.at(id.index).names;
+    const auto taken = std::ranges::find(names, let.name.text, [](const auto& each) { return each.first; });
+    if (taken != names.end()) {
+        sink_.report(DiagnosticKind::duplicate_name, let.name.where,
+                     name + " is declared twice in this sweep");
+        return;
+    }
+    names.emplace_back(let.name.text, std::move(value));
 }
 
 void StencilAnalyzer::check_sweeps() {

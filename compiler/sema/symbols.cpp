@@ -44,6 +44,21 @@ Symbols::Symbols(const syntax::File& file, const syntax::Stencil& stencil, Diagn
     declare_axes(sink);
     for (const syntax::StencilStatement& statement : stencil.statements)
         declare_statement(statement, false, sink);
+    for (const syntax::LetDecl* let : in_sweeps_)
+        check_name_in_sweep(let->name, sink);
+}
+
+// Such a name hides no other.
+void Symbols::check_name_in_sweep(const syntax::Name& name, DiagnosticSink& sink) const {
+    if (is_reserved_name(name.text, false)) {
+        sink.report(DiagnosticKind::reserved_name, name.where,
+                    fmt::format("`{}` cannot be the name of {}: it has a meaning already", name.text,
+                                describe(Symbol::Kind::let)));
+    } else if (const Symbol* const first = find(name.text)) {
+        sink.report(DiagnosticKind::duplicate_name, name.where,
+                    fmt::format("`{}` is declared twice in this stencil", name.text))
+            .label(first->where, fmt::format("`{}` is {} since here", name.text, describe(first->kind)));
+    }
 }
 
 void Symbols::declare_axes(DiagnosticSink& sink) {
@@ -125,9 +140,13 @@ void Symbols::declare_statement(const syntax::StencilStatement& statement, bool 
         symbol.function = function;
         declare(std::move(symbol), function->name, sink);
     } else if (const auto* let = std::get_if<syntax::LetDecl>(&statement)) {
+        if (!let->guards.empty()) {
+            in_sweeps_.push_back(let);
+            return;
+        }
         Symbol symbol = make(Symbol::Kind::let);
         symbol.let = let;
-        symbol.is_in_loop = is_in_loop || !let->guards.empty();
+        symbol.is_in_loop = is_in_loop;
         declare(std::move(symbol), let->name, sink);
     } else if (const auto* table = std::get_if<syntax::TableDecl>(&statement)) {
         Symbol symbol = make(Symbol::Kind::table);

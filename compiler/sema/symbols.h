@@ -28,9 +28,9 @@ struct Symbol {
     };
     Kind kind = Kind::param;
     std::string name;
-    SourceRange where;        // of the name in its declaration
-    int index = 0;            // among those of its kind, in order of declaration
-    bool is_in_loop = false;  // or in a sweep: known to the end of its block
+    SourceRange where;  // of the name in its declaration
+    int index = 0;      // among those of its kind, in order of declaration
+    bool is_in_loop = false;
     bool is_shared =
         false;  // declared outside of stencils: sees other such names and the axes, and nothing else
 
@@ -82,8 +82,11 @@ private:
     void declare(Symbol symbol, const syntax::Name& name, DiagnosticSink& sink);
     void declare_statement(const syntax::StencilStatement& statement, bool is_in_loop, DiagnosticSink& sink);
 
+    void check_name_in_sweep(const syntax::Name& name, DiagnosticSink& sink) const;
+
     const syntax::Stencil& stencil_;
     std::vector<Symbol> symbols_;
+    std::vector<const syntax::LetDecl*> in_sweeps_;  // names that are known to the end of the sweep alone
     std::unordered_map<std::string, std::size_t> by_name_;
     std::unordered_map<std::string, std::size_t> shared_;
     bool lacks_module_ = false;
