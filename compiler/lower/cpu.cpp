@@ -34,8 +34,9 @@ constexpr int kStrip = 256;
 // Rows of a table whose columns one block computes.
 constexpr int kBlockOfRows = 1024;
 
-// Lines of a sweep along the slowest of two axes that one block has.
-constexpr int kLinesOfSweep = 64;
+// Lines of a sweep that are done together: rows, along which it goes, and cells of a row.
+constexpr int kRowsOfSweep = 8;
+constexpr int kCellsOfSweep = 64;
 
 // C++ has no min without a header.
 Expr least(const Expr& a, const Expr& b) {
@@ -102,49 +103,69 @@ public:
     }
 
 private:
-    // ---- sweeps: blocks are lines beside each other, and each goes along its lines in order
+    // ---- sweeps: blocks are lines beside each other, and go along them in order
 
     StrategyResult sweep() {
         const int rank = context_.rank();
         const ir::Assign& first = *context_.stage().in_place;
-        const ir::LineSweep& along = *first.sweep;
         for (int axis = 0; axis < rank; ++axis) {
             index_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
             bounds_[axis] = region_bounds(context_, first.region, axis);
         }
-        // The axis that blocks count along: the slowest that the sweep does not go along.
-        const int shared = along.axis < rank - 1 ? rank - 1 : rank - 2;
-        Bounds cells = bounds_[0];
-        if (shared == 0) {
-            result_.tile[0] = kLinesOfSweep;
-            cells.begin = kernel::variable("block", Type::i32) * kLinesOfSweep + bounds_[0].begin;
-            cells.end = least(bounds_[0].end, cells.begin + kLinesOfSweep);
-        }
-        Block cell, lines;
-        change_in_place(cell_sources(), cell);
-        declare_rows(lines);
-        lines.push_back(along.axis == 0 ? sweep_loop(along, cells, std::move(cell))
-                                        : kernel::For{"i", cells.begin, cells.end, 1,
-                                                      kernel::Unroll::vectorize, std::move(cell)});
-        for (int axis = 1; axis < rank; ++axis) {
-            if (axis == shared) continue;
-            lines = {axis == along.axis
-                         ? sweep_loop(along, bounds_[axis], std::move(lines))
-                         : kernel::For{Context::kIndexNames[axis], bounds_[axis].begin, bounds_[axis].end, 1,
-                                       kernel::Unroll::leave, std::move(lines)}};
-        }
-        if (shared < 0) {  // one line
-            append(body(), std::move(lines));
+        const int along = first.sweep->axis;
+        if (rank == 1) {
+            append(body(), line_of_cells(*first.sweep));
             return std::move(result_);
         }
-        if (shared > 0) result_.tile[static_cast<std::size_t>(shared)] = 1;
-        const Expr before = shared == 0 ? Expr(0) : bounds_[shared].begin;
-        body().push_back(
-            kernel::For{shared == 0 ? "block" : Context::kIndexNames[shared],
-                        kernel::convert(kernel::variable("begin", Type::i64), Type::i32) + before,
-                        kernel::convert(kernel::variable("end", Type::i64), Type::i32) + before, 1,
-                        kernel::Unroll::leave, std::move(lines)});
+        // Blocks count along the slowest axis that the sweep does not go along.
+        const int shared = along < rank - 1 ? rank - 1 : rank - 2;
+        const int beside = along == 0 ? 1 : 0;  // the axis of the lines that are done together
+        if (beside == shared) {
+            const int lines = beside == 0 ? kCellsOfSweep : kRowsOfSweep;
+            result_.tile[static_cast<std::size_t>(shared)] = lines;
+            const Expr block = kernel::variable("block", Type::i32);
+            Block work{kernel::Declare{Type::i32, "first_line", block * lines + bounds_[beside].begin}};
+            append(work, lines_together(*first.sweep, beside, lines));
+            over_blocks("block", 0, std::move(work));
+            return std::move(result_);
+        }
+        result_.tile[static_cast<std::size_t>(shared)] = 1;
+        const Expr lines = beside == 0 ? bounds_[0].end : Expr(kRowsOfSweep);  // a row is done whole
+        Block work{kernel::For{"first_line", bounds_[beside].begin, bounds_[beside].end, lines,
+                               kernel::Unroll::leave, lines_together(*first.sweep, beside, lines)}};
+        over_blocks(Context::kIndexNames[shared], bounds_[shared].begin, std::move(work));
         return std::move(result_);
+    }
+
+    Block line_of_cells(const ir::LineSweep& along) {
+        Block cell, line;
+        change_in_place(cell_sources(), cell);
+        declare_rows(line);
+        line.push_back(sweep_loop(along, bounds_[0], std::move(cell)));
+        return line;
+    }
+
+    // Lines from `first_line` on, at each place of the sweep one cell of all of them: no cell waits for
+    // another.
+    Block lines_together(const ir::LineSweep& along, int beside, const Expr& most) {
+        const Expr first = kernel::variable("first_line", Type::i32);
+        const Expr last = kernel::variable("last_line", Type::i32);
+        Block cell, cells;
+        if (beside == 0) declare_rows(cells);
+        if (beside == 1) declare_rows(cell);
+        change_in_place(cell_sources(), cell);
+        cells.push_back(kernel::For{Context::kIndexNames[beside], first, last, 1, kernel::Unroll::vectorize,
+                                    std::move(cell)});
+        Block lines{kernel::Declare{Type::i32, "last_line", least(first + most, bounds_[beside].end)}};
+        lines.push_back(sweep_loop(along, bounds_[along.axis], std::move(cells)));
+        return lines;
+    }
+
+    void over_blocks(const std::string& var, const Expr& before, Block block) {
+        const Expr begin = kernel::convert(kernel::variable("begin", Type::i64), Type::i32);
+        const Expr end = kernel::convert(kernel::variable("end", Type::i64), Type::i32);
+        body().push_back(
+            kernel::For{var, begin + before, end + before, 1, kernel::Unroll::leave, std::move(block)});
     }
 
     // ---- all cells at once

@@ -19,7 +19,8 @@ using namespace halo::test;
 
 namespace {
 
-// What differs on the CPU or on emulated CUDA on any grid of 1 to `most` cells along each axis.
+// What differs on the CPU or on emulated CUDA on any grid of 1 to `most` cells along each axis, or on one
+// where an axis is longer than what is done together.
 std::string swept_difference(const std::string& text, int most) {
     const ir::Program program = load_program(text, false);
     const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
@@ -27,21 +28,28 @@ std::string swept_difference(const std::string& text, int most) {
     Random random(3);
     const lower::Lowered on_cuda =
         lower::lower_cuda(program, {random_schedules(program, schedule::Direct{}, random)});
+    const auto wrong_on = [&](const Extent& extent) -> std::string {
+        const Reference reference(program, extent, 2, 7);
+        const std::string where = fmt::format("{}x{}x{} cells: ", extent[0], extent[1], extent[2]);
+        std::string wrong = difference(reference, on_cpu, *device, load_cpp);
+        if (!wrong.empty()) return "on the CPU, " + where + wrong;
+        emulator::EmulatedDevice emulated;
+        wrong = difference(reference, on_cuda, emulated, load_cuda);
+        return wrong.empty() ? "" : "on emulated CUDA, " + where + wrong;
+    };
     const auto along = [&](int axis) { return program.rank() > axis ? most : 1; };
-    for (std::int64_t z = 1; z <= along(2); ++z) {
-        for (std::int64_t y = 1; y <= along(1); ++y) {
-            for (std::int64_t x = 1; x <= along(0); ++x) {
-                const Extent extent{x, y, z};
-                const Reference reference(program, extent, 2, 7);
-                std::string wrong = difference(reference, on_cpu, *device, load_cpp);
-                if (!wrong.empty()) return fmt::format("on the CPU, {}x{}x{} cells: {}", x, y, z, wrong);
-                emulator::EmulatedDevice emulated;
-                wrong = difference(reference, on_cuda, emulated, load_cuda);
-                if (!wrong.empty())
-                    return fmt::format("on emulated CUDA, {}x{}x{} cells: {}", x, y, z, wrong);
-            }
-        }
+    std::vector<Extent> extents;
+    for (std::int64_t z = 1; z <= along(2); ++z)
+        for (std::int64_t y = 1; y <= along(1); ++y)
+            for (std::int64_t x = 1; x <= along(0); ++x)
+                extents.push_back({x, y, z});
+    for (int axis = 0; axis < program.rank(); ++axis) {
+        extents.push_back({1, 1, 1});
+        for (int other = 0; other < program.rank(); ++other)
+            extents.back()[static_cast<std::size_t>(other)] = other == axis ? 133 : 3;
     }
+    for (const Extent& extent : extents)
+        if (std::string wrong = wrong_on(extent); !wrong.empty()) return wrong;
     return {};
 }
 
