@@ -149,8 +149,8 @@ void StencilAnalyzer::report_sweep_mistake(const ir::LineSweep& sweep, const Swe
     const int side = access.offset[along] < 0 ? 0 : 1;
     const std::string face = axis + (side == 0 ? ".low" : ".high");
     const std::string start = fmt::format(
-        "give the field `boundary {0} fixed 0`, or its cells there a value before the sweep: `on {0} {{ … "
-        "}}`",
+        "give the field `boundary {0} fixed 0`; or no boundary there, and its first cells a value "
+        "before the sweep: `on {0} {{ … }}`",
         face);
     switch (mistake.kind) {
         case SweepMistake::Kind::across:
@@ -161,17 +161,7 @@ void StencilAnalyzer::report_sweep_mistake(const ir::LineSweep& sweep, const Swe
                 .note(fmt::format("what a sweep writes is read along `{}` alone", axis));
             return;
         case SweepMistake::Kind::ahead:
-            sink_
-                .report(DiagnosticKind::read_before_written, expr.where,
-                        access.offset == ir::Offset{}
-                            ? fmt::format("`{}` has no value yet at the cell itself", read)
-                            : fmt::format("`{}` has no value yet: this sweep goes {}", read,
-                                          sweep.upwards ? "up" : "down"))
-                .note(
-                    access.time == 1
-                        ? fmt::format("the value before the step is `{}`",
-                                      access_text(field.name, 0, access.offset, symbols_.axes()))
-                        : fmt::format("the other way is `sweep {} {}`", axis, sweep.upwards ? "down" : "up"));
+            report_not_done(sweep, access, expr.where);
             return;
         case SweepMistake::Kind::no_start:
             sink_
@@ -179,18 +169,43 @@ void StencilAnalyzer::report_sweep_mistake(const ir::LineSweep& sweep, const Swe
                         fmt::format("nothing says what `{}` is where the sweep begins, past {}", read, face))
                 .note(start);
             return;
-        case SweepMistake::Kind::shows:
+        case SweepMistake::Kind::shows: {
+            const bool shows_cells = field.image(sweep.axis, side).shows_cell();
             sink_
                 .report(DiagnosticKind::boundary_value, expr.where,
-                        fmt::format(
-                            "past {} `{}` shows or is made of cells that the sweep changes, or changes along "
-                            "the face",
-                            face, field.name))
+                        shows_cells
+                            ? fmt::format("past {} lie cells of `{}` itself, which the sweep is changing",
+                                          face, field.name)
+                            : fmt::format("past {} the boundary of `{}` has a value for each cell", face,
+                                          field.name))
                 .label(field.where, "its boundary")
-                .note("past the ends of a sweep lies one number, `fixed`, or nothing, `free`")
+                .note("past the ends of a sweep lies one number for all, `fixed`, or nothing")
                 .note(start);
             return;
+        }
     }
+}
+
+void StencilAnalyzer::report_not_done(const ir::LineSweep& sweep, const ir::Access& access,
+                                      SourceRange where) {
+    const std::vector<std::string>& axes = symbols_.axes();
+    const std::string& name = program_[access.field].name;
+    const std::string read = access_text(name, access.time, access.offset, axes);
+    if (access.offset == ir::Offset{}) {
+        sink_
+            .report(DiagnosticKind::read_before_written, where,
+                    fmt::format("`{}` has no value yet at the cell itself", read))
+            .note("a statement before this one in the sweep, or before the sweep, can give it one");
+        return;
+    }
+    Diagnostic& diagnostic = sink_.report(
+        DiagnosticKind::read_before_written, where,
+        fmt::format("`{}` has no value yet: this sweep goes {}", read, sweep.upwards ? "up" : "down"));
+    diagnostic.note(
+        access.time == 1
+            ? fmt::format("the value before the step is `{}`", access_text(name, 0, access.offset, axes))
+            : fmt::format("the other way is `sweep {} {}`", axes[static_cast<std::size_t>(sweep.axis)],
+                          sweep.upwards ? "down" : "up"));
 }
 
 void StencilAnalyzer::keep_cells_of_sweeps() {
