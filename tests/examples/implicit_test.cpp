@@ -1,0 +1,81 @@
+// Implicit steps by sweeps along the axes: what a line's system is known to do.
+#include <algorithm>
+#include <cmath>
+#include <complex>
+#include <numeric>
+
+#include "catch.h"
+#include "example.h"
+
+using namespace halo::test;
+
+TEST_CASE("alternating directions damp each wave as their formula has it") {
+    constexpr int n = 127, steps = 3;
+    constexpr double dt = 2e-3, h = 1.0 / 128;
+    const Example example("heat2d_adi");
+    example.run({"--grid", "127,127", "--steps", std::to_string(steps), "--set", "h=1/128", "--set",
+                 "dt=2e-3", "--init", "u = sin(pi*x) * sin(3*pi*y)", "--no-files", "--save", "u=u.npy"});
+    const std::vector<double> u = example.saved("u");
+    REQUIRE(u.size() == n * n);
+    const double s = dt / (2 * h * h);
+    const auto damped = [&](int periods) {
+        const double along = 4 * s * std::pow(std::sin(periods * kPi * h / 2), 2);
+        return (1 - along) / (1 + along);
+    };
+    const double factor = std::pow(damped(1) * damped(3), steps);
+    double error = 0;
+    for (int j = 0; j < n; ++j)
+        for (int i = 0; i < n; ++i)
+            error = std::max(
+                error, std::abs(u[static_cast<std::size_t>(i + n * j)] -
+                                factor * std::sin(kPi * (i + 1) * h) * std::sin(3 * kPi * (j + 1) * h)));
+    CHECK(error < 1e-12);
+    CHECK(factor == Approx(std::exp(-10 * kPi * kPi * dt * steps)).epsilon(0.01));
+}
+
+TEST_CASE("a column keeps all that its ground emits, and mixing only spreads it") {
+    constexpr int steps = 40;
+    const Example example("column_diffusion");
+    const nlohmann::json report = example.run({"--steps", std::to_string(steps), "--no-files", "--save",
+                                               "q=q.npy", "--save", "emission=emission.npy"});
+    const std::vector<double> emission = example.saved("emission"), q = example.saved("q");
+    constexpr std::size_t layer = 96 * 48;
+    const double emitted = std::accumulate(emission.begin(), emission.begin() + layer, 0.0);
+    const double expected = emitted * 0.5 * 60 / 20 * steps;
+    CHECK(double(report["reductions"]["total"]) == Approx(expected).epsilon(1e-12));
+    const std::size_t middle = 48 + 96 * 24;
+    for (std::size_t k = 0; k + 1 < 64; ++k) {  // less with each layer, and nothing below 0
+        CHECK(q[middle + k * layer] > q[middle + (k + 1) * layer]);
+        CHECK(q[middle + (k + 1) * layer] > 0);
+    }
+}
+
+TEST_CASE("Crank and Nicolson's steps keep the probability, and move a free packet as they should") {
+    constexpr int nx = 257, ny = 129;
+    const Example example("schroedinger_cn");
+    const nlohmann::json kept = example.run({"--steps", "60", "--no-files"});
+    const nlohmann::json begun = example.run({"--steps", "1", "--no-files"});
+    CHECK(double(kept["reductions"]["probability"]) ==
+          Approx(double(begun["reductions"]["probability"])).epsilon(1e-12));
+
+    // Along y, where the packet rests: its width spreads by the formula. Second order in the step and the
+    // spacing.
+    const auto width = [&](const char* dt, int steps) {
+        example.run({"--steps", std::to_string(steps), "--set", std::string("dt=") + dt, "--init",
+                     "potential = 0", "--no-files", "--save", "psi=psi.npy"});
+        const std::vector<double> psi = example.saved("psi");
+        double all = 0, squares = 0;
+        for (int j = 0; j < ny; ++j) {
+            for (int i = 0; i < nx; ++i) {
+                const std::size_t cell = static_cast<std::size_t>(j * nx + i) * 2;
+                const double density = std::norm(std::complex<double>(psi[cell], psi[cell + 1]));
+                all += density;
+                squares += density * std::pow(-8 + j / 8.0, 2);
+            }
+        }
+        return std::sqrt(squares / all);
+    };
+    const double exact = std::sqrt(1 + std::pow(1.6 / 2, 2));  // of width 1 at time 1.6
+    CHECK(width("0.05", 32) == Approx(exact).epsilon(0.005));
+    CHECK(width("0.2", 8) == Approx(exact).epsilon(0.05));
+}
