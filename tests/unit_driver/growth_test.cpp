@@ -98,6 +98,13 @@ std::vector<Construct> constructs() {
     add("derivatives", "field a{0}: f32\na{0} = d2(u * {1}, x, order=4)");
     add("blocks of cells", "on x in {0}..{0} {{ u[t+1] = {0} }}");
     add("blocks with conditions", "where u > {0} {{ u[t+1] = {0} }}");
+    add("sweeps", "field a{0}: f32 {{ boundary fixed {0} }}\nsweep x up {{ a{0} = a{0}[x-1] + u }}");
+    all.push_back(
+        {"statements of a sweep",
+         [](int i) { return fmt::format("let b{0} = a[x-1] * {0}\nf.{1} = b{0} + f.{1}[x-1]", i, i % 200); },
+         "stencil s(x) {\n    field u, a: f32 { boundary fixed 0 }\n    field f: f32[200] { boundary "
+         "fixed 0 }\n    sweep x up {\n    a = a[x-1] + u\n",
+         [](int) { return std::string("}\n}\n"); }, false});
     add("reductions", "reduce m{0} = max(u + {0})");
     add("reductions that statements read",
         "reduce m{0} = max(u[x+1] + {0}) start 0\nfield a{0}: f32\na{0} = u * m{0}");

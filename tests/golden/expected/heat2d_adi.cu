@@ -4,6 +4,13 @@
 // multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
 // at least 1 below and 1 above along x, 1 below and 1 above along y.
 
+// Two neighbouring elements at once; `from` is aligned to both.
+__device__ __forceinline__ void load2(double* to, const double* from) {
+    const double2 pair = *reinterpret_cast<const double2*>(from);
+    to[0] = pair.x;
+    to[1] = pair.y;
+}
+
 // The greater of two; NaN where either is.
 __device__ __forceinline__ double keep_max(double a, double b) {
     return a > b || a != a ? a : b;
@@ -27,12 +34,12 @@ __device__ inline double block_max(double value) {
 }
 
 // Reads c, u, d, writes c, d.
-// Schedule: direct, blocks of 1x64 threads, 1x1 cells a thread.
+// Schedule: direct, blocks of 1x32 threads, 1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 15)
+extern "C" __global__ void __launch_bounds__(32, 30)
     heat2d_adi_c(const double* __restrict__ u, double* __restrict__ c, double* __restrict__ d, int nx, int ny,
                  int pitch, double scale, double scale_2, double kappa_dt_over_h_squared) {
-    constexpr int kThreadsY = 64;
+    constexpr int kThreadsY = 32;
 
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
     if (j >= ny) return;
@@ -47,12 +54,12 @@ extern "C" __global__ void __launch_bounds__(64, 15)
 }
 
 // Reads d, c, middle, writes middle.
-// Schedule: direct, blocks of 1x64 threads, 1x1 cells a thread.
+// Schedule: direct, blocks of 1x32 threads, 1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 20)
+extern "C" __global__ void __launch_bounds__(32, 32)
     heat2d_adi_middle(const double* __restrict__ d, const double* __restrict__ c, double* __restrict__ middle,
                       int nx, int ny, int pitch) {
-    constexpr int kThreadsY = 64;
+    constexpr int kThreadsY = 32;
 
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
     if (j >= ny) return;
@@ -64,12 +71,12 @@ extern "C" __global__ void __launch_bounds__(64, 20)
 }
 
 // Reads middle, c, d, writes c, d.
-// Schedule: direct, blocks of 64x1 threads, 1x1 cells a thread.
+// Schedule: direct, blocks of 32x1 threads, 1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 15)
+extern "C" __global__ void __launch_bounds__(32, 30)
     heat2d_adi_c_2(const double* __restrict__ middle, double* __restrict__ c, double* __restrict__ d, int nx,
                    int ny, int pitch, double scale, double scale_2, double kappa_dt_over_h_squared) {
-    constexpr int kThreadsX = 64;
+    constexpr int kThreadsX = 32;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     if (i >= nx) return;
@@ -84,12 +91,12 @@ extern "C" __global__ void __launch_bounds__(64, 15)
 }
 
 // Reads d, c, u_next, writes u_next.
-// Schedule: direct, blocks of 64x1 threads, 1x1 cells a thread.
+// Schedule: direct, blocks of 32x1 threads, 1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 20)
+extern "C" __global__ void __launch_bounds__(32, 32)
     heat2d_adi_u(const double* __restrict__ d, const double* __restrict__ c, double* __restrict__ u_next,
                  int nx, int ny, int pitch) {
-    constexpr int kThreadsX = 64;
+    constexpr int kThreadsX = 32;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     if (i >= nx) return;
@@ -101,20 +108,25 @@ extern "C" __global__ void __launch_bounds__(64, 20)
 }
 
 // Reads u_next, reduces to warmest.
-// Schedule: direct, blocks of 128x2 threads, 1x1 cells a thread.
+// Schedule: direct, blocks of 8x8 threads, 2x1 cells a thread.
 // At least 8 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(256, 5)
+extern "C" __global__ void __launch_bounds__(64, 22)
     heat2d_adi_warmest(const double* __restrict__ u_next, int nx, int ny, int pitch,
                        double* __restrict__ warmest_partials) {
-    constexpr int kThreadsX = 128, kThreadsY = 2;
+    constexpr int kCellsX = 2;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
-    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
 
     double warmest_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
     if (i < nx && j < ny) {
-        const long long at = static_cast<long long>(j) * pitch + i;
-        warmest_of_thread = keep_max(warmest_of_thread, u_next[at]);
+        double u_next_cells[kCellsX];
+        load2(u_next_cells, u_next + static_cast<long long>(j) * pitch + i);
+
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x)
+            if (i + x < nx) warmest_of_thread = keep_max(warmest_of_thread, u_next_cells[x]);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
