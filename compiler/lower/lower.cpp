@@ -170,6 +170,8 @@ void add_stage(const StageView& full, const StageKernel& use, const schedule::Sc
                const ProgramLayout& layout, Images& images, Names& kernel_names, Lowered& lowered) {
     const StageView& stage = *use.stage;
     if (is_at_points(stage)) return add_point_kernel(use, layout, images, kernel_names, lowered);
+    if (!stage.swept.empty() && planned.threads[stage.in_place->sweep->axis] != 1)
+        throw UnsupportedError("a sweep has one thread for each line, and so one along its axis");
     Context context(stage, layout, has_table_sums(stage) ? table_roles() : std::vector<std::string>());
     schedule::Schedule schedule = fitted(planned, stage);
     // Of a sum over a table these go through its rows together, which the rest has no use for.

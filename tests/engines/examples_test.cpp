@@ -105,6 +105,9 @@ std::vector<schedule::Schedule> for_stages(const ir::Program& program, const sch
         const bool is_legal =
             !may_refuse || schedule::is_legal(schedule::check(program, stage, schedule, schedule::Target{}));
         result.push_back(is_legal ? schedule : plain);
+        if (!footprint.swept_axis) continue;
+        result.back().threads = {32, 1, 1};  // a thread a line
+        if (*footprint.swept_axis == 0) result.back().threads = {1, program.rank() > 1 ? 32 : 1, 1};
     }
     return result;
 }

@@ -36,13 +36,13 @@ TEST_CASE("alternating directions damp each wave as their formula has it") {
 TEST_CASE("a column keeps all that its ground emits, and mixing only spreads it") {
     constexpr int steps = 40;
     const Example example("column_diffusion");
-    const nlohmann::json report = example.run({"--steps", std::to_string(steps), "--no-files", "--save",
-                                               "q=q.npy", "--save", "emission=emission.npy"});
+    example.run({"--steps", std::to_string(steps), "--no-files", "--save", "q=q.npy", "--save",
+                 "emission=emission.npy"});
     const std::vector<double> emission = example.saved("emission"), q = example.saved("q");
     constexpr std::size_t layer = 96 * 48;
     const double emitted = std::accumulate(emission.begin(), emission.begin() + layer, 0.0);
     const double expected = emitted * 0.5 * 60 / 20 * steps;
-    CHECK(double(report["reductions"]["total"]) == Approx(expected).epsilon(1e-12));
+    CHECK(std::accumulate(q.begin(), q.end(), 0.0) == Approx(expected).epsilon(1e-12));
     const std::size_t middle = 48 + 96 * 24;
     for (std::size_t k = 0; k + 1 < 64; ++k) {  // less with each layer, and nothing below 0
         CHECK(q[middle + k * layer] > q[middle + (k + 1) * layer]);
@@ -61,8 +61,8 @@ TEST_CASE("Crank and Nicolson's steps keep the probability, and move a free pack
     // Along y, where the packet rests: its width spreads by the formula. Second order in the step and the
     // spacing.
     const auto width = [&](const char* dt, int steps) {
-        example.run({"--steps", std::to_string(steps), "--set", std::string("dt=") + dt, "--init",
-                     "potential = 0", "--no-files", "--save", "psi=psi.npy"});
+        example.run({"--steps", std::to_string(steps), "--set", std::string("dt=") + dt, "--init", "kick = 1",
+                     "--no-files", "--save", "psi=psi.npy"});
         const std::vector<double> psi = example.saved("psi");
         double all = 0, squares = 0;
         for (int j = 0; j < ny; ++j) {

@@ -21,13 +21,14 @@ __device__ inline double block_sum(double value) {
     return value;
 }
 
-// Reads potential, psi_re, psi_im, writes kicked_re, kicked_im.
+// Reads kick_re, kick_im, psi_re, psi_im, writes kicked_re, kicked_im.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
-// At least 40 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 14)
-    schroedinger_cn_kicked_re(const double* __restrict__ potential, const double* __restrict__ psi_re,
-                              const double* __restrict__ psi_im, double* __restrict__ kicked_re,
-                              double* __restrict__ kicked_im, int nx, int ny, int pitch, double minus_dt) {
+// At least 48 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(64, 17)
+    schroedinger_cn_kicked_re(const double* __restrict__ kick_re, const double* __restrict__ kick_im,
+                              const double* __restrict__ psi_re, const double* __restrict__ psi_im,
+                              double* __restrict__ kicked_re, double* __restrict__ kicked_im, int nx, int ny,
+                              int pitch) {
     constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
@@ -35,11 +36,8 @@ extern "C" __global__ void __launch_bounds__(64, 14)
     if (i >= nx || j >= ny) return;
 
     const long long at = static_cast<long long>(j) * pitch + i;
-    const double product = minus_dt * potential[at];
-    const double value = cos(product);
-    const double value_2 = sin(product);
-    const double kicked_re_value = fma(-value_2, psi_im[at], value * psi_re[at]);
-    const double kicked_im_value = fma(value_2, psi_re[at], value * psi_im[at]);
+    const double kicked_re_value = fma(-kick_im[at], psi_im[at], kick_re[at] * psi_re[at]);
+    const double kicked_im_value = fma(kick_im[at], psi_re[at], kick_re[at] * psi_im[at]);
     kicked_re[at] = kicked_re_value;
     kicked_im[at] = kicked_im_value;
 }
@@ -151,14 +149,14 @@ extern "C" __global__ void __launch_bounds__(32, 32)
     }
 }
 
-// Reads potential, last_re, last_im, writes psi_re_next, psi_im_next, density, reduces to probability.
+// Reads kick_re, kick_im, last_re, last_im, writes psi_re_next, psi_im_next, density, reduces to probability.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
-// At least 48 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 13)
-    schroedinger_cn_psi_re(const double* __restrict__ potential, const double* __restrict__ last_re,
-                           const double* __restrict__ last_im, double* __restrict__ psi_re_next,
-                           double* __restrict__ psi_im_next, double* __restrict__ density, int nx, int ny,
-                           int pitch, double minus_dt, double h_squared,
+// At least 56 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(64, 16)
+    schroedinger_cn_psi_re(const double* __restrict__ kick_re, const double* __restrict__ kick_im,
+                           const double* __restrict__ last_re, const double* __restrict__ last_im,
+                           double* __restrict__ psi_re_next, double* __restrict__ psi_im_next,
+                           double* __restrict__ density, int nx, int ny, int pitch, double h_squared,
                            double* __restrict__ probability_partials) {
     constexpr int kThreadsX = 8, kThreadsY = 8;
 
@@ -168,11 +166,8 @@ extern "C" __global__ void __launch_bounds__(64, 13)
     double probability_of_thread = 0.0;
     if (i < nx && j < ny) {
         const long long at = static_cast<long long>(j) * pitch + i;
-        const double product = minus_dt * potential[at];
-        const double value = cos(product);
-        const double value_2 = sin(product);
-        const double psi_re_new = fma(-value_2, last_im[at], value * last_re[at]);
-        const double psi_im_new = fma(value_2, last_re[at], value * last_im[at]);
+        const double psi_re_new = fma(-kick_im[at], last_im[at], kick_re[at] * last_re[at]);
+        const double psi_im_new = fma(kick_im[at], last_re[at], kick_re[at] * last_im[at]);
         const double density_value = fma(psi_im_new, psi_im_new, psi_re_new * psi_re_new);
         psi_re_next[at] = psi_re_new;
         psi_im_next[at] = psi_im_new;
@@ -187,14 +182,14 @@ extern "C" __global__ void __launch_bounds__(64, 13)
 }
 
 // In place of schroedinger_cn_psi.re in steps whose results nobody reads; leaves out density, probability.
-// Reads potential, last_re, last_im, writes psi_re_next, psi_im_next.
+// Reads kick_re, kick_im, last_re, last_im, writes psi_re_next, psi_im_next.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
-// At least 40 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 13)
-    schroedinger_cn_psi_re_states(const double* __restrict__ potential, const double* __restrict__ last_re,
-                                  const double* __restrict__ last_im, double* __restrict__ psi_re_next,
-                                  double* __restrict__ psi_im_next, int nx, int ny, int pitch,
-                                  double minus_dt) {
+// At least 48 bytes move between memory and chip for a cell.
+extern "C" __global__ void __launch_bounds__(64, 16)
+    schroedinger_cn_psi_re_states(const double* __restrict__ kick_re, const double* __restrict__ kick_im,
+                                  const double* __restrict__ last_re, const double* __restrict__ last_im,
+                                  double* __restrict__ psi_re_next, double* __restrict__ psi_im_next, int nx,
+                                  int ny, int pitch) {
     constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
@@ -202,11 +197,8 @@ extern "C" __global__ void __launch_bounds__(64, 13)
     if (i >= nx || j >= ny) return;
 
     const long long at = static_cast<long long>(j) * pitch + i;
-    const double product = minus_dt * potential[at];
-    const double value = cos(product);
-    const double value_2 = sin(product);
-    const double psi_re_new = fma(-value_2, last_im[at], value * last_re[at]);
-    const double psi_im_new = fma(value_2, last_re[at], value * last_im[at]);
+    const double psi_re_new = fma(-kick_im[at], last_im[at], kick_re[at] * last_re[at]);
+    const double psi_im_new = fma(kick_im[at], last_re[at], kick_re[at] * last_im[at]);
     psi_re_next[at] = psi_re_new;
     psi_im_next[at] = psi_im_new;
 }
