@@ -49,6 +49,8 @@ public:
             roles_.statements.insert(use.where.begin);
         for (const StencilStatement& statement : file.shared)
             add(statement);
+        for (const SourceRange loop : file.name_loops)
+            roles_.statements.insert(loop.begin);
         for (const Guard& guard : file.guards)
             if (guard.is_block) roles_.statements.insert(guard.where.begin);
         for (const Stencil& stencil : file.stencils) {
@@ -239,7 +241,7 @@ private:
         if (blocks_.empty()) return false;
         if (blocks_.back().is_schedule) return token.newline_before || last_was_opening_brace_;
         const std::string_view word = text(token.where);
-        return brackets_.empty() && blocks_.size() == 2 &&
+        return brackets_.empty() && blocks_.size() >= 2 &&
                (token.newline_before || last_was_opening_brace_) &&
                (word == "halo" || word == "boundary" || word == "layout");
     }

@@ -6,6 +6,7 @@
 namespace halo::syntax {
 
 void Parser::run_statement(Run& result) {
+    if (at_name_loop()) return name_loop(Block::run, [&] { run_statement(result); });
     std::optional<RunStatement> statement = run_keyword();
     if (!statement && !failing_) {
         if (!is(TokenKind::identifier) || ahead(1).kind != TokenKind::assign)
@@ -199,6 +200,22 @@ void Parser::looks(PlotStatement& plot) {
     } while (accept(TokenKind::comma));
 }
 
+// "v_{a}.npy" in a loop over names.
+std::string Parser::with_names(std::string_view content) const {
+    std::string result;
+    while (!content.empty()) {
+        const std::size_t open = std::min(content.find('{'), content.size());
+        const std::size_t close = std::min(content.find('}', open), content.size());
+        result += content.substr(0, open);
+        const std::string* const name =
+            close < content.size() ? chosen(content.substr(open + 1, close - open - 1)) : nullptr;
+        const std::size_t end = name != nullptr ? close + 1 : std::min(open + 1, content.size());
+        result += name != nullptr ? std::string_view(*name) : content.substr(open, end - open);
+        content.remove_prefix(end);
+    }
+    return result;
+}
+
 FilePath Parser::path() {
     const Token token = peek();
     if (!failing_ && token.kind != TokenKind::string) {
@@ -214,7 +231,7 @@ FilePath Parser::path() {
         fail(DiagnosticKind::invalid_character, token.where, "a file's name cannot hold control characters");
         return {};
     }
-    return {std::string(content), token.where};
+    return {with_names(content), token.where};
 }
 
 }  // namespace halo::syntax
