@@ -359,9 +359,8 @@ private:
 
     // The `(` of `at pos(z) = 0.5`.
     bool is_coordinate(std::size_t i) const {
-        const Token& left = tokens_.tokens[i - 1];
-        const std::string_view word = text(left.where);
-        return i >= 2 && (word == "pos" || word == "idx") && text(tokens_.tokens[i - 2].where) == "at";
+        const std::string_view word = text(tokens_.tokens[i - 1].where);
+        return word == "pos" || word == "idx";
     }
 
     // Offsets are tight (u[x+1]); a sum outside brackets is spaced; elsewhere 2*p stays as the user has it.

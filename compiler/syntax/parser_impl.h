@@ -197,9 +197,12 @@ private:
     PlaceStatement place(std::uint32_t begin);
     PlotStatement plot(std::uint32_t begin);
     std::optional<Cut> cut();
+    Cut cut_place();
     std::optional<Every> every();
     bool accept_on_line(std::string_view word);
-    void refuse_part();
+    void refuse_subscript();
+    void read_part(SaveStatement& save);
+    PartRange part_range();
     void looks(PlotStatement& plot);
     std::string with_names(std::string_view content) const;
     FilePath path();

@@ -58,7 +58,8 @@ std::optional<RunStatement> Parser::run_keyword() {
         advance();
         SaveStatement result;
         result.field = field_reference("the field to save");
-        refuse_part();
+        refuse_subscript();
+        read_part(result);
         expect_word("to", "and a file's name in quotes");
         result.path = path();
         result.every = every();
@@ -142,6 +143,11 @@ PlotStatement Parser::plot(std::uint32_t begin) {
 
 std::optional<Cut> Parser::cut() {
     if (!accept_word("at")) return std::nullopt;
+    return cut_place();
+}
+
+// z = 64, pos(z) = 0.5
+Cut Parser::cut_place() {
     Cut result;
     const bool is_coordinate = ahead(1).kind == TokenKind::left_paren;
     if (is_coordinate && (is_word("pos") || is_word("idx"))) {
@@ -177,11 +183,46 @@ std::optional<Every> Parser::every() {
 }
 
 // A part of a field, as others write it.
-void Parser::refuse_part() {
-    const bool is_part = is_word("at") || is_word("on") || is(TokenKind::left_bracket);
-    if (!is_part || failing_) return;
-    fail(DiagnosticKind::not_built_yet, peek().where, "saving a part of a field is not built yet")
-        .note("`plot` draws a plane of it, and numpy.load(…, mmap_mode='r') reads a part of a file");
+void Parser::refuse_subscript() {
+    if (!is(TokenKind::left_bracket) || failing_) return;
+    fail(DiagnosticKind::unexpected_token, peek().where, "a part of a field has no brackets here")
+        .note(
+            "`save u at z = 64 to …` saves a plane, `save u on x in 10..50, y every 2 to …` a part along "
+            "axes");
+}
+
+void Parser::read_part(SaveStatement& save) {
+    if (accept_word("at")) {
+        do {
+            save.cuts.push_back(cut_place());
+        } while (accept(TokenKind::comma));
+    }
+    if (!accept_word("on")) return;
+    do {
+        save.ranges.push_back(part_range());
+    } while (accept(TokenKind::comma));
+}
+
+// x in 10..-1 every 2; x in 10..50; y every 2
+PartRange Parser::part_range() {
+    PartRange result;
+    const std::uint32_t begin = peek().where.begin;
+    result.axis = name("an axis, as in `on x in 10..50`");
+    if (is(TokenKind::dot) && !failing_) {
+        fail(DiagnosticKind::unexpected_token, since(begin), "a file has a range of cells, and no face")
+            .note(fmt::format("the first cells along `{0}` are `at {0} = 0`", result.axis.text));
+        return result;
+    }
+    if (accept_word("in")) {
+        result.low = bound();
+        expect(TokenKind::dot_dot, "`..` and the last cell");
+        result.high = bound();
+    } else if (!is_word("every") && !failing_) {
+        fail_expected("`in` and a range of cells, or `every`");
+    }
+    if (accept_word("every")) result.stride = bound();
+    result.where = since(begin);
+    return result;
 }
 
 // `range -1..1` and `flip y`: how a picture looks.

@@ -394,17 +394,25 @@ struct Every {  // every 100 [from 0 [to 1000]]: in steps
     std::optional<ExprId> from, to;
     SourceRange where;
 };
-struct SaveStatement {  // save u to "u.npy" [every 100]
-    ExprId field;
-    FilePath path;
-    std::optional<Every> every;
-    SourceRange where;
-};
 enum class CutKind : std::uint8_t { index, position };
 struct Cut {  // at z = 64, at idx(z) = 64: a cell's index; at pos(z) = 0.5: the cell nearest to a coordinate
     Name axis;
     CutKind kind = CutKind::index;
     ExprId value;
+};
+struct PartRange {  // x in 10..-1 every 2; y every 2
+    Name axis;
+    std::optional<ExprId> low, high;  // both inclusive; negative ones count from the high face; none: all
+    std::optional<ExprId> stride;
+    SourceRange where;
+};
+struct SaveStatement {  // save u [at z = 64] [on x in 10..50, y every 2] to "u.npy" [every 100]
+    ExprId field;
+    std::vector<Cut> cuts;
+    std::vector<PartRange> ranges;
+    FilePath path;
+    std::optional<Every> every;
+    SourceRange where;
 };
 struct ValueRange {  // range -1..1
     ExprId low, high;
