@@ -357,7 +357,12 @@ std::vector<RangeIndex> Parser::range_indices() {
         index.name = name("the name of an index");
         expect_word("in", "and a range, as in `i in 1..4`");
         index.low = bound();
-        expect(TokenKind::dot_dot, "`..` and the last value of the index");
+        if (!accept(TokenKind::dot_dot) && !failing_) {
+            Diagnostic& diagnostic = fail_expected("`..` and the last value of the index");
+            if (std::holds_alternative<NameUse>(file_[index.low].node))
+                diagnostic.note(
+                    "names are two or more, with commas: `a in x, y`; those of all axes are `axes`");
+        }
         index.high = bound();
         result.push_back(std::move(index));
     } while (accept(TokenKind::comma));
