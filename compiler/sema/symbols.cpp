@@ -54,7 +54,7 @@ void Symbols::check_name_in_sweep(const syntax::Name& name, DiagnosticSink& sink
         sink.report(DiagnosticKind::reserved_name, name.where,
                     fmt::format("`{}` cannot be the name of {}: it has a meaning already", name.text,
                                 describe(Symbol::Kind::let)));
-    } else if (const Symbol* const first = find(name.text)) {
+    } else if (const Symbol* const first = find(name.text.substr(0, name.text.find('.')))) {
         sink.report(DiagnosticKind::duplicate_name, name.where,
                     fmt::format("`{}` is declared twice in this stencil", name.text))
             .label(first->where, fmt::format("`{}` is {} since here", name.text, describe(first->kind)));

@@ -59,6 +59,19 @@ TEST_CASE("an axis as the index of a loop is an axis everywhere") {
         "reduce r_y = sum(u) on y.high\n");
 }
 
+TEST_CASE("sweeps go along an index, and hold loops") {
+    same(
+        "field u, v: f32 { boundary fixed 0 }\nfield w_x, w_y: f32 { boundary fixed 0 }\n"
+        "for a, c in (x, u), (y, v) {\n"
+        "    sweep a up { let e = 0.5 * w_{a}[a-1]; w_{a} = e + c }\n"
+        "}\n"
+        "sweep x down { for c in u, v { c[t+1] = c[t+1, x+1] + c } }",
+        "field u, v: f32 { boundary fixed 0 }\nfield w_x, w_y: f32 { boundary fixed 0 }\n"
+        "sweep x up { let e1 = 0.5 * w_x[x-1]; w_x = e1 + u }\n"
+        "sweep y up { let e2 = 0.5 * w_y[y-1]; w_y = e2 + v }\n"
+        "sweep x down { u[t+1] = u[t+1, x+1] + u; v[t+1] = v[t+1, x+1] + v }");
+}
+
 TEST_CASE("names of fields, params, lets and defs are made with an index") {
     same(
         "for s, other in (u, v), (v, u) {\n"
