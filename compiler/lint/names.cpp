@@ -76,11 +76,22 @@ int count_of(const Uses& uses, std::string_view word) {
     return found == uses.end() ? 0 : found->second;
 }
 
+// Whether a word such as `psi_{a}` may stand for the name.
+bool may_make(std::string_view word, std::string_view name) {
+    const std::size_t open = word.find('{');
+    if (open == std::string_view::npos) return false;
+    const std::string_view before = word.substr(0, open), after = word.substr(word.rfind('}') + 1);
+    return name.size() > before.size() + after.size() && name.starts_with(before) && name.ends_with(after);
+}
+
 class UnusedNames {
 public:
-    UnusedNames(const Uses& uses, const Uses& uses_in_runs, const syntax::Stencil& stencil,
-                DiagnosticSink& sink)
-        : stencil_(stencil), sink_(sink), uses_(uses), uses_in_runs_(uses_in_runs) {}
+    UnusedNames(const SourceFile& source, const Uses& uses, const Uses& uses_in_runs,
+                const syntax::Stencil& stencil, DiagnosticSink& sink)
+        : source_(source), stencil_(stencil), sink_(sink), uses_(uses), uses_in_runs_(uses_in_runs) {
+        for (const auto& [word, count] : uses)
+            if (word.find('{') != std::string_view::npos) patterns_.emplace_back(word, count);
+    }
 
     void run() {
         for (const syntax::StencilStatement& statement : stencil_.statements)
@@ -89,6 +100,7 @@ public:
     }
 
 private:
+    static constexpr std::size_t kMostPatterns = 100;
     static constexpr std::size_t kMostAlone = 3;   // messages of their own
     static constexpr std::size_t kMostNamed = 20;  // in one message
 
@@ -131,11 +143,29 @@ private:
 
     void check(const syntax::Name& name, const char* note) {
         if (name.text.empty() || !lies_within(name.where, stencil_.where)) return;  // of another file
-        if (count_of(uses_, name.text) > 1) return;
+        if (count_of(uses_, name.text) > 1 || is_made(name)) return;
         if (name.text == "dt" && count_of(uses_, "time") > 0) return;  // time is step * dt
         if (name.text == "seed" && is_noisy()) return;
         unused_.push_back({&name, note});
     }
+
+    // Whether loops over names use the name beside its declaration. What cannot be told at once is taken for
+    // used.
+    bool is_made(const syntax::Name& name) {
+        const std::string_view written = source_.text(name.where);
+        const bool has_index = written.find('{') != std::string_view::npos;
+        if (patterns_.size() > kMostPatterns ||
+            (written != name.text && !has_index && !is_of_iteration(name)))
+            return true;
+        if (patterns_.empty() && !is_of_iteration(name)) return false;
+        int count = count_of(uses_, name.text);
+        for (const auto& [word, uses] : patterns_)
+            count += may_make(word, name.text) ? uses : 0;
+        // A let of an iteration is `e.x`, and written `e`.
+        return count > 1 || count_of(uses_, name.text.substr(0, name.text.find('.'))) > 1;
+    }
+
+    static bool is_of_iteration(const syntax::Name& let) { return let.text.find('.') != std::string::npos; }
 
     void report() {
         if (unused_.empty()) return;
@@ -163,9 +193,11 @@ private:
         const char* note;
     };
 
+    const SourceFile& source_;
     const syntax::Stencil& stencil_;
     DiagnosticSink& sink_;
     const Uses &uses_, &uses_in_runs_;
+    std::vector<std::pair<std::string_view, int>> patterns_;  // words such as `psi_{a}`
     std::vector<Unused> unused_;
 };
 
@@ -174,7 +206,7 @@ private:
 void find_unused_names(const SourceFile& source, const syntax::File& file, DiagnosticSink& sink) {
     const WordsOfBlocks words(source, file);
     for (const syntax::Stencil& stencil : file.stencils)
-        UnusedNames(words.of(stencil), words.of_runs(stencil.name.text), stencil, sink).run();
+        UnusedNames(source, words.of(stencil), words.of_runs(stencil.name.text), stencil, sink).run();
 }
 
 }  // namespace halo::lint

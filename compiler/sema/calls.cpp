@@ -406,6 +406,13 @@ bool Evaluator::repeat(const std::vector<syntax::RangeIndex>& indices, SourceRan
     return check_indices(indices) && repeat_level(indices, 0, where, terms, body);
 }
 
+// Calls body(term) for each index of a range, or for each name: until one is false.
+bool Evaluator::for_each_term(const syntax::Fold& node, SourceRange where,
+                              const std::function<bool(syntax::ExprId)>& body) {
+    if (node.terms.empty()) return repeat(node.indices, where, [&] { return body(node.body); });
+    return std::ranges::all_of(node.terms, body);
+}
+
 std::vector<LoopIndex> Evaluator::loop_indices() const {
     std::vector<LoopIndex> result;
     for (const Local& local : locals_)
@@ -422,8 +429,8 @@ void Evaluator::set_loop_indices(const std::vector<LoopIndex>& indices) {
 // [body for i in a..b]: a vector of as many parts as the range has.
 Value Evaluator::comprehension(const syntax::Fold& node, SourceRange where) {
     std::vector<Value> parts;
-    const bool valid = repeat(node.indices, where, [&] {
-        parts.push_back(quantity(node.body));
+    const bool valid = for_each_term(node, where, [&](syntax::ExprId term) {
+        parts.push_back(quantity(term));
         return !parts.back().is_poison();
     });
     if (!valid) return Value();
@@ -439,8 +446,8 @@ Value Evaluator::fold(const syntax::Fold& node, SourceRange where) {
                                                               : BinaryOp::max;
     if (node.kind == syntax::FoldKind::list) return comprehension(node, where);
     std::optional<Value> result;
-    const bool valid = repeat(node.indices, where, [&] {
-        const Value term = quantity(node.body);
+    const bool valid = for_each_term(node, where, [&](syntax::ExprId body) {
+        const Value term = quantity(body);
         result = result ? algebra_.binary(op, *result, term, where) : term;
         return !result->is_poison();
     });

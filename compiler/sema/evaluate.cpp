@@ -74,7 +74,8 @@ Diagnostic* Evaluator::report_unknown(DiagnosticKind kind, std::string_view name
             return &diagnostic;
         }
     }
-    if (!may_suggest()) return &diagnostic;
+    // What an index has made of a word is no word to replace.
+    if (!may_suggest() || iteration_ != 0) return &diagnostic;
     ++suggestions_;
     if (std::optional<std::string> likely = closest_name(name, candidates)) diagnostic.mend(where, *likely);
     return &diagnostic;
@@ -96,9 +97,18 @@ Value Evaluator::evaluate(syntax::ExprId id) {
         return Value();
     }
     ++depth_;
+    const std::uint32_t around = iteration_;
+    if (expr.iteration != 0) enter_iteration(expr.iteration);
     Value value = evaluate_node(expr);
+    enter_iteration(around);
     --depth_;
     return value;
+}
+
+void Evaluator::enter_iteration(std::uint32_t iteration) {
+    if (iteration == iteration_) return;
+    iteration_ = iteration;
+    sink_.set_context(iteration == 0 ? std::string() : file_.iterations[iteration]);
 }
 
 Value Evaluator::evaluate_node(const syntax::Expr& expr) {

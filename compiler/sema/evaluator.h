@@ -175,6 +175,8 @@ public:
     void define_let(const Symbol& symbol, Value value);
     void define_reduction(const Symbol& symbol) { reduced_.insert(symbol.index); }
     void begin_statement() { read_early_.clear(); }
+    // Of a loop over names: messages say which it is, until another is entered.
+    void enter_iteration(std::uint32_t iteration);
     // A name that expressions see from here on: `row` where a run fills a table.
     void define_local(std::string_view name, Value value) { locals_.push_back({name, std::move(value)}); }
     // Within `inject`, the numbers of these points are known; nullptr: of none.
@@ -326,6 +328,8 @@ private:
     Value unknown_call(const syntax::CallExpr& node, SourceRange where);
     bool require_arguments(const syntax::CallExpr& node, std::size_t count, SourceRange where);
     std::optional<int> axis_argument(const syntax::Argument& argument);
+    bool for_each_term(const syntax::Fold& node, SourceRange where,
+                       const std::function<bool(syntax::ExprId)>& body);
     Value fold(const syntax::Fold& node, SourceRange where);
     Value comprehension(const syntax::Fold& node, SourceRange where);
     bool check_indices(const std::vector<syntax::RangeIndex>& indices);
@@ -444,6 +448,7 @@ private:
         apart_;  // of the parts of the vector that is wanted, where they are not all `wanted_`
     bool is_staggered_ = false;  // some field of the stencil lies off the cells' points
     int depth_ = 0;
+    std::uint32_t iteration_ = 0;
     int noise_streams_ = 0;
     int suggestions_ = 0;
     std::unordered_set<std::string> unknown_;  // names that have had their message

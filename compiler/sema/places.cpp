@@ -211,7 +211,9 @@ private:
             int axis = -1;
             bound.push_back({index.name.text, {}, known(index.low, axis), -1});
         }
-        const Places result = of(node.body);
+        Places result = of(node.body);
+        for (const syntax::ExprId term : node.terms)
+            result = result.joined(of(term));
         bound.resize(before);
         return result;
     }

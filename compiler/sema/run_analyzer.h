@@ -113,7 +113,8 @@ private:
     // `starts` says whether what is written is there before the first step.
     Frames read_frames(const std::optional<syntax::Every>& every, bool starts);
     bool starts(const Reference& field) const;
-    void read_looks(const syntax::PlotStatement& plot, Plot& made);
+    void flip_trace(const syntax::Name& axis, Plot& made);
+    void read_looks(const syntax::PlotStatement& plot, bool is_trace, Plot& made);
 
     void read(const syntax::LoadStatement& load);
     bool can_show(const Reference& field, const syntax::LoadStatement& load);
@@ -128,6 +129,10 @@ private:
 
     // The grid may come after the plots.
     void check_cuts();
+    void check_cell(const Cut& cut, SourceRange where);
+    bool read_part(const syntax::SaveStatement& save, Save& made);
+    std::optional<PartRange> read_part_range(const syntax::PartRange& range);
+    void check_part(const Save& save);
 
     void read(const syntax::OverrideStatement& override);
 

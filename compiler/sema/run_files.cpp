@@ -56,7 +56,19 @@ bool RunAnalyzer::starts(const Reference& field) const {
     return stencil_.fields[field.first].role != ir::Role::output;
 }
 
-void RunAnalyzer::read_looks(const syntax::PlotStatement& plot, Plot& made) {
+// Of the picture of a trace.
+void RunAnalyzer::flip_trace(const syntax::Name& axis, Plot& made) {
+    static const std::vector<std::string> names{"point", "time"};
+    for (std::size_t i = 0; i < names.size(); ++i)
+        if (axis.text == names[i]) made.flipped[i] = true;
+    if (std::ranges::find(names, axis.text) != names.end()) return;
+    sink_
+        .report(DiagnosticKind::unknown_axis, axis.where,
+                fmt::format("the picture of a trace has no axis `{}`", axis.text))
+        .note("`flip point` shows the last point at the left, `flip time` the first step at the bottom");
+}
+
+void RunAnalyzer::read_looks(const syntax::PlotStatement& plot, bool is_trace, Plot& made) {
     if (plot.range) {
         const auto low = settings_.known(plot.range->low, "the lowest value of a picture");
         const auto high = settings_.known(plot.range->high, "the highest value of a picture");
@@ -70,6 +82,10 @@ void RunAnalyzer::read_looks(const syntax::PlotStatement& plot, Plot& made) {
         }
     }
     for (const syntax::Name& axis : plot.flipped) {
+        if (is_trace) {
+            flip_trace(axis, made);
+            continue;
+        }
         const Symbol* symbol = symbols_.find(axis.text);
         if (!symbol || symbol->kind != Symbol::Kind::axis) {
             settings_.report_unknown_axis(axis.text, axis.where);
@@ -123,6 +139,11 @@ void RunAnalyzer::read(const syntax::SaveStatement& save) {
     if (const Symbol* points = find_points(target.name)) {
         const std::optional<std::string> trace = sampled_trace(*points, target);
         const Frames frames = read_frames(save.every, false);
+        if (!save.cuts.empty() || !save.ranges.empty()) {
+            sink_.report(DiagnosticKind::invalid_cut, save.where,
+                         "a trace is saved with all its points and steps");
+            return;
+        }
         if (check_path(save.path, ".npy") && trace)
             result_.trace_saves.push_back({*trace, save.path.text, frames, save.where});
         return;
@@ -130,7 +151,90 @@ void RunAnalyzer::read(const syntax::SaveStatement& save) {
     const std::optional<Reference> field = field_of(save.field);
     const bool valid = check_array_path(save.path, false);
     const Frames frames = read_frames(save.every, !field || starts(*field));
-    if (field && valid) result_.saves.push_back({field->name, save.path.text, frames, save.where});
+    Save made;
+    if (!read_part(save, made) || !field || !valid) return;
+    made.field = field->name;
+    made.path = save.path.text;
+    made.frames = frames;
+    made.where = save.where;
+    result_.saves.push_back(std::move(made));
+}
+
+// What of a field is saved: of each axis a cell or a range, said once.
+bool RunAnalyzer::read_part(const syntax::SaveStatement& save, Save& made) {
+    std::array<const SourceRange*, ir::kMaxRank> said{};
+    const auto take = [&](const Symbol& axis, const SourceRange& where) {
+        const SourceRange*& before = said[static_cast<std::size_t>(axis.index)];
+        if (before != nullptr) {
+            sink_
+                .report(DiagnosticKind::duplicate_setting, where,
+                        fmt::format("the cells along `{}` are given twice", axis.name))
+                .label(*before, "given here before");
+            return false;
+        }
+        before = &where;
+        return true;
+    };
+    for (const syntax::Cut& cut : save.cuts) {
+        const std::optional<Cut> plane = read_cut(cut);
+        if (!plane || !take(*symbols_.find(cut.axis.text), cut.axis.where)) return false;
+        made.cuts.push_back(*plane);
+    }
+    if (made.cuts.size() == static_cast<std::size_t>(symbols_.rank()) && symbols_.rank() > 0) {
+        sink_.report(DiagnosticKind::invalid_cut, save.where, "a file of one cell has no axis left")
+            .note("a reduction `on` that cell is printed, and points sample a cell in each step");
+        return false;
+    }
+    for (const syntax::PartRange& range : save.ranges) {
+        const std::optional<PartRange> along = read_part_range(range);
+        if (!along || !take(*symbols_.find(range.axis.text), range.axis.where)) return false;
+        made.ranges.push_back(*along);
+    }
+    return true;
+}
+
+std::optional<PartRange> RunAnalyzer::read_part_range(const syntax::PartRange& range) {
+    const Symbol* symbol = symbols_.find(range.axis.text);
+    if (!symbol || symbol->kind != Symbol::Kind::axis) {
+        settings_.report_unknown_axis(range.axis.text, range.axis.where);
+        return std::nullopt;
+    }
+    PartRange made;
+    made.axis = symbol->index;
+    constexpr std::int64_t kMost = std::numeric_limits<std::int32_t>::max();
+    const auto read = [&](const std::optional<syntax::ExprId>& from, const char* what, std::int64_t low,
+                          std::int64_t& to) {
+        if (!from) return true;
+        const std::optional<std::int64_t> value = settings_.integer(*from, what, low, kMost);
+        to = value.value_or(to);
+        return value.has_value();
+    };
+    if (!read(range.low, "the first cell of a part", -kMost, made.low) ||
+        !read(range.high, "the last cell of a part", -kMost, made.high) ||
+        !read(range.stride, "the distance of the cells of a part", 1, made.stride))
+        return std::nullopt;
+    made.where = range.where;
+    if ((made.low < 0) != (made.high < 0) || made.low <= made.high) return made;
+    sink_.report(DiagnosticKind::empty_range, range.where,
+                 fmt::format("the range {}..{} has no cell", made.low, made.high));
+    return std::nullopt;
+}
+
+// On the grid of the run; where the command line gives another, the command sees to it.
+void RunAnalyzer::check_part(const Save& save) {
+    for (const Cut& cut : save.cuts)
+        check_cell(cut, cut.where);
+    for (const PartRange& range : save.ranges) {
+        if (!result_.grid) return;
+        const std::int64_t cells = (*result_.grid)[static_cast<std::size_t>(range.axis)];
+        const std::int64_t low = range.low < 0 ? range.low + cells : range.low;
+        const std::int64_t high = range.high < 0 ? range.high + cells : range.high;
+        if (low >= 0 && low <= high && high < cells) continue;
+        sink_.report(DiagnosticKind::invalid_cut, range.where,
+                     fmt::format("the grid has {0} cells along `{1}`, from 0 to {2}, and {3}..{4} {5}", cells,
+                                 symbols_.axes()[static_cast<std::size_t>(range.axis)], cells - 1, range.low,
+                                 range.high, low > high ? "has no cell" : "goes past them"));
+    }
 }
 
 void RunAnalyzer::read(const syntax::PlotStatement& plot) {
@@ -139,10 +243,8 @@ void RunAnalyzer::read(const syntax::PlotStatement& plot) {
         const std::optional<std::string> trace = sampled_trace(*points, target);
         Plot made;
         made.frames = read_frames(plot.every, false);
-        if (plot.range || !plot.flipped.empty()) {
-            sink_.report(DiagnosticKind::not_built_yet, plot.where,
-                         "ranges and flips of the picture of a trace are not built yet");
-        } else if (plot.cut) {
+        read_looks(plot, true, made);
+        if (plot.cut) {
             sink_.report(DiagnosticKind::invalid_cut, plot.cut->axis.where,
                          "the picture of a trace shows all points and steps");
         } else if (check_path(plot.path, ".png") && trace) {
@@ -158,7 +260,7 @@ void RunAnalyzer::read(const syntax::PlotStatement& plot) {
     Plot made;
     made.path = plot.path.text;
     made.frames = read_frames(plot.every, !field || starts(*field));
-    read_looks(plot, made);
+    read_looks(plot, false, made);
     made.where = plot.where;
     if (plot.cut) {
         made.cut = read_cut(*plot.cut);
@@ -188,13 +290,13 @@ std::optional<Cut> RunAnalyzer::read_cut(const syntax::Cut& cut) {
         return std::nullopt;
     }
     if (symbols_.rank() == 1) {
-        sink_.report(
-            DiagnosticKind::invalid_cut, cut.axis.where,
-            fmt::format("`{}` has one axis: a cut through it leaves nothing to draw", result_.stencil));
+        sink_.report(DiagnosticKind::invalid_cut, cut.axis.where,
+                     fmt::format("`{}` has one axis: a cut through it leaves nothing", result_.stencil));
         return std::nullopt;
     }
     Cut made;
     made.axis = symbol->index;
+    made.where = settings_.where(cut.value);
     if (cut.kind == syntax::CutKind::position) {
         made.at_position = true;
         const std::optional<double> position = settings_.known(cut.value, "the place of a cut");
@@ -210,16 +312,20 @@ std::optional<Cut> RunAnalyzer::read_cut(const syntax::Cut& cut) {
 }
 
 void RunAnalyzer::check_cuts() {
-    for (std::size_t i = 0; i < result_.plots.size(); ++i) {
-        const std::optional<Cut>& cut = result_.plots[i].cut;
-        if (!cut || cut->at_position || !result_.grid || cut->index < (*result_.grid)[cut->axis]) continue;
-        const std::string& axis = symbols_.axes()[cut->axis];
-        sink_
-            .report(DiagnosticKind::invalid_cut, cut_where_[i],
-                    fmt::format("the grid has {0} cells along `{1}`, and this is cell {2}; the last is {3}",
-                                (*result_.grid)[cut->axis], axis, cut->index, (*result_.grid)[cut->axis] - 1))
-            .note(fmt::format("`at pos({0}) = …` names a coordinate", axis));
-    }
+    for (std::size_t i = 0; i < result_.plots.size(); ++i)
+        if (result_.plots[i].cut) check_cell(*result_.plots[i].cut, cut_where_[i]);
+    for (const Save& save : result_.saves)
+        check_part(save);
+}
+
+void RunAnalyzer::check_cell(const Cut& cut, SourceRange where) {
+    if (cut.at_position || !result_.grid || cut.index < (*result_.grid)[cut.axis]) return;
+    const std::string& axis = symbols_.axes()[cut.axis];
+    sink_
+        .report(DiagnosticKind::invalid_cut, where,
+                fmt::format("the grid has {0} cells along `{1}`, and this is cell {2}; the last is {3}",
+                            (*result_.grid)[cut.axis], axis, cut.index, (*result_.grid)[cut.axis] - 1))
+        .note(fmt::format("`at pos({0}) = …` names a coordinate", axis));
 }
 
 }  // namespace halo::sema

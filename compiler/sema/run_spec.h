@@ -56,17 +56,27 @@ struct Frames {              // files that are written after some of the steps, 
     }
     friend bool operator==(const Frames&, const Frames&) = default;
 };
+struct Cut {  // the plane that a plot shows, or that is saved
+    int axis = 0;
+    bool at_position = false;
+    std::int64_t index = 0;  // cell, unless at_position
+    double position = 0;     // coordinate, where at_position: the nearest cell is meant
+    SourceRange where{};     // of its place
+};
+struct PartRange {  // cells along an axis that are saved
+    int axis = 0;
+    std::int64_t low = 0;  // both inclusive; negative ones count from the high face, -1 is the last
+    std::int64_t high = -1;
+    std::int64_t stride = 1;
+    SourceRange where{};
+};
 struct Save {
     std::string field;
     std::string path;  // .npy; of fields also HDF5
     Frames frames;
     SourceRange where;
-};
-struct Cut {  // the plane that a plot shows
-    int axis = 0;
-    bool at_position = false;
-    std::int64_t index = 0;  // cell, unless at_position
-    double position = 0;     // coordinate, where at_position: the nearest cell is meant
+    std::vector<Cut> cuts = {};  // what is saved of it: of each axis once; none: all
+    std::vector<PartRange> ranges = {};
 };
 struct Plot {
     std::string field;
@@ -75,7 +85,7 @@ struct Plot {
     Frames frames;
     std::optional<std::pair<double, double>>
         range;  // the values at the ends of the colours; none: those that are found
-    std::array<bool, ir::kMaxRank> flipped{};  // axes that run from high to low
+    std::array<bool, ir::kMaxRank> flipped{};  // axes that run from high to low; of a trace: points, time
     SourceRange where;
 };
 

@@ -39,14 +39,19 @@ void StencilAnalyzer::run() {
     find_let_places();
     for (const Step& step : steps_) {
         evaluator_.set_loop_indices(step.indices);
-        if (const auto* assignment = std::get_if<syntax::Assignment>(step.statement))
+        if (const auto* assignment = std::get_if<syntax::Assignment>(step.statement)) {
+            evaluator_.enter_iteration(file_[assignment->target].iteration);
             find_target(*assignment);
+        }
     }
+    evaluator_.enter_iteration(0);
     check_layouts(evaluator_);
     for (const Step& step : steps_) {
         enter(step);
+        evaluator_.enter_iteration(iteration_of(*step.statement));
         read(*step.statement);
     }
+    evaluator_.enter_iteration(0);
     number_traces();
     check_defs();
     if (!computes_) report_nothing_to_compute();
@@ -82,6 +87,18 @@ void StencilAnalyzer::write_out(const syntax::StencilStatement& statement) {
     if (is_whole) return;
     has_poison_ = true;
     evaluator_.set_targets_unknown();
+}
+
+std::uint32_t StencilAnalyzer::iteration_of(const syntax::StencilStatement& statement) const {
+    return std::visit(
+        [&](const auto& node) -> std::uint32_t {
+            if constexpr (requires { file_[node.value].iteration; }) {
+                return file_[node.value].iteration;
+            } else {
+                return 0;
+            }
+        },
+        statement);
 }
 
 void StencilAnalyzer::enter(const Step& step) {
@@ -258,11 +275,7 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
         return;
     }
     if (again && cells->are_all() && !reads_level(*leaves, *target)) {
-        sink_
-            .report(DiagnosticKind::written_twice, evaluator_.where(assignment.target),
-                    fmt::format("`{}` is written twice in a step", reference.name))
-            .label(evaluator_.fields()[reference.first].written_where, "what is written here is lost")
-            .note("`on` and `where` write some of the cells alone");
+        report_written_twice(assignment, reference);
         return;
     }
     const bool is_output = program_.fields[reference.first].role == Role::output;
@@ -280,6 +293,19 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
             assign({reference.first + i}, target->time, (*leaves)[i], where, assignment.where, *cells);
         if (in_place || sweep) check_in_place(made);
     }
+}
+
+void StencilAnalyzer::report_written_twice(const syntax::Assignment& assignment, const Reference& reference) {
+    const SourceRange where = evaluator_.where(assignment.target);
+    const SourceRange before = evaluator_.fields()[reference.first].written_where;
+    const bool is_in_loop = before == where;  // in another iteration
+    // A field that the loop declares twice has had its message.
+    if (is_in_loop && evaluator_.fields()[reference.first].symbol->is_twice) return;
+    Diagnostic& diagnostic = sink_.report(DiagnosticKind::written_twice, where,
+                                          fmt::format("`{}` is written twice in a step", reference.name));
+    if (!is_in_loop) diagnostic.label(before, "what is written here is lost");
+    diagnostic.note(is_in_loop ? "each iteration of the loop writes it, and only the last is kept"
+                               : "`on` and `where` write some of the cells alone");
 }
 
 void StencilAnalyzer::refuse_guards(const syntax::Assignment& assignment) {

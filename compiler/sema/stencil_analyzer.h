@@ -51,6 +51,9 @@ private:
 
     void write_out(const syntax::StencilStatement& statement);
 
+    // Of the loops over names that a statement is in.
+    std::uint32_t iteration_of(const syntax::StencilStatement& statement) const;
+
     // Lets of a loop end with its iteration.
     void enter(const Step& step);
 
@@ -71,6 +74,7 @@ private:
 
     void read_assignment(const syntax::Assignment& assignment);
 
+    void report_written_twice(const syntax::Assignment& assignment, const Reference& reference);
     void refuse_guards(const syntax::Assignment& assignment);
     void report_misfit(const Value& value, const Reference& reference, SourceRange where);
 

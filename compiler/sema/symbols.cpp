@@ -54,7 +54,7 @@ void Symbols::check_name_in_sweep(const syntax::Name& name, DiagnosticSink& sink
         sink.report(DiagnosticKind::reserved_name, name.where,
                     fmt::format("`{}` cannot be the name of {}: it has a meaning already", name.text,
                                 describe(Symbol::Kind::let)));
-    } else if (const Symbol* const first = find(name.text)) {
+    } else if (const Symbol* const first = find(name.text.substr(0, name.text.find('.')))) {
         sink.report(DiagnosticKind::duplicate_name, name.where,
                     fmt::format("`{}` is declared twice in this stencil", name.text))
             .label(first->where, fmt::format("`{}` is {} since here", name.text, describe(first->kind)));
@@ -81,26 +81,51 @@ void Symbols::declare_axes(DiagnosticSink& sink) {
     }
 }
 
+// The symbol that has the name already. A let `e.x` of a loop over names is written `e`, as all in the
+// stencil may read it.
+std::optional<std::size_t> Symbols::owner_of(const std::string& name) const {
+    const std::unordered_map<std::string, std::size_t>& names = in_shared_ ? shared_ : by_name_;
+    const auto index = [](const auto& map, const std::string& key) {
+        const auto found = map.find(key);
+        return found == map.end() ? std::nullopt : std::optional(found->second);
+    };
+    if (const auto same = index(names, name)) return same;
+    const std::string written = name.substr(0, name.find('.'));
+    return written.size() < name.size() ? index(names, written) : index(iteration_lets_, name);
+}
+
 void Symbols::declare(Symbol symbol, const syntax::Name& name, DiagnosticSink& sink) {
     symbol.name = name.text;
     symbol.where = name.where;
     symbol.index = counts_[static_cast<int>(symbol.kind)]++;
     symbol.is_shared = in_shared_;
     std::unordered_map<std::string, std::size_t>& names = in_shared_ ? shared_ : by_name_;
-    const auto taken = names.find(name.text);
+    const std::optional<std::size_t> taken = owner_of(name.text);
     if (is_reserved_name(name.text, symbol.kind == Symbol::Kind::function)) {
         Diagnostic& diagnostic =
             sink.report(DiagnosticKind::reserved_name, name.where,
                         fmt::format("`{}` cannot be the name of {}: it has a meaning already", name.text,
                                     describe(symbol.kind)));
         if (name.text == "t") diagnostic.note("`t` is the time level, as in `u[t+1]`");
-    } else if (taken != names.end()) {
-        const Symbol& first = symbols_[taken->second];
-        sink.report(DiagnosticKind::duplicate_name, name.where,
-                    in_shared_ ? fmt::format("`{}` is declared twice outside of stencils", name.text)
-                               : fmt::format("`{}` is declared twice in this stencil", name.text))
-            .label(first.where, fmt::format("`{}` is {} since here", name.text, describe(first.kind)));
+    } else if (taken) {
+        Symbol& first = symbols_[*taken];
+        first.is_twice = true;
+        Diagnostic& diagnostic =
+            sink.report(DiagnosticKind::duplicate_name, name.where,
+                        in_shared_ ? fmt::format("`{}` is declared twice outside of stencils", name.text)
+                                   : fmt::format("`{}` is declared twice in this stencil", name.text));
+        if (first.where == name.where) {
+            diagnostic.note(
+                fmt::format("in a loop over names it has an index in its name, as in `{}_{{a}}`, or stands "
+                            "before the loop",
+                            name.text));
+        } else {
+            diagnostic.label(first.where,
+                             fmt::format("`{}` is {} since here", name.text, describe(first.kind)));
+        }
     }
+    if (const std::size_t dot = name.text.find('.'); dot != std::string::npos)
+        iteration_lets_.emplace(name.text.substr(0, dot), symbols_.size());
     // The second of two is kept, too, so that indices stay in step; its name finds the first.
     names.emplace(name.text, symbols_.size());
     symbols_.push_back(std::move(symbol));

@@ -2,6 +2,7 @@
 // matters only for lets, which are known from their statement on.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -31,6 +32,7 @@ struct Symbol {
     SourceRange where;  // of the name in its declaration
     int index = 0;      // among those of its kind, in order of declaration
     bool is_in_loop = false;
+    bool is_twice = false;  // another is declared with this name; that is reported
     bool is_shared =
         false;  // declared outside of stencils: sees other such names and the axes, and nothing else
 
@@ -79,6 +81,7 @@ public:
 
 private:
     void declare_axes(DiagnosticSink& sink);
+    std::optional<std::size_t> owner_of(const std::string& name) const;
     void declare(Symbol symbol, const syntax::Name& name, DiagnosticSink& sink);
     void declare_statement(const syntax::StencilStatement& statement, bool is_in_loop, DiagnosticSink& sink);
 
@@ -92,6 +95,8 @@ private:
     bool lacks_module_ = false;
     bool in_shared_ = false;  // while those are declared
     std::unordered_set<std::string> unread_;
+    // Of the lets `e.x`, `e.y` of a loop over names: the first symbol, by what is written, `e`.
+    std::unordered_map<std::string, std::size_t> iteration_lets_;
     std::vector<std::string> axes_;
     int counts_[10] = {};
 };

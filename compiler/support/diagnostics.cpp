@@ -72,7 +72,13 @@ Diagnostic& DiagnosticSink::report(DiagnosticKind kind, SourceRange where, std::
         dropped_ = Diagnostic{kind, where, {}, {}, {}, {}};
         return dropped_;
     }
-    return kept_.emplace_back(Diagnostic{kind, where, std::move(message), {}, {}, {}});
+    Diagnostic& kept = kept_.emplace_back(Diagnostic{kind, where, std::move(message), {}, {}, {}});
+    if (!context_.empty()) kept.note(context_);
+    return kept;
+}
+
+std::string DiagnosticSink::set_context(std::string note) {
+    return std::exchange(context_, std::move(note));
 }
 
 std::vector<Diagnostic> DiagnosticSink::sorted() const {

@@ -66,6 +66,10 @@ public:
     // The reference stays valid as long as the sink lives.
     Diagnostic& report(DiagnosticKind kind, SourceRange where, std::string message);
 
+    // The first note of all that is reported from now on, for what the place in the text does not tell: which
+    // iteration of a loop this is. Empty: none. Gives what was set before.
+    std::string set_context(std::string note);
+
     bool has_errors() const { return error_count_ > 0; }
     std::size_t error_count() const { return error_count_; }
     // Whether a mend is still looked for: that takes a look at all names, and only some messages are shown.
@@ -81,6 +85,7 @@ private:
     static constexpr std::size_t kMaxMended = 300;
     std::deque<Diagnostic> kept_;
     Diagnostic dropped_{};  // takes the labels and notes of a report that is not kept
+    std::string context_;
     std::size_t error_count_ = 0;
     std::size_t total_ = 0;                       // reports at places that had none
     std::unordered_set<std::uint64_t> reported_;  // ranges that have a message

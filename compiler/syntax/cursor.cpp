@@ -104,7 +104,7 @@ Name Parser::name(std::string_view what) {
         return {};
     }
     if (!expect(TokenKind::identifier, what)) return {};
-    return {std::string(text(token)), token.where};
+    return {resolved(token), token.where};
 }
 
 SourceRange Parser::since(std::uint32_t begin) const {
@@ -313,7 +313,6 @@ void Parser::skip_to_next_statement() {
 }
 
 void Parser::recover(std::size_t start, std::vector<std::string>& unread_names) {
-    failing_ = false;
     if (resume_at_) {
         at_ = *resume_at_;
     } else {
@@ -324,9 +323,14 @@ void Parser::recover(std::size_t start, std::vector<std::string>& unread_names) 
     resume_at_.reset();
     open_.clear();
     nesting_ = 0;
+    failing_ = true;  // no message about a name in what has had its own
     for (std::size_t i = start; i < at_; ++i) {
-        if (tokens_[i].kind == TokenKind::identifier) unread_names.emplace_back(text(tokens_[i]));
+        if (tokens_[i].kind != TokenKind::identifier) continue;
+        const std::string_view word = text(tokens_[i]);
+        const bool is_made = chosen(word) != nullptr || (!chosen_.empty() && word.find('{') != word.npos);
+        unread_names.push_back(is_made ? resolved(tokens_[i]) : std::string(word));
     }
+    failing_ = false;
 }
 
 }  // namespace halo::syntax

@@ -16,6 +16,11 @@ constexpr std::size_t kMaxGuards = 16;
 
 void Parser::stencil_statement(Stencil& result) {
     if (guarded(result)) return;
+    if (at_name_loop()) {
+        return name_loop(Block::stencil, [&] {
+            if (!refuse_repeated()) stencil_statement(result);
+        });
+    }
     const std::string_view word = text(peek());
     std::optional<StencilStatement> statement = declaration();
     const bool sweeps = in_sweep();
@@ -64,31 +69,48 @@ ForStatement Parser::loop(std::uint32_t begin) {
     result.indices = range_indices();
     const std::uint32_t opening = opening_brace("`{` and what to repeat");
     if (failing_) return result;
+    for (const RangeIndex& index : result.indices)
+        range_names_.push_back(index.name.text);
     std::vector<std::string> unread_names;
-    statements(Block::loop, unread_names, [&] {
-        std::optional<StencilStatement> statement = loop_statement();
-        if (!failing_ && statement) result.body.push_back({*std::move(statement)});
-    });
+    statements(Block::loop, unread_names, [&] { loop_statement(result.body); });
+    range_names_.resize(range_names_.size() - result.indices.size());
     unread_->insert(unread_->end(), unread_names.begin(), unread_names.end());
     close_block(opening);
     result.where = since(begin);
     return result;
 }
 
-// What is declared is declared once, so a loop holds no declarations but lets, which are its own.
-std::optional<StencilStatement> Parser::loop_statement() {
+// What belongs to the stencil as a whole is said once, not for each name.
+bool Parser::refuse_repeated() {
+    const Token keyword = peek();
+    const bool is_whole = is_word("accuracy") || at_statement("schedule") || at_statement("fast");
+    if (!is_whole) return false;
+    fail(DiagnosticKind::misplaced_statement, keyword.where,
+         fmt::format("`{}` cannot be repeated by a `for`", text(keyword)))
+        .note("it is for the whole stencil");
+    return true;
+}
+
+// What is declared is declared once, so a loop over a range holds no declarations but lets, which are its
+// own.
+void Parser::loop_statement(std::vector<LoopBody>& body) {
     const Token keyword = peek();
     const std::uint32_t begin = keyword.where.begin;
-    if (at_statement("let")) return let(begin);
-    if (at_statement("for")) return loop(begin);
+    const auto add = [&](std::optional<StencilStatement> statement) {
+        if (!failing_ && statement) body.push_back({*std::move(statement)});
+    };
+    if (at_name_loop()) return name_loop(Block::loop, [&] { loop_statement(body); });
+    if (at_statement("let")) return add(let(begin));
+    if (at_statement("for")) return add(loop(begin));
     const std::vector<std::string>& words = stencil_words();
     const bool is_declaration = std::find(words.begin(), words.end(), text(keyword)) != words.end() &&
                                 (text(keyword) == "accuracy" || at_statement(text(keyword)));
-    if (!is_declaration) return assignment_statement();
+    if (!is_declaration) return add(assignment_statement());
     fail(DiagnosticKind::misplaced_statement, keyword.where,
-         fmt::format("`{}` cannot be repeated by a `for`", text(keyword)))
-        .note("a `for` holds assignments, `let` and other `for`");
-    return std::nullopt;
+         fmt::format("`{}` cannot be repeated by a `for` over a range", text(keyword)))
+        .note(
+            "such a `for` holds assignments, `let` and other `for`; one over names, `for a in x, y`, holds "
+            "declarations, too");
 }
 
 std::optional<StencilStatement> Parser::declaration() {
@@ -240,12 +262,14 @@ FastDecl Parser::fast(std::uint32_t begin) {
 LetDecl Parser::let(std::uint32_t begin) {
     LetDecl result;
     advance();
+    const Token word = peek();
     result.name = name("a name");
     result.at = stagger();
     if (is(TokenKind::left_brace)) properties({result.name}, result.halos, result.boundaries, nullptr);
     expect(TokenKind::assign, "`=` and an expression");
     result.value = expression();
     result.where = since(begin);
+    keep_in_iteration(result.name, word);
     return result;
 }
 

@@ -76,6 +76,8 @@ void for_each_operand(const Expr& expr, Visit&& visit) {
                     visit(index.high);
                 }
                 visit(node.body);
+                for (ExprId term : node.terms)
+                    visit(term);
             } else if constexpr (std::is_same_v<Node, TableFold>) {
                 for (const RowLet& let : node.lets)
                     visit(let.value);
@@ -112,6 +114,7 @@ ExprId Parser::make(Expr expr) {
         }
         return missing();
     }
+    expr.iteration = iteration_;
     starts_.push_back(expr.where.begin);
     heights_.push_back(static_cast<std::uint16_t>(height));
     file_.exprs.push_back(std::move(expr));
@@ -248,7 +251,7 @@ ExprId Parser::primary() {
                 return missing();
             }
             advance();
-            return make({token.where, false, NameUse{std::string(text(token))}});
+            return make({token.where, false, NameUse{resolved(token)}});
         }
         case TokenKind::left_bracket:
             return list();
@@ -311,8 +314,9 @@ bool Parser::at_fold() const {
     const std::string_view word = text(peek());
     const bool is_fold_name = std::any_of(std::begin(kFolds), std::end(kFolds),
                                           [&](const auto& entry) { return entry.first == word; });
-    return is_fold_name && ahead(2).kind == TokenKind::identifier && ahead(3).kind == TokenKind::identifier &&
-           text(ahead(3)) == "in";
+    const bool is_fold = ahead(2).kind == TokenKind::identifier && ahead(3).kind == TokenKind::identifier &&
+                         text(ahead(3)) == "in";
+    return is_fold_name && (is_fold || at_name_lists(2));
 }
 
 ExprId Parser::fold() {
@@ -323,6 +327,15 @@ ExprId Parser::fold() {
                                     [&](const auto& entry) { return entry.first == text(token); });
     Fold node{kind->second, {}, {}};
     const std::uint32_t opening = open(TokenKind::left_paren, "`(`");
+    if (at_name_lists()) {
+        const std::vector<NameList> lists = name_lists();
+        close(opening, TokenKind::right_paren);
+        if (failing_) return missing();
+        node.terms = terms(lists, [&] { return binary(kMultiplicative); });
+        node.body = node.terms.front();
+        if (failing_) return node.body;
+        return make({since(token.where.begin), false, std::move(node)});
+    }
     // One name and no range: the rows of a table.
     if (is(TokenKind::identifier) && ahead(2).kind == TokenKind::identifier &&
         ahead(3).kind == TokenKind::right_paren) {
@@ -344,7 +357,12 @@ std::vector<RangeIndex> Parser::range_indices() {
         index.name = name("the name of an index");
         expect_word("in", "and a range, as in `i in 1..4`");
         index.low = bound();
-        expect(TokenKind::dot_dot, "`..` and the last value of the index");
+        if (!accept(TokenKind::dot_dot) && !failing_) {
+            Diagnostic& diagnostic = fail_expected("`..` and the last value of the index");
+            if (std::holds_alternative<NameUse>(file_[index.low].node))
+                diagnostic.note(
+                    "names are two or more, with commas: `a in x, y`; those of all axes are `axes`");
+        }
         index.high = bound();
         result.push_back(std::move(index));
     } while (accept(TokenKind::comma));
@@ -405,7 +423,7 @@ ExprId Parser::bound() {
 
 ExprId Parser::call() {
     const Token token = advance();
-    CallExpr node{{std::string(text(token)), token.where}, {}};
+    CallExpr node{{resolved(token), token.where}, {}};
     const std::uint32_t opening = open(TokenKind::left_paren, "`(`");
     if (!is(TokenKind::right_paren)) {
         do {
@@ -441,6 +459,7 @@ ExprId Parser::list() {
     if (failing_) return missing();
     const std::uint32_t begin = peek().where.begin;
     const std::uint32_t opening = open(TokenKind::left_bracket, "`[`");
+    if (const std::optional<std::size_t> loop = names_of_list(opening)) return list_of_names(opening, *loop);
     List list;
     while (!at_list_end(TokenKind::right_bracket)) {
         list.elements.push_back(value_or_list());

@@ -96,8 +96,7 @@ bool Parser::accept_entry_comma() {
     const std::vector<std::string>& words = field_words();
     const Token& next = ahead(1);
     const std::string_view word = text(next);
-    const bool is_axis =
-        std::any_of(axes_.begin(), axes_.end(), [&](const Name& axis) { return axis.text == word; });
+    const bool is_axis = this->is_axis(word);
     const bool begins_property = is(TokenKind::comma) && next.kind == TokenKind::identifier && !is_axis &&
                                  std::find(words.begin(), words.end(), word) != words.end();
     if (!begins_property || failing_) return accept(TokenKind::comma);
@@ -161,6 +160,13 @@ HaloEntry Parser::halo_entry() {
     return result;
 }
 
+// An axis, or an index that stands for one.
+bool Parser::is_axis(std::string_view word) const {
+    const std::string* const name = chosen(word);
+    return std::any_of(axes_.begin(), axes_.end(),
+                       [&](const Name& axis) { return axis.text == (name != nullptr ? *name : word); });
+}
+
 // An axis or face before the boundary's kind: `x periodic`, `x.low fixed 1`; not in `periodic`, `fixed a`.
 bool Parser::at_boundary_face() const {
     if (!is(TokenKind::identifier)) return false;
@@ -168,18 +174,17 @@ bool Parser::at_boundary_face() const {
     if (next.kind == TokenKind::dot) return true;
     if (next.kind != TokenKind::identifier || next.newline_before) return false;
     const std::string_view word = text(peek());
-    const bool is_axis =
-        std::any_of(axes_.begin(), axes_.end(), [&](const Name& axis) { return axis.text == word; });
-    return is_axis || (!is_boundary_kind(word) && is_boundary_kind(text(next)));
+    return is_axis(word) || (!is_boundary_kind(word) && is_boundary_kind(text(next)));
 }
 
 // `owners`: the fields, or the let, whose boundary it is. Their components can have boundaries of their own.
 BoundaryEntry Parser::boundary_entry(const std::vector<Name>& owners) {
     BoundaryEntry result;
     const std::uint32_t begin = peek().where.begin;
-    const bool names_part = is(TokenKind::identifier) && ahead(1).kind == TokenKind::dot &&
-                            std::any_of(owners.begin(), owners.end(),
-                                        [&](const Name& owner) { return owner.text == text(peek()); });
+    const bool names_part =
+        is(TokenKind::identifier) && ahead(1).kind == TokenKind::dot && !failing_ &&
+        std::any_of(owners.begin(), owners.end(),
+                    [&, word = resolved(peek())](const Name& owner) { return owner.text == word; });
     if (names_part) result.part = field_reference("a component");
     if (at_boundary_face()) result.face = face();
     result.kind = name("the kind of boundary, as in `periodic`, `clamp` or `fixed 0`");

@@ -49,6 +49,8 @@ public:
             roles_.statements.insert(use.where.begin);
         for (const StencilStatement& statement : file.shared)
             add(statement);
+        for (const SourceRange loop : file.name_loops)
+            roles_.statements.insert(loop.begin);
         for (const Guard& guard : file.guards)
             if (guard.is_block) roles_.statements.insert(guard.where.begin);
         for (const Stencil& stencil : file.stencils) {
@@ -239,7 +241,7 @@ private:
         if (blocks_.empty()) return false;
         if (blocks_.back().is_schedule) return token.newline_before || last_was_opening_brace_;
         const std::string_view word = text(token.where);
-        return brackets_.empty() && blocks_.size() == 2 &&
+        return brackets_.empty() && blocks_.size() >= 2 &&
                (token.newline_before || last_was_opening_brace_) &&
                (word == "halo" || word == "boundary" || word == "layout");
     }
@@ -357,9 +359,8 @@ private:
 
     // The `(` of `at pos(z) = 0.5`.
     bool is_coordinate(std::size_t i) const {
-        const Token& left = tokens_.tokens[i - 1];
-        const std::string_view word = text(left.where);
-        return i >= 2 && (word == "pos" || word == "idx") && text(tokens_.tokens[i - 2].where) == "at";
+        const std::string_view word = text(tokens_.tokens[i - 1].where);
+        return word == "pos" || word == "idx";
     }
 
     // Offsets are tight (u[x+1]); a sum outside brackets is spaced; elsewhere 2*p stays as the user has it.

@@ -206,6 +206,9 @@ private:
             if (is_beyond_ascii(text_[end])) {
                 if (is_symbol(end)) break;
                 is_plain = false;
+            } else if (const std::size_t index = index_length(end); index > 0) {
+                end += index;
+                continue;
             } else if (!is_word(text_[end])) {
                 break;
             }
@@ -216,6 +219,17 @@ private:
         const auto* reserved = std::find_if(std::begin(kReserved), std::end(kReserved),
                                             [&](const auto& entry) { return entry.first == name; });
         emit(reserved == std::end(kReserved) ? TokenKind::identifier : reserved->second, end);
+    }
+
+    // The bytes of `{a}` in a name such as psi_{a}; 0 where it is something else. `schedule{direct}` is a
+    // block.
+    std::size_t index_length(std::size_t at) const {
+        if (text_[at] != '{' || at + 1 >= text_.size() || !is_letter(text_[at + 1])) return 0;
+        if (text_.substr(at_, at - at_) == "schedule") return 0;
+        std::size_t end = at + 1;
+        while (end < text_.size() && is_word(text_[end]))
+            ++end;
+        return end < text_.size() && text_[end] == '}' ? end + 1 - at : 0;
     }
 
     void string() {

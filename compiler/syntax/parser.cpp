@@ -59,6 +59,7 @@ File Parser::run_until(const std::string& stencil) {
 void Parser::file_item() {
     const std::size_t start = at_;
     statement_start_ = at_;
+    axes_.clear();
     if (is(TokenKind::kw_stencil)) return stencil();
     if (is(TokenKind::kw_run)) return run_block();
     if (accept(TokenKind::semicolon)) return;
@@ -180,6 +181,8 @@ void Parser::run_block() {
     const std::uint32_t begin = advance().where.begin;
     Run result;
     result.name = name("the name of the stencil to run");
+    for (const Stencil& stencil : file_.stencils)
+        if (stencil.name.text == result.name.text) axes_ = stencil.axes;
     const std::uint32_t opening = opening_brace("`{` and what to run");
     if (!failing_) {
         statements(Block::run, result.unread_names, [&] { run_statement(result); });

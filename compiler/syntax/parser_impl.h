@@ -31,6 +31,16 @@ public:
 private:
     // What a block's statements are; also the words that may begin one.
     enum class Block : std::uint8_t { stencil, loop, run, run_loop, field, table };
+    // What a word stands for in a loop over names: an index, or a `let` of the iteration.
+    struct Chosen {
+        std::string index;
+        std::string name;
+        bool is_index = true;
+    };
+    struct NameList {  // a, b in (x, y), (y, x)
+        std::vector<std::string> indices;
+        std::vector<std::vector<std::string>> rows;  // a name for each index
+    };
 
     // ---- tokens (cursor.cpp)
     const Token& peek() const { return failing_ ? tokens_.back() : tokens_[at_]; }
@@ -89,12 +99,32 @@ private:
     bool read_row_lets(TableFold& node);
     std::vector<RangeIndex> range_indices();
     ExprId member(ExprId base);
+    std::optional<std::size_t> names_of_list(std::uint32_t opening) const;
+    ExprId list_of_names(std::uint32_t opening, std::size_t loop);
     ExprId list();
     ExprId comprehension(ExprId body, std::uint32_t opening);
     ExprId call();
     ExprId value_or_list();
     ExprId bound();                           // of a range: low..high
     std::uint32_t begin_of(ExprId id) const;  // with its parentheses
+
+    // ---- loops over names (name_loops.cpp)
+    const std::string* chosen(std::string_view word) const;  // nullptr: no index
+    std::string resolved(const Token& token);
+    void refuse_index(std::string_view index, SourceRange where);
+    bool at_name_loop() const { return at_statement("for") && at_name_lists(1); }
+    bool at_name_lists(std::size_t at = 0) const;  // so many tokens ahead
+    std::vector<NameList> name_lists();
+    std::string index_name(const std::vector<NameList>& before, const NameList& list);
+    void read_rows(NameList& list);
+    bool at_index_after_comma() const;
+    std::vector<std::string> read_row(const NameList& list);
+    void for_each_choice(const std::vector<NameList>& lists, const std::function<void()>& body,
+                         std::size_t level = 0);
+    void repeat_once(const std::function<void()>& body);
+    void name_loop(Block block, const std::function<void()>& statement);
+    std::vector<ExprId> terms(const std::vector<NameList>& lists, const std::function<ExprId()>& term);
+    void keep_in_iteration(Name& let, const Token& word);
 
     // ---- files and blocks (parser.cpp)
     void file_item();
@@ -118,7 +148,8 @@ private:
     // ---- statements of a stencil (declarations.cpp)
     void stencil_statement(Stencil& result);
     std::optional<StencilStatement> assignment_statement();
-    std::optional<StencilStatement> loop_statement();
+    bool refuse_repeated();
+    void loop_statement(std::vector<LoopBody>& body);
     ForStatement loop(std::uint32_t begin);
     std::optional<StencilStatement> declaration();
     std::vector<Definition> definitions(bool need_values);
@@ -152,6 +183,7 @@ private:
     std::optional<FaceRef> face();
     HaloEntry halo_entry();
     BoundaryEntry boundary_entry(const std::vector<Name>& owners);
+    bool is_axis(std::string_view word) const;
     bool at_boundary_face() const;
 
     // ---- statements of a run (run_statements.cpp)
@@ -165,10 +197,14 @@ private:
     PlaceStatement place(std::uint32_t begin);
     PlotStatement plot(std::uint32_t begin);
     std::optional<Cut> cut();
+    Cut cut_place();
     std::optional<Every> every();
     bool accept_on_line(std::string_view word);
-    void refuse_part();
+    void refuse_subscript();
+    void read_part(SaveStatement& save);
+    PartRange part_range();
     void looks(PlotStatement& plot);
+    std::string with_names(std::string_view content) const;
     FilePath path();
     std::vector<ExprId> expression_list();
 
@@ -190,6 +226,10 @@ private:
     std::vector<GuardId> guards_;                 // the blocks around the statement that is read
     std::vector<Name> axes_;                      // of the stencil that is read
     std::vector<std::string>* unread_ = nullptr;  // of the block that is read
+    std::vector<Chosen> chosen_;                  // in the loops over names around what is read
+    std::vector<std::string> range_names_;        // the indices of the loops over ranges around it
+    std::uint32_t iteration_ = 0;                 // in file_.iterations
+    std::size_t repeated_tokens_ = 0;
 };
 
 }  // namespace halo::syntax

@@ -6,6 +6,7 @@
 namespace halo::syntax {
 
 void Parser::run_statement(Run& result) {
+    if (at_name_loop()) return name_loop(Block::run, [&] { run_statement(result); });
     std::optional<RunStatement> statement = run_keyword();
     if (!statement && !failing_) {
         if (!is(TokenKind::identifier) || ahead(1).kind != TokenKind::assign)
@@ -57,7 +58,8 @@ std::optional<RunStatement> Parser::run_keyword() {
         advance();
         SaveStatement result;
         result.field = field_reference("the field to save");
-        refuse_part();
+        refuse_subscript();
+        read_part(result);
         expect_word("to", "and a file's name in quotes");
         result.path = path();
         result.every = every();
@@ -141,6 +143,11 @@ PlotStatement Parser::plot(std::uint32_t begin) {
 
 std::optional<Cut> Parser::cut() {
     if (!accept_word("at")) return std::nullopt;
+    return cut_place();
+}
+
+// z = 64, pos(z) = 0.5
+Cut Parser::cut_place() {
     Cut result;
     const bool is_coordinate = ahead(1).kind == TokenKind::left_paren;
     if (is_coordinate && (is_word("pos") || is_word("idx"))) {
@@ -176,11 +183,46 @@ std::optional<Every> Parser::every() {
 }
 
 // A part of a field, as others write it.
-void Parser::refuse_part() {
-    const bool is_part = is_word("at") || is_word("on") || is(TokenKind::left_bracket);
-    if (!is_part || failing_) return;
-    fail(DiagnosticKind::not_built_yet, peek().where, "saving a part of a field is not built yet")
-        .note("`plot` draws a plane of it, and numpy.load(…, mmap_mode='r') reads a part of a file");
+void Parser::refuse_subscript() {
+    if (!is(TokenKind::left_bracket) || failing_) return;
+    fail(DiagnosticKind::unexpected_token, peek().where, "a part of a field has no brackets here")
+        .note(
+            "`save u at z = 64 to …` saves a plane, `save u on x in 10..50, y every 2 to …` a part along "
+            "axes");
+}
+
+void Parser::read_part(SaveStatement& save) {
+    if (accept_word("at")) {
+        do {
+            save.cuts.push_back(cut_place());
+        } while (accept(TokenKind::comma));
+    }
+    if (!accept_word("on")) return;
+    do {
+        save.ranges.push_back(part_range());
+    } while (accept(TokenKind::comma));
+}
+
+// x in 10..-1 every 2; x in 10..50; y every 2
+PartRange Parser::part_range() {
+    PartRange result;
+    const std::uint32_t begin = peek().where.begin;
+    result.axis = name("an axis, as in `on x in 10..50`");
+    if (is(TokenKind::dot) && !failing_) {
+        fail(DiagnosticKind::unexpected_token, since(begin), "a file has a range of cells, and no face")
+            .note(fmt::format("the first cells along `{0}` are `at {0} = 0`", result.axis.text));
+        return result;
+    }
+    if (accept_word("in")) {
+        result.low = bound();
+        expect(TokenKind::dot_dot, "`..` and the last cell");
+        result.high = bound();
+    } else if (!is_word("every") && !failing_) {
+        fail_expected("`in` and a range of cells, or `every`");
+    }
+    if (accept_word("every")) result.stride = bound();
+    result.where = since(begin);
+    return result;
 }
 
 // `range -1..1` and `flip y`: how a picture looks.
@@ -199,6 +241,22 @@ void Parser::looks(PlotStatement& plot) {
     } while (accept(TokenKind::comma));
 }
 
+// "v_{a}.npy" in a loop over names.
+std::string Parser::with_names(std::string_view content) const {
+    std::string result;
+    while (!content.empty()) {
+        const std::size_t open = std::min(content.find('{'), content.size());
+        const std::size_t close = std::min(content.find('}', open), content.size());
+        result += content.substr(0, open);
+        const std::string* const name =
+            close < content.size() ? chosen(content.substr(open + 1, close - open - 1)) : nullptr;
+        const std::size_t end = name != nullptr ? close + 1 : std::min(open + 1, content.size());
+        result += name != nullptr ? std::string_view(*name) : content.substr(open, end - open);
+        content.remove_prefix(end);
+    }
+    return result;
+}
+
 FilePath Parser::path() {
     const Token token = peek();
     if (!failing_ && token.kind != TokenKind::string) {
@@ -214,7 +272,7 @@ FilePath Parser::path() {
         fail(DiagnosticKind::invalid_character, token.where, "a file's name cannot hold control characters");
         return {};
     }
-    return {std::string(content), token.where};
+    return {with_names(content), token.where};
 }
 
 }  // namespace halo::syntax

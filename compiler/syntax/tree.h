@@ -98,8 +98,9 @@ struct RangeIndex {  // i in low..high, both inclusive
 enum class FoldKind : std::uint8_t { sum, prod, min, max, list };
 struct Fold {  // sum(i in a..b, j in c..d) body, [body for i in a..b]; the last index runs fastest
     FoldKind kind;
-    std::vector<RangeIndex> indices;  // at least one
+    std::vector<RangeIndex> indices;  // at least one, but of names
     ExprId body;
+    std::vector<ExprId> terms = {};  // sum(a in x, y) body: the body for each name; then `body` is the first
 };
 
 struct RowLet {  // let e = expression, within a sum over a table
@@ -124,6 +125,7 @@ struct Expr {
     std::variant<Missing, Number, NameUse, Member, Index, CallExpr, UnaryExpr, BinaryExpr, Conditional, Fold,
                  TableFold, List>
         node;
+    std::uint32_t iteration = 0;  // of loops over names: in File::iterations
 };
 
 // No expression is higher than this (operators on one level count), so recursion over a tree is safe.
@@ -392,17 +394,25 @@ struct Every {  // every 100 [from 0 [to 1000]]: in steps
     std::optional<ExprId> from, to;
     SourceRange where;
 };
-struct SaveStatement {  // save u to "u.npy" [every 100]
-    ExprId field;
-    FilePath path;
-    std::optional<Every> every;
-    SourceRange where;
-};
 enum class CutKind : std::uint8_t { index, position };
 struct Cut {  // at z = 64, at idx(z) = 64: a cell's index; at pos(z) = 0.5: the cell nearest to a coordinate
     Name axis;
     CutKind kind = CutKind::index;
     ExprId value;
+};
+struct PartRange {  // x in 10..-1 every 2; y every 2
+    Name axis;
+    std::optional<ExprId> low, high;  // both inclusive; negative ones count from the high face; none: all
+    std::optional<ExprId> stride;
+    SourceRange where;
+};
+struct SaveStatement {  // save u [at z = 64] [on x in 10..50, y every 2] to "u.npy" [every 100]
+    ExprId field;
+    std::vector<Cut> cuts;
+    std::vector<PartRange> ranges;
+    FilePath path;
+    std::optional<Every> every;
+    SourceRange where;
 };
 struct ValueRange {  // range -1..1
     ExprId low, high;
@@ -454,8 +464,12 @@ struct File {
     std::vector<Run> runs;
     std::vector<Comment> comments;          // in order
     std::vector<std::string> unread_names;  // as in Stencil, of `shared`
-    bool lacks_module = false;              // one was not found: any name may be its
-    bool is_complete = true;                // false where something at file level could not be read
+    // Of loops over names, which are written out: what each index stands for, "here `a` is `x`". The first is
+    // empty: no loop.
+    std::vector<std::string> iterations;
+    std::vector<SourceRange> name_loops;  // where they are
+    bool lacks_module = false;            // one was not found: any name may be its
+    bool is_complete = true;              // false where something at file level could not be read
 
     const Expr& operator[](ExprId id) const { return exprs[id.index]; }
     const Guard& operator[](GuardId id) const { return guards[id.index]; }

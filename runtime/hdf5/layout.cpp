@@ -62,8 +62,8 @@ public:
     FieldLayout lay_out(const std::vector<Hdf5Field>& fields) {
         FieldLayout layout;
         for (const Hdf5Field& field : fields)
-            layout.arrays.push_back(
-                {add(field), field.shape.components, field.type, type_in_hdf5(field.type)});
+            layout.arrays.push_back({add(field), field.shape.components, field.type, type_in_hdf5(field.type),
+                                     field.shape.extent});
         if (!file_.close()) fail(lib_.trouble());
         // All but the elements.
         std::vector<std::pair<std::int64_t, std::int64_t>> elements;

@@ -23,9 +23,8 @@ std::vector<std::int64_t> FieldShape::elements() const {
     return shape;
 }
 
-FieldFile::FieldFile(Ranks& ranks, const std::string& path, const std::array<std::int64_t, kMaxRank>& extent,
-                     FieldLayout layout)
-    : file_(ranks, path), whole_(whole_box(extent)), layout_(std::move(layout)) {
+FieldFile::FieldFile(Ranks& ranks, const std::string& path, FieldLayout layout)
+    : file_(ranks, path), layout_(std::move(layout)) {
     if (!ranks.is_first()) return;
     for (const auto& [begin, bytes] : layout_.rest)
         file_.write_at(begin, bytes.data(), bytes.size());
@@ -34,10 +33,11 @@ FieldFile::FieldFile(Ranks& ranks, const std::string& path, const std::array<std
 void FieldFile::write(std::size_t array, const Box& box, const void* elements) {
     const FieldLayout::Array& to = layout_.arrays[array];
     const std::int64_t cell = to.components * size_of(to.type);
-    for_runs(box, box, whole_, [&](std::int64_t here, std::int64_t in_file, std::int64_t cells) {
-        write_row(to, in_file * to.components, static_cast<const char*>(elements) + here * cell,
-                  cells * to.components);
-    });
+    for_runs(box, box, whole_box(to.extent),
+             [&](std::int64_t here, std::int64_t in_file, std::int64_t cells) {
+                 write_row(to, in_file * to.components, static_cast<const char*>(elements) + here * cell,
+                           cells * to.components);
+             });
 }
 
 void FieldFile::write_row(const FieldLayout::Array& array, std::int64_t first, const void* elements,

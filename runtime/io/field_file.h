@@ -34,6 +34,7 @@ struct FieldLayout {
         std::int64_t components = 1;                  // elements of a cell
         ElementType type = ElementType::f32;          // of what is written
         ElementType type_in_file = ElementType::f32;  // what it becomes
+        std::array<std::int64_t, kMaxRank> extent{1, 1, 1};
     };
     std::vector<Array> arrays;
     std::vector<std::pair<std::int64_t, std::string>> rest;  // by place; the first rank's are written
@@ -42,8 +43,7 @@ struct FieldLayout {
 class FieldFile {
 public:
     // Collective. The ranks must outlive it. Throws Error (io) on all ranks.
-    FieldFile(Ranks& ranks, const std::string& path, const std::array<std::int64_t, kMaxRank>& extent,
-              FieldLayout layout);
+    FieldFile(Ranks& ranks, const std::string& path, FieldLayout layout);
 
     // `elements`: of the box's cells, x fastest, in the array's type. All that ranks write comes to the whole
     // array, each cell once. What goes wrong is thrown by commit().
@@ -55,7 +55,6 @@ private:
                    std::int64_t count);
 
     SharedFile file_;
-    Box whole_;
     FieldLayout layout_;
 };
 

@@ -82,7 +82,7 @@ FieldLayout npy_layout(const FieldShape& shape, ElementType type) {
     const std::string header = npy_header(shape.is_complex ? shape.cells() : shape.elements(), descr);
     FieldLayout layout;
     layout.arrays.push_back(
-        {static_cast<std::int64_t>(header.size()), shape.components, type, type_in_file(type)});
+        {static_cast<std::int64_t>(header.size()), shape.components, type, type_in_file(type), shape.extent});
     layout.rest.emplace_back(0, header);
     return layout;
 }

@@ -190,7 +190,7 @@ TEST_CASE("damaged HDF5 files are refused, or are arrays") {
     const Hdf5Field field{"u", shape,           ElementType::f32, "heat",     12,
                           1.5, {"z", "y", "x"}, {1, 2, 3},        {0, 0, 0.5}};
     const std::vector<float> cells(210, 1.5F);
-    FieldFile file(*ranks, path, shape.extent, hdf5_layout(*ranks, {field}));
+    FieldFile file(*ranks, path, hdf5_layout(*ranks, {field}));
     file.write(0, whole_box(shape.extent), cells.data());
     file.commit();
     accepted(8, path, [&] {

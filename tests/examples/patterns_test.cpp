@@ -115,3 +115,20 @@ TEST_CASE("u without v stays as it is") {
     CHECK(example.run({"--grid", "32,32", "--no-files", "--steps", "500", "--load", "u=u.npy", "--load",
                        "v=v.npy"})["reductions"]["total"] == 1024);
 }
+
+TEST_CASE("rolls grow as the linear equation says, and end at their height") {
+    constexpr int width = 44, waves = 7, height = 8;
+    constexpr double dt = 0.03, r = 0.2, start = 0.001;
+    const double k2 = 2 - 2 * std::cos(2 * kPi * waves / width);  // of the differences
+    const double growth = r - (1 - k2) * (1 - k2);
+    const Example example("swift_hohenberg");
+    const auto strongest = [&](int steps) {
+        example.run({"--grid", "44,8", "--steps", std::to_string(steps), "--no-files", "--init",
+                     "u = 0.001 * cos(2 * pi * 7 * x / 44)", "--save", "u=u.npy"});
+        const std::vector<double> u = example.saved("u");
+        REQUIRE(u.size() == width * height);
+        return u.front();  // the crest of the wave
+    };
+    CHECK(strongest(200) == Approx(start * std::pow(1 + dt * growth, 200)).epsilon(0.001));
+    CHECK(strongest(6000) == Approx(std::sqrt(4 * growth / 3)).epsilon(0.01));
+}

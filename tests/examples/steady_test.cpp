@@ -87,3 +87,27 @@ TEST_CASE("two fluids part: mass is kept, energy falls") {
     CHECK(*std::min_element(c.begin(), c.end()) > -1.1);
     CHECK(*std::min_element(c.begin(), c.end()) < -0.9);
 }
+
+TEST_CASE("the layer at a wall is that of the equation on a grid that crowds there") {
+    constexpr int cells = 65;
+    constexpr double nu = 0.02;
+    const Example example("boundary_layer");
+    const auto largest_error = [&](double beta) {
+        const std::string b = std::to_string(beta);
+        example.run({"--no-files", "--set", "beta=" + b, "--init", "u = stretched(x, " + b + ")", "--save",
+                     "u=u.npy"});
+        const std::vector<double> u = example.saved("u");
+        REQUIRE(u.size() == cells);
+        double largest = 0;
+        for (int i = 0; i < cells; ++i) {
+            const double x = i / (cells - 1.0), s = 1 - std::sinh(beta * (1 - x)) / std::sinh(beta);
+            const double exact = (std::exp((s - 1) / nu) - std::exp(-1 / nu)) / (1 - std::exp(-1 / nu));
+            largest = std::max(largest, std::abs(u[static_cast<std::size_t>(i)] - exact));
+        }
+        return largest;
+    };
+    const double crowded = largest_error(4), even = largest_error(0.001);
+    INFO("errors " << crowded << " and, of an even grid, " << even);
+    CHECK(crowded < 5e-4);
+    CHECK(even > 40 * crowded);
+}

@@ -38,7 +38,8 @@ TEST_CASE("every example is in the usual layout and has no mistakes") {
             arguments.push_back(path);
         for (const std::string& path : example_paths(kRoot / "dsl_examples/bench"))
             arguments.push_back(path);
-        arguments.push_back((kRoot / "lib/operators.halo").string());
+        for (const std::string& path : example_paths(kRoot / "lib"))
+            arguments.push_back(path);
         REQUIRE(arguments.size() > 11);
         const Outcome outcome = folder.haloc(arguments);
         INFO(outcome.err);

@@ -91,7 +91,7 @@ TEST_CASE("fields of each type and rank come back from one HDF5 file") {
             fields.push_back(field_of(name_of(type), shape, type));
         const Box whole = whole_box(shape.extent);
         const std::vector<double> values = numbers(whole.cells() * shape.components);
-        FieldFile file(*ranks, path, shape.extent, hdf5_layout(*ranks, fields));
+        FieldFile file(*ranks, path, hdf5_layout(*ranks, fields));
         for (std::size_t i = 0; i < fields.size(); ++i)
             file.write(i, whole, encoded(values, fields[i].type).data());
         file.commit();
@@ -110,8 +110,7 @@ TEST_CASE("an i64 that no double holds comes back") {
     const auto ranks = single_rank();
     const FieldShape shape{{1, 1, 1}, 1};
     const std::int64_t large = (std::int64_t{1} << 60) + 1;
-    FieldFile file(*ranks, folder / "n.h5", shape.extent,
-                   hdf5_layout(*ranks, {field_of("n", shape, ElementType::i64)}));
+    FieldFile file(*ranks, folder / "n.h5", hdf5_layout(*ranks, {field_of("n", shape, ElementType::i64)}));
     file.write(0, whole_box(shape.extent), &large);
     file.commit();
     std::int64_t back = 0;
@@ -124,7 +123,7 @@ TEST_CASE("ranks write the file that one rank writes, bit by bit") {
     TemporaryFolder folder;
     const std::vector<double> values = numbers(kWhole.cells());
     const auto write = [&](Ranks& ranks, const std::string& path, const std::vector<Box>& boxes) {
-        FieldFile file(ranks, path, kGrid.extent,
+        FieldFile file(ranks, path,
                        hdf5_layout(ranks, {field_of("u", kGrid, ElementType::f32),
                                            field_of("v", kGrid, ElementType::bf16)}));
         for (const Box& box : boxes) {
@@ -168,14 +167,14 @@ TEST_CASE("a file is laid out without room for its elements") {
 TEST_CASE("what one rank cannot write fails on all, and leaves nothing behind") {
     TemporaryFolder folder;
     for (const std::string& trouble : as_ranks(3, [&](Ranks& ranks) {
-             FieldFile(ranks, folder / "none/u.h5", kGrid.extent,
+             FieldFile(ranks, folder / "none/u.h5",
                        hdf5_layout(ranks, {field_of("u", kGrid, ElementType::f32)}));
          }))
         CHECK(trouble.find("does not exist") != std::string::npos);
     for (const std::string& trouble : as_ranks(3, [&](Ranks& ranks) {
              FieldLayout layout = hdf5_layout(ranks, {field_of("u", kGrid, ElementType::f32)});
              if (ranks.rank() == 2) layout.arrays[0].begin = -4000;  // before the file's begin
-             FieldFile file(ranks, folder / "u.h5", kGrid.extent, layout);
+             FieldFile file(ranks, folder / "u.h5", layout);
              file.write(0, kWhole, std::vector<float>(210).data());
              file.commit();
          }))
@@ -221,8 +220,7 @@ TEST_CASE("complex numbers are compounds of r and i") {
     std::vector<std::complex<float>> values;
     for (int i = 0; i < 6; ++i)
         values.emplace_back(static_cast<float>(i), 0.5F);
-    FieldFile file(*ranks, folder / "c.h5", shape.extent,
-                   hdf5_layout(*ranks, {field_of("c", shape, ElementType::f32)}));
+    FieldFile file(*ranks, folder / "c.h5", hdf5_layout(*ranks, {field_of("c", shape, ElementType::f32)}));
     file.write(0, whole_box(shape.extent), values.data());
     file.commit();
     std::vector<double> expected;

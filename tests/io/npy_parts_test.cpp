@@ -31,7 +31,7 @@ std::vector<double> numbers() {
 }
 
 FieldFile open_file(Ranks& ranks, const std::string& path, const FieldShape& shape, ElementType type) {
-    return {ranks, path, shape.extent, npy_layout(shape, type)};
+    return {ranks, path, npy_layout(shape, type)};
 }
 
 void write_box(FieldFile& file, const Box& box, ElementType type) {

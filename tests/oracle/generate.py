@@ -190,7 +190,7 @@ class Generator:
     def real(self, depth):
         if depth <= 0 or self.chance(0.12):
             return self.leaf()
-        kind = self.pick(('+', '+', '+', '-', '-', '*', '*', '*', '/', 'call', 'if', 'neg', 'power', 'sum', 'def', 'derivative', 'minmax', 'vector'))
+        kind = self.pick(('+', '+', '+', '-', '-', '*', '*', '*', '/', 'call', 'if', 'neg', 'power', 'sum', 'names', 'def', 'derivative', 'minmax', 'vector'))
         a = lambda: self.real(depth - 1)
         if kind in '+-*':
             return f'({a()} {kind} {a()})'
@@ -208,6 +208,8 @@ class Generator:
             return f'{self.pick(self.defs)}({a()}, {a()})'
         if kind == 'sum':
             return self.over_range(depth)
+        if kind == 'names':
+            return self.over_names()
         if kind == 'derivative' and self.derivatives and self.reals:
             return self.derivative()
         if kind == 'vector' and self.vectors:
@@ -227,6 +229,35 @@ class Generator:
         if sources:
             return f'({self.pick(("sum", "sum", "max", "min"))}(i in -1..1) {self.pick(sources)}[{self.pick(self.axes)}+i])'
         return self.leaf()
+
+    def over_names(self):
+        sources = [s for s, where in self.reals if where == 'anywhere' and '[' not in s and '.' not in s]
+        if not sources:
+            return self.leaf()
+        operation, offset = self.pick(('sum', 'sum', 'max', 'prod')), self.pick(('-1', '+1'))
+        if self.chance(0.6) or len(set(sources)) < 2:
+            return f'({operation}(b in axes) {self.pick(sources)}[b{offset}])'
+        names = ', '.join(self.random.sample(sorted(set(sources)), 2))
+        return f'({operation}(c in {names}) c[{self.pick(self.axes)}{offset}])'
+
+    # A let for each axis, some of them made of one that is of the iteration alone.
+    def name_loop(self):
+        sources = [s for s, where in self.reals if where == 'anywhere' and '[' not in s and '.' not in s]
+        if not sources:
+            return
+        name, source = self.name('g'), self.pick(sources)
+        boundary = self.pick(('periodic', 'clamp', 'mirror', 'fixed 0.5', 'a clamp'))
+        value = self.pick((f'0.5 * {source}[a+1] - idx(a)', f'{source}[a-1] * {self.leaf()}', f'{source}[a+1] + {source}[a-1] - pos(a)'))
+        let = f'let {name}_{{a}} {{ boundary {boundary} }} = '
+        if self.chance(0.5):
+            self.lines.append(f'for a in axes {{ {let}{value} }}')
+        else:
+            self.lines.append(f'for a, b in {", ".join(f"({p}, {q})" for p, q in zip(self.axes, self.axes[1:] + self.axes[:1]))} {{')
+            self.lines.append(f'    let own{name} = {value}')
+            self.lines.append(f'    {let}own{name} - 0.25 * {source}[b-1]')
+            self.lines.append('}')
+        for axis in self.axes:
+            self.reals.append((f'{name}_{axis}', 'here' if boundary == 'a clamp' else 'anywhere'))
 
     def derivative(self):
         sources = [s for s, where in self.reals if where == 'anywhere' and '[' not in s]
@@ -284,6 +315,8 @@ class Generator:
         for f in self.fields:
             while self.chance(0.3):
                 self.let()
+            if self.chance(0.15):
+                self.name_loop()
             if self.chance(0.1):
                 self.reduction()
             if f['role'] != 'input':

@@ -14,7 +14,7 @@ class Unsupported(Exception):
 
 TOKEN = re.compile(r'''(?P<space>[ \t\r]+|\#[^\n]*)|(?P<line>\n)|(?P<string>"[^"\n]*")
     |(?P<number>(?:\d+(?:\.(?!\.)\d*)?|\.\d+)(?:[eE][+-]?\d+)?)(?P<imaginary>i\b)?
-    |(?P<name>[A-Za-z_]\w*)|(?P<op>\.\.|<=|>=|==|!=|\+=|[-+*/^<>=,:;.(){}\[\]])''', re.X)
+    |(?P<name>(?!schedule\{)[A-Za-z_]\w*(?:\{[A-Za-z_]\w*\}\w*)*|schedule)|(?P<op>\.\.|<=|>=|==|!=|\+=|[-+*/^<>=,:;.(){}\[\]])''', re.X)
 OPERATORS = {'+', '-', '*', '/', '^', '<', '<=', '>', '>=', '==', '!=', 'and', 'or', 'not', '..'}
 GOES_ON_AFTER = OPERATORS | {'=', ',', ':', 'then', 'else', '+='}
 GOES_ON_BEFORE = OPERATORS | {'then', 'else'}
@@ -59,6 +59,7 @@ def tokens(text):
 class Parser:
     def __init__(self, text):
         self.tokens, self.at = tokens(text), 0
+        self.axes, self.chosen = [], {}  # what indices of loops over names stand for
 
     def word(self, ahead=0):
         return self.tokens[min(self.at + ahead, len(self.tokens) - 1)][1]
@@ -82,7 +83,65 @@ class Parser:
         if self.kind() != 'name':
             raise Unsupported(f'a name expected, not {self.word()!r}')
         self.at += 1
-        return self.tokens[self.at - 1][1]
+        return self.stands_for(self.tokens[self.at - 1][1])
+
+    def stands_for(self, word):
+        """psi_x of psi_{a} where a is x; a name that is made may be an index itself."""
+        made = re.sub(r'\{(\w+)\}', lambda index: self.chosen.get(index.group(1), '?'), word)
+        return self.chosen.get(made, made)
+
+    # Loops over names.
+    def lists_names(self, ahead):
+        """Whether names follow, as in `a in axes`, `a in x, y` or `a, b in (x, y), (y, x)`."""
+        while self.word(ahead + 1) == ',':
+            ahead += 2
+        if self.kind(ahead) != 'name' or self.word(ahead + 1) != 'in':
+            return False
+        if self.word(ahead + 2) == '(':
+            return self.word(ahead + 4) == ','
+        alone = self.word(ahead + 3) in ('{', ')', ']', ',') and self.word(ahead + 2) == 'axes'
+        return alone or (self.kind(ahead + 2) == 'name' and self.word(ahead + 3) == ',' and self.word(ahead + 5) != 'in')
+
+    def choices(self):
+        """A dictionary for each iteration, the last list's names changing fastest."""
+        choices = [{}]
+        while True:
+            indices, rows = [self.name()], []
+            while self.take(','):
+                indices.append(self.name())
+            self.need('in')
+            if self.word() == 'axes':
+                self.at += 1
+                rows = [[axis] for axis in self.axes]
+            else:
+                rows.append(self.row(len(indices)))
+                while self.word() == ',' and not self.lists_names(1):
+                    self.need(',')
+                    rows.append(self.row(len(indices)))
+            choices = [{**choice, **dict(zip(indices, row))} for choice in choices for row in rows]
+            if not self.take(','):
+                return choices
+
+    def row(self, count):
+        if count == 1:
+            return [self.name()]
+        self.need('(')
+        names = self.list(self.name)
+        self.need(')')
+        return names
+
+    def for_names(self, choices, item):
+        """What item() reads from the same place for each choice."""
+        begin, outer, items = self.at, self.chosen, []
+        for choice in choices:
+            self.at, self.chosen = begin, {**outer, **choice}
+            items.append(item())
+        self.chosen = outer
+        return items
+
+    def name_loop(self, item):
+        choices = self.choices()
+        return [statement for block in self.for_names(choices, lambda: self.block(item)) for statement in block]
 
     def string(self):
         if self.kind() != 'string':
@@ -105,7 +164,8 @@ class Parser:
                 self.at += 1
             if self.take('}'):
                 return items
-            items.append(item())
+            made = item()
+            items += made if isinstance(made, list) else [made]  # a loop over names makes several
             if self.kind() != 'end' and self.word() != '}':
                 raise Unsupported(f'the end of a statement expected, not {self.word()!r}')
 
@@ -177,7 +237,7 @@ class Parser:
             self.need(')')
             return index
         self.at += 1
-        return self.tokens[self.at - 1][1]
+        return self.stands_for(self.tokens[self.at - 1][1])
 
     def primary(self):
         if self.kind() == 'number':
@@ -202,6 +262,17 @@ class Parser:
             self.need('else')
             return ('if', condition, yes, self.expression())
         name = self.name()
+        if name in ('sum', 'prod', 'min', 'max') and self.word() == '(' and self.lists_names(1):
+            self.need('(')
+            choices = self.choices()
+            self.need(')')
+            terms = self.for_names(choices, self.product)
+            if name in ('min', 'max') and len(terms) > 1:
+                return ('call', name, terms, {})
+            result = terms[0]
+            for term in terms[1:]:
+                result = ('bin', '*' if name == 'prod' else '+', result, term)
+            return result
         if name in ('sum', 'prod', 'min', 'max') and self.word() == '(' and self.word(2) == 'in':
             self.need('(')
             if self.kind(2) == 'name' and self.word(3) == ')':
@@ -252,7 +323,7 @@ class Parser:
                 and self.word() not in axes and self.word() != 'fixed':
             component = self.word(1)[1:]
             self.at += 2
-        if self.word() in axes and self.word(1) != '(':
+        if self.stands_for(self.word()) in axes and self.word(1) != '(':
             axis, side = self.face()
         kind = self.name()
         count = {'fixed': 1, 'gradient': 1, 'extrapolate': 1, 'robin': 3}.get(kind, 0)
@@ -273,7 +344,7 @@ class Parser:
             if word == 'boundary':
                 found['boundary'] += self.list(lambda: self.edge(None, axes))
             elif word == 'halo':
-                self.list(lambda: (self.face() if self.word() in axes else None, self.expression()))
+                self.list(lambda: (self.face() if self.stands_for(self.word()) in axes else None, self.expression()))
             else:
                 self.name()
         self.block(item)
@@ -354,12 +425,15 @@ class Parser:
             self.need('=')
             return ('def', name, parameters, self.expression())
         if word == 'let':
-            name = self.name()
+            written, name = self.word(), self.name()
             if self.word() == 'at':
                 raise Unsupported('staggered lets')
             boundary = self.properties(axes)['boundary']
             self.need('=')
-            return ('let', name, boundary, self.expression())
+            value = self.expression()
+            if self.chosen and written == name:  # of this iteration alone
+                self.chosen[name] = name = name + '?'.join(['', *self.chosen.values()])
+            return ('let', name, boundary, value)
         if word == 'reduce':
             name = self.name()
             self.need('=')
@@ -381,6 +455,8 @@ class Parser:
                 self.at += 1
                 if depth == 0:
                     return ('schedule',)
+        if word == 'for' and self.lists_names(0):
+            return self.name_loop(lambda: self.statement(axes))
         if word == 'for':
             return ('for', self.list(self.index), self.block(lambda: self.statement(axes)))
         raise Unsupported(f'statement {word!r}')
@@ -401,6 +477,8 @@ class Parser:
             return ('grid', self.list(self.expression))
         if word == 'steps':
             return ('steps', self.expression(), self.expression() if self.take('until') else None)
+        if word == 'for' and self.lists_names(0):
+            return self.name_loop(self.action)
         if word == 'for':
             return ('for', self.list(self.index), self.block(self.action))
         part = self.postfix()
@@ -425,9 +503,11 @@ class Parser:
                 self.need('(')
                 axes = self.list(self.name)
                 self.need(')')
+                self.axes = axes
                 stencils[name] = (axes, self.block(lambda: self.statement(axes)))
             elif self.take('run'):
                 name = self.name()
+                self.axes = stencils.get(name, ([],))[0]
                 runs[name] = self.block(self.action)
             else:
                 shared.append(self.statement([]))

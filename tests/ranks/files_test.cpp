@@ -70,6 +70,27 @@ TEST_CASE("ranks write the HDF5 files of one process, and read them", "[files]")
     CHECK(folder.read("again.h5") == one);
 }
 
+TEST_CASE("ranks write parts of fields as one process does", "[files]") {
+    if (!has_hdf5()) return;
+    Folder folder;
+    folder.write("mix.halo", kMix);
+    const std::vector<std::string> names{"plane.npy", "far.npy", "box.npy", "box.h5"};
+    std::vector<std::string> files;
+    for (const int count : {1, 2, 3}) {
+        const Outcome outcome =
+            outcome_of(folder, count,
+                       {"--no-files", "--save", "u@z=4=plane.npy", "--save", "v@z=23@y=2..9=far.npy",
+                        "--save", "u@x=1..-1:3@z=0..-1:5=box.npy", "--save", "v@y=3..-3@z=7..20:4=box.h5"});
+        INFO(count << "\n" << outcome.err);
+        REQUIRE(outcome.code == 0);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            if (count == 1) files.push_back(folder.read(names[i]));
+            CHECK(files[i].size() > 400);
+            CHECK(folder.read(names[i]) == files[i]);
+        }
+    }
+}
+
 TEST_CASE("what ranks cannot read of an HDF5 file is said once", "[files]") {
     if (!has_hdf5()) return;
     Folder folder;

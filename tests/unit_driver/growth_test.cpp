@@ -112,6 +112,7 @@ std::vector<Construct> constructs() {
     add("tables", "table t{0} {{ q: f32 }}\nfield a{0}: f32\na{0} = sum(a in t{0}) a.q * u");
     add("noise", "field a{0}: f32\na{0} = random()");
     add("loops", "for i in 0..1 {{ let q{0} = u * i }}");
+    add("loops over names", "for a in p, q {{ field f{0}_{{a}}: f32; f{0}_{{a}} = sum(b in axes) u[b+1] }}");
     all.push_back({"stages, each of the one before",
                    [](int i) {
                        return i == 0 ? std::string("let a0 { boundary periodic } = u")

@@ -84,3 +84,44 @@ TEST_CASE("the range of a picture is that of its colours, whatever the cells hol
         CHECK(is_equal);
     }
 }
+
+namespace {
+
+// Of a trace of 3 steps at so many points.
+std::string trace_picture(const Output& output, const std::vector<double>& values) {
+    const TemporaryFolder folder;
+    const std::string path = folder / "trace.png";
+    write_trace_picture(path, request_of(1), output, values, 3);
+    return bytes_of(path);
+}
+
+}  // namespace
+
+TEST_CASE("the picture of a trace has a range and is flipped") {
+    Output plain;
+    plain.kind = Output::Kind::plot;
+    plain.field.name = "ears.heard";
+    plain.trace = TraceName{"ears", "heard"};
+    Output within = plain, wide = plain, flipped = plain, upwards = plain;
+    within.range = {0.0, 5.0};
+    wide.range = {0.0, 9.0};
+    flipped.flipped[0] = true;
+    upwards.flipped[1] = true;
+    const std::vector<double> two{0, 1, 2, 3, 4, 5}, one{0, 2, 5};
+    for (const std::vector<double>& values : {two, one}) {
+        const bool finds_range = trace_picture(plain, values) == trace_picture(within, values);
+        const bool takes_range = trace_picture(plain, values) != trace_picture(wide, values);
+        const bool turns_time = trace_picture(plain, values) != trace_picture(upwards, values);
+        CHECK((finds_range || values.size() == 3));  // a curve's range is rounded where none is given
+        CHECK(takes_range);
+        CHECK(turns_time);
+    }
+    // What is the same from both ends changes with the numbers at the axis alone, and so not with the values.
+    const std::vector<double> other{3, 1, 2, 0, 4, 5};
+    const bool turns_points = trace_picture(flipped, two) != trace_picture(plain, two);
+    CHECK(turns_points);
+    const bool has_one_point = trace_picture(flipped, one) == trace_picture(plain, one);
+    CHECK(has_one_point);
+    const bool shows_values = trace_picture(flipped, two) != trace_picture(flipped, other);
+    CHECK(shows_values);
+}

@@ -171,7 +171,9 @@ private:
         repeatable(sub, "--load", run_.load,
                    "FIELD=FILE.npy: initial data (or FILE.h5, FILE.h5:/DATASET; or .png: a picture)");
         repeatable(sub, "--save", run_.save,
-                   "FIELD[=FILE.npy]: write a field at the end (or FILE.h5, which several fields may share)");
+                   "FIELD[@AXIS=INDEX][@AXIS=LOW..HIGH[:STRIDE]][=FILE.npy]: write a field, or a part of it, "
+                   "at the end (or "
+                   "FILE.h5, which several fields may share)");
         repeatable(sub, "--plot", run_.plot,
                    "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end");
         repeatable(sub, "--schedule", run_.schedule, kScheduleHelp);

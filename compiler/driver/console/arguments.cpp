@@ -83,6 +83,58 @@ FileArgument parse_file_argument(const std::string& text, const std::string& opt
     return argument;
 }
 
+namespace {
+
+// "10..-1:2" of @x=10..-1:2
+std::optional<PartArgument> parse_part(const std::string& axis, std::string_view text) {
+    PartArgument part;
+    part.axis = axis;
+    const std::size_t colon = text.find(':');
+    const std::string_view cells = text.substr(0, colon);
+    const std::size_t dots = cells.find("..");
+    part.is_plane = dots == std::string_view::npos && colon == std::string_view::npos;
+    const std::optional<std::int64_t> low = whole_number(cells.substr(0, dots));
+    const std::optional<std::int64_t> high =
+        part.is_plane ? low : whole_number(dots == std::string_view::npos ? "" : cells.substr(dots + 2));
+    const std::optional<std::int64_t> stride =
+        colon == std::string_view::npos ? 1 : whole_number(text.substr(colon + 1));
+    if (axis.empty() || !low || !high || !stride || *stride < 1) return std::nullopt;
+    part.low = *low;
+    part.high = *high;
+    part.stride = *stride;
+    return part;
+}
+
+}  // namespace
+
+FileArgument parse_save_argument(const std::string& text) {
+    const std::size_t first = text.find_first_of("@=");
+    if (first == std::string::npos || text[first] == '=') return parse_file_argument(text, "--save", ".npy");
+    FileArgument argument;
+    argument.field = text.substr(0, first);
+    argument.path = argument.field + ".npy";
+    std::size_t at = first;
+    while (at < text.size() && text[at] == '@') {
+        const std::size_t equals = text.find('=', at);
+        const std::size_t end = equals == std::string::npos ? equals : text.find_first_of("@=", equals + 1);
+        std::optional<PartArgument> part;
+        if (equals != std::string::npos)
+            part = parse_part(
+                text.substr(at + 1, equals - at - 1),
+                std::string_view(text).substr(equals + 1, end == std::string::npos ? end : end - equals - 1));
+        if (!part || argument.field.empty())
+            refuse_usage(
+                fmt::format("--save wants FIELD@AXIS=INDEX=FILE or FIELD@AXIS=LOW..HIGH=FILE, not `{}`",
+                            text),
+                "for example --save u@z=64=slice.npy, or --save u@x=10..50@y=0..-1:2=part.npy");
+        argument.parts.push_back(*part);
+        at = std::min(end, text.size());
+    }
+    if (at < text.size()) argument.path = text.substr(at + 1);
+    if (argument.path.empty()) refuse_usage(fmt::format("--save `{}` names no file", text));
+    return argument;
+}
+
 FileArgument parse_plot_argument(const std::string& text) {
     std::size_t at = text.find_first_of("@=");
     if (at == std::string::npos || text[at] == '=') return parse_file_argument(text, "--plot", ".png");

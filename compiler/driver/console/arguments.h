@@ -18,15 +18,23 @@ struct Assignment {
 };
 Assignment parse_assignment(const std::string& text, const std::string& option);  // NAME=VALUE
 
+struct PartArgument {  // @z=64, @x=10..-1, @x=0..-1:2
+    std::string axis;
+    std::int64_t low = 0, high = 0, stride = 1;  // a plane has no `high`
+    bool is_plane = false;
+};
 struct FileArgument {
     std::string field;
     std::optional<std::string> axis;  // of FIELD@AXIS=INDEX
     std::int64_t index = 0;
     std::string path;
+    std::vector<PartArgument> parts{};  // of --save
 };
 // FIELD[=FILE]; FILE is FIELD + extension where it is not given.
 FileArgument parse_file_argument(const std::string& text, const std::string& option,
                                  const std::string& extension);
+// FIELD{@AXIS=INDEX|@AXIS=LOW..HIGH[:STRIDE]}[=FILE]
+FileArgument parse_save_argument(const std::string& text);
 // FIELD[@AXIS=INDEX][=FILE]
 FileArgument parse_plot_argument(const std::string& text);
 

@@ -29,26 +29,53 @@ auto slowest_first(const List& by_axis, int rank) {
                                                   std::make_reverse_iterator(by_axis.begin()));
 }
 
+// A list by axis without the axes that an array does not have; those that are left move up, and `one`
+// follows.
+template <class List>
+List kept_axes(const List& by_axis, const Output& output, const typename List::value_type& one) {
+    List kept = by_axis;
+    std::size_t next = 0;
+    for (std::size_t axis = 0; axis < kept.size(); ++axis)
+        if (axis >= output.dropped.size() || !output.dropped[axis]) kept[next++] = by_axis[axis];
+    std::fill(kept.begin() + static_cast<std::ptrdiff_t>(next), kept.end(), one);
+    return kept;
+}
+
+int rank_of(const Output& output, const RunRequest& request) {
+    return request.rank() - static_cast<int>(std::ranges::count(output.dropped, true));
+}
+
+rt::FieldShape shape_of_file(const Engine& engine, const Output& output, const RunRequest& request) {
+    rt::FieldShape shape = shape_of(engine, output.field, rank_of(output, request));
+    if (output.part) shape.extent = kept_axes(output.part->count, output, 1);
+    return shape;
+}
+
 rt::Hdf5Field hdf5_field(const Engine& engine, const Output& output, const RunRequest& request,
                          std::int64_t done) {
     rt::Hdf5Field field;
     field.name = output.field.name;
-    field.shape = shape_of(engine, output.field, request.rank());
+    const int rank = rank_of(output, request);
+    std::array<double, 3> spacing = request.spacing;
+    for (std::size_t axis = 0; output.part && axis < 3; ++axis)
+        spacing[axis] *= static_cast<double>(output.part->stride[axis]);
+    field.shape = shape_of_file(engine, output, request);
     field.type = type_of(engine, output.field);
     field.stencil = request.name;
     field.step = done;
     field.time = request.time_after(done);
-    field.axes = slowest_first(request.axes, request.rank());
-    field.spacing = slowest_first(request.spacing, request.rank());
-    if (!output.lies_apart) field.origin = slowest_first(request.first_point(output), request.rank());
+    field.axes = slowest_first(kept_axes(request.axes, output, std::string()), rank);
+    field.spacing = slowest_first(kept_axes(spacing, output, 1), rank);
+    if (!output.lies_apart)
+        field.origin = slowest_first(kept_axes(request.first_point(output), output, 0), rank);
     return field;
 }
 
 rt::FieldLayout layout_of(rt::Ranks& ranks, const FileOfFields& file, const Engine& engine,
                           const RunRequest& request, std::int64_t done) {
     if (!is_hdf5(file.path)) {
-        const FieldSet& set = file.outputs.front()->field;
-        return rt::npy_layout(shape_of(engine, set, request.rank()), type_of(engine, set));
+        const Output& output = *file.outputs.front();
+        return rt::npy_layout(shape_of_file(engine, output, request), type_of(engine, output.field));
     }
     std::vector<rt::Hdf5Field> fields;
     for (const Output* output : file.outputs)
@@ -68,11 +95,45 @@ FieldValues fetch(Engine& engine, const FieldSet& set, int time, const rt::Box& 
 
 using PartFetched = std::function<void(const rt::Box& part, const FieldValues& values)>;
 
-void for_parts(Engine& engine, const FieldSet& set, int time, const PartSeen& seen, const PartFetched& work) {
+// The cells of `within` that this process has.
+void for_parts(Engine& engine, const FieldSet& set, int time, const rt::Box& within, const PartSeen& seen,
+               const PartFetched& work) {
     const std::int64_t cell =
         static_cast<std::int64_t>(set.fields.size()) * rt::size_of(type_of(engine, set));
-    for (const rt::Box& part : in_parts(engine.own_boxes(), cell))
+    std::vector<rt::Box> boxes;
+    for (const rt::Box& own : engine.own_boxes())
+        boxes.push_back(rt::intersection(own, within));
+    for (const rt::Box& part : in_parts(boxes, cell))
         work(part, fetch(engine, set, time, part, seen));
+}
+
+// What a file takes of a part of the grid: the cells of these numbers in the lattice, one after the other.
+FieldValues picked(const FieldValues& values, const rt::Box& part, const rt::Lattice& lattice,
+                   const rt::Box& numbers) {
+    const std::int64_t cell = values.bytes() / part.cells();
+    FieldValues result{values.type, std::vector<std::byte>(static_cast<std::size_t>(numbers.cells() * cell))};
+    std::byte* to = result.elements.data();
+    for (std::int64_t z = numbers.begin[2]; z < numbers.end[2]; ++z) {
+        for (std::int64_t y = numbers.begin[1]; y < numbers.end[1]; ++y) {
+            for (std::int64_t x = numbers.begin[0]; x < numbers.end[0]; ++x, to += cell) {
+                const std::int64_t from = part.index({lattice.begin[0] + x * lattice.stride[0],
+                                                      lattice.begin[1] + y * lattice.stride[1],
+                                                      lattice.begin[2] + z * lattice.stride[2]});
+                std::memcpy(to, values.elements.data() + from * cell, static_cast<std::size_t>(cell));
+            }
+        }
+    }
+    return result;
+}
+
+// Writes a part of the grid, or what an output has of it.
+void write_part(rt::FieldFile& file, std::size_t array, const Output& output, const rt::Box& part,
+                const FieldValues& values) {
+    if (!output.part) return file.write(array, part, values.data());
+    const rt::Box numbers = rt::numbers_in(*output.part, part);
+    if (numbers.is_empty()) return;
+    const FieldValues cells = picked(values, part, *output.part, numbers);
+    file.write(array, {kept_axes(numbers.begin, output, 0), kept_axes(numbers.end, output, 1)}, cells.data());
 }
 
 }  // namespace
@@ -103,20 +164,21 @@ std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<File
     std::vector<std::unique_ptr<rt::FieldFile>> open;
     std::vector<const Output*> outputs;
     for (const FileOfFields& file : files) {
-        open.push_back(std::make_unique<rt::FieldFile>(ranks, file.path, engine.extent(),
-                                                       layout_of(ranks, file, engine, request, done)));
+        open.push_back(
+            std::make_unique<rt::FieldFile>(ranks, file.path, layout_of(ranks, file, engine, request, done)));
         for (const Output* output : file.outputs)
             if (std::ranges::count(outputs, output) == 0) outputs.push_back(output);
     }
     for (const Output* output : outputs) {
-        for_parts(engine, output->field, 0, seen, [&](const rt::Box& part, const FieldValues& values) {
+        const auto write = [&](const rt::Box& part, const FieldValues& values) {
             for (std::size_t i = 0; i < files.size(); ++i) {
                 const auto found = std::ranges::find(files[i].outputs, output);
                 if (found == files[i].outputs.end()) continue;
-                open[i]->write(static_cast<std::size_t>(found - files[i].outputs.begin()), part,
-                               values.data());
+                write_part(*open[i], static_cast<std::size_t>(found - files[i].outputs.begin()), *output,
+                           part, values);
             }
-        });
+        };
+        for_parts(engine, output->field, 0, request.saved_box(*output), seen, write);
     }
     for (const std::unique_ptr<rt::FieldFile>& file : open)
         file->commit();
@@ -126,9 +188,8 @@ std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<File
 void save_level(rt::Ranks& ranks, const std::string& path, Engine& engine, const std::string& field, int rank,
                 int time) {
     const FieldSet set{field, {field}};
-    rt::FieldFile file(ranks, path, engine.extent(),
-                       rt::npy_layout(shape_of(engine, set, rank), engine.type_of(field)));
-    for_parts(engine, set, time, {},
+    rt::FieldFile file(ranks, path, rt::npy_layout(shape_of(engine, set, rank), engine.type_of(field)));
+    for_parts(engine, set, time, rt::whole_box(engine.extent()), {},
               [&](const rt::Box& part, const FieldValues& values) { file.write(0, part, values.data()); });
     file.commit();
 }

@@ -42,7 +42,13 @@ std::array<double, 3> RunRequest::first_point(const Output& output) const {
     std::array<double, 3> point = origin;
     for (std::size_t axis = 0; axis < 3; ++axis)
         if (output.staggered[axis]) point[axis] += spacing[axis] / 2;
+    for (std::size_t axis = 0; output.part && axis < 3; ++axis)
+        point[axis] += spacing[axis] * static_cast<double>(output.part->begin[axis]);
     return point;
+}
+
+rt::Box RunRequest::saved_box(const Output& output) const {
+    return output.part ? rt::bounds(*output.part) : rt::whole_box(extent);
 }
 
 std::string describe_grid(const RunRequest& request, bool utf8) {
@@ -112,7 +118,7 @@ void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t don
                            const FieldValues& values) { found[{&set, field}].check(request_, box, values); };
     for (const Output* output : save_outputs(ranks_, files, engine, request_, done, check))
         for (const std::string& field : output->field.fields)
-            note_trouble(found[{&output->field, field}], field, cell_count(request_.extent), done);
+            note_trouble(found[{&output->field, field}], field, request_.saved_box(*output).cells(), done);
     for (const FileOfFields& file : files)
         written_.push_back({names_of(file.outputs), file.path, done});
     if (!is_hdf5(first.path)) return;

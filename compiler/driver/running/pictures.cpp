@@ -42,11 +42,15 @@ void write_trace_picture(const std::string& path, const RunRequest& request, con
     rt::PictureAxis time;
     time.label = request.time_step ? "time" : "step";
     time.last = static_cast<double>(done - 1) * request.time_step.value_or(1);
+    const bool flips_points = output.flipped[0], flips_time = output.flipped[1];
+    if (flips_time) std::swap(time.first, time.last);
     if (points == 1) {
         rt::Curve curve;
         curve.title = title;
         curve.values = values;
+        if (flips_time) std::ranges::reverse(curve.values);
         curve.across = time;
+        curve.range = output.range;
         curve.value_label = output.field.name;
         return rt::write_picture(path, curve);
     }
@@ -59,12 +63,17 @@ void write_trace_picture(const std::string& path, const RunRequest& request, con
     picture.width = points * wide;
     picture.height = done * high;
     for (std::int64_t row = picture.height; row-- > 0;) {
-        for (std::int64_t column = 0; column < picture.width; ++column)
-            picture.values.push_back(values[static_cast<std::size_t>(row / high * points + column / wide)]);
+        const std::int64_t step = (flips_time ? picture.height - 1 - row : row) / high;
+        for (std::int64_t column = 0; column < picture.width; ++column) {
+            const std::int64_t point = (flips_points ? picture.width - 1 - column : column) / wide;
+            picture.values.push_back(values[static_cast<std::size_t>(step * points + point)]);
+        }
     }
     picture.across = {output.trace->points, 0, static_cast<double>(points - 1)};
+    if (flips_points) std::swap(picture.across.first, picture.across.last);
     picture.up = {time.label, time.last, time.first};
     picture.value_label = output.trace->trace;
+    picture.range = output.range;
     rt::write_picture(path, picture);
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/running/request_files.h"
+#include "compiler/driver/running/saved_part.h"
 #include "compiler/driver/running/until_check.h"
 #include "compiler/driver/spec/constant.h"
 #include "compiler/lower/shared/host_scalar.h"
@@ -316,8 +317,8 @@ private:
         }
     }
 
-    void add_trace(Output::Kind kind, const std::string& name, const std::string& path,
-                   const sema::Frames& frames) {
+    Output& add_trace(Output::Kind kind, const std::string& name, const std::string& path,
+                      const sema::Frames& frames) {
         Output output;
         output.kind = kind;
         output.field.name = name;
@@ -325,10 +326,14 @@ private:
         output.path = path;
         output.frames = frames;
         request_.outputs.push_back(std::move(output));
+        return request_.outputs.back();
     }
     // False where the argument names no trace.
     bool add_trace(Output::Kind kind, const FileArgument& argument, std::set<std::string>& given) {
         if (!sampled_trace(argument.field)) return false;
+        if (!argument.parts.empty())
+            refuse_usage(
+                fmt::format("--save {}: a trace is saved with all its points and steps", argument.field));
         if (argument.axis)
             refuse_usage(
                 fmt::format("--plot {}: the picture of a trace shows all points and steps", argument.field));
@@ -340,21 +345,22 @@ private:
     void take_saves() {
         std::set<std::string> given;
         for (const std::string& text : arguments_.save) {
-            FileArgument argument = parse_file_argument(text, "--save", ".npy");
+            FileArgument argument = parse_save_argument(text);
             given.insert(argument.field);
             if (add_trace(Output::Kind::save, argument, given)) continue;
-            request_.outputs.push_back(
-                {Output::Kind::save, field(argument.field), argument.path, std::nullopt, {}});
+            Output output{Output::Kind::save, field(argument.field), argument.path, std::nullopt, {}};
+            take_part(request_, argument, output);
+            request_.outputs.push_back(std::move(output));
         }
         if (run_ == nullptr || arguments_.no_files) return;
         for (const sema::Save& save : run_->trace_saves)
             if (!given.contains(save.field))
                 add_trace(Output::Kind::save, save.field, save.path, save.frames);
         for (const sema::Save& save : run_->saves) {
-            if (!given.contains(save.field)) {
-                request_.outputs.push_back(
-                    {Output::Kind::save, field(save.field), save.path, std::nullopt, save.frames});
-            }
+            if (given.contains(save.field)) continue;
+            Output output{Output::Kind::save, field(save.field), save.path, std::nullopt, save.frames};
+            take_part(request_, save, stagger_of(program_, output.field.fields.front()), output);
+            request_.outputs.push_back(std::move(output));
         }
     }
 
@@ -372,13 +378,12 @@ private:
         if (run_ == nullptr || arguments_.no_files) return;
         for (const sema::Plot& plot : run_->trace_plots)
             if (!given.contains(plot.field))
-                add_trace(Output::Kind::plot, plot.field, plot.path, plot.frames);
+                add_trace(Output::Kind::plot, plot.field, plot.path, plot.frames).look_as(plot);
         for (const sema::Plot& plot : run_->plots) {
             if (given.contains(plot.field)) continue;
             Output output{Output::Kind::plot, field(plot.field), plot.path, usual_cut(run_block_cut(plot)),
                           plot.frames};
-            output.range = plot.range;
-            output.flipped = plot.flipped;
+            output.look_as(plot);
             request_.outputs.push_back(std::move(output));
         }
     }
@@ -415,9 +420,7 @@ private:
     }
     std::int64_t nearest_cell(const std::string& field, int axis, double position) const {
         auto a = static_cast<std::size_t>(axis);
-        const double shift = stagger_of(program_, field)[a] ? 0.5 : 0;
-        double cell = std::round((position - request_.origin[a]) / request_.spacing[a] - shift);
-        return std::isfinite(cell) && std::fabs(cell) < 1e15 ? static_cast<std::int64_t>(cell) : -1;
+        return cell_at(request_, axis, position, stagger_of(program_, field)[a]);
     }
     std::optional<Cut> usual_cut(const std::optional<Cut>& cut) const {
         if (cut || program_.rank() < 3) return cut;

@@ -12,6 +12,7 @@
 #include "compiler/driver/running/groups.h"
 #include "compiler/driver/running/run_arguments.h"
 #include "compiler/driver/spec/spec.h"
+#include "runtime/core/lattice.h"
 
 namespace halo::driver {
 
@@ -34,9 +35,15 @@ struct Output {
     std::optional<TraceName> trace{};                  // instead of a field; its name is field.name
     std::array<bool, 3> staggered{};                   // the field lies half a cell further along the axis
     std::optional<std::pair<double, double>> range{};  // of a plot: the values at the ends of its colours
-    std::array<bool, 3> flipped{};                     // of a plot: axes that run from high to low
+    std::array<bool, 3> flipped{};      // of a plot: axes that run from high to low; of a trace: points, time
+    std::optional<rt::Lattice> part{};  // of a field that is saved: these cells of it
+    std::array<bool, 3> dropped{};      // of a part: axes with one cell, which the array does not have
     bool lies_apart = false;  // its components lie at other places than the first, whose `staggered` is
 
+    void look_as(const sema::Plot& plot) {
+        range = plot.range;
+        flipped = plot.flipped;
+    }
     bool is_array() const { return kind == Kind::save && !trace; }  // a field, saved
 };
 
@@ -69,6 +76,8 @@ struct RunRequest {
     int rank() const { return static_cast<int>(axes.size()); }
     // The time of what is there after so many steps; without `dt` their number.
     double time_after(std::int64_t done) const { return static_cast<double>(done) * time_step.value_or(1); }
+    // The cells of a field that are saved, as a box that has them and others between them.
+    rt::Box saved_box(const Output& output) const;
     // Coordinates of the first value of what is saved or drawn.
     std::array<double, 3> first_point(const Output& output) const;
 };

@@ -102,7 +102,7 @@ std::vector<WrittenFile> Watch::save_last_good() const {
         const Parts& parts = good_is_in_engine_ ? fetched : good_.at(field);
         const std::string plain = fmt::format("{}-{}-good.npy", request_.name, field);
         const std::string path = frame_path((folder / plain).string(), *last_good_step_, request_.steps);
-        rt::FieldFile file(ranks_, path, request_.extent,
+        rt::FieldFile file(ranks_, path,
                            rt::npy_layout({request_.extent, request_.rank()}, engine_.type_of(field)));
         for (std::size_t i = 0; i < boxes.size(); ++i)
             file.write(0, boxes[i], parts[i].data());

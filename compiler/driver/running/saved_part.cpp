@@ -1,0 +1,111 @@
+#include "compiler/driver/running/saved_part.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "compiler/driver/console/exit_code.h"
+
+namespace halo::driver {
+
+namespace {
+
+class PartOfField {
+public:
+    PartOfField(const RunRequest& request, const std::string& field) : request_(request), field_(field) {
+        part_.count = request.extent;
+        part_.stride.fill(1);
+    }
+
+    // One cell along the axis, which the array then does not have.
+    void cut(int axis, std::int64_t index) {
+        const auto a = static_cast<std::size_t>(axis);
+        if (index < 0 || index >= request_.extent[a])
+            refuse(axis, fmt::format("{} = {}", request_.axes[a], index));
+        part_.begin[a] = index;
+        part_.count[a] = 1;
+        dropped_[a] = true;
+    }
+
+    // Both ends are saved; negative ones count from the high face.
+    void range(int axis, std::int64_t low, std::int64_t high, std::int64_t stride) {
+        const auto a = static_cast<std::size_t>(axis);
+        const std::int64_t cells = request_.extent[a];
+        const std::int64_t first = low < 0 ? low + cells : low, last = high < 0 ? high + cells : high;
+        if (first < 0 || last < first || last >= cells)
+            refuse(axis, fmt::format("{} in {}..{}", request_.axes[a], low, high));
+        part_.begin[a] = first;
+        part_.count[a] = (last - first) / stride + 1;
+        part_.stride[a] = stride;
+    }
+
+    void give(Output& output) const {
+        output.part = part_;
+        output.dropped = dropped_;
+    }
+
+private:
+    [[noreturn]] void refuse(int axis, const std::string& what) const {
+        const auto a = static_cast<std::size_t>(axis);
+        refuse_usage(
+            fmt::format("{} cannot be saved at {}: the grid has {} cells along {}, numbered from 0 to {}",
+                        field_, what, request_.extent[a], request_.axes[a], request_.extent[a] - 1));
+    }
+
+    const RunRequest& request_;
+    const std::string& field_;
+    rt::Lattice part_;
+    std::array<bool, 3> dropped_{};
+};
+
+}  // namespace
+
+std::int64_t cell_at(const RunRequest& request, int axis, double position, bool is_staggered) {
+    const auto a = static_cast<std::size_t>(axis);
+    const double cell =
+        std::round((position - request.origin[a]) / request.spacing[a] - (is_staggered ? 0.5 : 0));
+    return std::isfinite(cell) && std::fabs(cell) < 1e15 ? static_cast<std::int64_t>(cell) : -1;
+}
+
+void take_part(const RunRequest& request, const sema::Save& save, const std::array<bool, 3>& staggered,
+               Output& output) {
+    if (save.cuts.empty() && save.ranges.empty()) return;
+    PartOfField part(request, save.field);
+    for (const sema::Cut& cut : save.cuts)
+        part.cut(cut.axis, cut.at_position ? cell_at(request, cut.axis, cut.position,
+                                                     staggered[static_cast<std::size_t>(cut.axis)])
+                                           : cut.index);
+    for (const sema::PartRange& range : save.ranges)
+        part.range(range.axis, range.low, range.high, range.stride);
+    part.give(output);
+}
+
+void take_part(const RunRequest& request, const FileArgument& argument, Output& output) {
+    if (argument.parts.empty()) return;
+    PartOfField part(request, argument.field);
+    std::vector<bool> said(request.axes.size());
+    std::size_t planes = 0;
+    for (const PartArgument& along : argument.parts) {
+        const auto axis = std::ranges::find(request.axes, along.axis);
+        if (axis == request.axes.end()) throw_unknown(request.name, "axis", along.axis, request.axes);
+        const auto a = static_cast<std::size_t>(axis - request.axes.begin());
+        if (said[a])
+            refuse_usage(
+                fmt::format("--save {}: the cells along {} are given twice", argument.field, along.axis));
+        said[a] = true;
+        planes += along.is_plane ? 1 : 0;
+        if (along.is_plane) {
+            part.cut(static_cast<int>(a), along.low);
+        } else {
+            part.range(static_cast<int>(a), along.low, along.high, along.stride);
+        }
+    }
+    if (planes == request.axes.size())
+        refuse_usage(fmt::format("--save {}: a file of one cell has no axis left", argument.field),
+                     fmt::format("for example --save {0}@{1}=0..0 keeps the axis {1}", argument.field,
+                                 request.axes.front()));
+    part.give(output);
+}
+
+}  // namespace halo::driver

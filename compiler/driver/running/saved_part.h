@@ -1,0 +1,19 @@
+// What of a field a run saves: planes and ranges of cells along its axes, on the grid of the run.
+#pragma once
+
+#include <array>
+
+#include "compiler/driver/console/arguments.h"
+#include "compiler/driver/running/request.h"
+
+namespace halo::driver {
+
+// The cell nearest to a coordinate; -1 where none is near.
+std::int64_t cell_at(const RunRequest& request, int axis, double position, bool is_staggered);
+
+// Sets the output's part, if it is one. Throw CommandError (usage) where the grid does not have it.
+void take_part(const RunRequest& request, const sema::Save& save, const std::array<bool, 3>& staggered,
+               Output& output);
+void take_part(const RunRequest& request, const FileArgument& argument, Output& output);
+
+}  // namespace halo::driver

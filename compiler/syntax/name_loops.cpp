@@ -1,0 +1,323 @@
+// Loops over names: what they repeat is read again for each name, with that name in the place of the index.
+// So nothing behind the parser knows of them, and whatever a name can be, an index can be.
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "compiler/syntax/parser_impl.h"
+
+namespace halo::syntax {
+
+namespace {
+
+constexpr std::size_t kMaxNameLength = 1000;
+constexpr std::size_t kMaxRepeatedTokens = 1'000'000;  // of a file, loops within each other multiplied out
+constexpr std::size_t kMaxIterations = 4096;
+
+}  // namespace
+
+// ---- names that an index is in
+
+const std::string* Parser::chosen(std::string_view word) const {
+    const auto found = std::find_if(chosen_.rbegin(), chosen_.rend(),
+                                    [&](const Chosen& each) { return each.index == word; });
+    return found == chosen_.rend() ? nullptr : &found->name;
+}
+
+// The name that a word stands for: that of an index, and `psi_x` for `psi_{a}`.
+std::string Parser::resolved(const Token& token) {
+    const std::string_view word = text(token);
+    if (word.find('{') == std::string_view::npos) {
+        const std::string* const name = chosen(word);
+        return name != nullptr ? *name : std::string(word);
+    }
+    std::string result;
+    for (std::size_t at = 0; at < word.size();) {
+        const std::size_t open = std::min(word.find('{', at), word.size());
+        result += word.substr(at, open - at);
+        if (open == word.size()) break;
+        const std::size_t close = word.find('}', open);
+        const std::string_view index = word.substr(open + 1, close - open - 1);
+        const std::string* const name = chosen(index);
+        const auto begin = static_cast<std::uint32_t>(token.where.begin + open + 1);
+        const SourceRange where{begin, static_cast<std::uint32_t>(begin + index.size())};
+        if (name == nullptr) {
+            if (!failing_) refuse_index(index, where);
+            return {};
+        }
+        result += *name;
+        at = close + 1;
+    }
+    if (result.size() > kMaxNameLength && !failing_) {
+        fail(DiagnosticKind::program_too_large, token.where,
+             fmt::format("this name has more than {} letters when it is written out", kMaxNameLength));
+    }
+    const std::string* const index = chosen(result);  // `row_{b}`, where `row_x` is an index itself
+    return index != nullptr ? *index : result;
+}
+
+void Parser::refuse_index(std::string_view index, SourceRange where) {
+    const bool is_number = std::ranges::find(range_names_, index) != range_names_.end();
+    if (is_number) {
+        fail(DiagnosticKind::unknown_name, where,
+             fmt::format("`{}` runs through numbers, and a name is made of names", index))
+            .note(fmt::format("a field with components has numbers: `field f: f32[4]` and `f.{}`", index));
+        return;
+    }
+    Diagnostic& diagnostic = fail(DiagnosticKind::unknown_name, where,
+                                  fmt::format("`{}` is no index of a loop over names around here", index));
+    std::vector<std::string> indices;
+    for (const Chosen& each : chosen_)
+        indices.push_back(each.index);
+    if (indices.empty()) {
+        diagnostic.note(fmt::format("as in `for {} in x, y {{ … }}`", index));
+    } else if (const auto meant = closest_name(index, indices)) {
+        diagnostic.mend(where, *meant);
+    }
+}
+
+// ---- lists of names
+
+// Whether indices and names follow, as in `a in axes`, `a in x, y`, `a, b in (x, y), (y, x)`; not a range,
+// nor the name of a table.
+bool Parser::at_name_lists(std::size_t at) const {
+    while (ahead(at).kind == TokenKind::identifier && ahead(at + 1).kind == TokenKind::comma)
+        at += 2;
+    const bool is_in = ahead(at).kind == TokenKind::identifier &&
+                       ahead(at + 1).kind == TokenKind::identifier && text(ahead(at + 1)) == "in";
+    if (!is_in) return false;
+    const Token& first = ahead(at + 2);
+    const Token& next = ahead(at + 3);
+    if (first.kind == TokenKind::left_paren)
+        return ahead(at + 3).kind == TokenKind::identifier && ahead(at + 4).kind == TokenKind::comma;
+    if (first.kind != TokenKind::identifier) return false;
+    const bool ends = next.kind == TokenKind::comma || next.kind == TokenKind::left_brace ||
+                      next.kind == TokenKind::right_paren || next.kind == TokenKind::right_bracket;
+    if (text(first) == "axes" && ends) return true;
+    return next.kind == TokenKind::comma && ahead(at + 4).kind == TokenKind::identifier &&
+           !(ahead(at + 5).kind == TokenKind::identifier && text(ahead(at + 5)) == "in");
+}
+
+std::vector<Parser::NameList> Parser::name_lists() {
+    std::vector<NameList> lists;
+    do {
+        NameList list;
+        do {
+            list.indices.push_back(index_name(lists, list));
+        } while (accept(TokenKind::comma));
+        expect_word("in", "and the names, as in `a in x, y`");
+        read_rows(list);
+        lists.push_back(std::move(list));
+    } while (!failing_ && accept(TokenKind::comma));
+    return lists;
+}
+
+// An index is written as it is: what stands for another name cannot be one.
+std::string Parser::index_name(const std::vector<NameList>& before, const NameList& list) {
+    const Token token = peek();
+    if (!expect(TokenKind::identifier, "the name of an index")) return {};
+    std::string result(text(token));
+    const bool is_axis = std::ranges::any_of(axes_, [&](const Name& axis) { return axis.text == result; });
+    const auto has = [&](const std::vector<std::string>& names) {
+        return std::ranges::find(names, result) != names.end();
+    };
+    const bool is_taken =
+        chosen(result) != nullptr || has(list.indices) ||
+        std::ranges::any_of(before, [&](const NameList& other) { return has(other.indices); });
+    if (result.find('{') != std::string::npos) {
+        fail(DiagnosticKind::unexpected_token, token.where, "an index has a name of its own");
+    } else if (is_axis || result == "t") {
+        fail(DiagnosticKind::reserved_name, token.where,
+             fmt::format("the index of a loop cannot be called `{}`, like {}", result,
+                         is_axis ? "the axis" : "the time level"));
+    } else if (is_taken) {
+        fail(DiagnosticKind::duplicate_name, token.where,
+             fmt::format("`{}` is the index of a loop already", result));
+    }
+    return result;
+}
+
+// x, y, z; axes; (x, sxx), (y, sxy).
+void Parser::read_rows(NameList& list) {
+    const std::uint32_t begin = peek().where.begin;
+    if (is_word("axes") && list.indices.size() == 1 && ahead(1).kind != TokenKind::left_paren) {
+        const Token word = advance();
+        for (const Name& axis : axes_)
+            list.rows.push_back({axis.text});
+        if (axes_.empty() && !failing_) {
+            fail(DiagnosticKind::unknown_name, word.where, "which axes there are is known within a stencil")
+                .note("here the axes are named, as in `a in x, y`");
+        }
+        return;
+    }
+    for (bool goes_on = true; goes_on && !failing_;) {
+        const std::uint32_t row_begin = peek().where.begin;
+        std::vector<std::string> row = read_row(list);
+        if (!failing_ && std::ranges::find(list.rows, row) != list.rows.end()) {
+            fail(DiagnosticKind::duplicate_name, since(row_begin),
+                 fmt::format("{} is in this list twice",
+                             row.size() == 1 ? fmt::format("`{}`", row.front()) : "this"));
+        }
+        list.rows.push_back(std::move(row));
+        // After a comma may come another index: `a in x, y, b in x, y`.
+        const bool is_next_index =
+            is(TokenKind::comma) && ahead(1).kind == TokenKind::identifier && at_index_after_comma();
+        goes_on = !is_next_index && accept(TokenKind::comma);
+    }
+    if (list.rows.size() > kMaxIterations && !failing_) {
+        fail(DiagnosticKind::too_many_terms, since(begin),
+             fmt::format("this list has more than {} names, and each is written out", kMaxIterations));
+    }
+}
+
+bool Parser::at_index_after_comma() const {
+    std::size_t at = 1;
+    while (ahead(at).kind == TokenKind::identifier && ahead(at + 1).kind == TokenKind::comma)
+        at += 2;
+    return ahead(at).kind == TokenKind::identifier && ahead(at + 1).kind == TokenKind::identifier &&
+           text(ahead(at + 1)) == "in" && !(at > 1 && ahead(at + 2).kind != TokenKind::left_paren);
+}
+
+std::vector<std::string> Parser::read_row(const NameList& list) {
+    std::vector<std::string> row;
+    if (list.indices.size() == 1) {
+        row.push_back(name("a name").text);
+        return row;
+    }
+    const std::uint32_t begin = peek().where.begin;
+    const std::uint32_t opening =
+        open(TokenKind::left_paren, fmt::format("`(` and {} names, one for each of {}", list.indices.size(),
+                                                fmt::join(list.indices, ", ")));
+    do {
+        row.push_back(name("a name").text);
+    } while (accept(TokenKind::comma));
+    close(opening, TokenKind::right_paren);
+    if (!failing_ && row.size() != list.indices.size()) {
+        fail(DiagnosticKind::unexpected_token, since(begin),
+             fmt::format("here {} {} for {}", row.size(), row.size() == 1 ? "name is" : "names are",
+                         fmt::join(list.indices, ", ")));
+    }
+    return row;
+}
+
+// ---- repetition
+
+// Calls `body`, which reads from the same place each time, for all names of the lists; the last one's run
+// fastest.
+void Parser::for_each_choice(const std::vector<NameList>& lists, const std::function<void()>& body,
+                             std::size_t level) {
+    if (repeated_tokens_ > kMaxRepeatedTokens) failing_ = true;  // that has had its message
+    if (failing_) return;
+    if (level == lists.size()) return repeat_once(body);
+    const NameList& list = lists[level];
+    for (const std::vector<std::string>& row : list.rows) {
+        const std::size_t before = chosen_.size();
+        for (std::size_t i = 0; i < list.indices.size() && i < row.size(); ++i)
+            chosen_.push_back({list.indices[i], row[i], true});
+        for_each_choice(lists, body, level + 1);
+        chosen_.resize(before);
+        if (failing_) return;
+    }
+}
+
+void Parser::repeat_once(const std::function<void()>& body) {
+    const std::uint32_t outer = iteration_;
+    std::string note;
+    for (const Chosen& each : chosen_) {
+        if (each.is_index)
+            note += fmt::format("{}`{}` is `{}`", note.empty() ? "here " : ", ", each.index, each.name);
+    }
+    if (file_.iterations.empty()) file_.iterations.emplace_back();
+    iteration_ = static_cast<std::uint32_t>(file_.iterations.size());
+    file_.iterations.push_back(std::move(note));
+    const std::size_t begin = at_;
+    body();
+    iteration_ = outer;
+    const std::size_t before = repeated_tokens_;
+    repeated_tokens_ += std::max(at_, begin) - begin;
+    if (repeated_tokens_ <= kMaxRepeatedTokens || before > kMaxRepeatedTokens || failing_) return;
+    fail(DiagnosticKind::program_too_large, tokens_[begin].where,
+         fmt::format("loops over names write out more than {} words of this", kMaxRepeatedTokens));
+}
+
+// `for` is the next word: a loop over names around statements.
+void Parser::name_loop(Block block, const std::function<void()>& statement) {
+    const std::uint32_t begin = peek().where.begin;
+    const Nesting nesting(*this);
+    if (failing_) return;
+    advance();
+    const std::vector<NameList> lists = name_lists();
+    const std::uint32_t opening = opening_brace("`{` and what to repeat");
+    if (failing_) return;
+    const std::size_t body = at_;
+    std::vector<std::string> unread_names;
+    for_each_choice(lists, [&] {
+        at_ = body;
+        statements(block, unread_names, statement);
+    });
+    unread_->insert(unread_->end(), unread_names.begin(), unread_names.end());
+    if (failing_) {  // too much is written out: on behind the loop
+        if (match_[opening] != kUnmatched) resume_at_ = match_[opening] + 1;
+        return;
+    }
+    close_block(opening);
+    file_.name_loops.push_back(since(begin));
+}
+
+// What a sum, or a list, is made of: the expression that begins here, for all names.
+std::vector<ExprId> Parser::terms(const std::vector<NameList>& lists, const std::function<ExprId()>& term) {
+    std::vector<ExprId> result;
+    const std::size_t body = at_;
+    for_each_choice(lists, [&] {
+        at_ = body;
+        result.push_back(term());
+    });
+    return result;
+}
+
+// The `for` of `[body for a in x, y]`, whose names are known before the body is read.
+std::optional<std::size_t> Parser::names_of_list(std::uint32_t opening) const {
+    if (failing_ || match_[opening] == kUnmatched) return std::nullopt;
+    for (std::size_t i = opening + 1; i < match_[opening]; ++i) {
+        if (match_[i] != kUnmatched) i = match_[i];
+        const bool is_for = tokens_[i].kind == TokenKind::identifier && text(tokens_[i]) == "for";
+        if (is_for && at_name_lists(i + 1 - at_)) return i;
+    }
+    return std::nullopt;
+}
+
+ExprId Parser::list_of_names(std::uint32_t opening, std::size_t loop) {
+    const std::size_t body = at_;
+    at_ = loop + 1;
+    const std::vector<NameList> lists = name_lists();
+    const std::size_t end = at_;
+    if (failing_) return missing();
+    at_ = body;
+    Fold node{FoldKind::list, {}, {}};
+    node.terms = terms(lists, [&] {
+        const ExprId term = expression();
+        if (!failing_ && at_ != loop) fail_expected("`for` after what the list is made of");
+        return term;
+    });
+    node.body = node.terms.front();
+    if (failing_) return node.body;
+    at_ = end;
+    close(opening, TokenKind::right_bracket);
+    if (failing_) return node.body;
+    return make({since(tokens_[opening].where.begin), false, std::move(node)});
+}
+
+// A `let` of a loop over names is known in its iteration alone, unless an index is in its name.
+void Parser::keep_in_iteration(Name& let, const Token& word) {
+    const bool is_plain = text(word) == let.text && !let.text.empty();
+    if (!is_plain || failing_) return;
+    std::string name = let.text;
+    for (const Chosen& each : chosen_) {
+        if (each.is_index) name += "." + each.name;
+    }
+    if (name == let.text) return;
+    chosen_.push_back({let.text, name, false});
+    let.text = std::move(name);
+}
+
+}  // namespace halo::syntax

@@ -1,0 +1,63 @@
+// Layers that waves enter without an echo: the field in a small domain beside that of one so large that
+// nothing has come back from its faces.
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "catch.h"
+#include "example.h"
+
+using namespace halo::test;
+
+namespace {
+
+constexpr int kSmall = 40, kLarge = 100, kLayer = 10, kAround = (kLarge - kSmall) / 2;
+constexpr double kSpacing = 10;
+
+// The field after so many steps, of a pulse in the middle.
+std::vector<double> field_after(const Example& example, const std::string& field, int cells, int steps) {
+    const std::string middle = std::to_string(cells / 2 * kSpacing);
+    const std::string grid =
+        std::to_string(cells) + "," + std::to_string(cells) + "," + std::to_string(cells);
+    const std::string pulse =
+        "exp(-((x - " + middle + ")^2 + (y - " + middle + ")^2 + (z - " + middle + ")^2) / 40^2)";
+    example.run({"--grid", grid, "--steps", std::to_string(steps), "--no-files", "--init",
+                 field + " = " + pulse, "--save", field + "=" + field + ".npy"});
+    return example.saved(field);
+}
+
+// The largest that comes back into the domain between the layers, in decibels of what goes into them.
+double reflection(const Example& example, const std::string& field, const std::vector<int>& steps) {
+    double entering = 0, returned = 0;
+    for (const int step : steps) {
+        const std::vector<double> small = field_after(example, field, kSmall, step);
+        const std::vector<double> large = field_after(example, field, kLarge, step);
+        for (int k = kLayer; k < kSmall - kLayer; ++k) {
+            for (int j = kLayer; j < kSmall - kLayer; ++j) {
+                for (int i = kLayer; i < kSmall - kLayer; ++i) {
+                    const double mine = small[static_cast<std::size_t>((k * kSmall + j) * kSmall + i)];
+                    const double open = large[static_cast<std::size_t>(
+                        ((k + kAround) * kLarge + j + kAround) * kLarge + i + kAround)];
+                    if (step == steps.front() && i == kLayer) entering = std::max(entering, std::abs(open));
+                    returned = std::max(returned, std::abs(mine - open));
+                }
+            }
+        }
+    }
+    CHECK(entering > 0.05);  // of a pulse of height 1
+    return 20 * std::log10(returned / entering);
+}
+
+}  // namespace
+
+TEST_CASE("sound that enters a perfectly matched layer does not come back") {
+    const double decibels = reflection(Example("cpml_acoustic3d"), "p", {25, 45, 75});
+    INFO("reflected: " << decibels << " dB");
+    CHECK(decibels < -64);
+}
+
+TEST_CASE("waves in a solid that enter a perfectly matched layer do not come back") {
+    const double decibels = reflection(Example("cpml_elastic3d"), "v_x", {25, 45, 75});
+    INFO("reflected: " << decibels << " dB");
+    CHECK(decibels < -63);
+}
