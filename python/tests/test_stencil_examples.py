@@ -25,6 +25,37 @@ def heat3d(x, y, z):
 
 
 @hl.stencil
+def heat2d_adi(x, y):
+    kappa, dt, h = hl.param(1), hl.param(Fraction(1, 1000)), hl.param(Fraction(1, 96))
+    hl.spacing(x=h, y=h)
+    hl.origin(x=h, y=h)
+    u, middle = hl.fields("f64", boundary=hl.fixed(0))
+    c, d = hl.fields("f64", boundary=hl.fixed(0))
+    s = hl.let(kappa * dt / (2 * h**2))
+
+    def second(v, axis):
+        return v[axis - 1] - 2 * v + v[axis + 1]
+
+    def halfway(v, along, across, after):
+        with hl.sweep(along):
+            pivot = hl.let(1 + 2 * s + s * c[along - 1])
+            c[:] = -s / pivot
+            d[:] = (v + s * second(v, across) + s * d[along - 1]) / pivot
+        with hl.sweep(along, "down"):
+            after(d, c)
+
+    def to_middle(d, c):
+        middle[:] = d - c * middle[x + 1]
+
+    def to_next(d, c):
+        u.next = d - c * u[t + 1, y + 1]
+
+    halfway(u, x, y, to_middle)
+    halfway(middle, y, x, to_next)
+    warmest = hl.reduce(hl.max(u.next))
+
+
+@hl.stencil
 def wave2d(x, y):
     c, dt = hl.param(1), hl.param(0.5)
     hl.spacing(x=1, y=1)
@@ -195,6 +226,7 @@ def acoustic2d(x, y):
     "stencil",
     [
         heat3d,
+        heat2d_adi,
         wave2d,
         cahn_hilliard,
         cahn_hilliard_rk4,

@@ -13,7 +13,7 @@ from .places import here
 
 __all__ = (  # what `halocline` has of these
     "sqrt rsqrt cbrt exp log sin cos tan asin acos atan sinh cosh tanh floor ceil round trunc abs re im arg conj pow"
-    " atan2 mod div min max sum mean norm1 norm2 where on d d2 laplacian biharmonic grad curl upwind interpolate dot cross norm"
+    " atan2 mod div min max sum mean norm1 norm2 where on sweep d d2 laplacian biharmonic grad curl upwind interpolate dot cross norm"
     " pos idx len random normal reduce reduction pi step time"
 ).split()
 
@@ -185,7 +185,7 @@ def normal() -> Expr:
 
 
 class _Block:
-    """`with hl.where(…):` and `with hl.on(…):`"""
+    """`with hl.where(…):`, `with hl.on(…):` and `with hl.sweep(…):`"""
 
     _halocline_hint = "hl.where(condition) alone is for `with`; hl.where(condition, a, b) is a value"
 
@@ -223,6 +223,15 @@ def where(condition, value=None, otherwise=None):
 def on(*cells) -> _Block:
     """`with hl.on(x.low, y[10:-10]):` is for the cells that lie in all of these faces and ranges."""
     return _Block("on ", *_cells(cells))
+
+
+def sweep(axis, way="up") -> _Block:
+    """`with hl.sweep(y, "down"):` goes along an axis cell after cell, from the low face "up" or from the high one "down"."""
+    if not isinstance(axis, Axis):
+        raise StencilError(f"hl.sweep goes along an axis, a parameter of the stencil's function; this is {axis!r}")
+    if way not in ("up", "down"):
+        raise StencilError(f'a sweep goes "up" or "down"; this is {way!r}')
+    return _Block("sweep ", (axis, Level.PRIMARY), f" {way}")
 
 
 def _cells(cells) -> list[Piece]:
