@@ -1,5 +1,7 @@
 #include "compiler/schedule/cost.h"
 
+#include "compiler/schedule/direct_model.h"
+
 #include <algorithm>
 #include <cmath>
 
@@ -24,7 +26,9 @@ std::array<double, 3> block_cells(const Footprint& footprint, const Schedule& sc
                                   const Extent& extent) {
     std::array<double, 3> cells{1, 1, 1};
     for (int axis = 0; axis < footprint.rank; ++axis)
-        cells[axis] = static_cast<double>(block_length(schedule, footprint.rank, axis, extent[axis]));
+        cells[axis] = static_cast<double>(axis == footprint.swept_axis
+                                              ? extent[axis]
+                                              : block_length(schedule, footprint.rank, axis, extent[axis]));
     return cells;
 }
 
@@ -170,6 +174,14 @@ Cost estimate_cost(const Footprint& footprint, const Schedule& schedule, const T
     const StrategyKind& kind = kind_of(schedule);
     const double blend = kind.blend != nullptr ? kind.blend(footprint) : sweep_model::kBlend;
     cost.seconds_per_cell = cost.imbalance * cost.latency * together(cost.dram, cost.l2, cost.l1, blend);
+    if (footprint.swept_axis) {  // each cell of a line waits for the one before it
+        double lines = 1;
+        for (int axis = 0; axis < footprint.rank; ++axis)
+            if (axis != footprint.swept_axis) lines *= static_cast<double>(extent[axis]);
+        const double least = direct_model::kSecondsOfLineCell / lines;
+        if (least > cost.seconds_per_cell) cost.bound = Bound::line;
+        cost.seconds_per_cell = std::max(cost.seconds_per_cell, least);
+    }
     return cost;
 }
 

@@ -11,7 +11,7 @@
 
 namespace halo::schedule {
 
-enum class Bound : std::uint8_t { dram, l2, l1 };
+enum class Bound : std::uint8_t { dram, l2, l1, line };  // line: a sweep's cells wait for each other
 
 struct Cost {
     double dram = 0, l2 = 0, l1 = 0;  // seconds a cell that each memory needs

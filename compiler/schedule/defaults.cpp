@@ -227,9 +227,10 @@ std::string Chooser::explain(const Schedule& schedule) const {
     } else {
         text += "; for a large grid, as none is given";
     }
-    const char* const bound = cost.bound == Bound::dram ? "device memory"
-                              : cost.bound == Bound::l2 ? "the L2 cache"
-                                                        : "L1 and shared memory";
+    const char* const bound = cost.bound == Bound::dram   ? "device memory"
+                              : cost.bound == Bound::l2   ? "the L2 cache"
+                              : cost.bound == Bound::line ? "the cells of a line, which wait for each other"
+                                                          : "L1 and shared memory";
     return text + "; bound by " + bound;
 }
 

@@ -20,6 +20,12 @@ inline constexpr double kWarpsToHideLatency = 12;
 inline constexpr double kLoneBlockFactor = 1.05, kLoneBlockWork = 0.8, kMostOfLoneBlock = 1.35;
 inline constexpr double kHiddenFlopsPerByte = 1.5;
 
+// ---- sweeps along an axis
+
+// From one cell of a line to the next, at least: a load from device memory and what depends on it. Not
+// fitted: the latency of such a load, about 700 cycles of an H200.
+inline constexpr double kSecondsOfLineCell = 0.4e-6;
+
 // ---- sums over tables
 
 // Relative to the arithmetic of one cell and row: loading a row from shared memory.

@@ -82,6 +82,8 @@ const char* name_of(schedule::Bound bound) {
             return "the L2 cache";
         case schedule::Bound::l1:
             return "L1 and shared memory";
+        case schedule::Bound::line:
+            return "the cells of a line, which wait for each other";
     }
     return "";
 }
