@@ -103,9 +103,9 @@ std::vector<Lengths> direct_cells(const Footprint& footprint) {
 // cells of the first axis, unless that is the one that the sweep goes along.
 std::vector<Lengths> direct_threads(const Footprint& footprint) {
     if (!footprint.swept_axis) return thread_shapes(footprint.rank);
-    if (*footprint.swept_axis > 0) return {{64, 1, 1}, {32, 1, 1}};
+    if (*footprint.swept_axis > 0) return {{32, 1, 1}, {64, 1, 1}};
     if (footprint.rank == 1) return {{1, 1, 1}};
-    return {{1, 64, 1}, {1, 32, 1}};
+    return {{1, 32, 1}, {1, 64, 1}};
 }
 
 // A box of rows gets the whole budget, so that its loads can wait in registers.
