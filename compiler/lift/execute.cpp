@@ -17,7 +17,7 @@ int Executor::symbol(Symbol::Kind kind, const std::string& name) {
         if (const auto found = symbols_.find(name); found != symbols_.end()) return found->second;
         symbols_[name] = static_cast<int>(model_.symbols.size());
     }
-    model_.symbols.push_back({kind, name, -1});
+    model_.symbols.push_back({kind, name, -1, std::nullopt});
     return static_cast<int>(model_.symbols.size()) - 1;
 }
 
@@ -455,9 +455,9 @@ void Executor::guard_by_comparison(const Term& comparison, bool holds, int id, S
         bounds.lower.push_back(is_strict ? at + 1 : at);
 }
 
-Model execute(const c::Unit& unit) {
+Model execute(const c::Unit& unit, const Assumptions& assumptions) {
     try {
-        return Executor(unit).run();
+        return Executor(unit, assumptions).run();
     } catch (const std::overflow_error&) {
         throw Refusal(unit.functions[static_cast<std::size_t>(unit.function)].where,
                       "a whole number is computed here that does not fit into 64 bits");

@@ -86,6 +86,14 @@ Value Executor::scalar(Scalar wanted) {
             wanted.symbol = symbol(Symbol::Kind::size, wanted.name);
             model_.symbols[static_cast<std::size_t>(wanted.symbol)].scalar =
                 static_cast<int>(model_.scalars.size());
+            if (const auto said = assumptions_.find(wanted.access); said != assumptions_.end()) {
+                const Span all = span_of(wanted.number);
+                const auto value = static_cast<double>(said->second);
+                if (value < all.low || value > all.high)
+                    throw Refusal(wanted.where, "`" + wanted.access + "` cannot be " +
+                                                    std::to_string(said->second) + ", as --assume says");
+                model_.symbols[static_cast<std::size_t>(wanted.symbol)].assumed = said->second;
+            }
         }
         const c::Variable& named = variable(wanted.variable);
         const bool is_pointer = type(named.type).kind == c::Type::Kind::pointer;
@@ -94,12 +102,15 @@ Value Executor::scalar(Scalar wanted) {
         found = scalars_.emplace(key, static_cast<int>(model_.scalars.size()) - 1).first;
     }
     const Scalar& known = model_.scalars[static_cast<std::size_t>(found->second)];
+    const auto number_of_symbol = [&] {
+        const auto& assumed = model_.symbols[static_cast<std::size_t>(known.symbol)].assumed;
+        return assumed ? Polynomial(*assumed) : Polynomial::symbol(known.symbol);
+    };
     if (known.symbol >= 0 && known.number == Number::boolean) {
-        const int held = whole(Polynomial::symbol(known.symbol), Number::i32, wanted.where);
+        const int held = whole(number_of_symbol(), Number::i32, wanted.where);
         return Value::of(compare("!=", held, whole(0, Number::i32, wanted.where), wanted.where));
     }
-    if (known.symbol >= 0)
-        return Value::of(whole(Polynomial::symbol(known.symbol), known.number, wanted.where));
+    if (known.symbol >= 0) return Value::of(whole(number_of_symbol(), known.number, wanted.where));
     Term made;
     made.kind = Term::Kind::scalar;
     made.type = known.number;

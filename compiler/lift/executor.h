@@ -65,7 +65,7 @@ struct Place {
 
 class Executor {
 public:
-    explicit Executor(const c::Unit& unit) : unit_(unit) {}
+    Executor(const c::Unit& unit, const Assumptions& assumptions) : unit_(unit), assumptions_(assumptions) {}
     Model run();
 
 private:
@@ -87,6 +87,7 @@ private:
         Polynomial lower, upper;
         std::int64_t step = 1;
         bool descending = false, parallel = false;
+        bool is_window = false;  // of a fixed number of cells around that of a loop around it
         std::string name;
         SourceRange where;
     };
@@ -128,6 +129,7 @@ private:
     void read_condition(const c::Statement& loop, Header& header, const Polynomial& start);
     void run_unrolled(const c::Statement& loop, const Header& header);
     void run_body(const c::Statement& loop, const Header& header, int loop_id);
+    std::vector<std::string> assume_notes(const Polynomial& count) const;
     int add_loop(const Header& header);
     bool mentions(int expr, int variable) const;
     bool has_effects(int expr) const;
@@ -235,6 +237,7 @@ private:
     bool is_integer_type(int type_id) const { return c::is_integer(type(type_id).number); }
 
     const c::Unit& unit_;
+    const Assumptions& assumptions_;
     Model model_;
     State state_;
     std::map<std::string, int> symbols_, objects_, scalars_;

@@ -75,6 +75,10 @@ struct FormOptions {
 // Throws Refusal.
 Form find_form(const Model& model, const FormOptions& options);
 
+// What must be 1 at least, so that each statement has cells and stays within the arrays: where it is, the
+// spec computes what the function does.
+std::vector<Polynomial> form_needs(const Model& model, const Form& form);
+
 // The Terms that a store computes, its conditions too; operands first.
 std::vector<int> terms_of(const Model& model, const Store& store);
 

@@ -39,7 +39,8 @@ struct Symbol {
     };
     Kind kind = Kind::size;
     std::string name;
-    int scalar = -1;  // of a size: which Scalar
+    int scalar = -1;                      // of a size: which Scalar
+    std::optional<std::int64_t> assumed;  // what the user says that it is
 };
 
 // A number that the function is given: a parameter, a global variable, a member of a struct.
@@ -168,7 +169,10 @@ struct Model {
     const Reduction& reduction(int id) const { return reductions[static_cast<std::size_t>(id)]; }
 };
 
+// What the user says of whole numbers that a function is given: by how the source reads them.
+using Assumptions = std::map<std::string, std::int64_t>;
+
 // Executes unit.function with symbols for its numbers. Throws Refusal.
-Model execute(const c::Unit& unit);
+Model execute(const c::Unit& unit, const Assumptions& assumptions = {});
 
 }  // namespace halo::lift

@@ -18,6 +18,7 @@ public:
 
 private:
     bool counts_steps(int symbol) const;
+    bool is_first_cell(int symbol) const;
     bool fits(const std::vector<std::int64_t>& values) const;
 
     const Model& model_;

@@ -10,12 +10,13 @@ namespace {
 
 using halo::lift::Mutation;
 
-const char* const kNames[] = {"none",          "drop_condition",  "drop_index_condition", "drop_else",
-                              "drop_continue", "drop_statement",  "drop_narrowing",       "drop_wrap",
-                              "drop_minus",    "drop_assignment", "shift_read",           "shorten_loop",
-                              "drop_equal",    "swap_difference", "swap_extremes",        "swap_comparison",
-                              "keep_counter",  "keep_pointer",    "keep_order",           "keep_arrays",
-                              "drop_zero"};
+const char* const kNames[] = {"none",           "drop_condition",  "drop_index_condition", "drop_else",
+                              "drop_continue",  "drop_statement",  "drop_narrowing",       "drop_wrap",
+                              "drop_minus",     "drop_assignment", "shift_read",           "shorten_loop",
+                              "drop_equal",     "swap_difference", "swap_extremes",        "swap_comparison",
+                              "keep_counter",   "keep_pointer",    "keep_order",           "keep_arrays",
+                              "drop_zero",      "drop_bound",      "drop_assumption",      "drop_need",
+                              "shorten_window", "shift_weight"};
 
 class Faulty {
 public:
@@ -30,6 +31,7 @@ halo::lift::Options options_of(const std::string& function) {
     options.source.file = HALO_SOURCE_DIR "/tests/lift/cases/mutations.c";
     options.source.function = function;
     options.source.arguments = {"-std=gnu11"};
+    if (function == "drop_assumption") options.assume["h"] = 2;
     return options;
 }
 

@@ -131,6 +131,7 @@ protected:
     Piece scalar(int depth) {
         if (depth == 0 || chance(0.3)) {
             if (!reals_.empty() && chance(0.3)) return leaf("r");
+            if (has_weights_ && chance(0.3)) return leaf(pick<std::string>({"w[0]", "w[4]", "w[8]"}));
             return leaf(chance(0.6) ? pick<std::string>({"p", "q"}) : real_literal());
         }
         if (wild()) return value(pick<std::string>({"(float)(", "(double)("}), {whole(1)});
@@ -203,6 +204,7 @@ protected:
     CType real_ = CType::f32, size_ = CType::i32;
     bool is_restrict_ = true, is_flat_ = true, writes_a_ = false;
     bool has_helper_ = false, has_table_ = false, has_index_ = false, has_alias_index_ = false;
+    bool has_margin_ = false, has_weights_ = false;
     std::string alias_, high_;
     int low_ = 0, past_ = 0, next_ = 0;
     std::vector<std::string> wholes_, reals_, temporaries_;
