@@ -397,64 +397,6 @@ void Executor::merge(int condition, const State& before, State then) {
     state_.left = state_.left && then.left;
 }
 
-void Executor::add_guard(int id, bool holds, SourceRange where) {
-    const Term guard = model_.term(id);
-    if (guard.kind == Term::Kind::unary && guard.text == "not")
-        return add_guard(guard.operands[0], !holds, where);
-    const bool splits = guard.kind == Term::Kind::binary && guard.text == (holds ? "and" : "or");
-    if (splits) {
-        add_guard(guard.operands[0], holds, where);
-        add_guard(guard.operands[1], holds, where);
-        return;
-    }
-    if (known_truth(id) || has(Mutation::drop_condition)) return;
-    if (guard.kind == Term::Kind::binary && c::is_integer(model_.term(guard.operands[0]).type)) {
-        guard_by_comparison(guard, holds, id, where);
-        return;
-    }
-    state_.guards.push_back(holds ? id : negation(id, where));
-}
-
-// Narrows the loop over i where a condition such as i + c < n holds.
-void Executor::guard_by_comparison(const Term& comparison, bool holds, int id, SourceRange where) {
-    const auto give_up = [&] { state_.guards.push_back(holds ? id : negation(id, where)); };
-    const Term left = model_.term(comparison.operands[0]);
-    const Term right = comparison.operands.size() > 1 ? model_.term(comparison.operands[1]) : left;
-    const std::string op = comparison.text;
-    const bool is_order = op == "<" || op == "<=" || op == ">" || op == ">=";
-    if (left.kind != Term::Kind::integer || right.kind != Term::Kind::integer || (!is_order && op != "=="))
-        return give_up();
-    if (op == "==" && !holds) return give_up();
-    const Polynomial apart = left.poly - right.poly;
-    int loop = -1;
-    for (const int each : loops_around()) {
-        if (!apart.has(model_.loop(each).symbol)) continue;
-        if (loop >= 0) return give_up();
-        loop = each;
-    }
-    if (loop < 0 || model_.loop(loop).is_time) return give_up();
-    if (has(Mutation::drop_index_condition)) return;
-    const auto factor = apart.coefficient(model_.loop(loop).symbol);
-    const auto sign = factor ? factor->constant() : std::nullopt;
-    if (!sign || (*sign != 1 && *sign != -1)) return give_up();
-    // sign * i + rest OP 0
-    const Polynomial rest = apart.without(model_.loop(loop).symbol) * Polynomial(*sign);
-    Bounds& bounds = bounds_of(loop);
-    if (op == "==") {
-        bounds.lower.push_back(rest * Polynomial(-1));
-        bounds.upper.push_back(rest * Polynomial(-1) + 1);
-        return;
-    }
-    const bool is_less = (op == "<" || op == "<=") == holds;  // after a negation the other way round
-    const bool is_strict = (op == "<" || op == ">") == holds;
-    const bool from_above = is_less == (*sign == 1);
-    const Polynomial at = rest * Polynomial(-1);  // i < at, i <= at, i > at, i >= at
-    if (from_above)
-        bounds.upper.push_back(is_strict ? at : at + 1);
-    else
-        bounds.lower.push_back(is_strict ? at + 1 : at);
-}
-
 Model execute(const c::Unit& unit, const Assumptions& assumptions) {
     try {
         return Executor(unit, assumptions).run();

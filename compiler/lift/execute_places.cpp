@@ -152,7 +152,7 @@ Place Executor::place(int id) {
             Place made;
             made.kind = Place::Kind::element;
             made.pointer = pointer(from.operands[0]);
-            if (made.pointer.path.empty()) made.pointer = move(made.pointer, made.pointer.type, 0).pointer;
+            if (made.pointer.path.empty()) made.pointer = move(made.pointer, made.pointer.type, {}).pointer;
             return made;
         }
         case ExprKind::member:
@@ -189,8 +189,8 @@ Place Executor::subscript(const c::Expr& from) {
     if (index.kind != Value::Kind::term)
         throw Refusal(expr(from.operands[1]).where, index.reason.empty() ? "this is no index" : index.reason);
     const Term& by = model_.term(index.term);
-    if (by.kind == Term::Kind::integer) {
-        made.pointer = move(at, at.type, by.poly).pointer;
+    if (const auto place = index_of(index.term)) {
+        made.pointer = move(at, at.type, *place).pointer;
     } else {
         // a[(t + 1) % 2]: one of several rotating arrays
         const bool is_remainder = by.kind == Term::Kind::binary && by.text == "mod";
@@ -202,11 +202,14 @@ Place Executor::subscript(const c::Expr& from) {
                 expr(from.operands[1]).where,
                 "the index is itself read from an array: which neighbour it is differs from cell to cell",
                 {"indirect accesses are no stencil"});
-        if (count < 1 || counted.kind != Term::Kind::integer || state_.loops.empty())
-            throw Refusal(
+        if (count < 1 || counted.kind != Term::Kind::integer || state_.loops.empty()) {
+            Refusal refusal(
                 expr(from.operands[1]).where,
                 "which cell this is depends on more than the loops: the index is not a sum of loop indices "
                 "and numbers");
+            refusal.unrolling_may_help = true;  // of a choice by two indices
+            throw refusal;
+        }
         const int time = model_.loop(state_.loops.front()).symbol;
         const Polynomial rest = counted.poly - Polynomial::symbol(time);
         if (!rest.constant())
@@ -234,9 +237,12 @@ bool Executor::reads_array(int id) const {
 
 std::int64_t Executor::flat_index(const Pointer& at, SourceRange where) const {
     Polynomial sum;
-    for (const PathEntry& entry : at.path)
+    bool has_edges = false;
+    for (const PathEntry& entry : at.path) {
         sum = sum + entry.index * entry.stride;
-    if (const auto fixed = sum.constant()) return *fixed;
+        has_edges = has_edges || !entry.edges.empty();
+    }
+    if (const auto fixed = sum.constant(); fixed && !has_edges) return *fixed;
     Refusal refusal(where, "which element of this small array is meant is not known before the loops");
     refusal.unrolling_may_help = true;
     throw refusal;
@@ -367,6 +373,8 @@ Value Executor::load_element(const Pointer& at, SourceRange where) {
     made.path = at.path;
     made.sequence = static_cast<int>(state_.stores.size());
     made.loops = loops_around();
+    for (const int loop : made.loops)
+        made.bounds[loop] = bounds_of(loop);
     made.where = where;
     Term read;
     read.kind = Term::Kind::read;
@@ -396,6 +404,10 @@ void Executor::assign(const Place& to, Value given, SourceRange where) {
         if (given.kind != Value::Kind::term)
             throw Refusal(where, given.reason.empty() ? "this is no number" : given.reason);
         if (of.is_const) throw Refusal(where, "this array is constant");
+        for (const PathEntry& entry : to.pointer.path) {
+            if (!entry.edges.empty())
+                throw Refusal(where, "which cell is written here differs at an edge of the grid");
+        }
         require_exact(given.term, loops_around());
         Store made;
         made.object = to.pointer.object;
@@ -438,7 +450,8 @@ Value Executor::assignment(const c::Expr& from) {
     const Value before = load(to, expr(from.operands[0]).where);
     if (before.kind == Value::Kind::pointer) {
         const Polynomial by = known_integer(from.operands[1], "what the pointer is moved by");
-        Value moved = move(before.pointer, before.pointer.type, from.text == "+=" ? by : by * Polynomial(-1));
+        Value moved =
+            move(before.pointer, before.pointer.type, {from.text == "+=" ? by : by * Polynomial(-1), {}});
         assign(to, moved, from.where);
         return moved;
     }
@@ -463,7 +476,7 @@ Value Executor::step(const c::Expr& from) {
     const std::int64_t by = from.text.find("++") != std::string::npos ? 1 : -1;
     Value after;
     if (before.kind == Value::Kind::pointer)
-        after = move(before.pointer, before.pointer.type, by);
+        after = move(before.pointer, before.pointer.type, {by, {}});
     else if (before.kind == Value::Kind::term && c::is_integer(model_.term(before.term).type))
         after = arithmetic("+", before.term, whole(by, model_.term(before.term).type),
                            model_.term(before.term).type, from.where);

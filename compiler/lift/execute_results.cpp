@@ -112,7 +112,8 @@ void Executor::name_scalars_of_arrays() {
     for (const Store& store : model_.stores)
         grids.insert(store.object);
     const auto is_fixed = [](const PathEntry& entry) {
-        return !entry.modulus && entry.level == 0 && entry.index.constant() && entry.stride.constant();
+        return !entry.modulus && entry.edges.empty() && entry.level == 0 && entry.index.constant() &&
+               entry.stride.constant();
     };
     const auto is_number = [&](const Read& read) {
         return std::all_of(read.path.begin(), read.path.end(), is_fixed);

@@ -195,6 +195,9 @@ Value Executor::whole_division(const std::string& op, int left, int right, Numbe
         if (by != 1) return Value::none("arithmetic on bits is not lifted");
         by = 2;
     }
+    if (op == "%") {
+        if (const auto wrapped = wrapped_index(left, right, result, where)) return Value::of(*wrapped);
+    }
     if (op == "%" && by == 0)
         return Value::none(
             "which cell this is depends on more than the loops: `%` goes around an edge, where a spec has "

@@ -27,6 +27,12 @@ struct Pointer {
     friend bool operator==(const Pointer&, const Pointer&) = default;
 };
 
+struct Shift {  // by which a pointer is moved
+    Polynomial by;
+    std::vector<Edge> edges;
+    friend bool operator==(const Shift&, const Shift&) = default;
+};
+
 struct Value;
 struct Closure {
     int expr = -1;
@@ -119,7 +125,9 @@ private:
     void merge(int condition, const State& before, State then);
     Value merged(int condition, const Value& then, const Value& otherwise, SourceRange where);
     void add_guard(int term, bool holds, SourceRange where);
-    void guard_by_comparison(const Term& comparison, bool holds, int term, SourceRange where);
+    void narrow_by_alternatives();
+    std::optional<bool> decided(const Term& comparison) const;
+    bool narrow(const Term& comparison, bool holds);
 
     // loops (execute_loops.cpp)
     void run_loop(const c::Statement& loop);
@@ -174,8 +182,27 @@ private:
     bool is_never_negative(const Polynomial& poly) const;
     bool has_changed(const State& before) const;
     Value conditional(const c::Expr& expr);
+    Value value_where(int condition, bool holds, int expr, SourceRange where);
     Value unary(const c::Expr& expr);
-    Value move(Pointer pointer, int type, const Polynomial& by);
+    static Shift opposite_of(Shift shift);
+    Value move(Pointer pointer, int type, const Shift& by);
+    // Indices at edges (execute_edges.cpp).
+    struct Side {
+        int loop = -1;
+        bool is_below = false;
+        Polynomial bound;
+    };
+    std::optional<Shift> index_of(int term) const;
+    int index_term(const Shift& from, c::Number type, SourceRange where);
+    std::optional<Shift> shift(int expr);
+    std::optional<int> index_arithmetic(const std::string& op, int left, int right, c::Number type,
+                                        SourceRange where);
+    std::optional<Side> side(const Term& comparison) const;
+    Bounds known_bounds(int loop) const;
+    bool varies(const Polynomial& poly) const;
+    std::optional<Shift> chosen_index(const Term& test, const Shift& then, const Shift& otherwise) const;
+    std::optional<Shift> extremum(const Term& test, const Shift& then, const Shift& otherwise) const;
+    std::optional<int> wrapped_index(int left, int right, c::Number type, SourceRange where);
     // Whole numbers as C has them (execute_whole.cpp).
     struct Span {
         double low = 0, high = 0;

@@ -5,6 +5,7 @@
 
 #include "compiler/lift/form_aliases.h"
 #include "compiler/lift/form_axes.h"
+#include "compiler/lift/form_edges.h"
 #include "compiler/lift/form_extents.h"
 #include "compiler/lift/mutation.h"
 
@@ -22,9 +23,11 @@ public:
         collect();
         resolve_all();
         find_regions();
+        find_touched(model_, axes_, form_);
         ExtentFinder(model_, axes_, form_, touches_).find();
         find_versions();
         find_roles();
+        find_boundaries(model_, form_);
         check_coverage();
         return std::move(form_);
     }
@@ -138,9 +141,10 @@ private:
             ResolvedRead read;
             read.field = touch.field;
             for (std::size_t a = 0; a < rank; ++a) {
-                const AxisIndex &from = touch.axes[a], &to = made.axes[a];
-                if (from.loop != to.loop) throw_unrelated(touch, name, from, to);
-                const auto offset = (from.offset - to.offset).constant();
+                const AxisIndex from = touch.axes[a], to = made.axes[a];
+                const auto only = from.loop < 0 ? only_cell(model_.read(touch.read), to) : std::nullopt;
+                if (from.loop != to.loop && !only) throw_unrelated(touch, name, from, to);
+                const auto offset = (from.offset - only.value_or(to.offset)).constant();
                 if (!offset)
                     throw Refusal(touch.where,
                                   "how far this is from the cell that is written is not a number: " +
@@ -257,6 +261,12 @@ private:
             if (p < q) ++before;
             const bool shares =
                 !writer.loops.empty() && !reader.loops.empty() && writer.loops[0] == reader.loops[0];
+            if (shares && !read.edges.empty())
+                throw Refusal(
+                    from.where,
+                    "this reads `" + form_.fields[static_cast<std::size_t>(read.field)].name +
+                        "` beyond an edge in the loops that write it: what it sees there depends on "
+                        "their order");
             const int difference = shares ? order(writer, reader, read.offset, from.where) : 0;
             const bool is_seen = difference < 0 || (difference == 0 && static_cast<int>(p) < from.sequence);
             if (is_seen && p >= q) carried = static_cast<int>(p);
@@ -351,6 +361,13 @@ private:
     bool covers(const Statement& writer, const Statement& reader, const ResolvedRead& read) const {
         if (writer.field != read.field || !store(static_cast<std::size_t>(writer.store)).guards.empty())
             return false;
+        if (!read.edges.empty()) {  // around the grid, or anywhere
+            for (std::size_t a = 0; a < form_.axes.size(); ++a) {
+                const Range& cells = writer.region[a];
+                if (!(cells.lower == Polynomial(0)) || !(cells.upper == form_.grid[a])) return false;
+            }
+            return true;
+        }
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {
             const auto low = (reader.region[a].lower + read.offset[a] - writer.region[a].lower).constant();
             const auto high = (writer.region[a].upper - reader.region[a].upper - read.offset[a]).constant();

@@ -33,7 +33,7 @@ void ExtentFinder::find() {
         const Statement& each = form_.statements[i];
         for (const Touch& touch : touches_[i]) {
             for (std::size_t a = 0; a < rank; ++a)
-                need(needed[a], each, touch, a);
+                need_touched(needed[a], each, touch, a);
         }
     }
     for (std::size_t a = 0; a < rank; ++a)
@@ -49,9 +49,19 @@ void ExtentFinder::find() {
     }
 }
 
-void ExtentFinder::need(ByField& needed, const Statement& each, const Touch& touch, std::size_t a) {
-    const Polynomial shift = touch.axes[a].offset - each.axes[a].offset;
-    const Polynomial low = each.region[a].lower + shift, high = each.region[a].upper + shift;
+void ExtentFinder::need_touched(ByField& needed, const Statement& each, const Touch& touch, std::size_t a) {
+    if (touch.read < 0) {
+        need(needed, each.region[a], touch, a);
+        return;
+    }
+    for (const Range& cells : each.reads.at(touch.read).touched[a]) {
+        const auto count = (cells.upper - cells.lower).constant();
+        if (!count || *count > 0) need(needed, cells, touch, a);
+    }
+}
+
+void ExtentFinder::need(ByField& needed, const Range& cells, const Touch& touch, std::size_t a) {
+    const Polynomial &low = cells.lower, &high = cells.upper;
     const auto first = low.constant();
     if (first && *first < 0)
         throw Refusal(
@@ -183,6 +193,8 @@ std::vector<Polynomial> form_needs(const Model& model, const Form& form) {
         need(apart + 1);
         need(Polynomial(1) - apart);
     }
+    for (const Polynomial& each : model.needs)
+        need(each);
     for (const Polynomial& each : form.grid)
         need(each);
     for (const Field& each : form.fields) {
@@ -201,8 +213,12 @@ std::vector<Polynomial> form_needs(const Model& model, const Form& form) {
                 need(form.fields[static_cast<std::size_t>(each.field)].extents[a] - region.upper + 1);
             for (const auto& [id, read] : each.reads) {
                 const Field& of = form.fields[static_cast<std::size_t>(read.field)];
-                if (!has(Mutation::drop_need)) need(region.lower + read.offset[a] + 1);
-                need(of.extents[a] - region.upper - read.offset[a] + 1);
+                for (const Range& cells : read.touched[a]) {
+                    const auto count = (cells.upper - cells.lower).constant();
+                    if (count && *count <= 0) continue;
+                    if (!has(Mutation::drop_need)) need(cells.lower + 1);
+                    need(of.extents[a] - cells.upper + 1);
+                }
             }
         }
     }

@@ -33,7 +33,8 @@ public:
 private:
     using ByField = std::map<int, Polynomial>;
 
-    void need(ByField& needed, const Statement& each, const Touch& touch, std::size_t a);
+    void need_touched(ByField& needed, const Statement& each, const Touch& touch, std::size_t a);
+    void need(ByField& needed, const Range& cells, const Touch& touch, std::size_t a);
     std::optional<Polynomial> told_extent(int field, std::size_t a) const;
     int group_of(int field) const;
     std::optional<Polynomial> larger(const Polynomial& a, const Polynomial& b) const;

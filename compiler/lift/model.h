@@ -72,10 +72,19 @@ struct Object {
     SourceRange where;
 };
 
+// Where a loop's index is below a bound, or at least the bound, an index is more than elsewhere.
+struct Edge {
+    int loop = -1;
+    bool is_low = false;
+    Polynomial bound, more;
+    friend bool operator==(const Edge&, const Edge&) = default;
+};
+
 struct PathEntry {  // one subscript
     int level = 0;  // pointers passed on the way: 1 for j of double **a, a[i][j]
     Polynomial stride = 1, index;
     std::optional<int> modulus, phase;  // a[(t + phase) % modulus]
+    std::vector<Edge> edges;            // of the index
     friend bool operator==(const PathEntry&, const PathEntry&) = default;
 };
 
@@ -85,9 +94,6 @@ struct Loop {
     Polynomial lower, upper;  // half-open
     bool descending = false, parallel = false, is_time = false;
     SourceRange where;
-};
-struct Bounds {
-    std::vector<Polynomial> lower, upper;  // all of them hold; the last inside, and the first past it
 };
 
 struct Term {
@@ -116,11 +122,15 @@ struct Term {
     SourceRange where;
 };
 
+struct Bounds {
+    std::vector<Polynomial> lower, upper;  // all of them hold; the last inside, and the first past it
+};
 struct Read {
     int object = -1;
     std::vector<PathEntry> path;
-    int sequence = 0;        // stores made before it
-    std::vector<int> loops;  // around it, outermost first
+    int sequence = 0;              // stores made before it
+    std::vector<int> loops;        // around it, outermost first
+    std::map<int, Bounds> bounds;  // of these, where it is read
     SourceRange where;
 };
 struct Store {
@@ -154,6 +164,7 @@ struct Model {
     std::vector<Store> stores;  // a reduction is one, after all others
     std::vector<Reduction> reductions;
     int time_loop = -1;
+    std::vector<Polynomial> needs;  // of sizes: 1 at least, else the function does something else
     // Of a time loop: what each array is called after a step, where pointers were swapped. By object.
     std::map<int, int> after_step;
     std::vector<std::string> remarks;  // what the reader of the spec should know

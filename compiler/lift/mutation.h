@@ -33,7 +33,8 @@ enum class Mutation : std::uint8_t {
     drop_need,        // nor whether a box lies within the arrays
     shorten_window,   // around a cell, by its last iteration
     shift_weight,     // a given one is the next one
-    last_mutation = shift_weight
+    swap_boundary,    // clamp and periodic
+    last_mutation = swap_boundary
 };
 
 inline Mutation mutation = Mutation::none;  // of all threads

@@ -155,21 +155,23 @@ private:
         const auto add = [](std::vector<Polynomial>& all, const Polynomial& bound, bool is_upper) {
             for (Polynomial& each : all) {
                 const auto apart = (bound - each).constant();
-                // A box at the low edge lies within one that goes to the high edge.
-                const bool is_more = apart ? (*apart > 0) == is_upper : is_upper && each.constant();
-                if (is_more) each = bound;
-                if (apart || is_more || (is_upper && bound.constant())) return;
+                if (apart && (*apart > 0) == is_upper) each = bound;
+                if (apart) return;
             }
             all.push_back(bound);
         };
-        const auto add_box = [&](const Range& box, int offset) {
-            add(lower, box.lower + offset, false);
-            add(upper, box.upper + offset, true);
+        const auto add_box = [&](const Range& box) {
+            const auto count = (box.upper - box.lower).constant();
+            if (count && *count <= 0) return;
+            add(lower, box.lower, false);
+            add(upper, box.upper, true);
         };
         for (const Statement& each : form_.statements) {
-            if (group.count(each.field)) add_box(each.region[a], 0);
+            if (group.count(each.field)) add_box(each.region[a]);
             for (const auto& [read, from] : each.reads) {
-                if (group.count(from.field)) add_box(each.region[a], from.offset[a]);
+                for (const Range& cells : from.touched[a]) {
+                    if (group.count(from.field)) add_box(cells);
+                }
             }
         }
         return {extreme(lower, "<"), extreme(upper, ">")};

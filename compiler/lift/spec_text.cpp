@@ -155,12 +155,39 @@ private:
         std::string text;
         std::map<std::string, std::string> by_type;
         for (const auto& [id, name] : spec_.fields) {
-            std::string& names = by_type[precision_.type.at(id)];
+            std::string& names = by_type[precision_.type.at(id) + boundary_of(field(id))];
             names += (names.empty() ? "" : ", ") + name;
         }
         for (const auto& [type, names] : by_type)
             text += "field " + names + ": " + type + "\n";
         return text;
+    }
+
+    // What is read beyond the edges. Where that is not looked at, it is the cell at the edge.
+    std::string boundary_of(const Field& of) const {
+        const auto name = [](Field::Past past) {
+            const bool is_periodic = (past == Field::Past::periodic) != has(Mutation::swap_boundary);
+            return is_periodic ? " periodic" : " clamp";
+        };
+        std::string text;
+        bool is_same = true;
+        for (std::size_t a = 0; a < form_.axes.size(); ++a) {
+            const auto& [low, high] = of.past[a];
+            const auto add = [&](const std::string& faces, Field::Past past) {
+                text += (text.empty() ? "" : ", ") + faces + name(past);
+            };
+            const bool has_low = low != Field::Past::nothing, has_high = high != Field::Past::nothing;
+            is_same = is_same && has_low && has_high && name(low) == std::string(name(high)) &&
+                      name(low) == std::string(name(of.past[0][0]));
+            if (has_low && has_high && name(low) == std::string(name(high))) {
+                add(form_.axes[a], low);
+                continue;
+            }
+            if (has_low) add(form_.axes[a] + ".low", low);
+            if (has_high) add(form_.axes[a] + ".high", high);
+        }
+        if (text.empty()) return "";
+        return " { boundary " + (is_same ? name(of.past[0][0]) + 1 : text) + " }";
     }
 
     // ---- statements
@@ -247,12 +274,13 @@ private:
         if (!is_fixed(range.upper, a)) range.upper = form_.grid[a] - high;
         return range;
     }
-    // How far it reads towards the low and the high edge.
-    static std::pair<int, int> reach(const Statement& each, std::size_t a) {
+    // How far it reads towards the low and the high edge, where there is no boundary.
+    std::pair<int, int> reach(const Statement& each, std::size_t a) const {
         int low = 0, high = 0;
         for (const auto& [id, read] : each.reads) {
-            low = std::max(low, -read.offset[a]);
-            high = std::max(high, read.offset[a]);
+            const auto& past = field(read.is_new ? holder(read.field) : read.field).past[a];
+            if (past[0] == Field::Past::nothing) low = std::max(low, -read.offset[a]);
+            if (past[1] == Field::Past::nothing) high = std::max(high, read.offset[a]);
         }
         return {low, high};
     }
@@ -310,6 +338,9 @@ private:
     std::string name_before(const Statement& each) {
         for (const auto& [id, read] : each.reads) {
             if (read.field != each.field || !read.is_new || is_apart(each, read.offset)) continue;
+            if (!boundary_of(field(holder(read.field))).empty())
+                throw Refusal(model_.read(id).where,
+                              "this reads new values of what it changes, in some cells alone");
             const std::string now = target(each.field);
             before_ = names_.take(field(each.field).name + "_before");
             return "let " + before_ + " = " + now + "\n";

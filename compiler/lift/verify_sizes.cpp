@@ -19,10 +19,12 @@ bool SizeChooser::has_choice() const {
 std::vector<std::int64_t> SizeChooser::next() {
     for (int attempt = 0; attempt < 20'000; ++attempt) {
         std::vector<std::int64_t> values(model_.symbols.size(), 0);
+        const bool is_small = has_boundary() && random_() % 3 == 0;  // both edges at once
         for (std::size_t i = 0; i < values.size(); ++i) {
             const int id = static_cast<int>(i);
             values[i] = counts_steps(id)    ? 1 + static_cast<std::int64_t>(random_() % 5)
                         : is_first_cell(id) ? static_cast<std::int64_t>(random_() % 8)
+                        : is_small          ? 1 + static_cast<std::int64_t>(random_() % 3)
                                             : 3 + static_cast<std::int64_t>(random_() % 18);
             if (model_.symbols[i].assumed) values[i] = *model_.symbols[i].assumed;
         }
@@ -31,6 +33,13 @@ std::vector<std::int64_t> SizeChooser::next() {
     throw SourceError("no small grid was found that the function can be run on");
 }
 
+bool SizeChooser::has_boundary() const {
+    return std::any_of(form_.fields.begin(), form_.fields.end(), [](const Field& each) {
+        return std::any_of(each.past.begin(), each.past.end(), [](const auto& faces) {
+            return faces[0] != Field::Past::nothing || faces[1] != Field::Past::nothing;
+        });
+    });
+}
 bool SizeChooser::counts_steps(int symbol) const {
     return model_.time_loop >= 0 && model_.loop(model_.time_loop).upper.has(symbol);
 }

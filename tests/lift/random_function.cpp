@@ -54,6 +54,7 @@ private:
             made_.arguments.push_back(array);
         }
         real_ = real;
+        has_edges_ = chance(0.3);
         made_.arguments.push_back({"p", wild() ? CType::f32 : real, Role::number, false});
         made_.arguments.push_back({"q", wild() ? CType::f64 : real, Role::number, false});
         made_.arguments.push_back({"k", CType::i32, Role::number, false});

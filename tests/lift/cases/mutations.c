@@ -144,3 +144,7 @@ void shorten_window(int n, const float *restrict a, float *restrict b) {
 void shift_weight(int n, const float *restrict weight, const float *restrict a, float *restrict b) {
     for (int i = 0; i < n; i++) b[i] = weight[0] * a[i] + weight[1];
 }
+
+void swap_boundary(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = a[i > 0 ? i - 1 : 0] + a[i];
+}
