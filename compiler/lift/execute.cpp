@@ -48,8 +48,7 @@ Polynomial Executor::in_threads(Polynomial poly) {
             Polynomial launch;
             launch.add(product, 1);
             launch = launch + Polynomial::symbol(thread->second);
-            poly =
-                poly - *factor * launch + *factor * Polynomial::symbol(model_.loop(thread_loop(axis)).symbol);
+            poly = poly - *factor * launch + *factor * thread_index(axis);
         }
     }
     return poly;
@@ -61,6 +60,7 @@ int Executor::thread_loop(const std::string& axis) {
     made.name = "thread " + axis;
     made.symbol = symbol(Symbol::Kind::index, "thread." + axis);
     made.lower = 0;
+    if (const auto most = limits_.find(axis); most != limits_.end()) made.upper = most->second;
     made.parallel = true;
     made.where = unit_.functions[static_cast<std::size_t>(unit_.function)].where;
     const int id = static_cast<int>(model_.loops.size());
@@ -80,17 +80,49 @@ std::vector<int> Executor::loops_around() const {
 
 Bounds& Executor::bounds_of(int loop) {
     Bounds& bounds = state_.bounds[loop];
-    if (bounds.lower.empty()) bounds.lower.push_back(model_.loop(loop).lower);
+    if (bounds.lower.empty()) {
+        const Loop& of = model_.loop(loop);
+        bounds.lower.push_back(of.lower);
+        if (of.parallel && !of.upper.is_zero()) bounds.upper.push_back(of.upper);
+    }
     return bounds;
 }
 
 Model Executor::run() {
     const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
-    active_.push_back(unit_.function);
-    bind_parameters();
-    run_isolated(function.body, 0);
+    for (;;) {
+        active_.push_back(unit_.function);
+        try {
+            bind_parameters();
+            run_isolated(function.body, 0);
+            break;
+        } catch (const Flattened& found) {
+            rows_[found.key] = found.row;
+            model_.has_rows = true;
+            begin_again();
+        }
+    }
     finish();
     return std::move(model_);
+}
+
+// Symbols, numbers and arrays stay: what is known of the rows is made of them.
+void Executor::begin_again() {
+    model_.terms.clear();
+    model_.reads.clear();
+    model_.stores.clear();
+    model_.loops.clear();
+    model_.reductions.clear();
+    model_.needs.clear();
+    model_.remarks.clear();
+    state_ = {};
+    active_.clear();
+    declared_.clear();
+    threads_.clear();
+    limits_.clear();
+    striding_.clear();
+    rest_.clear();
+    open_loops_ = 0;
 }
 
 void Executor::bind_parameters() {

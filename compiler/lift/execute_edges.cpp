@@ -32,7 +32,7 @@ std::vector<Edge> sum_of_edges(std::vector<Edge> all, const std::vector<Edge>& m
 }  // namespace
 
 // What an index is, where it is one; read where it is used.
-std::optional<Shift> Executor::index_of(int id) const {
+std::optional<Shift> Executor::index_of(int id) {
     const Term from = model_.term(id);
     if (from.kind == Term::Kind::integer) return Shift{from.poly, {}};
     if (from.kind != Term::Kind::select || !c::is_integer(from.type)) return std::nullopt;
@@ -116,7 +116,7 @@ Value Executor::move(Pointer from, int pointed_type, const Shift& by) {
 }
 
 // Whether a cell's index is below a bound where the comparison holds, or at least the bound.
-std::optional<Executor::Side> Executor::side(const Term& comparison) const {
+std::optional<Executor::Side> Executor::side(const Term& comparison) {
     if (comparison.kind == Term::Kind::unary && comparison.text == "not") {
         std::optional<Side> made = side(model_.term(comparison.operands[0]));
         if (made) made->is_below = !made->is_below;
@@ -127,10 +127,12 @@ std::optional<Executor::Side> Executor::side(const Term& comparison) const {
     const auto right = left && left->edges.empty() ? index_of(comparison.operands[1]) : std::nullopt;
     if (!right || !right->edges.empty()) return std::nullopt;
     const Polynomial apart = left->by - right->by;
+    const std::string& op = comparison.text;
+    const bool is_order = op == "<" || op == "<=" || op == ">" || op == ">=";
     Side made;
     for (const int each : loops_around()) {
         if (!apart.has(model_.loop(each).symbol)) continue;
-        if (made.loop >= 0) return std::nullopt;
+        if (made.loop >= 0) return is_order ? flat_side(op, apart) : std::nullopt;
         made.loop = each;
     }
     if (made.loop < 0 || model_.loop(made.loop).is_time) return std::nullopt;
@@ -139,7 +141,6 @@ std::optional<Executor::Side> Executor::side(const Term& comparison) const {
     const auto sign = factor ? factor->constant() : std::nullopt;
     if (!sign || (*sign != 1 && *sign != -1)) return std::nullopt;
     const Polynomial at = apart.without(symbol) * Polynomial(-*sign);  // i OP at
-    const std::string& op = comparison.text;
     if (op == "==" || op == "!=") {
         const Bounds all = known_bounds(made.loop);
         const auto is = [](const Polynomial& a, const Polynomial& b) { return (a - b).is_zero(); };
@@ -152,7 +153,7 @@ std::optional<Executor::Side> Executor::side(const Term& comparison) const {
         made.is_below = is_first == (op == "==");
         return made;
     }
-    if (op != "<" && op != "<=" && op != ">" && op != ">=") return std::nullopt;
+    if (!is_order) return std::nullopt;
     const bool is_less = op == "<" || op == "<=", is_strict = op == "<" || op == ">";
     made.is_below = is_less == (*sign == 1);
     made.bound = made.is_below == is_strict ? at : at + 1;  // i < at, i <= at, i > at, i >= at
@@ -163,12 +164,13 @@ Bounds Executor::known_bounds(int loop) const {
     const auto found = state_.bounds.find(loop);
     Bounds all = found == state_.bounds.end() ? Bounds{} : found->second;
     all.lower.push_back(model_.loop(loop).lower);
+    if (model_.loop(loop).parallel && !model_.loop(loop).upper.is_zero())
+        all.upper.push_back(model_.loop(loop).upper);
     return all;
 }
 
 // One of two indices, by a condition on a loop's index.
-std::optional<Shift> Executor::chosen_index(const Term& test, const Shift& then,
-                                            const Shift& otherwise) const {
+std::optional<Shift> Executor::chosen_index(const Term& test, const Shift& then, const Shift& otherwise) {
     if (auto one = extremum(test, then, otherwise)) return one;
     const std::optional<Side> found = side(test);
     if (!found) return std::nullopt;
@@ -197,7 +199,7 @@ std::optional<Shift> Executor::chosen_index(const Term& test, const Shift& then,
 
 // The larger or the smaller of two indices of which it is known which one it is: what the first clamp of
 // max(min(i + 1, n - 1), 0) leaves for the second to do.
-std::optional<Shift> Executor::extremum(const Term& test, const Shift& then, const Shift& otherwise) const {
+std::optional<Shift> Executor::extremum(const Term& test, const Shift& then, const Shift& otherwise) {
     const bool is_order = test.kind == Term::Kind::binary &&
                           (test.text == "<" || test.text == "<=" || test.text == ">" || test.text == ">=");
     if (!is_order) return std::nullopt;

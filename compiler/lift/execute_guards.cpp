@@ -38,7 +38,7 @@ void Executor::narrow_by_alternatives() {
 }
 
 // Whether a comparison of a loop's index holds for all that it may be here, or for none.
-std::optional<bool> Executor::decided(const Term& comparison) const {
+std::optional<bool> Executor::decided(const Term& comparison) {
     const std::optional<Side> found = side(comparison);
     if (!found) return std::nullopt;
     const Bounds all = known_bounds(found->loop);

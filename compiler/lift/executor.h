@@ -126,7 +126,7 @@ private:
     Value merged(int condition, const Value& then, const Value& otherwise, SourceRange where);
     void add_guard(int term, bool holds, SourceRange where);
     void narrow_by_alternatives();
-    std::optional<bool> decided(const Term& comparison) const;
+    std::optional<bool> decided(const Term& comparison);
     bool narrow(const Term& comparison, bool holds);
 
     // loops (execute_loops.cpp)
@@ -192,17 +192,31 @@ private:
         bool is_below = false;
         Polynomial bound;
     };
-    std::optional<Shift> index_of(int term) const;
+    std::optional<Shift> index_of(int term);
     int index_term(const Shift& from, c::Number type, SourceRange where);
     std::optional<Shift> shift(int expr);
     std::optional<int> index_arithmetic(const std::string& op, int left, int right, c::Number type,
                                         SourceRange where);
-    std::optional<Side> side(const Term& comparison) const;
+    std::optional<Side> side(const Term& comparison);
     Bounds known_bounds(int loop) const;
     bool varies(const Polynomial& poly) const;
-    std::optional<Shift> chosen_index(const Term& test, const Shift& then, const Shift& otherwise) const;
-    std::optional<Shift> extremum(const Term& test, const Shift& then, const Shift& otherwise) const;
+    std::optional<Shift> chosen_index(const Term& test, const Shift& then, const Shift& otherwise);
+    std::optional<Shift> extremum(const Term& test, const Shift& then, const Shift& otherwise);
     std::optional<int> wrapped_index(int left, int right, c::Number type, SourceRange where);
+    // Threads that are numbered through (execute_flat.cpp).
+    struct Flattened {  // thrown: the index of that name is divided into rows of that length
+        std::string key;
+        Polynomial row;
+    };
+    Polynomial thread_index(const std::string& key);
+    std::optional<Polynomial> divided_index(const std::string& op, const Polynomial& whole,
+                                            const Polynomial& by) const;
+    std::optional<int> flat_division(const std::string& op, int left, int right, c::Number type,
+                                     SourceRange where);
+    std::optional<Polynomial> compared_rows(const std::string& key, const Polynomial& bound,
+                                            std::string& row);
+    std::optional<Side> flat_side(const std::string& op, const Polynomial& apart);
+    void begin_again();
     // Whole numbers as C has them (execute_whole.cpp).
     struct Span {
         double low = 0, high = 0;
@@ -271,7 +285,9 @@ private:
     std::map<int, Polynomial> element_counts_;
     std::vector<int> active_;              // functions being executed
     std::vector<std::set<int>> declared_;  // by each of them that is called: its variables
-    std::map<std::string, int> threads_;   // loop of x, y, z
+    std::map<std::string, int> threads_;   // loop of x, y, z, or of what they are divided into
+    std::map<std::string, Polynomial> rows_,
+        limits_;              // by which one is divided; how far it goes, where known
     std::set<int> striding_;  // of these, those that a loop over further cells has taken the place of
     using Rest = std::pair<const std::vector<int>*, std::size_t>;  // of a list of statements, from there on
     std::vector<Rest> rest_;  // what follows the statement that runs, innermost last

@@ -164,6 +164,7 @@ struct Model {
     std::vector<Store> stores;  // a reduction is one, after all others
     std::vector<Reduction> reductions;
     int time_loop = -1;
+    bool has_rows = false;          // of threads that are numbered through
     std::vector<Polynomial> needs;  // of sizes: 1 at least, else the function does something else
     // Of a time loop: what each array is called after a step, where pointers were swapped. By object.
     std::map<int, int> after_step;

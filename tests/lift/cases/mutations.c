@@ -146,5 +146,5 @@ void shift_weight(int n, const float *restrict weight, const float *restrict a, 
 }
 
 void swap_boundary(int n, const float *restrict a, float *restrict b) {
-    for (int i = 0; i < n; i++) b[i] = a[i > 0 ? i - 1 : 0] + a[i];
+    for (int i = 0; i < n; i++) b[i] = a[i > 0 ? i - 1 : 0] + a[i < n - 1 ? i + 1 : n - 1];
 }
