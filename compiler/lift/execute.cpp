@@ -429,9 +429,9 @@ void Executor::merge(int condition, const State& before, State then) {
     state_.left = state_.left && then.left;
 }
 
-Model execute(const c::Unit& unit, const Assumptions& assumptions) {
+Model execute(const c::Unit& unit, const Assumptions& assumptions, bool chooses) {
     try {
-        return Executor(unit, assumptions).run();
+        return Executor(unit, assumptions, chooses).run();
     } catch (const std::overflow_error&) {
         throw Refusal(unit.functions[static_cast<std::size_t>(unit.function)].where,
                       "a whole number is computed here that does not fit into 64 bits");

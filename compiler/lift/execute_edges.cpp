@@ -31,6 +31,21 @@ std::vector<Edge> sum_of_edges(std::vector<Edge> all, const std::vector<Edge>& m
 
 }  // namespace
 
+std::optional<Shift> Executor::combined(const std::string& op, const Shift& a, const Shift& b) {
+    constexpr std::size_t kMostEdges = 4;
+    Shift made;
+    if (op == "*") {
+        if (!a.edges.empty() && !b.edges.empty()) return std::nullopt;
+        made.by = a.by * b.by;
+        made.edges = a.edges.empty() ? sum_of_edges({}, b.edges, a.by) : sum_of_edges({}, a.edges, b.by);
+    } else {
+        const Polynomial sign = op == "+" ? 1 : -1;
+        made.by = a.by + b.by * sign;
+        made.edges = sum_of_edges(a.edges, b.edges, sign);
+    }
+    return made.edges.size() > kMostEdges ? std::nullopt : std::optional(made);
+}
+
 // What an index is, where it is one; read where it is used.
 std::optional<Shift> Executor::index_of(int id) {
     const Term from = model_.term(id);
@@ -40,6 +55,60 @@ std::optional<Shift> Executor::index_of(int id) {
     const auto otherwise = then ? index_of(from.operands[2]) : std::nullopt;
     if (!otherwise) return std::nullopt;
     return chosen_index(model_.term(from.operands[0]), *then, *otherwise);
+}
+
+// The index where it is known which of some conditions hold. unknown: one that has to be known, too.
+std::optional<Shift> Executor::index_where(int id, const std::map<int, bool>& known, int& unknown) {
+    if (auto plain = index_of(id)) return plain;
+    const Term from = model_.term(id);
+    if (!c::is_integer(from.type)) return std::nullopt;
+    if (from.kind == Term::Kind::convert) return index_where(from.operands[0], known, unknown);
+    if (from.kind == Term::Kind::select) {
+        const auto found = known.find(from.operands[0]);
+        if (found != known.end()) return index_where(from.operands[found->second ? 1 : 2], known, unknown);
+        unknown = from.operands[0];
+        return std::nullopt;
+    }
+    const bool is_sum = from.kind == Term::Kind::binary && (from.text == "+" || from.text == "-");
+    if (!is_sum && !(from.kind == Term::Kind::binary && from.text == "*")) return std::nullopt;
+    const auto a = index_where(from.operands[0], known, unknown);
+    const auto b = a ? index_where(from.operands[1], known, unknown) : std::nullopt;
+    return b ? combined(from.text, *a, *b) : std::nullopt;
+}
+
+// A cell of an array whose index depends on a condition, as in a[flux > 0 ? i - 1 : i].
+std::optional<Place> Executor::chosen_place(const Pointer& at, int index, std::map<int, bool> known) {
+    constexpr std::size_t kMostConditions = 3;
+    int unknown = -1;
+    Place made;
+    if (const auto found = index_where(index, known, unknown)) {
+        made.kind = Place::Kind::element;
+        made.pointer = move(at, at.type, *found).pointer;
+        return made;
+    }
+    if (unknown < 0 || known.size() >= kMostConditions) return std::nullopt;
+    made.kind = Place::Kind::chosen;
+    made.condition = unknown;
+    for (const bool holds : {true, false}) {
+        known[unknown] = holds;
+        const auto one = chosen_place(at, index, known);
+        if (!one) return std::nullopt;
+        (holds ? made.then : made.otherwise) = std::make_shared<const Place>(*one);
+    }
+    return made;
+}
+
+Value Executor::load_chosen(const Place& from, SourceRange where) {
+    const std::vector<int> guards = state_.guards;
+    const std::map<int, Bounds> bounds = state_.bounds;
+    Value loaded[2];
+    for (const bool holds : {true, false}) {
+        add_guard(from.condition, holds, where);
+        loaded[holds ? 0 : 1] = load(holds ? *from.then : *from.otherwise, where);
+        state_.guards = guards;
+        state_.bounds = bounds;
+    }
+    return merged(from.condition, loaded[0], loaded[1], where);
 }
 
 std::optional<Shift> Executor::shift(int id) {
@@ -76,19 +145,8 @@ std::optional<int> Executor::index_arithmetic(const std::string& op, int left, i
     const auto a = index_of(left);
     const auto b = a ? index_of(right) : std::nullopt;
     if (!b) return std::nullopt;
-    Shift made;
-    if (op == "*") {
-        if (!a->edges.empty() && !b->edges.empty()) return std::nullopt;
-        made.by = a->by * b->by;
-        made.edges = a->edges.empty() ? sum_of_edges({}, b->edges, a->by) : sum_of_edges({}, a->edges, b->by);
-    } else {
-        const Polynomial sign = op == "+" ? 1 : -1;
-        made.by = a->by + b->by * sign;
-        made.edges = sum_of_edges(a->edges, b->edges, sign);
-    }
-    constexpr std::size_t kMostEdges = 4;
-    if (made.edges.size() > kMostEdges) return std::nullopt;
-    return index_term(made, type, where);
+    const auto made = combined(op, *a, *b);
+    return made ? std::optional(index_term(*made, type, where)) : std::nullopt;
 }
 
 Shift Executor::opposite_of(Shift shift) {
@@ -186,7 +244,7 @@ std::optional<Shift> Executor::chosen_index(const Term& test, const Shift& then,
     }
     if (from_low && *from_low <= 0) return found->is_below ? otherwise : then;  // never below
     if (from_high && *from_high <= 0) return found->is_below ? then : otherwise;
-    if ((!from_low && !from_high) || then.edges != otherwise.edges) return std::nullopt;
+    if (chooses_ || (!from_low && !from_high) || then.edges != otherwise.edges) return std::nullopt;
     Edge made;
     made.loop = found->loop;
     made.is_low = from_low && (!from_high || *from_low <= *from_high);

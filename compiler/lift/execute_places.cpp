@@ -191,6 +191,11 @@ Place Executor::subscript(const c::Expr& from) {
     const Term& by = model_.term(index.term);
     if (const auto place = index_of(index.term)) {
         made.pointer = move(at, at.type, *place).pointer;
+    } else if (const auto chosen = made.kind == Place::Kind::element &&
+                                           type(at.type).kind == c::Type::Kind::number && by.text != "mod"
+                                       ? chosen_place(at, index.term, {})
+                                       : std::nullopt) {
+        return *chosen;
     } else {
         // a[(t + 1) % 2]: one of several rotating arrays
         const bool is_remainder = by.kind == Term::Kind::binary && by.text == "mod";
@@ -315,6 +320,8 @@ Value Executor::load(const Place& from, SourceRange where) {
             return constant_element(from.variable, from.pointer, where);
         case Place::Kind::element:
             return load_element(from.pointer, where);
+        case Place::Kind::chosen:
+            return load_chosen(from, where);
     }
     return Value::none("this is not understood");
 }
@@ -394,6 +401,8 @@ void Executor::name_heap(const Value& given, const std::string& name) {
 }
 
 void Executor::assign(const Place& to, Value given, SourceRange where) {
+    if (to.kind == Place::Kind::chosen)
+        throw Refusal(where, "which cell is written here depends on a condition");
     if (to.kind == Place::Kind::constant)
         throw Refusal(where, "what is assigned here belongs to a struct or is constant");
     if (to.kind == Place::Kind::element) {

@@ -61,17 +61,21 @@ struct Place {
         variable,
         element,  // of an array, or a part of one: pointer.type says what lies there
         cell,     // of a small array that is the function's own: variable, index
+        chosen,   // by a condition that differs from cell to cell: one of two
         constant  // of an array of constants: variable; pointer.path says which
     };
     Kind kind = Kind::variable;
     int variable = -1;
     std::int64_t index = 0;
     Pointer pointer;
+    int condition = -1;
+    std::shared_ptr<const Place> then, otherwise;
 };
 
 class Executor {
 public:
-    Executor(const c::Unit& unit, const Assumptions& assumptions) : unit_(unit), assumptions_(assumptions) {}
+    Executor(const c::Unit& unit, const Assumptions& assumptions, bool chooses)
+        : unit_(unit), assumptions_(assumptions), chooses_(chooses) {}
     Model run();
 
 private:
@@ -185,6 +189,7 @@ private:
     Value value_where(int condition, bool holds, int expr, SourceRange where);
     Value unary(const c::Expr& expr);
     static Shift opposite_of(Shift shift);
+    static std::optional<Shift> combined(const std::string& op, const Shift& a, const Shift& b);
     Value move(Pointer pointer, int type, const Shift& by);
     // Indices at edges (execute_edges.cpp).
     struct Side {
@@ -193,6 +198,9 @@ private:
         Polynomial bound;
     };
     std::optional<Shift> index_of(int term);
+    std::optional<Shift> index_where(int term, const std::map<int, bool>& known, int& unknown);
+    std::optional<Place> chosen_place(const Pointer& at, int index, std::map<int, bool> known);
+    Value load_chosen(const Place& from, SourceRange where);
     int index_term(const Shift& from, c::Number type, SourceRange where);
     std::optional<Shift> shift(int expr);
     std::optional<int> index_arithmetic(const std::string& op, int left, int right, c::Number type,
@@ -279,6 +287,7 @@ private:
 
     const c::Unit& unit_;
     const Assumptions& assumptions_;
+    const bool chooses_;  // at an edge, by a condition
     Model model_;
     State state_;
     std::map<std::string, int> symbols_, objects_, scalars_;

@@ -148,7 +148,8 @@ private:
                 if (!offset)
                     throw Refusal(touch.where,
                                   "how far this is from the cell that is written is not a number: " +
-                                      model_.text(from.offset - to.offset));
+                                      model_.text(from.offset - to.offset),
+                                  assume_notes(from.offset - to.offset));
                 if (*offset > 512 || *offset < -512)
                     throw Refusal(touch.where, "this is " + std::to_string(*offset) +
                                                    " cells away, and a stencil reaches 512 at most");
@@ -156,6 +157,15 @@ private:
             }
             made.reads[touch.read] = read;
         }
+    }
+
+    std::vector<std::string> assume_notes(const Polynomial& apart) const {
+        for (const Scalar& each : model_.scalars) {
+            if (each.symbol >= 0 && apart.has(each.symbol))
+                return {"for one value of `" + each.access + "` it may be one: --assume " + each.access +
+                        "=2, or what it is"};
+        }
+        return {};
     }
 
     [[noreturn]] void throw_unrelated(const Touch& touch, const std::string& name, const AxisIndex& from,
@@ -261,12 +271,14 @@ private:
             if (p < q) ++before;
             const bool shares =
                 !writer.loops.empty() && !reader.loops.empty() && writer.loops[0] == reader.loops[0];
-            if (shares && !read.edges.empty())
-                throw Refusal(
-                    from.where,
-                    "this reads `" + form_.fields[static_cast<std::size_t>(read.field)].name +
-                        "` beyond an edge in the loops that write it: what it sees there depends on "
-                        "their order");
+            if (shares && !read.edges.empty()) {
+                Refusal refusal(from.where,
+                                "this reads `" + form_.fields[static_cast<std::size_t>(read.field)].name +
+                                    "` beyond an edge in the loops that write it: what it sees there depends "
+                                    "on their order");
+                refusal.choosing_may_help = true;
+                throw refusal;
+            }
             const int difference = shares ? order(writer, reader, read.offset, from.where) : 0;
             const bool is_seen = difference < 0 || (difference == 0 && static_cast<int>(p) < from.sequence);
             if (is_seen && p >= q) carried = static_cast<int>(p);

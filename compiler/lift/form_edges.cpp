@@ -2,12 +2,22 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace halo::lift {
 
 namespace {
 
 using Past = Field::Past;
+
+[[noreturn]] void refuse_edge(SourceRange where, const std::string& why,
+                              std::vector<std::string> notes = {}) {
+    Refusal refusal(where, why, std::move(notes));
+    refusal.choosing_may_help = true;
+    throw refusal;
+}
 
 std::optional<std::int64_t> width(const Range& cells) {
     return (cells.upper - cells.lower).constant();
@@ -84,7 +94,7 @@ private:
                   ResolvedRead& read, std::vector<Range>& elsewhere) {
         const auto axis = std::find_if(each.axes.begin(), each.axes.end(),
                                        [&](const AxisIndex& one) { return one.loop == edge.loop; });
-        const auto refuse = [&](const std::string& why) { throw Refusal(from.where, why); };
+        const auto refuse = [&](const std::string& why) { refuse_edge(from.where, why); };
         if (axis == each.axes.end())
             refuse("this index differs by `" + model_.loop(edge.loop).name +
                    "`, along which nothing is written");
@@ -166,7 +176,7 @@ private:
         for (const ReadEdge& edge : read.edges) {
             const auto found = boundary(edge, read);
             if (!found)
-                throw Refusal(
+                refuse_edge(
                     from.where,
                     "at an edge this is neither the cell at the edge nor the one at the other edge of "
                     "the grid, which has " +
@@ -204,10 +214,10 @@ private:
         if (known == Past::nothing || known == Past::anything) {
             known = wanted;
         } else if (wanted != Past::anything && wanted != known) {
-            throw Refusal(from.where,
-                          "`" + field.name +
-                              "` is clamped in one place and goes around in another, and a field has "
-                              "one boundary");
+            refuse_edge(from.where,
+                        "`" + field.name +
+                            "` is clamped in one place and goes around in another, and a field has "
+                            "one boundary");
         }
     }
     // Both faces are periodic or none.
@@ -215,11 +225,10 @@ private:
         if (faces[0] != Past::periodic && faces[1] != Past::periodic) return;
         for (Past& each : faces) {
             if (each == Past::clamp)
-                throw Refusal(
-                    model_.object(field.object).where,
-                    "`" + field.name +
-                        "` is clamped at one face and goes around at the other, and a spec's axis is "
-                        "periodic at both or at none");
+                refuse_edge(model_.object(field.object).where,
+                            "`" + field.name +
+                                "` is clamped at one face and goes around at the other, and a spec's axis is "
+                                "periodic at both or at none");
             each = Past::periodic;
         }
     }

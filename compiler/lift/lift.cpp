@@ -48,6 +48,22 @@ std::string access_of(const Model& model, const Symbol& size) {
     return model.scalars[static_cast<std::size_t>(size.scalar)].access;
 }
 
+// An index that differs at an edge is a boundary, or what is read is chosen by a condition.
+void find_form_of(Lifted& result, const Options& options) {
+    try {
+        result.model = execute(result.unit, options.assume);
+        result.form = find_form(result.model, options.form);
+    } catch (const Refusal& refusal) {
+        if (!refusal.choosing_may_help) throw;
+        try {
+            result.model = execute(result.unit, options.assume, true);
+            result.form = find_form(result.model, options.form);
+        } catch (const Refusal&) {
+            throw refusal;
+        }
+    }
+}
+
 // Of the function that the unit names. Throws LiftError.
 void make_spec(Lifted& result, const Options& options, const std::string& name) {
     const c::Function& function = result.unit.functions[static_cast<std::size_t>(result.unit.function)];
@@ -59,8 +75,7 @@ void make_spec(Lifted& result, const Options& options, const std::string& name) 
                 function.where,
                 "the file is compiled with -ffast-math: what it computes is not said by its text",
                 {"leave the flag out of the arguments after --; the spec is then what the text says"});
-        result.model = execute(result.unit, options.assume);
-        result.form = find_form(result.model, options.form);
+        find_form_of(result, options);
         const Precision precision = find_precision(result.model, result.form);
         result.spec = write_spec(result.model, result.form, precision, options.form, name);
         const std::string mistake = first_mistake(result.spec.body);

@@ -29,6 +29,7 @@ public:
     std::vector<std::string> notes;
     std::vector<std::pair<SourceRange, std::string>> labels;
     bool unrolling_may_help = false;  // a subscript that must be known has a loop's index in it
+    bool choosing_may_help = false;   // an index at an edge is that of no boundary
 };
 
 struct Symbol {
@@ -185,6 +186,7 @@ struct Model {
 using Assumptions = std::map<std::string, std::int64_t>;
 
 // Executes unit.function with symbols for its numbers. Throws Refusal.
-Model execute(const c::Unit& unit, const Assumptions& assumptions = {});
+// chooses: what is read at an edge is chosen by a condition, and is no boundary.
+Model execute(const c::Unit& unit, const Assumptions& assumptions = {}, bool chooses = false);
 
 }  // namespace halo::lift

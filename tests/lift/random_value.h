@@ -133,6 +133,18 @@ protected:
         replace_all(text, "N", sizes()[axis]);
         return cell_with(pick<std::string>({"a", "a", "a", "c"}), axis, text);
     }
+    // A cell on one side or the other, by a condition.
+    Piece chosen_read() {
+        const int axis = static_cast<int>(random_() % static_cast<unsigned>(made_.rank));
+        const std::string i = index(axis), cell = cell_with(pick<std::string>({"a", "a", "c"}), axis, "@");
+        const std::size_t at = cell.find('@');
+        const std::string choice = pick<std::string>({" ? I - L : I + P", " ? I + P : I", " ? I : I - L"});
+        std::string text = choice;
+        replace_all(text, "I", i);
+        replace_all(text, "L", std::to_string(low_));
+        replace_all(text, "P", std::to_string(past_));
+        return value(cell.substr(0, at) + "(", {condition(), leaf(text)}, "", ")" + cell.substr(at + 1));
+    }
     // A value that reads beyond an edge in no cell, by a condition.
     Piece guarded_read() {
         const int axis = static_cast<int>(random_() % static_cast<unsigned>(made_.rank));
@@ -179,6 +191,7 @@ protected:
             if (!temporaries_.empty() && chance(0.4))
                 return leaf(temporaries_[random_() % temporaries_.size()]);
             if (has_edges_ && chance(0.25)) return chance(0.6) ? leaf(edge_cell()) : guarded_read();
+            if (has_edges_ && chance(0.1)) return chosen_read();
             if (chance(0.6)) return read();
             return chance(0.5) ? scalar(0) : leaf(real_literal());
         }

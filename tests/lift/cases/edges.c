@@ -139,9 +139,47 @@ float largest_step(int n, const float *restrict u) {
     return most;
 }
 
-// case reflected refused: at an edge this is neither: a mirror
+// case reflected: a mirror of one cell, which is no boundary and chosen by a condition
 void reflected(int n, const float *restrict u, float *restrict w) {
     for (int i = 0; i < n; i++) w[i] = u[i == 0 ? 1 : i - 1];
+}
+
+// case ahead_in_place: an update in place that reads itself at the last cell
+void ahead_in_place(int n, float *u) {
+    for (int i = 0; i < n; i++) u[i] = u[i] + u[i == n - 1 ? i : i + 1];
+}
+
+// case donor_cells: the sign of a flux says of which neighbours
+void donor_cells(int nx, int ny, const double *restrict flux, const double *restrict d, double *restrict mass) {
+    for (int j = 0; j < ny; j++)
+        for (int i = 2; i < nx - 1; i++) {
+            int upwind, donor, downwind;
+            if (flux[j * nx + i] > 0) {
+                upwind = i - 2;
+                donor = i - 1;
+                downwind = i;
+            } else {
+                upwind = i + 1;
+                donor = i;
+                downwind = i - 1;
+            }
+            const double before = d[j * nx + donor] - d[j * nx + upwind], after = d[j * nx + downwind] - d[j * nx + donor];
+            mass[j * nx + i] = flux[j * nx + i] * (d[j * nx + donor] + (before * after > 0 ? 0.5 * before : 0.0));
+        }
+}
+
+// case moved_by_sign: two choices in one index
+void moved_by_sign(int n, int m, const float *restrict v, const float *restrict u, float *restrict w) {
+    for (int j = 1; j < m - 1; j++)
+        for (int i = 1; i < n - 1; i++) {
+            const int c = j * n + i, di = v[c] > 0.5f ? -1 : 1, dj = v[c] < 0.2f ? -n : n;
+            w[c] = u[c + di] + u[c + di + dj];
+        }
+}
+
+// case stored_by_sign refused: which cell is written here depends on a condition: a store on one side or the other
+void stored_by_sign(int n, const float *restrict v, float *restrict w) {
+    for (int i = 1; i < n - 1; i++) w[v[i] > 0 ? i - 1 : i + 1] = v[i];
 }
 
 // case clamped_late refused: at an edge this is neither: one cell more than those beyond the edge is clamped

@@ -141,8 +141,7 @@ __global__ void fixed_rows(const float* __restrict__ u, float* __restrict__ w) {
     }
 }
 
-// case rows_of_any_number refused: how many cells there are is not said: a number of cells that is no number
-// of rows
+// case rows_of_any_number refused: how many cells there are is not said: a number of cells alone
 __global__ void rows_of_any_number(const float* __restrict__ u, float* __restrict__ w, int nx, int n) {
     const int idx = blockIdx.x * blockDim.x + threadIdx.x;
     if (idx >= n) return;
@@ -150,8 +149,7 @@ __global__ void rows_of_any_number(const float* __restrict__ u, float* __restric
     w[j * nx + i] = i > 0 ? u[idx - 1] : 0.0f;
 }
 
-// case heat_in_planes: threads of a plane, a loop over planes, and each neighbour beyond a face is the cell
-// itself
+// case heat_in_planes: a loop over planes, where beyond a face is the cell itself
 __global__ void heat_in_planes(const float* __restrict__ power, const float* __restrict__ in,
                                float* __restrict__ out, int nx, int ny, int nz, float side, float up) {
     const int i = blockDim.x * blockIdx.x + threadIdx.x, j = blockDim.y * blockIdx.y + threadIdx.y;
