@@ -136,7 +136,9 @@ private:
                     "`" + name + "` has " + std::to_string(touch.axes.size()) + " axes, and `" +
                         form_.fields[static_cast<std::size_t>(std::max(0, form_.statements.front().field))]
                             .name +
-                        "` has " + std::to_string(rank) + ": a field has a value at every cell of the grid");
+                        "` has " + std::to_string(rank) + ": a field has a value at every cell of the grid",
+                    {"fill an array that has a value for each cell in a loop before this one, and read "
+                     "that"});
             if (touch.read < 0) continue;
             ResolvedRead read;
             read.field = touch.field;
