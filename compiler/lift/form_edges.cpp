@@ -23,12 +23,22 @@ std::optional<std::int64_t> width(const Range& cells) {
     return (cells.upper - cells.lower).constant();
 }
 
+// Whether two of the bounds leave no cell.
+bool is_nowhere(const Bounds& bounds) {
+    return std::any_of(bounds.lower.begin(), bounds.lower.end(), [&](const Polynomial& lower) {
+        return std::any_of(bounds.upper.begin(), bounds.upper.end(), [&](const Polynomial& upper) {
+            return (upper - lower).constant().value_or(1) < 1;
+        });
+    });
+}
+
 // The cells of the statement in which it is read, by the conditions around it.
 Range cells_of(const Statement& each, const Read& read, std::size_t a) {
     Range cells = each.region[a];
     const AxisIndex& axis = each.axes[a];
     const auto found = read.bounds.find(axis.loop);
     if (found == read.bounds.end()) return cells;
+    if (is_nowhere(found->second)) return {cells.lower, cells.lower};
     if (const auto only = only_cell(read, axis)) return {*only, *only + 1};
     for (const Polynomial& lower : found->second.lower) {
         const auto above = (lower + axis.offset - cells.lower).constant();
@@ -45,10 +55,10 @@ Range cells_of(const Statement& each, const Read& read, std::size_t a) {
 
 std::optional<Polynomial> only_cell(const Read& read, const AxisIndex& to) {
     const auto found = read.bounds.find(to.loop);
-    if (found == read.bounds.end()) return std::nullopt;
+    if (found == read.bounds.end() || is_nowhere(found->second)) return std::nullopt;
     for (const Polynomial& lower : found->second.lower) {
         for (const Polynomial& upper : found->second.upper) {
-            if ((upper - lower).constant().value_or(0) == 1) return lower + to.offset;
+            if ((upper - lower).constant() == 1) return lower + to.offset;
         }
     }
     return std::nullopt;

@@ -201,6 +201,7 @@ std::vector<Polynomial> form_needs(const Model& model, const Form& form) {
         for (std::size_t a = 0; a < each.extents.size(); ++a) {
             need(each.extents[a]);
             need(each.pitch[a] - each.extents[a] + 1);
+            need(form.grid[a] - each.extents[a] + 1);
         }
     }
     for (const Statement& each : form.statements) {
