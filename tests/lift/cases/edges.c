@@ -221,3 +221,13 @@ void wrong_condition(int n, const float *restrict u, float *restrict w) {
 void part_of_a_turn(int n, int m, const float *restrict u, float *restrict w) {
     for (int i = 0; i < n; i++) w[i] = u[(i + 1) % m];
 }
+
+// case never_read: conditions that exclude each other, around a read past the last cell
+void never_read(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = i + 1 < n ? 2 * a[i] : (i < n - 1 ? a[i + 1] : a[i]);
+}
+
+// case one_cell_of_another: a fixed cell that a short loop never reaches
+void one_cell_of_another(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n - 1; i++) b[i] = i == 5 ? a[i] : 2 * b[i];
+}
