@@ -17,7 +17,7 @@ int Executor::symbol(Symbol::Kind kind, const std::string& name) {
         if (const auto found = symbols_.find(name); found != symbols_.end()) return found->second;
         symbols_[name] = static_cast<int>(model_.symbols.size());
     }
-    model_.symbols.push_back({kind, name, -1});
+    model_.symbols.push_back({kind, name, -1, std::nullopt});
     return static_cast<int>(model_.symbols.size()) - 1;
 }
 
@@ -48,8 +48,7 @@ Polynomial Executor::in_threads(Polynomial poly) {
             Polynomial launch;
             launch.add(product, 1);
             launch = launch + Polynomial::symbol(thread->second);
-            poly =
-                poly - *factor * launch + *factor * Polynomial::symbol(model_.loop(thread_loop(axis)).symbol);
+            poly = poly - *factor * launch + *factor * thread_index(axis);
         }
     }
     return poly;
@@ -61,6 +60,7 @@ int Executor::thread_loop(const std::string& axis) {
     made.name = "thread " + axis;
     made.symbol = symbol(Symbol::Kind::index, "thread." + axis);
     made.lower = 0;
+    if (const auto most = limits_.find(axis); most != limits_.end()) made.upper = most->second;
     made.parallel = true;
     made.where = unit_.functions[static_cast<std::size_t>(unit_.function)].where;
     const int id = static_cast<int>(model_.loops.size());
@@ -80,17 +80,49 @@ std::vector<int> Executor::loops_around() const {
 
 Bounds& Executor::bounds_of(int loop) {
     Bounds& bounds = state_.bounds[loop];
-    if (bounds.lower.empty()) bounds.lower.push_back(model_.loop(loop).lower);
+    if (bounds.lower.empty()) {
+        const Loop& of = model_.loop(loop);
+        bounds.lower.push_back(of.lower);
+        if (of.parallel && !of.upper.is_zero()) bounds.upper.push_back(of.upper);
+    }
     return bounds;
 }
 
 Model Executor::run() {
     const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
-    active_.push_back(unit_.function);
-    bind_parameters();
-    run_isolated(function.body, 0);
+    for (;;) {
+        active_.push_back(unit_.function);
+        try {
+            bind_parameters();
+            run_isolated(function.body, 0);
+            break;
+        } catch (const Flattened& found) {
+            rows_[found.key] = found.row;
+            model_.has_rows = true;
+            begin_again();
+        }
+    }
     finish();
     return std::move(model_);
+}
+
+// Symbols, numbers and arrays stay: what is known of the rows is made of them.
+void Executor::begin_again() {
+    model_.terms.clear();
+    model_.reads.clear();
+    model_.stores.clear();
+    model_.loops.clear();
+    model_.reductions.clear();
+    model_.needs.clear();
+    model_.remarks.clear();
+    state_ = {};
+    active_.clear();
+    declared_.clear();
+    threads_.clear();
+    limits_.clear();
+    striding_.clear();
+    rest_.clear();
+    open_loops_ = 0;
 }
 
 void Executor::bind_parameters() {
@@ -397,67 +429,9 @@ void Executor::merge(int condition, const State& before, State then) {
     state_.left = state_.left && then.left;
 }
 
-void Executor::add_guard(int id, bool holds, SourceRange where) {
-    const Term guard = model_.term(id);
-    if (guard.kind == Term::Kind::unary && guard.text == "not")
-        return add_guard(guard.operands[0], !holds, where);
-    const bool splits = guard.kind == Term::Kind::binary && guard.text == (holds ? "and" : "or");
-    if (splits) {
-        add_guard(guard.operands[0], holds, where);
-        add_guard(guard.operands[1], holds, where);
-        return;
-    }
-    if (known_truth(id) || has(Mutation::drop_condition)) return;
-    if (guard.kind == Term::Kind::binary && c::is_integer(model_.term(guard.operands[0]).type)) {
-        guard_by_comparison(guard, holds, id, where);
-        return;
-    }
-    state_.guards.push_back(holds ? id : negation(id, where));
-}
-
-// Narrows the loop over i where a condition such as i + c < n holds.
-void Executor::guard_by_comparison(const Term& comparison, bool holds, int id, SourceRange where) {
-    const auto give_up = [&] { state_.guards.push_back(holds ? id : negation(id, where)); };
-    const Term left = model_.term(comparison.operands[0]);
-    const Term right = comparison.operands.size() > 1 ? model_.term(comparison.operands[1]) : left;
-    const std::string op = comparison.text;
-    const bool is_order = op == "<" || op == "<=" || op == ">" || op == ">=";
-    if (left.kind != Term::Kind::integer || right.kind != Term::Kind::integer || (!is_order && op != "=="))
-        return give_up();
-    if (op == "==" && !holds) return give_up();
-    const Polynomial apart = left.poly - right.poly;
-    int loop = -1;
-    for (const int each : loops_around()) {
-        if (!apart.has(model_.loop(each).symbol)) continue;
-        if (loop >= 0) return give_up();
-        loop = each;
-    }
-    if (loop < 0 || model_.loop(loop).is_time) return give_up();
-    if (has(Mutation::drop_index_condition)) return;
-    const auto factor = apart.coefficient(model_.loop(loop).symbol);
-    const auto sign = factor ? factor->constant() : std::nullopt;
-    if (!sign || (*sign != 1 && *sign != -1)) return give_up();
-    // sign * i + rest OP 0
-    const Polynomial rest = apart.without(model_.loop(loop).symbol) * Polynomial(*sign);
-    Bounds& bounds = bounds_of(loop);
-    if (op == "==") {
-        bounds.lower.push_back(rest * Polynomial(-1));
-        bounds.upper.push_back(rest * Polynomial(-1) + 1);
-        return;
-    }
-    const bool is_less = (op == "<" || op == "<=") == holds;  // after a negation the other way round
-    const bool is_strict = (op == "<" || op == ">") == holds;
-    const bool from_above = is_less == (*sign == 1);
-    const Polynomial at = rest * Polynomial(-1);  // i < at, i <= at, i > at, i >= at
-    if (from_above)
-        bounds.upper.push_back(is_strict ? at : at + 1);
-    else
-        bounds.lower.push_back(is_strict ? at + 1 : at);
-}
-
-Model execute(const c::Unit& unit) {
+Model execute(const c::Unit& unit, const Assumptions& assumptions, bool chooses) {
     try {
-        return Executor(unit).run();
+        return Executor(unit, assumptions, chooses).run();
     } catch (const std::overflow_error&) {
         throw Refusal(unit.functions[static_cast<std::size_t>(unit.function)].where,
                       "a whole number is computed here that does not fit into 64 bits");

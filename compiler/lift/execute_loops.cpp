@@ -170,15 +170,39 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     if (is_narrow && (span(header.lower + std::min<std::int64_t>(header.step, 0)).low < counted.low ||
                       span(header.upper + std::max<std::int64_t>(header.step, 0)).high > counted.high))
         throw Refusal(header.where, "this loop may go further than its variable can count");
+    const auto has_loop = [&](const Polynomial& poly) {
+        const std::vector<int> around = loops_around();
+        return std::any_of(around.begin(), around.end(),
+                           [&](int each) { return poly.has(model_.loop(each).symbol); });
+    };
+    if (counted.low == 0 && has_loop(header.lower) && !natural(header.lower))
+        throw Refusal(condition->where, "this unsigned number begins at one that may be below zero");
     if (op == "!=" && header.step != 1 && header.step != -1)
         throw Refusal(condition->where, "this loop may count past where it ends");
     for (const int each : loops_around()) {
         const Loop& around = model_.loop(each);
         const bool depends = header.lower.has(around.symbol) || header.upper.has(around.symbol);
-        if (depends)
+        const auto count = (header.upper - header.lower).constant();
+        if (depends && count && *count <= kMaxIterations && !around.is_time)
+            header.is_window = true;
+        else if (depends)
             throw Refusal(condition->where, "how far this loop goes depends on `" + around.name +
                                                 "`: what is computed is no box of cells");
     }
+}
+
+// How a loop that has to be written out can be lifted.
+std::vector<std::string> Executor::assume_notes(const Polynomial& count) const {
+    std::vector<std::string> notes{
+        "sums and largest values over a loop by itself are lifted, as a spec's `reduce`, where they are read "
+        "after it alone"};
+    for (const Scalar& each : model_.scalars) {
+        if (each.symbol < 0 || !count.has(each.symbol)) continue;
+        notes.insert(notes.begin(), "a sum over neighbours is lifted for one number of them: --assume " +
+                                        each.access + "=4, or what it is");
+        break;
+    }
+    return notes;
 }
 
 int Executor::add_loop(const Header& header) {
@@ -236,6 +260,10 @@ Executor::BodyEffects Executor::effects_of_body(const State& before, int loop_id
 
 void Executor::run_loop(const c::Statement& loop) {
     const Header header = read_header(loop);
+    if (header.is_window) {
+        run_unrolled(loop, header);
+        return;
+    }
     const State before = state_;
     const auto count = (header.upper - header.lower).constant();
     const bool can_unroll =
@@ -264,10 +292,9 @@ void Executor::run_loop(const c::Statement& loop) {
         const bool accumulates =
             std::any_of(body.changed.begin(), body.changed.end(), [this](int id) { return is_result(id); });
         if (!can_unroll && !accumulates)
-            throw Refusal(
-                header.where, "this loop accumulates over cells, and how many they are is not known before",
-                {"sums and largest values over a loop by itself are lifted, as a spec's `reduce`, where "
-                 "they are read after it alone"});
+            throw Refusal(header.where,
+                          "this loop accumulates over cells, and how many they are is not known before",
+                          assume_notes(header.upper - header.lower));
         if (!accumulates) {
             state_ = before;
             run_unrolled(loop, header);
@@ -306,7 +333,8 @@ void Executor::run_loop(const c::Statement& loop) {
 
 void Executor::run_unrolled(const c::Statement& loop, const Header& header) {
     const State begin = state_;
-    const std::int64_t count = *(header.upper - header.lower).constant();
+    const bool is_shorter = header.is_window && has(Mutation::shorten_window);
+    const std::int64_t count = *(header.upper - header.lower).constant() - (is_shorter ? 1 : 0);
     const std::int64_t step = std::abs(header.step);
     for (std::int64_t k = 0; k < count; k += step) {
         if (++iterations_ > 20'000)

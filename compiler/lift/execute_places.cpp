@@ -86,6 +86,14 @@ Value Executor::scalar(Scalar wanted) {
             wanted.symbol = symbol(Symbol::Kind::size, wanted.name);
             model_.symbols[static_cast<std::size_t>(wanted.symbol)].scalar =
                 static_cast<int>(model_.scalars.size());
+            if (const auto said = assumptions_.find(wanted.access); said != assumptions_.end()) {
+                const Span all = span_of(wanted.number);
+                const auto value = static_cast<double>(said->second);
+                if (value < all.low || value > all.high)
+                    throw Refusal(wanted.where, "`" + wanted.access + "` cannot be " +
+                                                    std::to_string(said->second) + ", as --assume says");
+                model_.symbols[static_cast<std::size_t>(wanted.symbol)].assumed = said->second;
+            }
         }
         const c::Variable& named = variable(wanted.variable);
         const bool is_pointer = type(named.type).kind == c::Type::Kind::pointer;
@@ -94,12 +102,15 @@ Value Executor::scalar(Scalar wanted) {
         found = scalars_.emplace(key, static_cast<int>(model_.scalars.size()) - 1).first;
     }
     const Scalar& known = model_.scalars[static_cast<std::size_t>(found->second)];
+    const auto number_of_symbol = [&] {
+        const auto& assumed = model_.symbols[static_cast<std::size_t>(known.symbol)].assumed;
+        return assumed ? Polynomial(*assumed) : Polynomial::symbol(known.symbol);
+    };
     if (known.symbol >= 0 && known.number == Number::boolean) {
-        const int held = whole(Polynomial::symbol(known.symbol), Number::i32, wanted.where);
+        const int held = whole(number_of_symbol(), Number::i32, wanted.where);
         return Value::of(compare("!=", held, whole(0, Number::i32, wanted.where), wanted.where));
     }
-    if (known.symbol >= 0)
-        return Value::of(whole(Polynomial::symbol(known.symbol), known.number, wanted.where));
+    if (known.symbol >= 0) return Value::of(whole(number_of_symbol(), known.number, wanted.where));
     Term made;
     made.kind = Term::Kind::scalar;
     made.type = known.number;
@@ -141,7 +152,7 @@ Place Executor::place(int id) {
             Place made;
             made.kind = Place::Kind::element;
             made.pointer = pointer(from.operands[0]);
-            if (made.pointer.path.empty()) made.pointer = move(made.pointer, made.pointer.type, 0).pointer;
+            if (made.pointer.path.empty()) made.pointer = move(made.pointer, made.pointer.type, {}).pointer;
             return made;
         }
         case ExprKind::member:
@@ -178,8 +189,13 @@ Place Executor::subscript(const c::Expr& from) {
     if (index.kind != Value::Kind::term)
         throw Refusal(expr(from.operands[1]).where, index.reason.empty() ? "this is no index" : index.reason);
     const Term& by = model_.term(index.term);
-    if (by.kind == Term::Kind::integer) {
-        made.pointer = move(at, at.type, by.poly).pointer;
+    if (const auto place = index_of(index.term)) {
+        made.pointer = move(at, at.type, *place).pointer;
+    } else if (const auto chosen = made.kind == Place::Kind::element &&
+                                           type(at.type).kind == c::Type::Kind::number && by.text != "mod"
+                                       ? chosen_place(at, index.term, {})
+                                       : std::nullopt) {
+        return *chosen;
     } else {
         // a[(t + 1) % 2]: one of several rotating arrays
         const bool is_remainder = by.kind == Term::Kind::binary && by.text == "mod";
@@ -191,11 +207,14 @@ Place Executor::subscript(const c::Expr& from) {
                 expr(from.operands[1]).where,
                 "the index is itself read from an array: which neighbour it is differs from cell to cell",
                 {"indirect accesses are no stencil"});
-        if (count < 1 || counted.kind != Term::Kind::integer || state_.loops.empty())
-            throw Refusal(
+        if (count < 1 || counted.kind != Term::Kind::integer || state_.loops.empty()) {
+            Refusal refusal(
                 expr(from.operands[1]).where,
                 "which cell this is depends on more than the loops: the index is not a sum of loop indices "
                 "and numbers");
+            refusal.unrolling_may_help = true;  // of a choice by two indices
+            throw refusal;
+        }
         const int time = model_.loop(state_.loops.front()).symbol;
         const Polynomial rest = counted.poly - Polynomial::symbol(time);
         if (!rest.constant())
@@ -223,9 +242,12 @@ bool Executor::reads_array(int id) const {
 
 std::int64_t Executor::flat_index(const Pointer& at, SourceRange where) const {
     Polynomial sum;
-    for (const PathEntry& entry : at.path)
+    bool has_edges = false;
+    for (const PathEntry& entry : at.path) {
         sum = sum + entry.index * entry.stride;
-    if (const auto fixed = sum.constant()) return *fixed;
+        has_edges = has_edges || !entry.edges.empty();
+    }
+    if (const auto fixed = sum.constant(); fixed && !has_edges) return *fixed;
     Refusal refusal(where, "which element of this small array is meant is not known before the loops");
     refusal.unrolling_may_help = true;
     throw refusal;
@@ -298,6 +320,8 @@ Value Executor::load(const Place& from, SourceRange where) {
             return constant_element(from.variable, from.pointer, where);
         case Place::Kind::element:
             return load_element(from.pointer, where);
+        case Place::Kind::chosen:
+            return load_chosen(from, where);
     }
     return Value::none("this is not understood");
 }
@@ -356,6 +380,8 @@ Value Executor::load_element(const Pointer& at, SourceRange where) {
     made.path = at.path;
     made.sequence = static_cast<int>(state_.stores.size());
     made.loops = loops_around();
+    for (const int loop : made.loops)
+        made.bounds[loop] = bounds_of(loop);
     made.where = where;
     Term read;
     read.kind = Term::Kind::read;
@@ -375,6 +401,8 @@ void Executor::name_heap(const Value& given, const std::string& name) {
 }
 
 void Executor::assign(const Place& to, Value given, SourceRange where) {
+    if (to.kind == Place::Kind::chosen)
+        throw Refusal(where, "which cell is written here depends on a condition");
     if (to.kind == Place::Kind::constant)
         throw Refusal(where, "what is assigned here belongs to a struct or is constant");
     if (to.kind == Place::Kind::element) {
@@ -385,6 +413,10 @@ void Executor::assign(const Place& to, Value given, SourceRange where) {
         if (given.kind != Value::Kind::term)
             throw Refusal(where, given.reason.empty() ? "this is no number" : given.reason);
         if (of.is_const) throw Refusal(where, "this array is constant");
+        for (const PathEntry& entry : to.pointer.path) {
+            if (!entry.edges.empty())
+                throw Refusal(where, "which cell is written here differs at an edge of the grid");
+        }
         require_exact(given.term, loops_around());
         Store made;
         made.object = to.pointer.object;
@@ -427,7 +459,8 @@ Value Executor::assignment(const c::Expr& from) {
     const Value before = load(to, expr(from.operands[0]).where);
     if (before.kind == Value::Kind::pointer) {
         const Polynomial by = known_integer(from.operands[1], "what the pointer is moved by");
-        Value moved = move(before.pointer, before.pointer.type, from.text == "+=" ? by : by * Polynomial(-1));
+        Value moved =
+            move(before.pointer, before.pointer.type, {from.text == "+=" ? by : by * Polynomial(-1), {}});
         assign(to, moved, from.where);
         return moved;
     }
@@ -452,7 +485,7 @@ Value Executor::step(const c::Expr& from) {
     const std::int64_t by = from.text.find("++") != std::string::npos ? 1 : -1;
     Value after;
     if (before.kind == Value::Kind::pointer)
-        after = move(before.pointer, before.pointer.type, by);
+        after = move(before.pointer, before.pointer.type, {by, {}});
     else if (before.kind == Value::Kind::term && c::is_integer(model_.term(before.term).type))
         after = arithmetic("+", before.term, whole(by, model_.term(before.term).type),
                            model_.term(before.term).type, from.where);

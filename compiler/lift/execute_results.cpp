@@ -3,6 +3,8 @@
 #include <set>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/form.h"
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
@@ -109,21 +111,31 @@ void Executor::name_scalars_of_arrays() {
     std::set<int> grids;
     for (const Store& store : model_.stores)
         grids.insert(store.object);
-    const auto is_fixed = [](const PathEntry& entry) { return !entry.modulus && entry.index.constant(); };
-    for (const Term& each : model_.terms) {
-        if (each.kind != Term::Kind::read) continue;
-        const Read& read = model_.read(each.index);
-        if (!std::all_of(read.path.begin(), read.path.end(), is_fixed)) grids.insert(read.object);
+    const auto is_fixed = [](const PathEntry& entry) {
+        return !entry.modulus && entry.edges.empty() && entry.level == 0 && entry.index.constant() &&
+               entry.stride.constant();
+    };
+    const auto is_number = [&](const Read& read) {
+        return std::all_of(read.path.begin(), read.path.end(), is_fixed);
+    };
+    for (const Store& store : model_.stores) {  // and not what was read in attempts that were given up
+        for (const int id : terms_of(model_, store)) {
+            const Term& each = model_.term(id);
+            if (each.kind == Term::Kind::read && !is_number(model_.read(each.index)))
+                grids.insert(model_.read(each.index).object);
+        }
     }
     for (std::size_t i = 0; i < model_.terms.size(); ++i) {
         Term each = model_.terms[i];
         if (each.kind != Term::Kind::read) continue;
         const Read& read = model_.read(each.index);
         const Object& list = model_.object(read.object);
-        if (grids.count(read.object) || c::is_integer(each.type) || !list.members.empty()) continue;
+        const bool is_list = is_number(read) && list.members.empty() && !c::is_integer(each.type);
+        if (!is_list || grids.count(read.object)) continue;
         std::int64_t flat = 0;
         for (const PathEntry& entry : read.path)
-            flat += *entry.index.constant() * entry.stride.constant().value_or(0);
+            flat += *entry.index.constant() * *entry.stride.constant();
+        if (has(Mutation::shift_weight)) ++flat;
         Scalar wanted;
         wanted.name = list.name + (flat == 0 && read.path.size() == 1 ? "" : "_" + std::to_string(flat));
         wanted.access = list.name + "[" + std::to_string(flat) + "]";

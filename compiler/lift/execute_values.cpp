@@ -214,38 +214,25 @@ Value Executor::unary(const c::Expr& from) {
     return Value::of(add(made));
 }
 
-Value Executor::move(Pointer from, int pointed_type, const Polynomial& by) {
-    const Polynomial stride = elements(pointed_type);
-    for (PathEntry& entry : from.path) {
-        if (entry.level == from.level && entry.stride == stride && !entry.modulus) {
-            entry.index = entry.index + by;
-            return Value::of(from);
-        }
-    }
-    PathEntry entry;
-    entry.level = from.level;
-    entry.stride = stride;
-    entry.index = by;
-    from.path.push_back(entry);
-    return Value::of(from);
-}
-
 Value Executor::binary(const c::Expr& from) {
     const Value left = value(from.operands[0]);
     if (left.kind == Value::Kind::pointer) {
         if (from.text != "+" && from.text != "-") return Value::none("pointers are compared here");
-        const std::optional<Polynomial> by = integer(from.operands[1]);
+        const std::optional<Shift> by = shift(from.operands[1]);
         if (!by) return Value::none("a pointer is moved by a number that is not known before the loops");
-        return move(left.pointer, left.pointer.type, from.text == "+" ? *by : *by * Polynomial(-1));
+        return move(left.pointer, left.pointer.type, from.text == "+" ? *by : opposite_of(*by));
     }
     const bool may_be_skipped = from.text == "&&" || from.text == "||";
     const std::optional<State> before =
         may_be_skipped && has_effects(from.operands[1]) ? std::optional(state_) : std::nullopt;
-    const Value right = value(from.operands[1]);
+    const Value right =
+        may_be_skipped && left.kind == Value::Kind::term
+            ? value_where(truth(left.term, from.where), from.text == "&&", from.operands[1], from.where)
+            : value(from.operands[1]);
     if (before && has_changed(*before))
         return Value::none("something is changed in one branch of a condition");
     if (right.kind == Value::Kind::pointer && from.text == "+") {
-        const std::optional<Polynomial> by = integer(from.operands[0]);
+        const std::optional<Shift> by = shift(from.operands[0]);
         if (by) return move(right.pointer, right.pointer.type, *by);
     }
     if (left.kind != Value::Kind::term) return left;
@@ -320,6 +307,7 @@ Value Executor::arithmetic(const std::string& op, int left, int right, Number re
             return Value::of(computed(a.poly * Polynomial(std::int64_t{1} << *b.poly.constant()), result,
                                       {left, right}, where));
         }
+        if (const auto index = index_arithmetic(op, left, right, result, where)) return Value::of(*index);
         if (a.kind == Term::Kind::integer && b.kind == Term::Kind::integer) {
             const Polynomial made = op == "+"   ? a.poly + b.poly
                                     : op == "-" ? a.poly - b.poly
@@ -440,12 +428,23 @@ bool Executor::has_changed(const State& before) const {
            state_.cells != before.cells;
 }
 
+// Evaluates what is computed where the condition holds, or does not.
+Value Executor::value_where(int condition, bool holds, int id, SourceRange where) {
+    const std::vector<int> guards = state_.guards;
+    const std::map<int, Bounds> bounds = state_.bounds;
+    add_guard(condition, holds, where);
+    Value found = value(id);
+    state_.guards = guards;
+    state_.bounds = bounds;
+    return found;
+}
+
 Value Executor::conditional(const c::Expr& from) {
     const int condition = truth(term(from.operands[0]), from.where);
     if (const auto decided = known_truth(condition)) return value(from.operands[*decided ? 1 : 2]);
     const State before = state_;
-    const Value then = value(from.operands[1]);
-    const Value otherwise = value(from.operands[2]);
+    const Value then = value_where(condition, true, from.operands[1], from.where);
+    const Value otherwise = value_where(condition, false, from.operands[2], from.where);
     if (has_changed(before)) return Value::none("something is changed in one branch of a condition");
     return merged(condition, then, otherwise, from.where);
 }

@@ -117,6 +117,10 @@ int Executor::truncated(int id, Number to, SourceRange where) {
     held.needs = from.needs;
     const Polynomial poly = held.poly;
     const Span all = span(poly);
+    const bool is_thread = std::any_of(rows_.begin(), rows_.end(), [&](const auto& each) {
+        return thread_index(each.first) == poly;  // numbered through: a cell's
+    });
+    if (is_thread) return made;
     if (all.low < static_cast<double>(least_of(to))) held.needs.push_back(poly - Polynomial(least_of(to)));
     // Assumes that indices of cells fit into their types.
     const bool counts_cells = std::any_of(poly.terms().begin(), poly.terms().end(), [&](const auto& term) {
@@ -149,6 +153,7 @@ bool Executor::is_never_negative(Polynomial poly, const std::vector<int>& loops)
     if (span(poly).low >= 0) return true;
     return std::any_of(loops.begin(), loops.end(), [&](int loop) {
         const Loop& of = model_.loop(loop);
+        if (of.parallel && of.upper.is_zero()) return false;  // over threads
         return span(poly - (of.upper - of.lower - 1)).low >= 0;
     });
 }
@@ -194,6 +199,11 @@ Value Executor::whole_division(const std::string& op, int left, int right, Numbe
     if (op == "&") {
         if (by != 1) return Value::none("arithmetic on bits is not lifted");
         by = 2;
+    }
+    if (const auto found = op == "&" ? std::nullopt : flat_division(op, left, right, result, where))
+        return Value::of(*found);
+    if (op == "%") {
+        if (const auto wrapped = wrapped_index(left, right, result, where)) return Value::of(*wrapped);
     }
     if (op == "%" && by == 0)
         return Value::none(

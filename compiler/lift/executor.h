@@ -27,6 +27,12 @@ struct Pointer {
     friend bool operator==(const Pointer&, const Pointer&) = default;
 };
 
+struct Shift {  // by which a pointer is moved
+    Polynomial by;
+    std::vector<Edge> edges;
+    friend bool operator==(const Shift&, const Shift&) = default;
+};
+
 struct Value;
 struct Closure {
     int expr = -1;
@@ -55,17 +61,21 @@ struct Place {
         variable,
         element,  // of an array, or a part of one: pointer.type says what lies there
         cell,     // of a small array that is the function's own: variable, index
+        chosen,   // by a condition that differs from cell to cell: one of two
         constant  // of an array of constants: variable; pointer.path says which
     };
     Kind kind = Kind::variable;
     int variable = -1;
     std::int64_t index = 0;
     Pointer pointer;
+    int condition = -1;
+    std::shared_ptr<const Place> then, otherwise;
 };
 
 class Executor {
 public:
-    explicit Executor(const c::Unit& unit) : unit_(unit) {}
+    Executor(const c::Unit& unit, const Assumptions& assumptions, bool chooses)
+        : unit_(unit), assumptions_(assumptions), chooses_(chooses) {}
     Model run();
 
 private:
@@ -87,6 +97,7 @@ private:
         Polynomial lower, upper;
         std::int64_t step = 1;
         bool descending = false, parallel = false;
+        bool is_window = false;  // of a fixed number of cells around that of a loop around it
         std::string name;
         SourceRange where;
     };
@@ -118,7 +129,9 @@ private:
     void merge(int condition, const State& before, State then);
     Value merged(int condition, const Value& then, const Value& otherwise, SourceRange where);
     void add_guard(int term, bool holds, SourceRange where);
-    void guard_by_comparison(const Term& comparison, bool holds, int term, SourceRange where);
+    void narrow_by_alternatives();
+    std::optional<bool> decided(const Term& comparison);
+    bool narrow(const Term& comparison, bool holds);
 
     // loops (execute_loops.cpp)
     void run_loop(const c::Statement& loop);
@@ -128,6 +141,7 @@ private:
     void read_condition(const c::Statement& loop, Header& header, const Polynomial& start);
     void run_unrolled(const c::Statement& loop, const Header& header);
     void run_body(const c::Statement& loop, const Header& header, int loop_id);
+    std::vector<std::string> assume_notes(const Polynomial& count) const;
     int add_loop(const Header& header);
     bool mentions(int expr, int variable) const;
     bool has_effects(int expr) const;
@@ -172,8 +186,45 @@ private:
     bool is_never_negative(const Polynomial& poly) const;
     bool has_changed(const State& before) const;
     Value conditional(const c::Expr& expr);
+    Value value_where(int condition, bool holds, int expr, SourceRange where);
     Value unary(const c::Expr& expr);
-    Value move(Pointer pointer, int type, const Polynomial& by);
+    static Shift opposite_of(Shift shift);
+    static std::optional<Shift> combined(const std::string& op, const Shift& a, const Shift& b);
+    Value move(Pointer pointer, int type, const Shift& by);
+    // Indices at edges (execute_edges.cpp).
+    struct Side {
+        int loop = -1;
+        bool is_below = false;
+        Polynomial bound;
+    };
+    std::optional<Shift> index_of(int term);
+    std::optional<Shift> index_where(int term, const std::map<int, bool>& known, int& unknown);
+    std::optional<Place> chosen_place(const Pointer& at, int index, std::map<int, bool> known);
+    Value load_chosen(const Place& from, SourceRange where);
+    int index_term(const Shift& from, c::Number type, SourceRange where);
+    std::optional<Shift> shift(int expr);
+    std::optional<int> index_arithmetic(const std::string& op, int left, int right, c::Number type,
+                                        SourceRange where);
+    std::optional<Side> side(const Term& comparison);
+    Bounds known_bounds(int loop) const;
+    bool varies(const Polynomial& poly) const;
+    std::optional<Shift> chosen_index(const Term& test, const Shift& then, const Shift& otherwise);
+    std::optional<Shift> extremum(const Term& test, const Shift& then, const Shift& otherwise);
+    std::optional<int> wrapped_index(int left, int right, c::Number type, SourceRange where);
+    // Threads that are numbered through (execute_flat.cpp).
+    struct Flattened {  // thrown: the index of that name is divided into rows of that length
+        std::string key;
+        Polynomial row;
+    };
+    Polynomial thread_index(const std::string& key);
+    std::optional<Polynomial> divided_index(const std::string& op, const Polynomial& whole,
+                                            const Polynomial& by) const;
+    std::optional<int> flat_division(const std::string& op, int left, int right, c::Number type,
+                                     SourceRange where);
+    std::optional<Polynomial> compared_rows(const std::string& key, const Polynomial& bound,
+                                            std::string& row);
+    std::optional<Side> flat_side(const std::string& op, const Polynomial& apart);
+    void begin_again();
     // Whole numbers as C has them (execute_whole.cpp).
     struct Span {
         double low = 0, high = 0;
@@ -235,13 +286,17 @@ private:
     bool is_integer_type(int type_id) const { return c::is_integer(type(type_id).number); }
 
     const c::Unit& unit_;
+    const Assumptions& assumptions_;
+    const bool chooses_;  // at an edge, by a condition
     Model model_;
     State state_;
     std::map<std::string, int> symbols_, objects_, scalars_;
     std::map<int, Polynomial> element_counts_;
     std::vector<int> active_;              // functions being executed
     std::vector<std::set<int>> declared_;  // by each of them that is called: its variables
-    std::map<std::string, int> threads_;   // loop of x, y, z
+    std::map<std::string, int> threads_;   // loop of x, y, z, or of what they are divided into
+    std::map<std::string, Polynomial> rows_,
+        limits_;              // by which one is divided; how far it goes, where known
     std::set<int> striding_;  // of these, those that a loop over further cells has taken the place of
     using Rest = std::pair<const std::vector<int>*, std::size_t>;  // of a list of statements, from there on
     std::vector<Rest> rest_;  // what follows the statement that runs, innermost last

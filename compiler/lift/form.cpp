@@ -5,6 +5,8 @@
 
 #include "compiler/lift/form_aliases.h"
 #include "compiler/lift/form_axes.h"
+#include "compiler/lift/form_edges.h"
+#include "compiler/lift/form_extents.h"
 #include "compiler/lift/mutation.h"
 
 namespace halo::lift {
@@ -21,21 +23,16 @@ public:
         collect();
         resolve_all();
         find_regions();
-        find_extents();
+        find_touched(model_, axes_, form_);
+        ExtentFinder(model_, axes_, form_, touches_).find();
         find_versions();
         find_roles();
+        find_boundaries(model_, form_);
         check_coverage();
         return std::move(form_);
     }
 
 private:
-    struct Touch {  // an access of a statement
-        int field = -1;
-        std::vector<AxisIndex> axes;
-        SourceRange where;
-        int read = -1;  // -1: the store
-    };
-
     const Store& store(std::size_t i) const { return model_.stores[i]; }
     std::vector<int> reads_of(std::size_t i) const { return halo::lift::reads_of(model_, store(i)); }
 
@@ -139,18 +136,22 @@ private:
                     "`" + name + "` has " + std::to_string(touch.axes.size()) + " axes, and `" +
                         form_.fields[static_cast<std::size_t>(std::max(0, form_.statements.front().field))]
                             .name +
-                        "` has " + std::to_string(rank) + ": a field has a value at every cell of the grid");
+                        "` has " + std::to_string(rank) + ": a field has a value at every cell of the grid",
+                    {"fill an array that has a value for each cell in a loop before this one, and read "
+                     "that"});
             if (touch.read < 0) continue;
             ResolvedRead read;
             read.field = touch.field;
             for (std::size_t a = 0; a < rank; ++a) {
-                const AxisIndex &from = touch.axes[a], &to = made.axes[a];
-                if (from.loop != to.loop) throw_unrelated(touch, name, from, to);
-                const auto offset = (from.offset - to.offset).constant();
+                const AxisIndex from = touch.axes[a], to = made.axes[a];
+                const auto only = from.loop < 0 ? only_cell(model_.read(touch.read), to) : std::nullopt;
+                if (from.loop != to.loop && !only) throw_unrelated(touch, name, from, to);
+                const auto offset = (from.offset - only.value_or(to.offset)).constant();
                 if (!offset)
                     throw Refusal(touch.where,
                                   "how far this is from the cell that is written is not a number: " +
-                                      model_.text(from.offset - to.offset));
+                                      model_.text(from.offset - to.offset),
+                                  assume_notes(from.offset - to.offset));
                 if (*offset > 512 || *offset < -512)
                     throw Refusal(touch.where, "this is " + std::to_string(*offset) +
                                                    " cells away, and a stencil reaches 512 at most");
@@ -158,6 +159,15 @@ private:
             }
             made.reads[touch.read] = read;
         }
+    }
+
+    std::vector<std::string> assume_notes(const Polynomial& apart) const {
+        for (const Scalar& each : model_.scalars) {
+            if (each.symbol >= 0 && apart.has(each.symbol))
+                return {"for one value of `" + each.access + "` it may be one: --assume " + each.access +
+                        "=2, or what it is"};
+        }
+        return {};
     }
 
     [[noreturn]] void throw_unrelated(const Touch& touch, const std::string& name, const AxisIndex& from,
@@ -191,108 +201,6 @@ private:
                                        tightest(model_, bounds.upper, false, from.where) + axis.offset});
             }
         }
-    }
-
-    void find_extents() {
-        const std::size_t rank = form_.axes.size();
-        std::vector<std::map<int, Polynomial>> needed(rank);  // by field
-        for (std::size_t i = 0; i < form_.statements.size(); ++i) {
-            const Statement& each = form_.statements[i];
-            for (const Touch& touch : touches_[i]) {
-                for (std::size_t a = 0; a < rank; ++a)
-                    need(needed[a], each, touch, a);
-            }
-        }
-        for (std::size_t a = 0; a < rank; ++a)
-            settle_extent(a, needed[a]);
-    }
-
-    void need(std::map<int, Polynomial>& needed, const Statement& each, const Touch& touch,
-              std::size_t a) const {
-        const Polynomial shift = touch.axes[a].offset - each.axes[a].offset;
-        const Polynomial low = each.region[a].lower + shift, high = each.region[a].upper + shift;
-        const auto first = low.constant();
-        if (first && *first < 0)
-            throw Refusal(
-                touch.where,
-                "this reads before the first cell: the loop begins " + std::to_string(-*first) +
-                    (*first == -1 ? " cell" : " cells") + " too early for it",
-                {"where a row's first cell sees the end of the row before, no boundary of a spec is meant"});
-        const auto found = needed.find(touch.field);
-        if (found == needed.end()) {
-            needed[touch.field] = high;
-            return;
-        }
-        const auto apart = (high - found->second).constant();
-        if (apart && *apart > 0) found->second = high;
-        if (apart) return;
-        // A box at a fixed distance from the low edge says nothing about the extent, nor does one from the
-        // high.
-        if (found->second.constant())
-            found->second = high;
-        else if (!high.constant())
-            throw Refusal(touch.where, "how many cells there are is not clear: `" +
-                                           model_.text(found->second) + "` or `" + model_.text(high) + "`");
-    }
-
-    std::optional<Polynomial> told_extent(int field_id, std::size_t a) const {
-        const Geometry& geometry = axes_.geometry(form_.fields[static_cast<std::size_t>(field_id)].object);
-        return geometry.axes[geometry.axes.size() - 1 - a].extent;
-    }
-
-    // Rotating arrays are of one size.
-    int group_of(int field_id) const {
-        const Field& of = form_.fields[static_cast<std::size_t>(field_id)];
-        if (model_.after_step.count(of.object)) return -1;
-        return of.object;
-    }
-
-    // The larger of two numbers of cells; a fixed one lies within one that is not.
-    Polynomial larger(const Polynomial& a, const Polynomial& b, std::size_t axis, int field_id) const {
-        const auto apart = (a - b).constant();
-        if (apart) return *apart > 0 ? a : b;
-        if (a.constant()) return b;
-        if (b.constant()) return a;
-        const Field& of = form_.fields[static_cast<std::size_t>(field_id)];
-        throw Refusal(model_.object(of.object).where, "the arrays have no common grid: along " +
-                                                          form_.axes[axis] + " there are " + model_.text(a) +
-                                                          " cells and " + model_.text(b));
-    }
-
-    void settle_extent(std::size_t a, const std::map<int, Polynomial>& needed) {
-        std::map<int, Polynomial> of_group;
-        std::optional<std::int64_t> low;  // cells that nothing touches
-        for (const auto& [id, cells] : needed) {
-            const auto found = of_group.emplace(group_of(id), cells).first;
-            found->second = larger(found->second, cells, a, id);
-        }
-        for (const Statement& each : form_.statements) {
-            const std::int64_t begin = each.region[a].lower.constant().value_or(0);
-            low = std::min(low.value_or(begin), begin);
-        }
-        std::optional<Polynomial> grid, untold;
-        for (const auto& [id, own] : needed) {
-            Field& of = form_.fields[static_cast<std::size_t>(id)];
-            const Polynomial cells = of_group.at(group_of(id));
-            const std::optional<Polynomial> told = told_extent(id, a);
-            const auto spare = told ? (*told - cells).constant() : std::optional<std::int64_t>();
-            if (spare && *spare < 0)
-                throw Refusal(model_.object(of.object).where,
-                              "`" + of.name + "` has " + model_.text(*told) + " cells along " +
-                                  form_.axes[a] + ", and the loops go up to " + model_.text(cells),
-                              {"where a row's last cell sees the row after, no boundary of a spec is meant"});
-            const bool is_thin = told && !spare && cells.constant();  // a box at the low edge
-            of.extents.resize(form_.axes.size());
-            of.pitch.resize(form_.axes.size());
-            of.extents[a] = spare || is_thin ? *told : with_margin(cells, *low);
-            of.pitch[a] = told.value_or(of.extents[a]);
-            if (told && !spare && !is_thin)
-                untold = untold ? larger(*untold, of.extents[a], a, id) : of.extents[a];
-            if (told && !spare && !is_thin) wide_ = of.pitch[a];
-            grid = grid ? larger(*grid, of.extents[a], a, id) : of.extents[a];
-        }
-        if (untold) form_.assumptions.push_back(model_.text(*untold) + " <= " + model_.text(wide_));
-        form_.grid.push_back(*grid);
     }
 
     // ---- what is seen
@@ -365,6 +273,14 @@ private:
             if (p < q) ++before;
             const bool shares =
                 !writer.loops.empty() && !reader.loops.empty() && writer.loops[0] == reader.loops[0];
+            if (shares && !read.edges.empty()) {
+                Refusal refusal(from.where,
+                                "this reads `" + form_.fields[static_cast<std::size_t>(read.field)].name +
+                                    "` beyond an edge in the loops that write it: what it sees there depends "
+                                    "on their order");
+                refusal.choosing_may_help = true;
+                throw refusal;
+            }
             const int difference = shares ? order(writer, reader, read.offset, from.where) : 0;
             const bool is_seen = difference < 0 || (difference == 0 && static_cast<int>(p) < from.sequence);
             if (is_seen && p >= q) carried = static_cast<int>(p);
@@ -459,6 +375,13 @@ private:
     bool covers(const Statement& writer, const Statement& reader, const ResolvedRead& read) const {
         if (writer.field != read.field || !store(static_cast<std::size_t>(writer.store)).guards.empty())
             return false;
+        if (!read.edges.empty()) {  // around the grid, or anywhere
+            for (std::size_t a = 0; a < form_.axes.size(); ++a) {
+                const Range& cells = writer.region[a];
+                if (!(cells.lower == Polynomial(0)) || !(cells.upper == form_.grid[a])) return false;
+            }
+            return true;
+        }
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {
             const auto low = (reader.region[a].lower + read.offset[a] - writer.region[a].lower).constant();
             const auto high = (writer.region[a].upper - reader.region[a].upper - read.offset[a]).constant();
@@ -482,7 +405,6 @@ private:
     const FormOptions& options_;
     AxisFinder axes_;
     Form form_;
-    Polynomial wide_;  // how far apart rows lie that are longer than what is used of them
     std::vector<std::vector<Touch>> touches_;  // by statement
 };
 

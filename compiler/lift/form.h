@@ -2,6 +2,9 @@
 // far each read reaches, and whether it sees what was there before or what the step has written. Plain data.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -13,6 +16,8 @@ namespace halo::lift {
 
 // An array, or one of several that rotate, as in a[t % 2].
 struct Field {
+    // What is read beyond a face: nothing, what is not looked at, the cell at the edge, the one at the other.
+    enum class Past : std::uint8_t { nothing, anything, clamp, periodic };
     std::string name;
     int object = -1;
     std::optional<int> modulus, phase;
@@ -27,6 +32,7 @@ struct Field {
     bool is_state = false;  // else, where written, an output
     int after_step = -1;    // the field that is called like this one after a step; itself: no swap
     int writes = 0;
+    std::vector<std::array<Past, 2>> past;  // by axis; at the low and at the high face
 };
 
 struct AxisIndex {  // a subscript along one axis: the loop's index, if any, plus offset
@@ -43,10 +49,21 @@ struct Range {
     Polynomial lower, upper;  // half-open
 };
 
+struct ReadEdge {  // the cells of a statement that read another cell than the offset says
+    std::size_t axis = 0;
+    bool is_low = false;
+    Range cells;
+    std::optional<Polynomial> fixed;  // all of them this cell; else
+    Polynomial apart;                 // each the one so far away
+};
+
 struct ResolvedRead {
     int field = -1;
     bool is_new = false;      // sees what the step has written so far
     std::vector<int> offset;  // cells, by axis
+    std::vector<ReadEdge> edges;
+    std::vector<Range> cells;                 // of the statement, in which it is read; by axis
+    std::vector<std::vector<Range>> touched;  // cells of the array; by axis
 };
 
 struct Statement {
@@ -74,6 +91,10 @@ struct FormOptions {
 
 // Throws Refusal.
 Form find_form(const Model& model, const FormOptions& options);
+
+// What must be 1 at least, so that each statement has cells and stays within the arrays: where it is, the
+// spec computes what the function does.
+std::vector<Polynomial> form_needs(const Model& model, const Form& form);
 
 // The Terms that a store computes, its conditions too; operands first.
 std::vector<int> terms_of(const Model& model, const Store& store);

@@ -179,10 +179,4 @@ Polynomial tightest(const Model& model, const std::vector<Polynomial>& all, bool
     return best;
 }
 
-Polynomial with_margin(const Polynomial& used, std::int64_t low) {
-    const std::int64_t apart = used.of({});
-    const bool is_less = apart < 0 && -apart <= low && used.terms().size() == 2;
-    return is_less ? used - Polynomial(apart) : used;
-}
-
 }  // namespace halo::lift

@@ -46,9 +46,4 @@ private:
 // The largest or smallest of bounds that all hold. Throws Refusal where that is not known.
 Polynomial tightest(const Model& model, const std::vector<Polynomial>& all, bool largest, SourceRange where);
 
-// Where no stride tells how many cells there are, the loops do: from 1 to n - 1 is what is left of n
-// cells when one at each end is taken away.
-// used: cells up to the last that is touched; low: those at the low edge that are not.
-Polynomial with_margin(const Polynomial& used, std::int64_t low);
-
 }  // namespace halo::lift

@@ -44,6 +44,26 @@ void append_wrapped(std::string& text, const std::string& sentence) {
     text += line + "\n";
 }
 
+std::string access_of(const Model& model, const Symbol& size) {
+    return model.scalars[static_cast<std::size_t>(size.scalar)].access;
+}
+
+// An index that differs at an edge is a boundary, or what is read is chosen by a condition.
+void find_form_of(Lifted& result, const Options& options) {
+    try {
+        result.model = execute(result.unit, options.assume);
+        result.form = find_form(result.model, options.form);
+    } catch (const Refusal& refusal) {
+        if (!refusal.choosing_may_help) throw;
+        try {
+            result.model = execute(result.unit, options.assume, true);
+            result.form = find_form(result.model, options.form);
+        } catch (const Refusal&) {
+            throw refusal;
+        }
+    }
+}
+
 // Of the function that the unit names. Throws LiftError.
 void make_spec(Lifted& result, const Options& options, const std::string& name) {
     const c::Function& function = result.unit.functions[static_cast<std::size_t>(result.unit.function)];
@@ -55,8 +75,7 @@ void make_spec(Lifted& result, const Options& options, const std::string& name) 
                 function.where,
                 "the file is compiled with -ffast-math: what it computes is not said by its text",
                 {"leave the flag out of the arguments after --; the spec is then what the text says"});
-        result.model = execute(result.unit);
-        result.form = find_form(result.model, options.form);
+        find_form_of(result, options);
         const Precision precision = find_precision(result.model, result.form);
         result.spec = write_spec(result.model, result.form, precision, options.form, name);
         const std::string mistake = first_mistake(result.spec.body);
@@ -269,6 +288,15 @@ Nests lift_nests(const Options& options) {
     c::Unit unit = read_function(options.source);
     Nests found = nests_of(options, unit);
     found.unit = std::move(unit);
+    for (const auto& [access, value] : options.assume) {
+        const bool is_used = std::any_of(found.lifted.begin(), found.lifted.end(), [&](const Lifted& each) {
+            return std::any_of(each.model.symbols.begin(), each.model.symbols.end(),
+                               [&](const Symbol& symbol) {
+                                   return symbol.assumed && access_of(each.model, symbol) == access;
+                               });
+        });
+        if (!is_used) found.unused_assumptions.push_back(access);
+    }
     return found;
 }
 
@@ -289,6 +317,10 @@ std::string file_text(const Lifted& lifted, const std::vector<std::string>& verd
                             model.text(time.upper - time.lower));
     }
     append_wrapped(text, fmt::format("Grid: {}. {}", grid, steps));
+    for (const Symbol& each : model.symbols) {
+        if (each.assumed)
+            append_wrapped(text, fmt::format("Assumes that {} = {}.", access_of(model, each), *each.assumed));
+    }
     for (const std::string& each : lifted.form.assumptions)
         append_wrapped(text, "Assumes that " + each + ".");
     for (const auto& [id, name] : lifted.spec.fields) {

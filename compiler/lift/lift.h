@@ -15,6 +15,7 @@ namespace halo::lift {
 struct Options {
     SourceRequest source;
     FormOptions form;
+    Assumptions assume;        // of numbers that a function is given, by how its text reads them
     std::string name;          // of the stencil; empty: that of the function
     bool keep_result = false;  // a function that returns something is lifted nest by nest
     // For how long, on the processor, the whole function is run while some of its branches have not been
@@ -57,7 +58,8 @@ struct Nests {
     };
     std::vector<Around> around;  // why loops around nests are none
     bool is_whole = false;
-    c::Unit unit;  // all that was read
+    std::vector<std::string> unused_assumptions;  // of numbers that nothing lifted is given
+    c::Unit unit;                                 // all that was read
 };
 // Throws SourceError.
 Nests lift_nests(const Options& options);

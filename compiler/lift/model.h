@@ -29,6 +29,7 @@ public:
     std::vector<std::string> notes;
     std::vector<std::pair<SourceRange, std::string>> labels;
     bool unrolling_may_help = false;  // a subscript that must be known has a loop's index in it
+    bool choosing_may_help = false;   // an index at an edge is that of no boundary
 };
 
 struct Symbol {
@@ -39,7 +40,8 @@ struct Symbol {
     };
     Kind kind = Kind::size;
     std::string name;
-    int scalar = -1;  // of a size: which Scalar
+    int scalar = -1;                      // of a size: which Scalar
+    std::optional<std::int64_t> assumed;  // what the user says that it is
 };
 
 // A number that the function is given: a parameter, a global variable, a member of a struct.
@@ -71,10 +73,19 @@ struct Object {
     SourceRange where;
 };
 
+// Where a loop's index is below a bound, or at least the bound, an index is more than elsewhere.
+struct Edge {
+    int loop = -1;
+    bool is_low = false;
+    Polynomial bound, more;
+    friend bool operator==(const Edge&, const Edge&) = default;
+};
+
 struct PathEntry {  // one subscript
     int level = 0;  // pointers passed on the way: 1 for j of double **a, a[i][j]
     Polynomial stride = 1, index;
     std::optional<int> modulus, phase;  // a[(t + phase) % modulus]
+    std::vector<Edge> edges;            // of the index
     friend bool operator==(const PathEntry&, const PathEntry&) = default;
 };
 
@@ -84,9 +95,6 @@ struct Loop {
     Polynomial lower, upper;  // half-open
     bool descending = false, parallel = false, is_time = false;
     SourceRange where;
-};
-struct Bounds {
-    std::vector<Polynomial> lower, upper;  // all of them hold; the last inside, and the first past it
 };
 
 struct Term {
@@ -115,11 +123,15 @@ struct Term {
     SourceRange where;
 };
 
+struct Bounds {
+    std::vector<Polynomial> lower, upper;  // all of them hold; the last inside, and the first past it
+};
 struct Read {
     int object = -1;
     std::vector<PathEntry> path;
-    int sequence = 0;        // stores made before it
-    std::vector<int> loops;  // around it, outermost first
+    int sequence = 0;              // stores made before it
+    std::vector<int> loops;        // around it, outermost first
+    std::map<int, Bounds> bounds;  // of these, where it is read
     SourceRange where;
 };
 struct Store {
@@ -153,6 +165,8 @@ struct Model {
     std::vector<Store> stores;  // a reduction is one, after all others
     std::vector<Reduction> reductions;
     int time_loop = -1;
+    bool has_rows = false;          // of threads that are numbered through
+    std::vector<Polynomial> needs;  // of sizes: 1 at least, else the function does something else
     // Of a time loop: what each array is called after a step, where pointers were swapped. By object.
     std::map<int, int> after_step;
     std::vector<std::string> remarks;  // what the reader of the spec should know
@@ -168,7 +182,11 @@ struct Model {
     const Reduction& reduction(int id) const { return reductions[static_cast<std::size_t>(id)]; }
 };
 
+// What the user says of whole numbers that a function is given: by how the source reads them.
+using Assumptions = std::map<std::string, std::int64_t>;
+
 // Executes unit.function with symbols for its numbers. Throws Refusal.
-Model execute(const c::Unit& unit);
+// chooses: what is read at an edge is chosen by a condition, and is no boundary.
+Model execute(const c::Unit& unit, const Assumptions& assumptions = {}, bool chooses = false);
 
 }  // namespace halo::lift

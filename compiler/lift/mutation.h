@@ -28,7 +28,13 @@ enum class Mutation : std::uint8_t {
     keep_order,       // what a step has written is not seen
     keep_arrays,      // rotating arrays stay
     drop_zero,        // that a sum begins with: it makes 0 of -0
-    last_mutation = drop_zero
+    drop_bound,       // that a parameter puts somewhere
+    drop_assumption,  // what --assume says is not asked for
+    drop_need,        // nor whether a box lies within the arrays
+    shorten_window,   // around a cell, by its last iteration
+    shift_weight,     // a given one is the next one
+    swap_boundary,    // clamp and periodic
+    last_mutation = swap_boundary
 };
 
 inline Mutation mutation = Mutation::none;  // of all threads

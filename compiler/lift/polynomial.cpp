@@ -152,8 +152,10 @@ std::int64_t Polynomial::evaluate(const std::function<std::int64_t(int)>& value)
 
 std::string Polynomial::text(const std::function<std::string(int)>& name) const {
     std::vector<std::pair<Monomial, std::int64_t>> sorted(terms_.begin(), terms_.end());
-    std::stable_sort(sorted.begin(), sorted.end(),
-                     [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+    std::stable_sort(sorted.begin(), sorted.end(), [](const auto& a, const auto& b) {
+        if (a.first.size() != b.first.size()) return a.first.size() > b.first.size();
+        return a.second > 0 && b.second < 0;  // n - h and not -h + n
+    });
     std::string result;
     for (const auto& [monomial, factor] : sorted) {
         const std::int64_t size = factor < 0 ? -factor : factor;

@@ -132,9 +132,10 @@ private:
         std::string from, to, stride, level;
         for (std::size_t a = 0; a < 3; ++a) {
             const bool is_there = a < form_.axes.size();
-            const Range cells = is_there ? touched(id, a) : Range{0, 1};
-            from += (a ? ", " : "") + text(cells.lower);
-            to += (a ? ", " : "") + text(cells.upper);
+            const auto [first_cell, past_cells] =
+                is_there ? touched(id, a) : std::pair<std::string, std::string>("0", "1");
+            from += (a ? ", " : "") + first_cell;
+            to += (a ? ", " : "") + past_cells;
             stride += (a ? ", " : "") + (is_there ? text(of.stride[a]) : "0");
             level += (a ? ", " : "") + std::to_string(is_there ? of.level[a] - above : 0);
         }
@@ -144,35 +145,42 @@ private:
             fmt::format("    halo_lift_array {} = {{{}, sizeof({}), {{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n",
                         local, first, fixed_type_name(object.number), from, to, stride, level);
     }
-    // The cells that the loops read or write of a field, or of those that it rotates with. Beyond them
-    // the array may end.
-    Range touched(int id, std::size_t a) const {
+    // The cells that the loops read or write of a field, or of those that it rotates with, as bounds in C.
+    // Beyond them the array may end.
+    std::pair<std::string, std::string> touched(int id, std::size_t a) {
         std::set<int> group;
         for (int at = id; group.insert(at).second;)
             at = field(at).after_step;
-        std::optional<Range> all;
-        const auto add = [&](const Range& cells) {
-            if (!all) {
-                all = cells;
-                return;
+        std::vector<Polynomial> lower, upper;  // of which the smallest and the largest count
+        const auto add = [](std::vector<Polynomial>& all, const Polynomial& bound, bool is_upper) {
+            for (Polynomial& each : all) {
+                const auto apart = (bound - each).constant();
+                if (apart && (*apart > 0) == is_upper) each = bound;
+                if (apart) return;
             }
-            const auto below = (all->lower - cells.lower).constant(),
-                       above = (cells.upper - all->upper).constant();
-            if (!below)
-                all->lower = 0;
-            else if (*below > 0)
-                all->lower = cells.lower;
-            // A box at the low edge lies within one that goes to the high edge.
-            if (above ? *above > 0 : all->upper.constant().has_value()) all->upper = cells.upper;
+            all.push_back(bound);
+        };
+        const auto add_box = [&](const Range& box) {
+            const auto count = (box.upper - box.lower).constant();
+            if (count && *count <= 0) return;
+            add(lower, box.lower, false);
+            add(upper, box.upper, true);
         };
         for (const Statement& each : form_.statements) {
-            if (group.count(each.field)) add(each.region[a]);
+            if (group.count(each.field)) add_box(each.region[a]);
             for (const auto& [read, from] : each.reads) {
-                if (group.count(from.field))
-                    add({each.region[a].lower + from.offset[a], each.region[a].upper + from.offset[a]});
+                for (const Range& cells : from.touched[a]) {
+                    if (group.count(from.field)) add_box(cells);
+                }
             }
         }
-        return all.value_or(Range{0, 0});
+        return {extreme(lower, "<"), extreme(upper, ">")};
+    }
+    std::string extreme(const std::vector<Polynomial>& all, const char* comparison) {
+        std::string words = all.empty() ? "0" : text(all.front());
+        for (std::size_t i = 1; i < all.size(); ++i)
+            words = fmt::format("({0} {2} {1} ? {0} : {1})", text(all[i]), words, comparison);
+        return words;
     }
     // Whether the nest leaves another array in the pointer, which is read after it.
     bool is_result(int id) const {
@@ -223,37 +231,13 @@ private:
 
     // ---- the function
 
-    // What has to be 1 at least, so that each loop has iterations and stays within the arrays.
+    // Where a loop has no iteration, or what is assumed does not hold.
     std::string too_small() {
-        std::vector<Polynomial> needed;
-        const auto need = [&](const Polynomial& poly) {
-            if (poly.constant() && *poly.constant() >= 1) return;
-            for (Polynomial& each : needed) {
-                const auto apart = (poly - each).constant();
-                if (!apart) continue;
-                if (*apart < 0) each = poly;
-                return;
-            }
-            needed.push_back(poly);
-        };
-        for (const Polynomial& each : form_.grid)
-            need(each);
-        for (const Field& each : form_.fields) {
-            for (std::size_t a = 0; a < each.extents.size(); ++a) {
-                need(each.extents[a]);
-                need(each.pitch[a] - each.extents[a] + 1);
-            }
-        }
-        for (const Statement& each : form_.statements) {
-            for (std::size_t a = 0; a < each.region.size(); ++a) {
-                need(each.region[a].upper - each.region[a].lower);
-                need(each.region[a].lower + 1);
-                need(form_.grid[a] - each.region[a].upper + 1);
-            }
-        }
+        std::vector<Polynomial> needed = form_needs(model_, form_);
         if (model_.time_loop >= 0) {
             const Loop& time = model_.loop(model_.time_loop);
-            need(time.upper - time.lower);
+            const auto fixed = (time.upper - time.lower).constant();
+            if (!fixed || *fixed < 1) needed.push_back(time.upper - time.lower);
         }
         std::string all;
         for (const Polynomial& each : needed)

@@ -27,7 +27,7 @@ Text TermWriter::term(int id, bool spelled_out) {
         case Term::Kind::number:
             return number(each, false);
         case Term::Kind::integer:
-            return polynomial(each);
+            return polynomial(each.poly, each.where);
         case Term::Kind::scalar:
             return {param(each.index), kLeaf};
         case Term::Kind::read:
@@ -158,22 +158,22 @@ std::string TermWriter::param(int scalar) {
 }
 
 // i + 2*n: the loop's index is that of the cell, less what is added to it where the cell is stored.
-Text TermWriter::polynomial(const Term& each) {
-    Polynomial in_cells = each.poly;
+Text TermWriter::polynomial(const Polynomial& poly, SourceRange where) {
+    Polynomial in_cells = poly;
     std::map<int, std::string> words;
     for (std::size_t a = 0; a < current_->axes.size(); ++a) {
         const AxisIndex& axis = current_->axes[a];
         if (axis.loop < 0) continue;
         const int symbol = model_.loop(axis.loop).symbol;
         const auto factor = in_cells.coefficient(symbol);
-        if (!factor) throw Refusal(each.where, "a power of a loop's index is computed here");
+        if (!factor) throw Refusal(where, "a power of a loop's index is computed here");
         in_cells = in_cells - *factor * axis.offset;
         words[symbol] = "idx(" + form_.axes[a] + ")";
     }
     if (model_.time_loop >= 0) {
         const Loop& time = model_.loop(model_.time_loop);
         const auto factor = in_cells.coefficient(time.symbol);
-        if (!factor) throw Refusal(each.where, "a power of the step is computed here");
+        if (!factor) throw Refusal(where, "a power of the step is computed here");
         in_cells = in_cells + *factor * time.lower;
         words[time.symbol] = "step";
     }
@@ -181,7 +181,7 @@ Text TermWriter::polynomial(const Term& each) {
         const int symbol = static_cast<int>(s);
         if (words.count(symbol) || !in_cells.has(symbol)) continue;
         if (model_.symbols[s].scalar < 0)
-            throw Refusal(each.where, "`" + model_.symbols[s].name + "` is no number that a spec knows");
+            throw Refusal(where, "`" + model_.symbols[s].name + "` is no number that a spec knows");
         words[symbol] = param(model_.symbols[s].scalar);
     }
     std::string text = in_cells.text([&](int symbol) { return words.at(symbol); });

@@ -31,6 +31,7 @@ protected:
 
     // meets_float: what is written for it means a float there. Throws Refusal.
     static Text number(const Term& each, bool meets_float);
+    Text polynomial(const Polynomial& poly, SourceRange where);
 
 private:
     Text operand(const Term& of, std::size_t which);
@@ -40,7 +41,6 @@ private:
     bool is_value(int id, int value) const;
     Text call(const Term& each);
     std::string param(int scalar);
-    Text polynomial(const Term& each);
     std::string access(const Term& each);
 };
 

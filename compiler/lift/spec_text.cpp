@@ -7,6 +7,7 @@
 #include <functional>
 #include <set>
 
+#include "compiler/lift/mutation.h"
 #include "compiler/lift/spec_terms.h"
 
 namespace halo::lift {
@@ -154,12 +155,39 @@ private:
         std::string text;
         std::map<std::string, std::string> by_type;
         for (const auto& [id, name] : spec_.fields) {
-            std::string& names = by_type[precision_.type.at(id)];
+            std::string& names = by_type[precision_.type.at(id) + boundary_of(field(id))];
             names += (names.empty() ? "" : ", ") + name;
         }
         for (const auto& [type, names] : by_type)
             text += "field " + names + ": " + type + "\n";
         return text;
+    }
+
+    // What is read beyond the edges. Where that is not looked at, it is the cell at the edge.
+    std::string boundary_of(const Field& of) const {
+        const auto name = [](Field::Past past) {
+            const bool is_periodic = (past == Field::Past::periodic) != has(Mutation::swap_boundary);
+            return is_periodic ? " periodic" : " clamp";
+        };
+        std::string text;
+        bool is_same = true;
+        for (std::size_t a = 0; a < form_.axes.size(); ++a) {
+            const auto& [low, high] = of.past[a];
+            const auto add = [&](const std::string& faces, Field::Past past) {
+                text += (text.empty() ? "" : ", ") + faces + name(past);
+            };
+            const bool has_low = low != Field::Past::nothing, has_high = high != Field::Past::nothing;
+            is_same = is_same && has_low && has_high && name(low) == std::string(name(high)) &&
+                      name(low) == std::string(name(of.past[0][0]));
+            if (has_low && has_high && name(low) == std::string(name(high))) {
+                add(form_.axes[a], low);
+                continue;
+            }
+            if (has_low) add(form_.axes[a] + ".low", low);
+            if (has_high) add(form_.axes[a] + ".high", high);
+        }
+        if (text.empty()) return "";
+        return " { boundary " + (is_same ? name(of.past[0][0]) + 1 : text) + " }";
     }
 
     // ---- statements
@@ -171,7 +199,7 @@ private:
         const bool is_again = written_.count(each.field) || !base_copy(each).empty();
         written_.insert(each.field);
         const std::string lets = (is_again ? name_before(each) : "") + name_parts(from);
-        const std::string condition = condition_of(from);
+        const std::string condition = condition_of(each);
         std::string text = broken(target(each.field) + " = " + stored(from)) + "\n";
         if (!condition.empty()) text = broken("where " + condition) + " {\n" + text + "}\n";
         before_.clear();
@@ -198,11 +226,63 @@ private:
         }
         return text;
     }
-    std::string condition_of(const Store& from) {
+    std::string condition_of(const Statement& each) {
+        const Store& from = store(each);
         std::string text;
+        for (std::size_t a = 0; a < form_.axes.size(); ++a)
+            text += (text.empty() || bounds_of(each, a).empty() ? "" : " and ") + bounds_of(each, a);
+        const bool is_alone = text.empty() && from.guards.size() == 1;
         for (const int guard : from.guards)
-            text += (text.empty() ? "" : " and ") + term(guard).in(from.guards.size() > 1 ? kNot : kIf);
+            text += (text.empty() ? "" : " and ") + term(guard).in(is_alone ? kIf : kNot);
         return text;
+    }
+    // A bound that parameters put at no fixed distance from an edge: idx(x) >= h and idx(x) < n - h.
+    std::string bounds_of(const Statement& each, std::size_t a) {
+        const Range& range = each.region[a];
+        const SourceRange where = store(each).where;
+        std::string text;
+        if (!is_fixed(range.lower, a) && !has(Mutation::drop_bound))
+            text = "idx(" + form_.axes[a] + ") >= " + bound_of(range.lower, where);
+        if (!is_fixed(range.upper, a)) {
+            const bool is_last = range.upper.of({}) == 1;
+            text += (text.empty() ? "idx(" : " and idx(") + form_.axes[a] + (is_last ? ") <= " : ") < ") +
+                    bound_of(is_last ? range.upper - 1 : range.upper, where);
+        }
+        return text;
+    }
+    std::string bound_of(const Polynomial& cell, SourceRange where) {
+        for (const auto& [monomial, factor] : cell.terms()) {
+            if (monomial.size() > 1)
+                throw Refusal(where,
+                              fmt::format("the bound `{}` multiplies parameters, and is no fixed number of "
+                                          "cells from an edge of the grid",
+                                          model_.text(cell)),
+                              {fmt::format("for one value of a parameter it can be lifted: --assume {}=4, or "
+                                           "what it is",
+                                           model_.name(monomial[0]))});
+        }
+        return polynomial(cell, where).in(kSum);
+    }
+    bool is_fixed(const Polynomial& cell, std::size_t a) const {
+        return cell.constant() || (cell - form_.grid[a]).constant();
+    }
+    // The cells that the statement is for, or more where parameters say which: all that have neighbours.
+    Range box(const Statement& each, std::size_t a) const {
+        const auto [low, high] = reach(each, a);
+        Range range = each.region[a];
+        if (!is_fixed(range.lower, a)) range.lower = low;
+        if (!is_fixed(range.upper, a)) range.upper = form_.grid[a] - high;
+        return range;
+    }
+    // How far it reads towards the low and the high edge, where there is no boundary.
+    std::pair<int, int> reach(const Statement& each, std::size_t a) const {
+        int low = 0, high = 0;
+        for (const auto& [id, read] : each.reads) {
+            const auto& past = field(read.is_new ? holder(read.field) : read.field).past[a];
+            if (past[0] == Field::Past::nothing) low = std::max(low, -read.offset[a]);
+            if (past[1] == Field::Past::nothing) high = std::max(high, read.offset[a]);
+        }
+        return {low, high};
     }
 
     // reduce s = sum(u * u) on x in 1..-2 where mask != 0
@@ -211,8 +291,9 @@ private:
         const Store& from = store(each);
         const Reduction& reduction = model_.reduction(from.reduction);
         const std::string lets = name_parts(from);
-        std::string cells = is_whole(each) ? "" : " on " + region(each);
-        if (const std::string condition = condition_of(from); !condition.empty())
+        std::string cells = region(each);
+        if (!cells.empty()) cells = " on " + cells;
+        if (const std::string condition = condition_of(each); !condition.empty())
             cells += " where " + condition;
         const std::string value = term(from.value).words;
         ReductionName made;
@@ -257,6 +338,9 @@ private:
     std::string name_before(const Statement& each) {
         for (const auto& [id, read] : each.reads) {
             if (read.field != each.field || !read.is_new || is_apart(each, read.offset)) continue;
+            if (!boundary_of(field(holder(read.field))).empty())
+                throw Refusal(model_.read(id).where,
+                              "this reads new values of what it changes, in some cells alone");
             const std::string now = target(each.field);
             before_ = names_.take(field(each.field).name + "_before");
             return "let " + before_ + " = " + now + "\n";
@@ -319,13 +403,9 @@ private:
             }
         }
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {
-            int low = 0, high = 0;
-            for (const auto& [id, read] : each.reads) {
-                low = std::max(low, -read.offset[a]);
-                high = std::max(high, read.offset[a]);
-            }
-            if (!(each.region[a].lower == Polynomial(low)) || !(each.region[a].upper == form_.grid[a] - high))
-                return true;
+            const auto [low, high] = reach(each, a);
+            const Range range = box(each, a);
+            if (!(range.lower == Polynomial(low)) || !(range.upper == form_.grid[a] - high)) return true;
         }
         return false;
     }
@@ -337,29 +417,19 @@ private:
         return true;
     }
 
-    std::string bound(const Polynomial& cell, std::size_t a, SourceRange where) const {
-        const auto from_high = (cell - form_.grid[a]).constant();
-        if (from_high && *from_high < 0) {
-            const auto from_low = cell.constant();
-            // Of a grid whose size is known both are: the nearer face.
-            if (!from_low || *from_low > -*from_high) return std::to_string(*from_high);
-        }
-        if (const auto from_low = cell.constant(); from_low && *from_low >= 0)
-            return std::to_string(*from_low);
-        throw Refusal(
-            where,
-            fmt::format("the bound `{}` is no fixed number of cells from an edge of the grid, which has "
-                        "{} cells along {}",
-                        model_.text(cell), model_.text(form_.grid[a]), form_.axes[a]));
+    std::string bound(const Polynomial& cell, std::size_t a) const {
+        const auto from_high = (cell - form_.grid[a]).constant(), from_low = cell.constant();
+        // Of a grid whose size is known both are: the nearer face.
+        const bool is_low = from_low && (!from_high || *from_high >= 0 || *from_low <= -*from_high);
+        return std::to_string(is_low ? *from_low : *from_high);
     }
     std::string region(const Statement& each) const {
         std::string text;
-        const SourceRange where = store(each).where;
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {
-            const Range& range = each.region[a];
+            const Range range = box(each, a);
             if (range.lower == Polynomial(0) && range.upper == form_.grid[a]) continue;
             if (!text.empty()) text += ", ";
-            const std::string low = bound(range.lower, a, where), high = bound(range.upper - 1, a, where);
+            const std::string low = bound(range.lower, a), high = bound(range.upper - 1, a);
             const bool is_one = low == high;
             if (is_one && low == "0")
                 text += form_.axes[a] + ".low";

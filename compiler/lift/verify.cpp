@@ -302,7 +302,7 @@ private:
         const int block[3] = {8, 4, 2};
         std::int64_t most = 1;
         for (const std::int64_t each : grid_)
-            most = std::max(most, each);
+            most = model_.has_rows ? most * each : std::max(most, each);
         for (int a = 0; a < 3; ++a) {
             const std::string name = std::string("threadIdx.") + "xyz"[a];
             const bool is_used = std::any_of(model_.symbols.begin(), model_.symbols.end(),

@@ -19,16 +19,37 @@ bool SizeChooser::has_choice() const {
 std::vector<std::int64_t> SizeChooser::next() {
     for (int attempt = 0; attempt < 20'000; ++attempt) {
         std::vector<std::int64_t> values(model_.symbols.size(), 0);
-        for (std::size_t i = 0; i < values.size(); ++i)
-            values[i] = counts_steps(static_cast<int>(i)) ? 1 + static_cast<std::int64_t>(random_() % 5)
-                                                          : 3 + static_cast<std::int64_t>(random_() % 18);
+        const bool is_small = has_boundary() && random_() % 3 == 0;  // both edges at once
+        for (std::size_t i = 0; i < values.size(); ++i) {
+            const int id = static_cast<int>(i);
+            values[i] = counts_steps(id)    ? 1 + static_cast<std::int64_t>(random_() % 5)
+                        : is_first_cell(id) ? static_cast<std::int64_t>(random_() % 8)
+                        : is_small          ? 1 + static_cast<std::int64_t>(random_() % 3)
+                                            : 3 + static_cast<std::int64_t>(random_() % 18);
+            if (model_.symbols[i].assumed) values[i] = *model_.symbols[i].assumed;
+        }
         if (fits(values)) return values;
     }
     throw SourceError("no small grid was found that the function can be run on");
 }
 
+bool SizeChooser::has_boundary() const {
+    return std::any_of(form_.fields.begin(), form_.fields.end(), [](const Field& each) {
+        return std::any_of(each.past.begin(), each.past.end(), [](const auto& faces) {
+            return faces[0] != Field::Past::nothing || faces[1] != Field::Past::nothing;
+        });
+    });
+}
 bool SizeChooser::counts_steps(int symbol) const {
     return model_.time_loop >= 0 && model_.loop(model_.time_loop).upper.has(symbol);
+}
+// Whether a box begins there, rather than at a fixed cell or that far from the end.
+bool SizeChooser::is_first_cell(int symbol) const {
+    return std::any_of(form_.statements.begin(), form_.statements.end(), [&](const Statement& each) {
+        return std::any_of(each.region.begin(), each.region.end(), [&](const Range& range) {
+            return range.lower.of({symbol}) > 0 && (range.upper - range.lower).of({symbol}) < 0;
+        });
+    });
 }
 bool SizeChooser::fits(const std::vector<std::int64_t>& values) const {
     const auto number = [&](const Polynomial& poly) {
@@ -46,20 +67,8 @@ bool SizeChooser::fits(const std::vector<std::int64_t>& values) const {
         const std::int64_t steps = number(time.upper) - number(time.lower);
         if (steps < 0 || steps * cells > kMostWork) return false;
     }
-    for (const Field& each : form_.fields) {
-        for (std::size_t a = 0; a < each.extents.size(); ++a) {
-            if (number(each.extents[a]) < 1 || number(each.extents[a]) > number(each.pitch[a])) return false;
-        }
-    }
-    for (const Statement& each : form_.statements) {
-        for (std::size_t a = 0; a < each.region.size(); ++a) {
-            const bool is_empty = number(each.region[a].lower) >= number(each.region[a].upper);
-            const bool is_outside =
-                number(each.region[a].lower) < 0 || number(each.region[a].upper) > number(form_.grid[a]);
-            if (is_empty || is_outside) return false;
-        }
-    }
-    return true;
+    const std::vector<Polynomial> needs = form_needs(model_, form_);
+    return std::all_of(needs.begin(), needs.end(), [&](const Polynomial& each) { return number(each) >= 1; });
 }
 
 }  // namespace halo::lift

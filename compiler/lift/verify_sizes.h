@@ -17,7 +17,9 @@ public:
     std::vector<std::int64_t> next();  // by symbol. Throws SourceError
 
 private:
+    bool has_boundary() const;
     bool counts_steps(int symbol) const;
+    bool is_first_cell(int symbol) const;
     bool fits(const std::vector<std::int64_t>& values) const;
 
     const Model& model_;

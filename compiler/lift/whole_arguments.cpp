@@ -33,8 +33,9 @@ void put_number(char* at, Number type, double value) {
 
 }  // namespace
 
-Arguments::Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes)
-    : values(harness.values), global_values(harness.globals) {
+Arguments::Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes,
+                     const Assumptions& assume)
+    : values(harness.values), global_values(harness.globals), assume_(assume) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         memory_.push_back(std::make_unique<GuardedMemory>(is_one(values[i]) ? 4096 : 2 * room(i)));
         rows_.push_back(has_tables(i) ? std::make_unique<GuardedMemory>((kPlanes + kRows) * sizeof(void*))
@@ -65,7 +66,7 @@ void Arguments::draw(Draws& draws) {
         std::vector<char> content(bytes, 0);
         double first = 0;
         if (each.kind == ValueKind::number) {
-            first = draws.number(each.number);
+            first = number_of(each, draws);
             put_number(content.data(), each.number, first);
         } else if (each.kind == ValueKind::rows && each.number == Number::i8) {  // the arguments of a command
             for (std::size_t at = 0; at < bytes; at += bytes / kRows)
@@ -83,8 +84,14 @@ void Arguments::draw(Draws& draws) {
         const std::size_t size = bytes_of(type);
         for (std::size_t at = 0; at + size <= content.size(); at += size)
             put_number(content.data() + at, type,
-                       content.size() == size ? draws.number(type) : draws.cell(type));
+                       content.size() == size ? number_of(global_values[i], draws) : draws.cell(type));
     }
+}
+
+double Arguments::number_of(const WholeValue& value, Draws& draws) const {
+    const auto assumed = assume_.find(value.name);
+    const bool is_said = assumed != assume_.end() && draws.chance(0.5);
+    return is_said ? static_cast<double>(assumed->second) : draws.number(value.number);
 }
 
 char* Arguments::place_of(std::size_t i, Layout layout, const std::vector<Region>& touched) const {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "compiler/lift/draws.h"
+#include "compiler/lift/model.h"
 #include "compiler/lift/whole_harness.h"
 #include "compiler/lift/whole_process.h"
 
@@ -17,8 +18,9 @@ enum class Layout : unsigned char { roomy, high, low };
 
 class Arguments {
 public:
-    // global_bytes: the size of each global.
-    Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes);
+    // global_bytes: the size of each global. assume: numbers that are mostly drawn as they are there.
+    Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes,
+              const Assumptions& assume = {});
 
     void draw(Draws& draws);  // new values for all
     // Writes them to memory, and tells the record of it. touched: of each value, in a roomy layout.
@@ -34,11 +36,13 @@ public:
 
 private:
     char* place_of(std::size_t i, Layout layout, const std::vector<Region>& touched) const;
+    double number_of(const WholeValue& value, Draws& draws) const;
     std::size_t room(std::size_t i) const;  // on each side of where the pointer points
 
     std::vector<std::unique_ptr<GuardedMemory>> memory_, rows_, global_memory_;
     std::vector<std::vector<char>> contents_, global_contents_;
     std::vector<double> numbers_;
+    Assumptions assume_;
 };
 
 }  // namespace halo::lift

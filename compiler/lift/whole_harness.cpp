@@ -97,7 +97,14 @@ private:
         for (const Polynomial& each : stencil.form.grid) {
             if (each.constant()) text += fmt::format("    if ({0} > most) most = {0};\n", *each.constant());
         }
-        text += "    if (most > 2048) __builtin_trap();\n";
+        if (stencil.model.has_rows) {  // a thread for each cell, numbered through
+            std::string all = "most";
+            for (std::size_t a = 1; a < stencil.form.axes.size(); ++a)
+                all += " * most";
+            text += "    if (most > 48) __builtin_trap();\n    most = " + all + ";\n";
+        } else {
+            text += "    if (most > 2048) __builtin_trap();\n";
+        }
         const int size[3] = {8, 4, 2};
         for (int a = 0; a < 3; ++a) {
             const std::string axis(1, "xyz"[a]);

@@ -153,7 +153,7 @@ private:
         std::vector<void*> places(harness.globals.size() + 1);
         std::vector<long> bytes(harness.globals.size() + 1);
         original_->function<void(void**, long*)>("halo_lift_globals")(places.data(), bytes.data());
-        arguments_.emplace(harness, bytes);
+        arguments_.emplace(harness, bytes, options_.assume);
     }
     RunRecord& record() const { return *reinterpret_cast<RunRecord*>(record_memory_->begin()); }
     unsigned char* seen() const { return reinterpret_cast<unsigned char*>(seen_memory_->begin()); }

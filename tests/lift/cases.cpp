@@ -26,6 +26,8 @@ LiftCase read_case(const std::string& file, std::string line) {
     for (std::string word; words >> word;) {
         if (word == "nests")
             words >> made.nests;
+        else if (std::string value; word == "--assume" && words >> value)
+            made.flags.push_back(word + " " + value);
         else
             made.flags.push_back(word);
     }
@@ -61,6 +63,11 @@ lift::Options options_of(const LiftCase& each) {
     options.form.no_alias = has("--no-alias");
     options.form.equal_rims = has("--equal-rims");
     options.form.strict_fp = has("--strict-fp");
+    for (const std::string& flag : each.flags) {
+        const std::size_t name = flag.find(' '), value = flag.find('=');
+        if (flag.rfind("--assume ", 0) == 0)
+            options.assume[flag.substr(name + 1, value - name - 1)] = std::stoll(flag.substr(value + 1));
+    }
     return options;
 }
 

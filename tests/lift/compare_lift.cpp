@@ -51,8 +51,8 @@ std::string arguments_of(const RandomFunction& function) {
     for (std::size_t i = 0; i < function.arguments.size(); ++i) {
         const Argument& each = function.arguments[i];
         text += i ? ", " : "";
-        text += each.role == Argument::Role::array ? fmt::format("v[{}]", i)
-                                                   : fmt::format("*({}*)v[{}]", c_name(each.type), i);
+        const bool is_pointer = each.role == Argument::Role::array || each.role == Argument::Role::list;
+        text += is_pointer ? fmt::format("v[{}]", i) : fmt::format("*({}*)v[{}]", c_name(each.type), i);
     }
     return text;
 }
@@ -95,7 +95,7 @@ std::string shown_arguments(const RandomFunction& function, const std::vector<ch
     std::string text;
     for (std::size_t i = 0; i < values.size(); ++i) {
         const Argument& each = function.arguments[i];
-        if (each.role == Argument::Role::array) continue;
+        if (each.role == Argument::Role::array || each.role == Argument::Role::list) continue;
         text += fmt::format("{} = {}, ", each.name, read_value(values[i], each.type));
     }
     return text;
@@ -166,6 +166,7 @@ void LiftComparison::add(const RandomFunction& function) {
     options.source.arguments = {"-std=gnu11"};
     options.form.no_alias = each.no_alias;
     options.keep_result = true;
+    options.assume.insert(function.assumed.begin(), function.assumed.end());
     std::ofstream(options.source.file) << kMathDeclarations << each.compared.text;
     try {
         each.lifted = lift::lift_nests(options);

@@ -105,7 +105,7 @@ public:
         double numbers[64];
         for (std::size_t i = 0; i < function_.arguments.size(); ++i) {
             const Argument& each = function_.arguments[i];
-            if (each.role == Argument::Role::array) continue;
+            if (each.role == Argument::Role::array || each.role == Argument::Role::list) continue;
             numbers[i] = draw(each);
             if (each.role == Argument::Role::size)
                 cells *= static_cast<std::size_t>(numbers[i]);
@@ -115,6 +115,12 @@ public:
         cells = std::max<std::size_t>(cells, 1);
         for (std::size_t i = 0; i < function_.arguments.size(); ++i) {
             const Argument& each = function_.arguments[i];
+            if (each.role == Argument::Role::list) {
+                values_.push_back(memory.take(9 * c_bytes(each.type), each.type));
+                for (std::size_t k = 0; k < 9; ++k)
+                    write_value(values_.back() + k * c_bytes(each.type), each.type, cell(each.type));
+                continue;
+            }
             if (each.role != Argument::Role::array) {
                 values_.push_back(memory.take(8, each.type));
                 write_value(values_.back(), each.type, numbers[i]);
@@ -152,6 +158,8 @@ private:
                 return each.type == CType::u32 || each.type == CType::u64
                            ? 4 + static_cast<double>(random_() % 6)
                            : static_cast<double>(run_ == 0 ? 5 + random_() % 3 : random_() % 9);
+            case Argument::Role::margin:
+                return static_cast<double>(2 + random_() % 3);
             case Argument::Role::count:
                 return static_cast<double>(random_() % 12) - 3;
             default:

@@ -186,24 +186,13 @@ std::int64_t InterpretedNest::steps(const double* numbers) const {
 }
 
 bool InterpretedNest::holds(const double* numbers) const {
-    for (const lift::Polynomial& each : lifted_.form.grid) {
-        if (number(each, numbers) < 1) return false;
-    }
     for (const lift::Field& each : lifted_.form.fields) {
         const bool is_plain = std::all_of(each.level.begin(), each.level.end(), [](int l) { return l == 0; });
         if (!is_plain || each.modulus || !access(lifted_.model.object(each.object).number)) return false;
-        for (std::size_t a = 0; a < each.extents.size(); ++a) {
-            if (number(each.extents[a], numbers) < 1 ||
-                number(each.extents[a], numbers) > number(each.pitch[a], numbers))
-                return false;
-        }
     }
-    for (const lift::Statement& each : lifted_.form.statements) {
-        for (const lift::Range& range : each.region) {
-            if (number(range.lower, numbers) >= number(range.upper, numbers)) return false;
-        }
-    }
-    return true;
+    const std::vector<lift::Polynomial> needs = lift::form_needs(lifted_.model, lifted_.form);
+    return std::all_of(needs.begin(), needs.end(),
+                       [&](const lift::Polynomial& each) { return number(each, numbers) >= 1; });
 }
 
 int InterpretedNest::renamed(int field, std::int64_t count) const {

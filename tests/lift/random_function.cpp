@@ -54,6 +54,7 @@ private:
             made_.arguments.push_back(array);
         }
         real_ = real;
+        has_edges_ = chance(0.3);
         made_.arguments.push_back({"p", wild() ? CType::f32 : real, Role::number, false});
         made_.arguments.push_back({"q", wild() ? CType::f64 : real, Role::number, false});
         made_.arguments.push_back({"k", CType::i32, Role::number, false});
@@ -65,6 +66,15 @@ private:
             wholes_.emplace_back(name);
         }
         wholes_.emplace_back("k");
+        if (chance(0.3)) {
+            made_.arguments.push_back({"gap", wild() ? size : CType::i32, Role::margin, false});
+            has_margin_ = true;
+            if (chance(0.3)) made_.assumed.emplace_back("gap", pick({2, 3}));
+        }
+        if (chance(0.2)) {
+            made_.arguments.push_back({"w", real, Role::list, is_restrict_});
+            has_weights_ = true;
+        }
         made_.arguments.push_back({"from", CType::i32, Role::count, false});
         made_.arguments.push_back({"steps", CType::i32, Role::count, false});
         writes_a_ = chance(0.5);
@@ -75,6 +85,11 @@ private:
         for (std::size_t i = 0; i < made_.arguments.size(); ++i) {
             const Argument& each = made_.arguments[i];
             text += i ? ", " : "";
+            if (each.role == Role::list) {
+                text +=
+                    std::string("const ") + c_name(each.type) + (each.is_restrict ? " w[restrict 9]" : " *w");
+                continue;
+            }
             if (each.role != Role::array) {
                 text += c_name(each.type) + (" " + each.name);
                 continue;
@@ -269,8 +284,13 @@ private:
     std::string loop_head(int axis) {
         const std::string i = index(axis), type = c_name(size_);
         const std::string end = axis == 0 && !high_.empty() ? high_ : sizes()[axis];
-        const std::string low = std::to_string(low_);
-        const std::string high = past_ == 0 ? end : end + " - " + std::to_string(past_);
+        std::string low = std::to_string(low_);
+        std::string high = past_ == 0 ? end : end + " - " + std::to_string(past_);
+        if (has_margin_ && chance(0.4)) {
+            if (chance(0.7)) low = "gap";
+            if (chance(0.7)) high = end + " - gap";
+            if (chance(0.2)) low = low_ == 0 ? "gap - 2" : "gap - 1 + " + std::to_string(low_);
+        }
         if (wild() && !is_unsigned(size_))
             return "for (" + type + " " + i + " = " + high + " - 1; " + i +
                    pick<std::string>({" >= " + low, " > " + low + " - 1"}) + "; --" + i + ") {\n";
@@ -318,6 +338,9 @@ private:
                 return store();
             case 2:
                 return chance(0.4) ? gather() : store();
+            case 3:
+                if (low_ > 0 && past_ > 0 && chance(0.3)) return window();
+                return store();
             case 7:
             case 8: {
                 Piece made = statement("if (", {condition(), leaf(") {\n")}, "}\n");
@@ -340,6 +363,24 @@ private:
             default:
                 return store();
         }
+    }
+    // A sum over cells around this one along the first axis.
+    Piece window() {
+        const std::string name = "v" + std::to_string(next_++), type = c_name(size_);
+        const std::string array = pick<std::string>({"a", "a", "c"});
+        std::string at = is_flat_          ? made_.rank == 1   ? "[e]"
+                                             : made_.rank == 2 ? "[j * n + e]"
+                                                               : "[(z * m + j) * n + e]"
+                         : made_.rank == 1 ? "[e]"
+                         : made_.rank == 2 ? "[j][e]"
+                                           : "[z][j][e]";
+        const std::string weight = has_weights_ && chance(0.7)
+                                       ? pick<std::string>({"w[e - i + 1] * ", "w[3 * (e - i) + 4] * "})
+                                       : pick<std::string>({"", real_literal() + " * "});
+        temporaries_.push_back(name);
+        return fixed(std::string(c_name(real_)) + " " + name + " = 0;\nfor (" + type + " e = i - 1; " +
+                     pick<std::string>({"e <= i + 1; e++", "e < i + 2; ++e"}) + ") " + name +
+                     " += " + weight + array + at + ";\n");
     }
     Piece skip() {
         if (chance(0.3))

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace halo::test {
@@ -29,6 +30,8 @@ struct Argument {
         array,   // of the function's sizes
         size,    // 0 to 9; unsigned ones from 4
         count,   // -3 to 12: where loops begin
+        margin,  // 2 to 4: cells that loops leave out at an edge
+        list,    // an array of 9 weights
         number,  // any
     };
     std::string name;
@@ -43,7 +46,8 @@ struct RandomFunction {
     int rank = 1;
     CType result = CType::i32;  // boolean: void
     std::vector<Argument> arguments;
-    std::vector<double> literals;  // that it compares and computes with
+    std::vector<double> literals;                      // that it compares and computes with
+    std::vector<std::pair<std::string, int>> assumed;  // of margins, for some: what --assume says
     Piece helpers, head, body;
 
     std::string text(const std::string& name) const;

@@ -111,6 +111,55 @@ protected:
         return name + "[((" + at(2) + ") * m + " + at(1) + ") * n + " + at(0) + "]";
     }
 
+    // Of an array, at the index along one axis that the text says, and as it is along the others.
+    std::string cell_with(const std::string& name, int axis, const std::string& text) const {
+        const auto at = [&](int a) { return a == axis ? text : index(a); };
+        if (made_.rank == 1) return name + "[" + at(0) + "]";
+        if (is_flat_)
+            return name + (made_.rank == 2 ? "[" + at(1) + " * n + " + at(0) + "]"
+                                           : "[(" + at(2) + " * m + " + at(1) + ") * n + " + at(0) + "]");
+        return name + (made_.rank == 3 ? "[" + at(2) + "]" : "") + "[" + at(1) + "][" + at(0) + "]";
+    }
+    // A cell that is another one at an edge: clamped, around the grid, or neither.
+    std::string edge_cell() {
+        const int axis = static_cast<int>(random_() % static_cast<unsigned>(made_.rank));
+        std::string text = pick<std::string>(
+            {"(I > 0 ? I - 1 : 0)", "(I == 0 ? I : I - 1)", "(I < N - 1 ? I + 1 : N - 1)",
+             "(I + 1 < N ? I + 1 : I)", "(I + 1 < N ? I + 1 : N - 1)", "(I + 2 < N ? I + 2 : N - 1)",
+             "((I + 1) % N)", "((I + N - 1) % N)", "((I + N - 2) % N)", "(I == 0 ? N - 1 : I - 1)",
+             "(I == N - 1 ? 0 : I + 1)", "(I < 2 ? 0 : I - 1)", "(I < 2 ? 0 : I - 2)", "(I == 0 ? N - 1 : I)",
+             "(I > N - 2 ? I : I + 1)", "(I >= N - 2 ? 0 : I + 1)", "(I != 0 ? I - 1 : I)"});
+        replace_all(text, "I", index(axis));
+        replace_all(text, "N", sizes()[axis]);
+        return cell_with(pick<std::string>({"a", "a", "a", "c"}), axis, text);
+    }
+    // A cell on one side or the other, by a condition.
+    Piece chosen_read() {
+        const int axis = static_cast<int>(random_() % static_cast<unsigned>(made_.rank));
+        const std::string i = index(axis), cell = cell_with(pick<std::string>({"a", "a", "c"}), axis, "@");
+        const std::size_t at = cell.find('@');
+        const std::string choice = pick<std::string>({" ? I - L : I + P", " ? I + P : I", " ? I : I - L"});
+        std::string text = choice;
+        replace_all(text, "I", i);
+        replace_all(text, "L", std::to_string(low_));
+        replace_all(text, "P", std::to_string(past_));
+        return value(cell.substr(0, at) + "(", {condition(), leaf(text)}, "", ")" + cell.substr(at + 1));
+    }
+    // A value that reads beyond an edge in no cell, by a condition.
+    Piece guarded_read() {
+        const int axis = static_cast<int>(random_() % static_cast<unsigned>(made_.rank));
+        const std::string i = index(axis), n = sizes()[axis], array = pick<std::string>({"a", "a", "b"});
+        const bool is_low = chance(0.5);
+        const std::string read = cell_with(array, axis, is_low ? "(" + i + " - 1)" : "(" + i + " + 1)");
+        const std::string condition =
+            is_low ? pick<std::string>({i + " > 0", i + " >= 1", "0 != " + i})
+                   : pick<std::string>({i + " < " + n + " - 1", i + " + 1 < " + n, i + " != " + n + " - 1"});
+        if (chance(0.2))
+            return value("(", {leaf(condition + " && " + read + " > "), scalar(0), leaf(" ? "), real(1),
+                               leaf(" : "), real(1)});
+        return value("(", {leaf(condition + " ? " + read + " : "), real(1)});
+    }
+
     // ---- values
 
     std::string real_literal() {
@@ -131,6 +180,7 @@ protected:
     Piece scalar(int depth) {
         if (depth == 0 || chance(0.3)) {
             if (!reals_.empty() && chance(0.3)) return leaf("r");
+            if (has_weights_ && chance(0.3)) return leaf(pick<std::string>({"w[0]", "w[4]", "w[8]"}));
             return leaf(chance(0.6) ? pick<std::string>({"p", "q"}) : real_literal());
         }
         if (wild()) return value(pick<std::string>({"(float)(", "(double)("}), {whole(1)});
@@ -140,6 +190,8 @@ protected:
         if (depth == 0 || chance(0.25)) {
             if (!temporaries_.empty() && chance(0.4))
                 return leaf(temporaries_[random_() % temporaries_.size()]);
+            if (has_edges_ && chance(0.25)) return chance(0.6) ? leaf(edge_cell()) : guarded_read();
+            if (has_edges_ && chance(0.1)) return chosen_read();
             if (chance(0.6)) return read();
             return chance(0.5) ? scalar(0) : leaf(real_literal());
         }
@@ -203,6 +255,7 @@ protected:
     CType real_ = CType::f32, size_ = CType::i32;
     bool is_restrict_ = true, is_flat_ = true, writes_a_ = false;
     bool has_helper_ = false, has_table_ = false, has_index_ = false, has_alias_index_ = false;
+    bool has_edges_ = false, has_margin_ = false, has_weights_ = false;
     std::string alias_, high_;
     int low_ = 0, past_ = 0, next_ = 0;
     std::vector<std::string> wholes_, reals_, temporaries_;

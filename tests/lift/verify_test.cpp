@@ -37,6 +37,15 @@ TEST_CASE("verifying finds wrong specs", "[parts]") {
     CHECK_FALSE(passes_with("masked", "solid == 0", "solid != 0"));
     CHECK_FALSE(passes_with("diffusion", "6 *", "5.9999 *"));  // where floats may differ in the last places
     CHECK_FALSE(passes_with("heat_kernel", "x+1", "x-1"));
+    // Of boxes and windows, edges, and threads that are numbered through.
+    CHECK_FALSE(passes_with("inner_box", "idx(y) >= depth", "idx(y) > depth"));
+    CHECK_FALSE(passes_with("inner_box_of_two", "x in 2..-3", "x in 1..-3"));
+    CHECK_FALSE(passes_with("convolved", "k_5 *", "k_7 *"));
+    CHECK_FALSE(passes_with("clamped_indices", "boundary clamp", "boundary symmetric"));
+    CHECK_FALSE(passes_with("around", "boundary periodic", "boundary clamp"));
+    CHECK_FALSE(passes_with("where_there_is_one", "idx(x) > 0", "idx(x) >= 0"));
+    CHECK_FALSE(passes_with("numbered_through", "y+1", "y-1"));
+    CHECK_FALSE(passes_with("planes_numbered_through", "idx(x) > 0", "idx(x) >= 0"));
 }
 
 TEST_CASE("a function that goes astray ends alone", "[parts]") {

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <charconv>
+#include <cstdint>
 #include <filesystem>
 #include <map>
 #include <utility>
@@ -109,16 +111,44 @@ void check_written(const LiftOptions& options) {
                            "the spec and the source are a file each");
 }
 
+// Throws CommandError for what is no NAME=VALUE.
+lift::Assumptions read_assumptions(const std::vector<std::string>& given) {
+    lift::Assumptions all;
+    for (const std::string& each : given) {
+        const std::size_t at = each.find('=');
+        const char* begin = each.data() + (at == std::string::npos ? 0 : at + 1);
+        const char* end = each.data() + each.size();
+        std::int64_t value = 0;
+        const auto [stop, error] = std::from_chars(begin, end, value);
+        if (at == std::string::npos || at == 0 || begin == end || error != std::errc() || stop != end)
+            throw CommandError(
+                ExitCode::usage, fmt::format("--assume {} is no NAME=VALUE", each),
+                "give the name of a whole number that the function is given, and its value, as "
+                "in --assume halo_depth=2");
+        if (!all.emplace(each.substr(0, at), value).second)
+            throw CommandError(ExitCode::usage,
+                               fmt::format("--assume gives `{}` two values", each.substr(0, at)),
+                               "lift the function once for each of them");
+    }
+    return all;
+}
+
 }  // namespace
 
 ExitCode lift(const LiftOptions& options, const Console& console) {
     lift::Options wanted;
     wanted.source = {options.file, options.function, options.build_folder, options.arguments, {}};
     wanted.form = {options.no_alias, options.equal_rims, options.strict_fp};
+    wanted.assume = read_assumptions(options.assume);
     wanted.name = options.name;
     wanted.keep_result = !options.replace.empty();
     check_written(options);
     const lift::Nests found = lift_or_refuse(wanted, console);
+    for (const std::string& each : found.unused_assumptions)
+        console.message(
+            fmt::format("--assume {0}={1} changes nothing: `{0}` is no whole number that what is "
+                        "lifted is given",
+                        each, wanted.assume.at(each)));
     lift::Verdict verdict;
     verdict.left = "haloc lift --verify runs the function and the spec on random data";
     verdict.sentences.assign(found.lifted.size(), {"Not verified: " + verdict.left + "."});

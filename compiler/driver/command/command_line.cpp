@@ -323,6 +323,9 @@ private:
                       "rotating arrays hold the same values in the cells that no loop writes");
         sub->add_flag("--strict-fp", lift_.strict_fp,
                       "refuse sums over cells of reals, which a spec adds in another order");
+        repeatable(sub, "--assume", lift_.assume,
+                   "NAME=VALUE: lift for this value of a whole number that the function is given, such as "
+                   "halo_depth=2");
         sub->add_option("--name", lift_.name, "of the stencil; that of the function where it is not given");
         sub->add_option(
                "-p", lift_.build_folder,

@@ -82,6 +82,7 @@ struct LiftOptions {
     std::string output;                  // empty: standard output
     std::string replace;                 // source to write, with calls in place of loops; empty: none
     std::string name;                    // of the stencil; empty: that of the function
+    std::vector<std::string> assume;     // NAME=VALUE
     std::vector<std::string> arguments;  // of clang
     bool verify = false, no_alias = false, equal_rims = false, strict_fp = false;
 };

@@ -110,3 +110,68 @@ __global__ void vector_of_cuda(const float* __restrict__ u, float* __restrict__ 
     float4 around = make_float4(u[i - 1], u[i], u[i + 1], 1.0f);
     w[i] = around.x + around.z - 2 * around.y + around.w;
 }
+
+// case numbered_through: one index for all cells, from which that of the row and that in the row are made
+__global__ void numbered_through(const float* __restrict__ u, float* __restrict__ w, int nx, int ny) {
+    int idx = blockIdx.x * blockDim.x + threadIdx.x;
+    if (idx >= nx * ny) return;
+    int i = idx % nx, j = idx / nx;
+    if (i > 0 && i < nx - 1 && j > 0 && j < ny - 1)
+        w[idx] = 0.25f * (u[idx - 1] + u[idx + 1] + u[idx - nx] + u[idx + nx]);
+}
+
+// case planes_numbered_through: the same in three dimensions, with what is beyond the edges left out
+__global__ void planes_numbered_through(const double* __restrict__ u, double* __restrict__ w, int nx, int ny,
+                                        int nz) {
+    const int idx = blockIdx.x * blockDim.x + threadIdx.x;
+    const int i = idx % nx, j = idx / nx % ny, k = idx / (nx * ny);
+    if (k >= nz) return;
+    double sum = 2 * u[idx];
+    if (i > 0) sum += u[idx - 1];
+    if (j < ny - 1) sum += u[idx + nx];
+    w[idx] = sum - u[k == 0 ? idx : idx - nx * ny];
+}
+
+// case fixed_rows: rows of a fixed length
+__global__ void fixed_rows(const float* __restrict__ u, float* __restrict__ w) {
+    const int idx = blockIdx.x * blockDim.x + threadIdx.x;
+    if (idx < 40 * 30) {
+        const int j = idx / 40, i = idx % 40;
+        if (i > 0 && j > 0) w[j * 40 + i] = u[idx - 1] + u[idx - 40];
+    }
+}
+
+// case rows_of_any_number refused: how many cells there are is not said: a number of cells alone
+__global__ void rows_of_any_number(const float* __restrict__ u, float* __restrict__ w, int nx, int n) {
+    const int idx = blockIdx.x * blockDim.x + threadIdx.x;
+    if (idx >= n) return;
+    const int i = idx % nx, j = idx / nx;
+    w[j * nx + i] = i > 0 ? u[idx - 1] : 0.0f;
+}
+
+// case heat_in_planes: a loop over planes, where beyond a face is the cell itself
+__global__ void heat_in_planes(const float* __restrict__ power, const float* __restrict__ in,
+                               float* __restrict__ out, int nx, int ny, int nz, float side, float up) {
+    const int i = blockDim.x * blockIdx.x + threadIdx.x, j = blockDim.y * blockIdx.y + threadIdx.y;
+    if (i >= nx || j >= ny) return;
+    for (int k = 0; k < nz; ++k) {
+        const int c = i + nx * (j + ny * k);
+        const int w = i == 0 ? c : c - 1, e = i == nx - 1 ? c : c + 1;
+        const int n = j == 0 ? c : c - nx, s = j == ny - 1 ? c : c + nx;
+        const int b = k == 0 ? c : c - nx * ny, t = k == nz - 1 ? c : c + nx * ny;
+        out[c] = in[c] + side * (in[w] + in[e] + in[n] + in[s]) + up * (in[b] + in[t]) + power[c];
+    }
+}
+
+// case clamped_by_functions: min and max of CUDA as indices
+__global__ void clamped_by_functions(const float* __restrict__ u, float* __restrict__ w, int nx, int ny) {
+    const int i = blockDim.x * blockIdx.x + threadIdx.x, j = blockDim.y * blockIdx.y + threadIdx.y;
+    if (i >= nx || j >= ny) return;
+    w[j * nx + i] = u[j * nx + max(i - 1, 0)] + u[min(j + 1, ny - 1) * nx + i];
+}
+
+// case before_the_row refused: before the first cell: threads of which it is not known how many there are
+__global__ void before_the_row(const float* __restrict__ u, float* __restrict__ w, int n) {
+    const int i = blockDim.x * blockIdx.x + threadIdx.x;
+    if (i < n) w[i] = i - 1 >= -1 ? u[i - 1] : 0.0f;
+}

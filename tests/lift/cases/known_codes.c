@@ -57,7 +57,7 @@ void derivative_z(const float *restrict f, float *restrict df, int mx, int my, i
             }
 }
 
-// case derivative_wrapped refused: goes around an edge: the same derivative with neighbours around the edges
+// case derivative_wrapped: the same derivative with neighbours around the edges
 void derivative_wrapped(const float *restrict f, float *restrict df, int mx, int my) {
     for (int j = 0; j < my; j++)
         for (int i = 0; i < mx; i++)

@@ -5,7 +5,7 @@
 #define NX 40
 #define NY 30
 
-// case totals nests 0 refused: how far this loop goes: sums over cells, of loops over the four corners of each
+// case totals nests 1: sums over cells, of loops over the four corners of each
 void totals(int x_min, int x_max, int y_min, int y_max, const double *restrict volume, const double *restrict density,
             const double *restrict energy, const double *restrict pressure, const double *restrict xvel,
             const double *restrict yvel, double *restrict result) {
@@ -134,7 +134,7 @@ void sweeps(int tsteps, int n, double a[NX][NX], double b[NX][NX]) {
     }
 }
 
-// case conduct nests 0 refused: is no fixed number of cells: a bound that a parameter sets, and a product of arrays
+// case conduct nests 1: a bound that a parameter sets, and a product of arrays
 void conduct(int x, int y, int depth, double *restrict pw, const double *restrict p, double *restrict w,
              const double *restrict kx, const double *restrict ky) {
     double sum = 0;

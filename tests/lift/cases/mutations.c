@@ -120,3 +120,31 @@ void drop_zero(int n, const double *restrict a, double *restrict b) {
         b[i] = 1.0 / s;
     }
 }
+
+void drop_bound(int n, int h, const float *restrict a, float *restrict b) {
+    for (int i = h; i < n; i++) b[i] = a[i];
+}
+
+void drop_assumption(int n, int h, const float *restrict a, float *restrict b) {
+    for (int i = h; i < n - h; i++) b[i] = a[i];
+}
+
+void drop_need(int n, int h, const float *restrict a, float *restrict b) {
+    for (int i = h; i < n; i++) b[i] = 2 * a[i - 1] + a[i];
+}
+
+void shorten_window(int n, const float *restrict a, float *restrict b) {
+    for (int i = 1; i < n - 1; i++) {
+        float s = 0;
+        for (int k = i - 1; k <= i + 1; k++) s += a[k];
+        b[i] = s;
+    }
+}
+
+void shift_weight(int n, const float *restrict weight, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = weight[0] * a[i] + weight[1];
+}
+
+void swap_boundary(int n, const float *restrict a, float *restrict b) {
+    for (int i = 0; i < n; i++) b[i] = a[i > 0 ? i - 1 : 0] + a[i < n - 1 ? i + 1 : n - 1];
+}

@@ -66,7 +66,7 @@ void prefix_sum(int n, const double *restrict u, double *restrict w) {
     }
 }
 
-// case wrapped refused: depends on more than the loops: neighbours around the edge
+// case wrapped: neighbours around the edge
 void wrapped(int n, const double *restrict u, double *restrict w) {
     for (int i = 0; i < n; i++) w[i] = u[(i + 1) % n] - u[i];
 }

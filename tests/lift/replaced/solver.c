@@ -87,6 +87,23 @@ double relax(double *a, double *b, int n, int steps, int *changed) {
     return change;
 }
 
+// replaced: a box that a parameter sets; the loops run where cells outside of it would be needed
+void inner(int nx, int ny, int depth, const double *u, double *w) {
+    for (int j = depth; j < ny - depth; j++)
+        for (int i = depth; i < nx - depth; i++)
+            AT(w, i, j) = 0.5 * (AT(u, i - 1, j) + AT(u, i + 1, j)) - 0.25 * AT(u, i, j - 1);
+}
+
+// replaced: for a depth of 2 alone
+void thick(int nx, int ny, int depth, const double *u, double *w) {
+    for (int j = 0; j < ny; j++)
+        for (int i = depth; i < nx - depth; i++) {
+            double sum = 0;
+            for (int k = -depth; k <= depth; k++) sum += AT(u, i + k, j);
+            AT(w, i, j) = 0.5 * (sum - 1);
+        }
+}
+
 int main(void) {
     float in[50], out[50];
     double a[40], b[40], levels[3][40], source[15 * 9], heat[15 * 9];
@@ -114,10 +131,18 @@ int main(void) {
     cool(0.1);
     decay(planes, 6, 5, 4);
     wave(40, 5, levels, 0.2);
+    inner(15, 9, 1, source, heat);
+    inner(15, 9, 3, heat, source);
+    inner(15, 7, 0, source + 15, heat + 15);
+    inner(15, 9, 8, source, heat);
+    thick(15, 9, 2, source, heat);
+    thick(15, 4, 1, heat, source);
+    thick(15, 2, 3, source, heat);
     const double change = relax(a, b, 40, 7, &count);
     for (int i = 0; i < 50; i++) printf("%a %a ", (double)in[i], (double)out[i]);
     for (int i = 0; i < 120; i++) printf("%d ", plane[i / 30][i / 6 % 5][i % 6]);
     print("heat", heat, 135);
+    print("source", source, 135);
     print("plate", plate[0], 12 * 17);
     print("cooled", cooled[0], 12 * 17);
     print("wave", levels[0], 120);
