@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/sweeps.h"
 
 namespace halo::ir {
 
@@ -58,7 +59,7 @@ StepReach step_reach(const Program& program) {
     result.results = result.states;
     std::map<Level, Reach> written;
     ReachWalk walk(program);
-    for (const Statement& statement : program.statements) {
+    const auto reach_of = [&](const Statement& statement) {
         // A part of a grid leaves them as they were, too, at faces that the grid does not have. A step may
         // read less far, where terms have cancelled out.
         Reach reach = margins_of(statement);
@@ -69,6 +70,21 @@ StepReach step_reach(const Program& program) {
             widen(reach, shifted(before == written.end() ? Reach{} : before->second, access->offset,
                                  program[access->field]));
         }
+        return reach;
+    };
+    Reach of_sweep{};
+    std::size_t past_sweep = 0;
+    for (std::size_t i = 0; i < program.statements.size(); ++i) {
+        const Statement& statement = program.statements[i];
+        Reach reach = reach_of(statement);
+        // The statements of a sweep read each other's cells: each reaches as far as any.
+        if (sweep_of(statement) != nullptr && i >= past_sweep) {
+            past_sweep = end_of_sweep(program, i);
+            of_sweep = {};
+            for (std::size_t member = i; member < past_sweep; ++member)
+                widen(of_sweep, reach_of(program.statements[member]));
+        }
+        if (i < past_sweep) widen(reach, of_sweep);
         const auto write = [&](FieldId field, int time) {
             widen(written[{field.index, time}], reach);
             if (program[field].role == Role::intermediate) return;

@@ -47,12 +47,13 @@ private:
         const bool is_first = !is_written_(access.field);
         if (is_first && (forward > 0 || (forward == 0 && writer->second >= statement))) return Kind::ahead;
         if (offset == 0) return std::nullopt;
+        const Margins& margins = std::get<Assign>(program_.statements[writer->second]).margins;
         const Field& field = program_[access.field];
         const BoundaryKind face = field.boundary[along][offset < 0 ? 0 : 1].kind;
-        if (face == BoundaryKind::fixed) return std::nullopt;
-        if (face != BoundaryKind::free) return Kind::shows;
-        if (is_first && field.role == Role::output) return Kind::no_start;
-        return std::nullopt;
+        if (face != BoundaryKind::fixed && face != BoundaryKind::free) return Kind::shows;
+        if (!is_first || field.role != Role::output) return std::nullopt;
+        if (face == BoundaryKind::free) return Kind::no_start;
+        return margins[along][sweep_.upwards ? 0 : 1] > 0 ? std::optional(Kind::left_out) : std::nullopt;
     }
 
     const Program& program_;

@@ -23,6 +23,8 @@ struct SweepMistake {
         across,    // at another place than along the axis
         ahead,     // a value that is not computed yet
         no_start,  // the first cells of an output read past a free face, and nothing gives them a value
+        left_out,  // of an output, cells that the sweep begins behind, as what else it reads has no value
+                   // there
         shows      // past a face that shows cells, or a formula of them
     };
     Kind kind = Kind::across;

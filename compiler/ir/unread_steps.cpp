@@ -6,6 +6,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/sweeps.h"
 
 namespace halo::ir {
 
@@ -34,16 +35,41 @@ public:
         find_lasting_fields();
         find_lasting_reductions();
         // What a statement reads of its own step is written before it.
-        for (std::size_t i = kept_.size(); i-- > 0;) {
-            const std::optional<FieldId> target = target_of(program_.statements[i]);
-            kept_[i] = kept_[i] || reductions_[i] || (target && fields_[target->index]) ||
-                       std::holds_alternative<Sample>(program_.statements[i]);
-            if (kept_[i]) need_reads(i);
+        for (std::size_t past = kept_.size(); past > 0;) {
+            const std::size_t first = first_beside(past - 1);
+            // The statements of a sweep read each other's cells, earlier ones those of later ones, too.
+            bool is_needed = false;
+            for (std::size_t i = first; i < past; ++i)
+                is_needed = is_needed || kept_[i] || has_result(i);
+            for (std::size_t i = first; i < past && is_needed; ++i) {
+                kept_[i] = true;
+                need_reads(i);
+            }
+            past = first;
         }
         return kept_;
     }
 
 private:
+    // The first statement of the sweep that ends with `last`; else that itself.
+    std::size_t first_beside(std::size_t last) const {
+        const LineSweep* const sweep = sweep_of(program_.statements[last]);
+        std::size_t first = last;
+        while (sweep != nullptr && first > 0) {
+            const LineSweep* const before = sweep_of(program_.statements[first - 1]);
+            if (before == nullptr || *before != *sweep) break;
+            --first;
+        }
+        return first;
+    }
+
+    // Whether something that is read later or by a later statement comes of it.
+    bool has_result(std::size_t statement) const {
+        const std::optional<FieldId> target = target_of(program_.statements[statement]);
+        return reductions_[statement] || (target && fields_[target->index]) ||
+               std::holds_alternative<Sample>(program_.statements[statement]);
+    }
+
     void need_reads(std::size_t statement) {
         for (const std::uint32_t e : walk_.from(roots_of(program_.statements[statement]))) {
             if (const auto* access = std::get_if<Access>(&program_.exprs[e].node))

@@ -274,7 +274,8 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
         if (!leaves && !value.is_poison()) report_misfit(value, reference, where);
         return;
     }
-    if (again && cells->are_all() && !reads_level(*leaves, *target)) {
+    // Of a sweep other statements read what was there, too, and where it begins that remains.
+    if (again && !sweep && cells->are_all() && !reads_level(*leaves, *target)) {
         report_written_twice(assignment, reference);
         return;
     }

@@ -169,6 +169,16 @@ void StencilAnalyzer::report_sweep_mistake(const ir::LineSweep& sweep, const Swe
                         fmt::format("nothing says what `{}` is where the sweep begins, past {}", read, face))
                 .note(start);
             return;
+        case SweepMistake::Kind::left_out:
+            sink_
+                .report(
+                    DiagnosticKind::boundary_needed, expr.where,
+                    fmt::format("`{}` has no value where the sweep begins: other fields that it reads have "
+                                "nothing past {}, so it leaves out cells there",
+                                read, face))
+                .note(fmt::format(
+                    "give these a boundary, or the cells a value before the sweep: `on {} {{ … }}`", face));
+            return;
         case SweepMistake::Kind::shows: {
             const bool shows_cells = field.image(sweep.axis, side).shows_cell();
             sink_

@@ -60,7 +60,7 @@ class Evaluator(Expressions):
         if s[0] == 'assign':
             name, level = self.target(s[1])[0], self.target(s[1])[2]
             (self.states if level == 1 else self.outputs).add(name)
-        elif s[0] in ('on', 'where', 'for'):
+        elif s[0] in ('on', 'where', 'for', 'sweep'):
             for inner in s[2]:
                 self.find_states(inner)
 
@@ -227,7 +227,7 @@ class Evaluator(Expressions):
         return self.result(count)
 
     def one_step(self):
-        self.new, self.lets, self.written = {}, {}, set()
+        self.new, self.lets, self.written, self.swept = {}, {}, set(), False
         starts = {s[1]: s[4] for s in self.statements if s[0] == 'reduce'}
         for name, tree in starts.items():
             if name not in self.reductions and tree is not None:
@@ -245,6 +245,8 @@ class Evaluator(Expressions):
         zero = (0,) * len(self.axes)
         if s[0] == 'assign':
             self.assign(s[1], self.eval(s[2], names, zero), names, where)
+        elif s[0] == 'let' and self.swept:  # written out where it is used
+            self.lets[s[1]] = Let(s[3], names, None)
         elif s[0] == 'let':
             self.define(s, names)
         elif s[0] == 'for':
@@ -257,10 +259,36 @@ class Evaluator(Expressions):
             some = self.in_cells(s[1]) if s[0] == 'on' else self.eval(s[1], names, zero)
             for inner_statement in s[2]:
                 self.execute(inner_statement, names, (self.arithmetic.binary('and', where[0], some), True))
+        elif s[0] == 'sweep':
+            self.sweep(s, names, where)
         elif s[0] == 'reduce':
             self.reduce(s, names, where)
         else:
             raise Unsupported(s[0])
+
+    def sweep(self, s, names, where):
+        """One plane across the axis after the other; what a plane's cells read is what is there by then."""
+        (axis, way), before, shape = s[1], dict(self.lets), self.extents[::-1]
+        axis = self.axes.index(axis)
+        at = np.indices(shape)[len(self.axes) - 1 - axis]
+        self.begin_sweep(s)
+        self.swept = True
+        for place in range(self.extents[axis])[::1 if way == 'up' else -1]:
+            plane = self.arithmetic.binary('and', where[0], Value('bool', at == place))
+            for inner_statement in s[2]:
+                self.execute(inner_statement, names, (plane, where[1]))
+            self.lets = dict(before)
+        self.swept = False
+
+    def begin_sweep(self, s):
+        """A state's new level begins as the old one."""
+        for inner_statement in s[2]:
+            if inner_statement[0] == 'assign':
+                name = self.target(inner_statement[1])[0]
+                for part in self.fields[name].parts if name in self.states else []:
+                    self.new.setdefault((name, part), self.current[name, part][0])
+            elif inner_statement[0] in ('on', 'where'):
+                self.begin_sweep(inner_statement)
 
     def in_cells(self, cells):
         mask = np.ones(self.extents[::-1], bool)
@@ -389,7 +417,7 @@ class Evaluator(Expressions):
         for s in self.statements if within is None else within:
             if s[0] == kind:
                 yield s
-            elif s[0] in ('on', 'where', 'for'):
+            elif s[0] in ('on', 'where', 'for', 'sweep'):
                 yield from self.statements_of(kind, s[2])
 
 

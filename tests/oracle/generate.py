@@ -319,6 +319,8 @@ class Generator:
                 self.name_loop()
             if self.chance(0.1):
                 self.reduction()
+            if self.chance(0.12):
+                self.sweep()
             if f['role'] != 'input':
                 self.write(f)
         while self.chance(0.5):
@@ -406,6 +408,30 @@ class Generator:
             self.lines.append(f'{selector} {{ {target} = {self.value(f, 2)} }}')
         if self.chance(0.6):
             self.readable(f, target)
+
+    def sweep(self):
+        """One to three outputs that read each other's cells before, tamed so that they do not grow along a line."""
+        axis, up = self.pick(self.axes), self.chance(0.5)
+        names = [self.name('s') for _ in range(self.random.randint(1, 3))]
+        kind = self.pick(('f32', 'f64')) if self.flavour != 'f64' else 'f64'
+        low, high = self.pick(('0', '1', '0.25')), self.pick(('0', '1', '-0.5'))
+        others = ''.join(f', {a} {self.pick(("clamp", "periodic", "mirror"))}' for a in self.axes if a != axis)
+        self.lines.append(f'field {", ".join(names)}: {kind} {{ boundary {axis}.low fixed {low}, {axis}.high fixed {high}{others} }}')
+        before = lambda: f'{axis}{"-" if up else "+"}{self.pick((1, 1, 2))}'
+        inside, done = [], []
+        if self.chance(0.3):
+            inside.append(f'let k{names[0]} = {self.pick(names)}[{before()}] / 3')
+            done.append(f'k{names[0]}')
+        for name in names:
+            terms = [f'{self.pick(names)}[{before()}] / 2', self.real(1)]
+            if done and self.chance(0.6):
+                terms.append(f'{self.pick(done)} / 4')
+            statement = f'{name} = ' + ' + '.join(terms)
+            inside.append(f'where {self.condition(1)} {{ {statement} }}' if self.chance(0.15) else statement)
+            done.append(name)
+        block = f'sweep {axis} {"up" if up else "down"} {{ ' + '; '.join(inside) + ' }'
+        self.lines.append(f'on {self.cells()} {{ {block} }}' if self.chance(0.15) else block)
+        self.reals += [(name, 'anywhere') for name in names]
 
     def reduction(self):
         name = self.name('r')

@@ -445,6 +445,9 @@ class Parser:
             cells = self.cells() if self.take('on') else []
             condition = self.expression() if self.take('where') else None
             return ('reduce', name, op, body, start, cells, condition)
+        if word == 'sweep':
+            axis, way = self.name(), self.name()
+            return ('sweep', (axis, way), self.block(lambda: self.statement(axes)))
         if word in ('on', 'where'):
             selector = self.cells() if word == 'on' else self.expression()
             return (word, selector, self.block(lambda: self.statement(axes)))

@@ -216,6 +216,26 @@ private:
             program_.fields.push_back(std::move(field));
             made.push_back(std::move(statement));
         }
+        for (std::size_t i = at; i < program_.statements.size();
+             ++i) {  // what states need is done in each step
+            StatementSpec& later = program_.statements[i];
+            if (later.kind != StatementSpec::Kind::state || !later.guard.empty() || !random.chance(60))
+                continue;
+            Node read = access(made[static_cast<std::size_t>(random.between(0, members - 1))].target, 0,
+                               random_offset(random, 1));
+            later.value = binary(Kind::sum, half(std::move(later.value)), half(std::move(read)));
+        }
+        // What is read past a free face leaves cells out, and a sweep does not begin behind these.
+        if (has_free_faces() || random.chance(25)) {
+            std::vector<StatementSpec> before;
+            for (const StatementSpec& each : made) {
+                StatementSpec first;
+                first.target = each.target;
+                first.value = number(random.between(-3, 3), 4);
+                before.push_back(std::move(first));
+            }
+            made.insert(made.begin(), before.begin(), before.end());
+        }
         program_.statements.insert(program_.statements.begin() + static_cast<std::ptrdiff_t>(at),
                                    made.begin(), made.end());
     }
