@@ -56,7 +56,8 @@ Pipe make_terminal() {
         std::size_t equals = pair.find('=');
         ::setenv(pair.substr(0, equals).c_str(), pair.substr(equals + 1).c_str(), 1);
     }
-    static const std::string program = HALO_BINARY_DIR "/bin/haloc";
+    static const std::string haloc = HALO_BINARY_DIR "/bin/haloc";
+    const std::string& program = invocation.program.empty() ? haloc : invocation.program;
     std::vector<char*> arguments;
     for (const std::string& word : invocation.launcher)
         arguments.push_back(const_cast<char*>(word.c_str()));

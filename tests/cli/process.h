@@ -14,6 +14,7 @@ struct Outcome {
 
 struct Invocation {
     std::vector<std::string> launcher;  // what starts haloc, with its options: mpirun -n 2, say
+    std::string program;                // empty: haloc
     std::vector<std::string> arguments;
     std::string folder;              // working directory
     std::string input;               // standard input

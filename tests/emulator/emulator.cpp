@@ -87,7 +87,7 @@ CudaModule::CudaModule(const std::string& text, const std::string& name)
     rt::JitOptions options;
     options.file_name = "kernel.cu";
     options.prelude = prelude();
-    options.optimization = 1;
+    options.optimization = optimization;
     options.line_table = true;
     options.use_cache = false;  // random programs would crowd out the user's
     // Threads meet at one place in the code: a call that may lead to a meeting is not copied into branches.

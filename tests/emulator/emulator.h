@@ -43,6 +43,10 @@ private:
 // Compiled CUDA text. Its variables are its own; two launches of one module must not run at once.
 class CudaModule {
 public:
+    // Of texts that are compiled from now on. Without it each access that a text has is watched, and LLVM
+    // takes half the time; grids of more than some hundred cells run several times as long.
+    static inline int optimization = 1;
+
     // Throws Error where the text is refused.
     CudaModule(const std::string& text, const std::string& name);
     CudaModule(const CudaModule&) = delete;

@@ -21,7 +21,9 @@ void switch_fiber(FiberContext& from, FiberContext& to);
 // Stacks with an inaccessible page below each, kept from launch to launch.
 class FiberStacks {
 public:
-    static constexpr std::size_t kStackBytes = 64 * 1024;
+    // Without optimisation every value of a kernel has a place of its own. Pages take memory once they are
+    // used.
+    static constexpr std::size_t kStackBytes = 256 * 1024;
 
     explicit FiberStacks(int count);
     ~FiberStacks();

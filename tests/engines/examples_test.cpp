@@ -11,6 +11,7 @@
 #include "compiler/schedule/shared_layout.h"
 #include "compiler/schedule/strategies.h"
 #include "emulated_device.h"
+#include "emulator.h"
 #include "load_cpp.h"
 #include "read_spec.h"
 #include "runtime/cpu/cpu_device.h"
@@ -113,6 +114,9 @@ std::vector<schedule::Schedule> for_stages(const ir::Program& program, const sch
 }
 
 }  // namespace
+
+// Most of the time is LLVM's: many texts run once each, on few cells.
+[[maybe_unused]] const int kOptimization = halo::emulator::CudaModule::optimization = 0;
 
 TEST_CASE("examples give the interpreter's bits on the CPU") {
     const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);

@@ -10,6 +10,7 @@
 #include "compiler/emit/emit.h"
 #include "compiler/lower/fixed_grid.h"
 #include "emulated_device.h"
+#include "emulator.h"
 #include "random_time_loop.h"
 #include "read_spec.h"
 
@@ -42,6 +43,9 @@ std::vector<double> waves(rt::Device& device, const lower::Lowered& lowered, std
 }
 
 }  // namespace
+
+// Most of the time is LLVM's: many texts run once each, on few cells.
+[[maybe_unused]] const int kOptimization = halo::emulator::CudaModule::optimization = 0;
 
 TEST_CASE("a launch for each call, or single steps where blocks cannot wait for each other") {
     const ir::Program program = load_program(R"(

@@ -118,13 +118,27 @@ struct Run {
     long calls = 0;
 };
 
-// In a folder of its own, in which all that the scenario writes is there already, as kOld.
-class Place {
+// What the user of a scenario has before a run. Made once, as that may take a run of haloc or a compilation.
+class Prepared {
 public:
-    Place(const Scenario& scenario, const Files& written) : scenario_(scenario) {
+    explicit Prepared(const Scenario& scenario) {
         folder_.write("s.halo", kSpec);
         folder_.write("k.npy", npy_of_ones());
         scenario.prepare(folder_);
+    }
+    void copy_to(const Folder& other) const {
+        fs::copy(folder_.path(), other.path(), fs::copy_options::recursive);
+    }
+
+private:
+    Folder folder_;
+};
+
+// In a folder of its own, in which all that the scenario writes is there already, as kOld.
+class Place {
+public:
+    Place(const Scenario& scenario, const Prepared& prepared, const Files& written) : scenario_(scenario) {
+        prepared.copy_to(folder_);
         for (const auto& [name, text] : written)
             if (!fs::exists(folder_.path() + "/" + name) && name.find('/') == std::string::npos)
                 folder_.write(name, kOld);
@@ -145,15 +159,7 @@ public:
                           "HALOCLINE_CACHE=" + folder_.path() + "/cache"};
         // Ends what hangs; the code is 124 then.
         invocation.launcher = {"timeout", "-k", "5", "30"};
-        if (scenario_.program != "haloc")
-            invocation.launcher = {"timeout",
-                                   "-k",
-                                   "5",
-                                   "30",
-                                   "bash",
-                                   "-c",
-                                   "shift; exec " HALO_PROGRAMS "/" + scenario_.program + " \"$@\"",
-                                   "-"};
+        if (scenario_.program != "haloc") invocation.program = HALO_PROGRAMS "/" + scenario_.program;
         const Outcome outcome = run_haloc(invocation);
         return {outcome.code, outcome.out, outcome.err, files_of(folder_),
                 std::atol(folder_.read("report").c_str())};
@@ -227,17 +233,18 @@ std::string mistake_of(const Run& run, const Run& good, const Files& before, con
 
 // Tries each class; how: once or always.
 void sweep(const Scenario& scenario, std::size_t most) {
-    const Run good = Place(scenario, {}).run("none:0:once");
+    const Prepared prepared(scenario);
+    const Run good = Place(scenario, prepared, {}).run("none:0:once");
     INFO(scenario.name << "\n" << good.err);
     REQUIRE(good.code == 0);
     for (const std::string& what : scenario.classes) {
-        const Run counted = Place(scenario, good.files).run(what + ":0:once");
+        const Run counted = Place(scenario, prepared, good.files).run(what + ":0:once");
         REQUIRE(counted.code == 0);
         for (const char* how : {"once", "always"}) {
             // Without any memory there are no words either.
             if (what == "memory" && std::string(how) == "always") continue;
             for (const long n : chosen_calls(counted.calls, most)) {
-                const Place place(scenario, good.files);
+                const Place place(scenario, prepared, good.files);
                 const Run run = place.run(what + ":" + std::to_string(n) + ":" + how);
                 std::string mistake =
                     mistake_of(run, good, place.before(), what, std::string(how) == "always");
@@ -294,13 +301,14 @@ TEST_CASE("faults: files of the compiler", "[compiler]") {
 TEST_CASE("faults: the C interface", "[c]") {
     Scenario scenario{"host program", {"b.halobundle"}, all_classes(), "fault_host"};
     scenario.prepare = [](const Folder& folder) { folder.write("b.halobundle", some_bundle()); };
-    const Run good = Place(scenario, {}).run("none:0:once");
+    const Prepared prepared(scenario);
+    const Run good = Place(scenario, prepared, {}).run("none:0:once");
     INFO(good.err);
     REQUIRE(good.code == 0);
     for (const std::string& what : scenario.classes) {
-        const Run counted = Place(scenario, {}).run(what + ":0:once");
+        const Run counted = Place(scenario, prepared, {}).run(what + ":0:once");
         for (long n = 1; n <= counted.calls; ++n) {
-            const Run run = Place(scenario, {}).run(what + ":" + std::to_string(n) + ":once");
+            const Run run = Place(scenario, prepared, {}).run(what + ":" + std::to_string(n) + ":once");
             INFO(what << " " << n << " of " << counted.calls << "\n" << run.err);
             CHECK(run.code == 0);
             CHECK(run.out == good.out);
@@ -331,7 +339,7 @@ TEST_CASE("faults: the CPU", "[cpu]") {
 
 TEST_CASE("faults: a read that never ends is ended by SIGTERM", "[hang]") {
     const Scenario scenario = run_interpreted();
-    const Run counted = Place(scenario, {}).run("read:0:once");
+    const Run counted = Place(scenario, Prepared(scenario), {}).run("read:0:once");
     for (long n = 1; n <= counted.calls; ++n) {
         Folder folder;
         folder.write("s.halo", kSpec);
