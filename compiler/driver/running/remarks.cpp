@@ -8,9 +8,12 @@ namespace halo::driver {
 
 std::string zeros_note(const std::vector<std::string>& fields) {
     if (fields.empty()) return "";
-    const bool one = fields.size() == 1;
-    return fmt::format("note: {} start{} at 0 everywhere: nothing fills {}", join(fields, ", "),
-                       one ? "s" : "", one ? "it" : "them");
+    constexpr std::size_t kMostNamed = 4;
+    const std::size_t named = fields.size() <= kMostNamed ? fields.size() : kMostNamed - 1;
+    std::string names = join({fields.begin(), fields.begin() + static_cast<std::ptrdiff_t>(named)}, ", ");
+    if (named < fields.size()) names += fmt::format(" and {} more", fields.size() - named);
+    return fmt::format("note: {} start{} at 0 everywhere; `init {} = 0` says that this is meant", names,
+                       fields.size() == 1 ? "s" : "", fields.front());
 }
 
 std::string boundary_note(const sema::AnalyzedStencil& stencil) {
