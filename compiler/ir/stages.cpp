@@ -100,9 +100,7 @@ private:
             return;
         }
         first_of_sweep_ = i;
-        past_sweep_ = i + 1;
-        if (sweep_of(program_.statements[i]) != nullptr)
-            past_sweep_ = static_cast<int>(end_of_sweep(program_, static_cast<std::size_t>(i)));
+        past_sweep_ = static_cast<int>(end_of_sweep(program_, static_cast<std::size_t>(i)));
         for (int member = i; member < past_sweep_; ++member)
             add_reads(i, member);
         add_order(i);

@@ -9,6 +9,13 @@ namespace halo::ir {
 
 namespace {
 
+// Whether two statements are of one sweep.
+bool are_together(const Program& program, std::size_t a, std::size_t b) {
+    const LineSweep* const sweep = sweep_of(program.statements[a]);
+    const LineSweep* const other = sweep_of(program.statements[b]);
+    return sweep != nullptr && other != nullptr && *sweep == *other;
+}
+
 class SweepReads {
 public:
     SweepReads(const Program& program, std::size_t first, const std::function<bool(FieldId)>& is_written)
@@ -71,13 +78,16 @@ const LineSweep* sweep_of(const Statement& statement) {
 }
 
 std::size_t end_of_sweep(const Program& program, std::size_t first) {
-    const LineSweep* const sweep = sweep_of(program.statements[first]);
     std::size_t past = first + 1;
-    for (; past < program.statements.size(); ++past) {
-        const LineSweep* const other = sweep_of(program.statements[past]);
-        if (other == nullptr || *other != *sweep) break;
-    }
+    while (past < program.statements.size() && are_together(program, past - 1, past))
+        ++past;
     return past;
+}
+
+std::size_t first_of_sweep(const Program& program, std::size_t last) {
+    while (last > 0 && are_together(program, last - 1, last))
+        --last;
+    return last;
 }
 
 std::optional<SweepMistake> find_sweep_mistake(const Program& program, std::size_t first,

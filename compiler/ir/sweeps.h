@@ -12,8 +12,12 @@ namespace halo::ir {
 // The sweep that a statement is part of; nullptr where it is for all cells at once.
 const LineSweep* sweep_of(const Statement& statement);
 
-// The index past the last statement of the sweep whose first statement is at `first`.
+// The index past the last statement of the sweep whose first statement is at `first`; of a statement of none,
+// the next.
 std::size_t end_of_sweep(const Program& program, std::size_t first);
+
+// The index of the first statement of the sweep that has the one at `last`; `last` where that is of none.
+std::size_t first_of_sweep(const Program& program, std::size_t last);
 
 // A sweep may read what it writes along its axis alone. What it is first to write, it reads at the cells
 // before, and at the cell itself where an earlier statement of it has written that. Past a face lie fixed

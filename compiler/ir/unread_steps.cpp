@@ -36,7 +36,7 @@ public:
         find_lasting_reductions();
         // What a statement reads of its own step is written before it.
         for (std::size_t past = kept_.size(); past > 0;) {
-            const std::size_t first = first_beside(past - 1);
+            const std::size_t first = first_of_sweep(program_, past - 1);
             // The statements of a sweep read each other's cells, earlier ones those of later ones, too.
             bool is_needed = false;
             for (std::size_t i = first; i < past; ++i)
@@ -51,18 +51,6 @@ public:
     }
 
 private:
-    // The first statement of the sweep that ends with `last`; else that itself.
-    std::size_t first_beside(std::size_t last) const {
-        const LineSweep* const sweep = sweep_of(program_.statements[last]);
-        std::size_t first = last;
-        while (sweep != nullptr && first > 0) {
-            const LineSweep* const before = sweep_of(program_.statements[first - 1]);
-            if (before == nullptr || *before != *sweep) break;
-            --first;
-        }
-        return first;
-    }
-
     // Whether something that is read later or by a later statement comes of it.
     bool has_result(std::size_t statement) const {
         const std::optional<FieldId> target = target_of(program_.statements[statement]);

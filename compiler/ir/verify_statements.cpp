@@ -12,11 +12,11 @@ namespace halo::ir {
 
 void Verifier::check_statements() {
     written_.assign(program_.fields.size(), false);
-    const LineSweep* last = nullptr;
-    for (std::size_t i = 0; i < program_.statements.size(); ++i) {
-        const LineSweep* const sweep = sweep_of(program_.statements[i]);
-        if (sweep != nullptr && (last == nullptr || *last != *sweep)) check_sweep(i);
-        last = sweep;
+    for (std::size_t i = 0, past_sweep = 0; i < program_.statements.size(); ++i) {
+        if (i >= past_sweep) {
+            past_sweep = end_of_sweep(program_, i);
+            if (sweep_of(program_.statements[i]) != nullptr) check_sweep(i);
+        }
         std::visit([&](const auto& alternative) { check_statement(alternative); }, program_.statements[i]);
     }
     for (std::size_t i = 0; i < program_.fields.size(); ++i) {

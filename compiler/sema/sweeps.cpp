@@ -129,7 +129,7 @@ void StencilAnalyzer::check_sweeps() {
     const auto is_written = [&](ir::FieldId field) { return written.contains(field.index); };
     for (std::size_t i = 0; i < program_.statements.size();) {
         const ir::LineSweep* const sweep = ir::sweep_of(program_.statements[i]);
-        const std::size_t past = sweep == nullptr ? i + 1 : ir::end_of_sweep(program_, i);
+        const std::size_t past = ir::end_of_sweep(program_, i);
         if (sweep != nullptr)
             if (const auto mistake = ir::find_sweep_mistake(program_, i, is_written))
                 report_sweep_mistake(*sweep, *mistake);
@@ -224,7 +224,7 @@ void StencilAnalyzer::keep_cells_of_sweeps() {
     ir::ExprBuilder builder(program_);
     for (std::size_t i = 0; i < program_.statements.size();) {
         const bool sweeps = ir::sweep_of(program_.statements[i]) != nullptr;
-        const std::size_t past = sweeps ? ir::end_of_sweep(program_, i) : i + 1;
+        const std::size_t past = ir::end_of_sweep(program_, i);
         for (std::size_t member = i; member < past; ++member) {
             const auto* assign = std::get_if<ir::Assign>(&program_.statements[member]);
             if (assign == nullptr || !written.insert(assign->target.index).second) continue;

@@ -4,7 +4,6 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <ranges>
 #include <set>
 
 #include "compiler/ir/in_place.h"
@@ -471,27 +470,6 @@ std::vector<ir::ExprId> roots_of(const StageView& stage) {
     return roots;
 }
 
-// The lets of the stage that `roots` read, in order, with those that these read.
-std::vector<const ir::Assign*> lets_for(const StageView& stage, std::vector<ir::ExprId> roots) {
-    std::set<Level> read;
-    const auto add_reads = [&] {
-        for (const std::uint32_t e : ir::reached_exprs(*stage.program, roots))
-            if (const auto* access = std::get_if<ir::Access>(&stage.program->exprs[e].node))
-                read.insert({access->field, access->time});
-    };
-    add_reads();
-    std::vector<const ir::Assign*> lets;
-    for (const ir::Assign* assign : std::views::reverse(stage.assigns)) {
-        const Level level{assign->target, assign->time};
-        if (!stage.assigns_level(level) || !read.contains(level)) continue;
-        lets.push_back(assign);
-        roots = {assign->value};
-        add_reads();
-    }
-    std::ranges::reverse(lets);
-    return lets;
-}
-
 }  // namespace
 
 CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body) {
@@ -501,7 +479,7 @@ CellValues lower_cell(Context& context, const CellSources& sources, kernel::Bloc
 InPlaceCell lower_in_place(Context& context, const CellSources& sources, const ir::Assign& changing,
                            kernel::Block& body) {
     std::vector<ir::ExprId> roots = ir::roots_of(ir::Statement(changing));
-    const std::vector<const ir::Assign*> lets = lets_for(context.stage(), roots);
+    const std::vector<const ir::Assign*> lets = context.stage().lets_for(roots);
     for (const ir::Assign* let : lets)
         roots.push_back(let->value);
     return CellLowering(context, sources, roots, body).lower_in_place(changing, lets);
@@ -514,7 +492,7 @@ bool lower_line_cell(Context& context, const CellSources& sources, kernel::Block
     for (const ir::Assign* assign : stage.swept)
         for (const ir::ExprId root : ir::roots_of(ir::Statement(*assign)))
             roots.push_back(root);
-    const std::vector<const ir::Assign*> lets = lets_for(stage, roots);
+    const std::vector<const ir::Assign*> lets = stage.lets_for(roots);
     for (const ir::Assign* let : lets)
         roots.push_back(let->value);
     return CellLowering(context, sources, roots, body)

@@ -1,6 +1,7 @@
 #include "compiler/lower/shared/stage_view.h"
 
 #include <algorithm>
+#include <ranges>
 #include <set>
 
 #include "compiler/ir/in_place.h"
@@ -112,6 +113,26 @@ bool StageView::sweeps_level(const Level& level) const {
     return std::ranges::any_of(swept, [&](const ir::Assign* assign) {
         return assign->target == level.field && assign->time == level.time;
     });
+}
+
+std::vector<const ir::Assign*> StageView::lets_for(std::vector<ir::ExprId> roots) const {
+    std::set<Level> read;
+    const auto add_reads = [&] {
+        for (const std::uint32_t e : ir::reached_exprs(*program, roots))
+            if (const auto* access = std::get_if<ir::Access>(&program->exprs[e].node))
+                read.insert({access->field, access->time});
+    };
+    add_reads();
+    std::vector<const ir::Assign*> lets;
+    for (const ir::Assign* assign : std::views::reverse(assigns)) {
+        const Level level{assign->target, assign->time};
+        if (!assigns_level(level) || !read.contains(level)) continue;
+        lets.push_back(assign);
+        roots = {assign->value};
+        add_reads();
+    }
+    std::ranges::reverse(lets);
+    return lets;
 }
 
 ir::Offset StageView::low() const {
