@@ -7,6 +7,7 @@
 #include <set>
 
 #include "compiler/ir/in_place.h"
+#include "compiler/lower/shared/names.h"
 #include "compiler/lower/shared/operations.h"
 #include "compiler/lower/shared/ranges.h"
 #include "compiler/lower/shared/regions.h"
@@ -230,28 +231,8 @@ private:
     }
 
     std::string name_for(ir::ExprId id) const {
-        return repeated_->has(id) ? kind_of(id) + repeated_->place(id) : kind_of(id);
-    }
-
-    std::string kind_of(ir::ExprId id) const {
-        const ir::Expr& expr = program_[id];
-        if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) {
-            switch (binary->op) {
-                case ir::BinaryOp::add:
-                    return "sum";
-                case ir::BinaryOp::sub:
-                    return "difference";
-                case ir::BinaryOp::mul:
-                    return "product";
-                case ir::BinaryOp::div:
-                    return "ratio";
-                default:
-                    return expr.type == ir::Scalar::boolean ? "holds" : "bound";
-            }
-        }
-        if (std::holds_alternative<ir::Fma>(expr.node)) return "sum";
-        if (std::holds_alternative<ir::Select>(expr.node)) return "choice";
-        return "value";
+        const std::string word = word_for(program_[id]);
+        return repeated_->has(id) ? word + repeated_->place(id) : word;
     }
 
     Expr lower_node(ir::ExprId id, const std::string& wanted) {
@@ -455,25 +436,8 @@ Expr stored_value(const StageView& stage, const Write& write, const CellValues& 
     return values.assigned[static_cast<std::size_t>(place - stage.assigns.begin())];
 }
 
-namespace {
-
-std::vector<ir::ExprId> roots_of(const StageView& stage) {
-    std::vector<ir::ExprId> roots;
-    const auto add = [&](const auto* statement) {
-        roots.push_back(statement->value);
-        if (statement->condition) roots.push_back(*statement->condition);
-    };
-    for (const ir::Assign* assign : stage.assigns)
-        add(assign);
-    for (const ir::Reduce* reduce : stage.reductions)
-        add(reduce);
-    return roots;
-}
-
-}  // namespace
-
 CellValues lower_cell(Context& context, const CellSources& sources, kernel::Block& body) {
-    return CellLowering(context, sources, roots_of(context.stage()), body).lower();
+    return CellLowering(context, sources, context.stage().roots(), body).lower();
 }
 
 InPlaceCell lower_in_place(Context& context, const CellSources& sources, const ir::Assign& changing,
@@ -502,7 +466,7 @@ bool lower_line_cell(Context& context, const CellSources& sources, kernel::Block
 }
 
 Expr lower_at_point(Context& context, const CellSources& sources, ir::ExprId value, kernel::Block& body) {
-    std::vector<ir::ExprId> roots = roots_of(context.stage());
+    std::vector<ir::ExprId> roots = context.stage().roots();
     roots.push_back(value);
     return CellLowering(context, sources, roots, body).lower_at_point(value);
 }

@@ -78,4 +78,24 @@ std::string Names::take(const std::string& wanted) {
     return name;
 }
 
+std::string word_for(const ir::Expr& expr) {
+    if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) {
+        switch (binary->op) {
+            case ir::BinaryOp::add:
+                return "sum";
+            case ir::BinaryOp::sub:
+                return "difference";
+            case ir::BinaryOp::mul:
+                return "product";
+            case ir::BinaryOp::div:
+                return "ratio";
+            default:
+                return expr.type == ir::Scalar::boolean ? "holds" : "bound";
+        }
+    }
+    if (std::holds_alternative<ir::Fma>(expr.node)) return "sum";
+    if (std::holds_alternative<ir::Select>(expr.node)) return "choice";
+    return "value";
+}
+
 }  // namespace halo::lower

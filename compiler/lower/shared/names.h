@@ -4,6 +4,8 @@
 #include <set>
 #include <string>
 
+#include "compiler/ir/program.h"
+
 namespace halo::lower {
 
 class Names {
@@ -20,5 +22,8 @@ private:
     const Names* outer_ = nullptr;
     std::set<std::string> taken_;
 };
+
+// The word for a value to which the spec gives no name: what the node computes.
+std::string word_for(const ir::Expr& expr);
 
 }  // namespace halo::lower

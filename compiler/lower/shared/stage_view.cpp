@@ -115,6 +115,19 @@ bool StageView::sweeps_level(const Level& level) const {
     });
 }
 
+std::vector<ir::ExprId> StageView::roots() const {
+    std::vector<ir::ExprId> all;
+    const auto add = [&](const auto* statement) {
+        all.push_back(statement->value);
+        if (statement->condition) all.push_back(*statement->condition);
+    };
+    for (const ir::Assign* assign : assigns)
+        add(assign);
+    for (const ir::Reduce* reduce : reductions)
+        add(reduce);
+    return all;
+}
+
 std::vector<const ir::Assign*> StageView::lets_for(std::vector<ir::ExprId> roots) const {
     std::set<Level> read;
     const auto add_reads = [&] {

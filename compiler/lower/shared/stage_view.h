@@ -55,6 +55,8 @@ struct StageView {
     const ir::Field& field(const Level& level) const { return (*program)[level.field]; }
     bool assigns_level(const Level& level) const;  // in this stage, and not in place
     bool sweeps_level(const Level& level) const;
+    // The values and conditions of its assignments, then of its reductions.
+    std::vector<ir::ExprId> roots() const;
     // Its lets that `roots` read, in order, with those that these read.
     std::vector<const ir::Assign*> lets_for(std::vector<ir::ExprId> roots) const;
     ir::Offset low() const;  // the box around all reads
