@@ -66,6 +66,8 @@ struct CudaHandles {
     // Everything is done in this stream of the context; null is the default stream. Without it there is one
     // of its own, which other streams do not wait for. It is the caller's to destroy, after the Device.
     std::optional<void*> stream{};
+    // Of the stream or the context, if it has one: held until the Device and all that was made on it are gone.
+    std::shared_ptr<void> owner{};
 };
 
 class Device {

@@ -5,6 +5,7 @@
 #include <nanobind/stl/vector.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 
@@ -19,10 +20,21 @@ void* handle_of(std::uintptr_t stream) {
     return reinterpret_cast<void*>(stream);
 }
 
-OwnedDevice open_cuda(int ordinal, std::optional<std::uintptr_t> stream) {
+// Holds an object of Python from any thread's last use of it; at the interpreter's end it is left behind.
+std::shared_ptr<void> held(const nb::object& object) {
+    return {object.inc_ref().ptr(), [](void* pointer) {
+                if (!Py_IsInitialized()) return;
+                const nb::gil_scoped_acquire gil;
+                Py_DECREF(static_cast<PyObject*>(pointer));
+            }};
+}
+
+// The object of another library that has the stream destroys it when it goes, so it is held.
+OwnedDevice open_cuda(int ordinal, std::optional<std::uintptr_t> stream, const nb::object& owner) {
     CudaHandles handles;
     handles.ordinal = ordinal;
     if (stream) handles.stream = handle_of(*stream);
+    if (!owner.is_none()) handles.owner = held(owner);
     return without_gil([&] { return OwnedDevice(std::in_place, Device::cuda(handles)); });
 }
 
@@ -52,7 +64,7 @@ void bind_devices(nb::module_& module) {
     });
 
     nb::class_<OwnedDevice>(module, "Device")
-        .def_static("cuda", &open_cuda, nb::arg("ordinal"), nb::arg("stream").none())
+        .def_static("cuda", &open_cuda, nb::arg("ordinal"), nb::arg("stream").none(), nb::arg("owner").none())
         .def_static("cpu", &open_cpu, nb::arg("threads"))
         .def_prop_ro("kind", [](const OwnedDevice& self) { return self.get().kind(); })
         .def_prop_ro("description", [](const OwnedDevice& self) { return self.get().description(); })

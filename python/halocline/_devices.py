@@ -74,7 +74,8 @@ class Device:
 
     kind: ``'cuda'``, ``'cuda:1'``, ``'cpu'``.
     stream: of a GPU, the stream of yours that everything is done in: an integer (0: the default stream), or an
-        object of cuda.core, torch or CuPy. It must outlive the Device. Without it there is one of its own.
+        object of cuda.core, torch or CuPy, which is held as long as it is needed; what an integer names must outlive
+        the Device. Without it there is one of its own.
     threads: of the CPU; 0: as many as there are cores.
     """
 
@@ -85,7 +86,7 @@ class Device:
         if name == "cuda" and (number.isdigit() or (not number and ":" not in kind)):
             if threads:
                 raise ArgumentError("threads are of the CPU, and this device is a GPU; leave them out")
-            self._core = _core.Device.cuda(int(number or 0), _stream_handle(stream))
+            self._core = _core.Device.cuda(int(number or 0), _stream_handle(stream), stream)
         elif kind == "cpu":
             if stream is not None:
                 raise ArgumentError("streams are of GPUs, and this device is the CPU; leave stream= out")

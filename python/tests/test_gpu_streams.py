@@ -1,5 +1,8 @@
 """Order between a simulation and other streams of the GPU, streams of the caller's, and recordings of them to CUDA graphs."""
 
+import gc
+import weakref
+
 import numpy as np
 import pytest
 from conftest import TOTAL
@@ -51,6 +54,22 @@ def test_a_stream_of_cupy(cupy):
         sim.u = cupy.asarray(start)
         shown = cupy.asarray(sim.run(9).u)
         assert np.array_equal(shown.get(), total_by_numpy(start, 9))
+
+
+def test_a_stream_is_held_as_long_as_it_is_needed(cupy):
+    stream = cupy.cuda.Stream(non_blocking=True)
+    stream_goes = weakref.ref(stream)
+    sim = hl.compile(TOTAL).simulate((30, 20), device="cuda", stream=stream)
+    shown = sim.u
+    del stream
+    start = numbers((20, 30))
+    sim.u = start
+    assert np.array_equal(sim.run(9).read("u"), total_by_numpy(start, 9))
+    del sim
+    assert stream_goes() is not None
+    del shown
+    gc.collect()
+    assert stream_goes() is None
 
 
 @pytest.mark.parametrize("library", ["none", "torch", "cupy"])

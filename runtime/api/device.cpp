@@ -21,6 +21,7 @@ std::shared_ptr<detail::DeviceState> open_cuda(const CudaHandles& handles) {
     options.stream = handles.stream;
     const rt::CurrentCudaContext keep;
     auto state = std::make_shared<detail::DeviceState>();
+    state->owner = handles.owner;
     std::unique_ptr<rt::CudaDevice> device = rt::open_cuda_device(options);
     state->cuda = device.get();
     state->kind = "cuda:" + std::to_string(device->info().ordinal);

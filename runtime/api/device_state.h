@@ -15,6 +15,7 @@
 namespace halocline::detail {
 
 struct DeviceState {
+    std::shared_ptr<void> owner;  // of the caller's stream; the first member, as it has to go last
     std::string kind, arch;
     std::unique_ptr<halo::rt::Device> device;
     halo::rt::CudaDevice* cuda = nullptr;  // the same, where it is a GPU

@@ -124,6 +124,25 @@ TEST_CASE("work goes to the caller's context and stream, and the thread's contex
     CHECK(held() == before);
 }
 
+TEST_CASE("the owner of a stream is held until all that was made on the device is gone") {
+    fake();
+    int stream_of_caller = 0;
+    auto owner = std::make_shared<int>(1);
+    CudaHandles handles;
+    handles.stream = &stream_of_caller;
+    handles.owner = owner;
+    auto device = std::make_unique<Device>(Device::cuda(handles));
+    handles.owner.reset();
+    auto simulation =
+        std::make_unique<Simulation>(program_of({heat("sm_90", {}, 0.25)}), *device, Extents{8});
+    const std::weak_ptr<int> seen = owner;
+    owner.reset();
+    device.reset();
+    CHECK_FALSE(seen.expired());
+    simulation.reset();
+    CHECK(seen.expired());
+}
+
 TEST_CASE("a device and a stream of the caller's wait for each other") {
     FakeLibcuda& f = fake();
     const auto before = held();

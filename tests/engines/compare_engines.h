@@ -69,7 +69,7 @@ using Load = std::function<std::vector<std::unique_ptr<rt::Module>>(const lower:
 
 // Empty where all fields agree bit for bit (a cell that is NaN in the reference has no value) and all
 // reductions within rounding; else what differs first. tolerance: how far values may differ, relative to 1
-// and to themselves, where functions are the device's own.
+// and to the field's largest value, where functions are the device's own.
 // time_tiles: as SessionOptions has them; steps_at_once: what Session says then. run: instead of the
 // reference's steps, a run that has to end after as many of them.
 std::string difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,

@@ -97,11 +97,12 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         const float product = c_over_width * (bound * bound);
         const float operand_4 = 1.0f - bound;
         const float sum_2 = product + f0 * (0.0f > operand_4 ? 0.0f : operand_4);
-        const float value = expf(-sum_2 * dt);
-        const float psi_x_new = fmaf(product * (value - 1.0f) / sum_2,
+        const float value = tanhf(0.5f * (sum_2 * dt));
+        const float ratio = -2.0f * value / (1.0f + value);
+        const float psi_x_new = fmaf(product * ratio / sum_2,
                                      fmaf(minus_inv_h, p_cells[1][1][x + 3] - p_cells[1][1][x],
                                           inv_h * (p_cells[1][1][x + 2] - p_cells[1][1][x + 1])),
-                                     value * psi_x_cells[x]);
+                                     (1.0f + ratio) * psi_x_cells[x]);
         const float sum_3 = static_cast<float>(j) * h + h_2;
         const float operand_5 = width - sum_3;
         const float operand_6 = sum_3 - scale_2;
@@ -110,11 +111,12 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         const float product_2 = c_over_width * (bound_2 * bound_2);
         const float operand_8 = 1.0f - bound_2;
         const float sum_4 = product_2 + f0 * (0.0f > operand_8 ? 0.0f : operand_8);
-        const float value_2 = expf(-sum_4 * dt);
-        const float psi_y_new = fmaf(product_2 * (value_2 - 1.0f) / sum_4,
+        const float value_2 = tanhf(0.5f * (sum_4 * dt));
+        const float ratio_2 = -2.0f * value_2 / (1.0f + value_2);
+        const float psi_y_new = fmaf(product_2 * ratio_2 / sum_4,
                                      fmaf(minus_inv_h, p_cells[1][3][x + 1] - p_cells[1][0][x + 1],
                                           inv_h * (p_cells[1][2][x + 1] - p_cells[1][1][x + 1])),
-                                     value_2 * psi_y_cells[x]);
+                                     (1.0f + ratio_2) * psi_y_cells[x]);
         const float sum_5 = static_cast<float>(k) * h + h_2;
         const float operand_9 = width - sum_5;
         const float operand_10 = sum_5 - scale_3;
@@ -123,11 +125,12 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         const float product_3 = c_over_width * (bound_3 * bound_3);
         const float operand_12 = 1.0f - bound_3;
         const float sum_6 = product_3 + f0 * (0.0f > operand_12 ? 0.0f : operand_12);
-        const float value_3 = expf(-sum_6 * dt);
-        const float psi_z_new = fmaf(product_3 * (value_3 - 1.0f) / sum_6,
+        const float value_3 = tanhf(0.5f * (sum_6 * dt));
+        const float ratio_3 = -2.0f * value_3 / (1.0f + value_3);
+        const float psi_z_new = fmaf(product_3 * ratio_3 / sum_6,
                                      fmaf(minus_inv_h, p_cells[3][1][x + 1] - p_cells[0][1][x + 1],
                                           inv_h * (p_cells[2][1][x + 1] - p_cells[1][1][x + 1])),
-                                     value_3 * psi_z_cells[x]);
+                                     (1.0f + ratio_3) * psi_z_cells[x]);
         psi_x_next_result[x] = psi_x_new;
         psi_y_next_result[x] = psi_y_new;
         psi_z_next_result[x] = psi_z_new;
@@ -257,14 +260,14 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             const float product = c_over_width * (bound * bound);
             const float operand_4 = 1.0f - bound;
             const float sum = product + f0 * (0.0f > operand_4 ? 0.0f : operand_4);
-            const float value_2 = expf(-sum * dt);
+            const float value_2 = tanhf(0.5f * (sum * dt));
+            const float ratio = -2.0f * value_2 / (1.0f + value_2);
             const float value_3 = -(inv_h_squared * p_cells[2][y + 2][x + 2]);
             float sum_2 = fmaf(inv_h_squared_2, p_cells[2][y + 2][x + 1] + p_cells[2][y + 2][x + 3], value_3);
             sum_2 = fmaf(minus_inv_h_squared, p_cells[2][y + 2][x] + p_cells[2][y + 2][x + 4], sum_2);
             sum_2 = fmaf(inv_h, psi_x_next_cells[y][x + 2] - psi_x_next_cells[y][x + 1], sum_2);
             sum_2 = fmaf(minus_inv_h, psi_x_next_cells[y][x + 3] - psi_x_next_cells[y][x], sum_2);
-            const float zeta_x_new =
-                fmaf(product * (value_2 - 1.0f) / sum, sum_2, value_2 * zeta_x_cells[y][x]);
+            const float zeta_x_new = fmaf(product * ratio / sum, sum_2, (1.0f + ratio) * zeta_x_cells[y][x]);
             const float value_4 = static_cast<float>(j + y) * h;
             const float operand_5 = width - value_4;
             const float operand_6 = value_4 - scale_2;
@@ -273,13 +276,14 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             const float product_2 = c_over_width * (bound_2 * bound_2);
             const float operand_8 = 1.0f - bound_2;
             const float sum_3 = product_2 + f0 * (0.0f > operand_8 ? 0.0f : operand_8);
-            const float value_5 = expf(-sum_3 * dt);
+            const float value_5 = tanhf(0.5f * (sum_3 * dt));
+            const float ratio_2 = -2.0f * value_5 / (1.0f + value_5);
             float sum_4 = fmaf(inv_h_squared_2, p_cells[2][y + 1][x + 2] + p_cells[2][y + 3][x + 2], value_3);
             sum_4 = fmaf(minus_inv_h_squared, p_cells[2][y][x + 2] + p_cells[2][y + 4][x + 2], sum_4);
             sum_4 = fmaf(inv_h, psi_y_next_cells[y + 2][x] - psi_y_next_cells[y + 1][x], sum_4);
             sum_4 = fmaf(minus_inv_h, psi_y_next_cells[y + 3][x] - psi_y_next_cells[y][x], sum_4);
             const float zeta_y_new =
-                fmaf(product_2 * (value_5 - 1.0f) / sum_3, sum_4, value_5 * zeta_y_cells[y][x]);
+                fmaf(product_2 * ratio_2 / sum_3, sum_4, (1.0f + ratio_2) * zeta_y_cells[y][x]);
             const float value_6 = static_cast<float>(k) * h;
             const float operand_9 = width - value_6;
             const float operand_10 = value_6 - scale_3;
@@ -288,13 +292,14 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             const float product_3 = c_over_width * (bound_3 * bound_3);
             const float operand_12 = 1.0f - bound_3;
             const float sum_5 = product_3 + f0 * (0.0f > operand_12 ? 0.0f : operand_12);
-            const float value_7 = expf(-sum_5 * dt);
+            const float value_7 = tanhf(0.5f * (sum_5 * dt));
+            const float ratio_3 = -2.0f * value_7 / (1.0f + value_7);
             float sum_6 = fmaf(inv_h_squared_2, p_cells[1][y + 2][x + 2] + p_cells[3][y + 2][x + 2], value_3);
             sum_6 = fmaf(minus_inv_h_squared, p_cells[0][y + 2][x + 2] + p_cells[4][y + 2][x + 2], sum_6);
             sum_6 = fmaf(inv_h, psi_z_next_cells[2][y][x] - psi_z_next_cells[1][y][x], sum_6);
             sum_6 = fmaf(minus_inv_h, psi_z_next_cells[3][y][x] - psi_z_next_cells[0][y][x], sum_6);
             const float zeta_z_new =
-                fmaf(product_3 * (value_7 - 1.0f) / sum_5, sum_6, value_7 * zeta_z_cells[y][x]);
+                fmaf(product_3 * ratio_3 / sum_5, sum_6, (1.0f + ratio_3) * zeta_z_cells[y][x]);
             const float p_new = fmaf(c_squared_dt_dt,
                                      sum_2 + zeta_x_new + sum_4 + zeta_y_new + sum_6 + zeta_z_new,
                                      fmaf(2.0f, p_cells[2][y + 2][x + 2], -p_prev_cells[y][x]));
