@@ -179,7 +179,6 @@ constexpr const char* kSections[] = {"f16",
                                      "copy2 long long",
                                      "copy_cells",
                                      "fill_cells",
-                                     "shared_address",
                                      "copy_async float",
                                      "copy2_async float",
                                      "copy4_async float",
@@ -251,7 +250,6 @@ std::string CudaPrinter::prelude(const Program& program) const {
             if (const auto* copy = std::get_if<CopyAsync>(&statement.kind)) {
                 const std::string width = copy->width == 1 ? "" : std::to_string(copy->width);
                 used.insert(fmt::format("copy{}_async {}", width, type_name(copy->from.type())));
-                used.insert("shared_address");
             }
             if (std::holds_alternative<CopyCells>(statement.kind)) used.insert("copy_cells");
             if (std::holds_alternative<FillCells>(statement.kind)) used.insert("fill_cells");

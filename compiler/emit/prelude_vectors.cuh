@@ -34,35 +34,20 @@ __device__ __forceinline__ void load4(double* to, const double* from) {
 // [store2 float]
 // As one instruction: where both ways of a branch store, compilers would take vectors apart.
 __device__ __forceinline__ void store2(float* to, const float* from) {
-    asm volatile("st.global.v2.f32 [%0], {%1, %2};"
-                 :
-                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1])
-                 : "memory");
+    __stwb(reinterpret_cast<float2*>(to), make_float2(from[0], from[1]));
 }
 // [store4 float]
 __device__ __forceinline__ void store4(float* to, const float* from) {
-    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
-                 :
-                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
-                 : "memory");
+    __stwb(reinterpret_cast<float4*>(to), make_float4(from[0], from[1], from[2], from[3]));
 }
 // [store2 double]
 __device__ __forceinline__ void store2(double* to, const double* from) {
-    asm volatile("st.global.v2.f64 [%0], {%1, %2};"
-                 :
-                 : "l"(__cvta_generic_to_global(to)), "d"(from[0]), "d"(from[1])
-                 : "memory");
+    __stwb(reinterpret_cast<double2*>(to), make_double2(from[0], from[1]));
 }
 // [store4 double]
 __device__ __forceinline__ void store4(double* to, const double* from) {
-    asm volatile("st.global.v2.f64 [%0], {%1, %2};"
-                 :
-                 : "l"(__cvta_generic_to_global(to)), "d"(from[0]), "d"(from[1])
-                 : "memory");
-    asm volatile("st.global.v2.f64 [%0], {%1, %2};"
-                 :
-                 : "l"(__cvta_generic_to_global(to + 2)), "d"(from[2]), "d"(from[3])
-                 : "memory");
+    __stwb(reinterpret_cast<double2*>(to), make_double2(from[0], from[1]));
+    __stwb(reinterpret_cast<double2*>(to + 2), make_double2(from[2], from[3]));
 }
 // [share2 float]
 // The same to shared memory.
@@ -286,77 +271,71 @@ __device__ __forceinline__ void fill_cells(T* to, T value) {
     for (int cell = 0; cell < kCells; ++cell)
         to[cell * kStride] = value;
 }
-// [shared_address]
-// Where shared[place] lies in shared memory. Not every compiler finds out by itself that 32 bits are enough.
-template <typename T>
-__device__ __forceinline__ unsigned shared_address(const T* shared, int place) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * unsigned{sizeof(T)};
-}
 // [copy_async float]
-// Copies an element to shared[place] in the background.
-__device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies an element to shared memory in the background.
+__device__ __forceinline__ void copy_async(float* shared, const float* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy2_async float]
-// Copies two elements between aligned places, to shared[place] and on, in the background.
-__device__ __forceinline__ void copy2_async(float* shared, int place, const float* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies two elements to shared memory in the background, between aligned places.
+__device__ __forceinline__ void copy2_async(float* shared, const float* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy4_async float]
-// Copies four elements between aligned places, to shared[place] and on, in the background.
-__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies four elements to shared memory in the background, between aligned places.
+__device__ __forceinline__ void copy4_async(float* shared, const float* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy_async double]
-// Copies an element to shared[place] in the background.
-__device__ __forceinline__ void copy_async(double* shared, int place, const double* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies an element to shared memory in the background.
+__device__ __forceinline__ void copy_async(double* shared, const double* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy2_async double]
-// Copies two elements between aligned places, to shared[place] and on, in the background.
-__device__ __forceinline__ void copy2_async(double* shared, int place, const double* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies two elements to shared memory in the background, between aligned places.
+__device__ __forceinline__ void copy2_async(double* shared, const double* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy4_async double]
-// Copies four elements between aligned places, to shared[place] and on, in the background.
-__device__ __forceinline__ void copy4_async(double* shared, int place, const double* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies four elements to shared memory in the background, between aligned places.
+__device__ __forceinline__ void copy4_async(double* shared, const double* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + 16), "l"(from + 2) : "memory");
 }
 // [copy_async int]
-// Copies an element to shared[place] in the background.
-__device__ __forceinline__ void copy_async(int* shared, int place, const int* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies an element to shared memory in the background.
+__device__ __forceinline__ void copy_async(int* shared, const int* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy2_async int]
-// Copies two elements between aligned places, to shared[place] and on, in the background.
-__device__ __forceinline__ void copy2_async(int* shared, int place, const int* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies two elements to shared memory in the background, between aligned places.
+__device__ __forceinline__ void copy2_async(int* shared, const int* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy4_async int]
-// Copies four elements between aligned places, to shared[place] and on, in the background.
-__device__ __forceinline__ void copy4_async(int* shared, int place, const int* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies four elements to shared memory in the background, between aligned places.
+__device__ __forceinline__ void copy4_async(int* shared, const int* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy_async long long]
-// Copies an element to shared[place] in the background.
-__device__ __forceinline__ void copy_async(long long* shared, int place, const long long* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies an element to shared memory in the background.
+__device__ __forceinline__ void copy_async(long long* shared, const long long* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy2_async long long]
-// Copies two elements between aligned places, to shared[place] and on, in the background.
-__device__ __forceinline__ void copy2_async(long long* shared, int place, const long long* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies two elements to shared memory in the background, between aligned places.
+__device__ __forceinline__ void copy2_async(long long* shared, const long long* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 // [commit_copies]

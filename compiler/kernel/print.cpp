@@ -186,9 +186,8 @@ std::string Printer::simple_statement(const Statement& statement) const {
             },
             [&](const CopyAsync& copy) {
                 const std::string width = copy.width == 1 ? "" : std::to_string(copy.width);
-                const auto& to = std::get<Element>(copy.to->kind);
-                return fmt::format("copy{}_async({}, {}, {});", width, to.array,
-                                   expression(to.indices.front()), expression(copy.from));
+                return fmt::format("copy{}_async({}, {});", width, pointer_to(copy.to),
+                                   expression(copy.from));
             },
             [&](const CommitCopies&) -> std::string { return "commit_copies();"; },
             [&](const AwaitCopies& await) { return fmt::format("await_copies<{}>();", await.pending); },
@@ -209,6 +208,9 @@ std::string Printer::simple_statement(const Statement& statement) const {
             [&](const Return&) -> std::string { return "return;"; },
             [&](const RunHelper& call) {
                 return fmt::format("{}({});", shape_of(call.helper).name, arguments(call.arguments));
+            },
+            [&](const RunLambda& call) {
+                return fmt::format("{}({});", call.lambda, arguments(call.arguments));
             },
             [&](const CallFunction& call) {
                 return fmt::format("{}({});", call.function, arguments(call.arguments));
@@ -239,10 +241,12 @@ void Printer::statement(const Statement& statement, int depth) {
             },
             [&](const DeclareLambda& declare) {
                 std::string parameters;
-                for (const std::string& parameter : declare.parameters)
-                    parameters += (parameters.empty() ? "int " : ", int ") + parameter;
+                for (const LambdaParameter& parameter : declare.parameters)
+                    parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ",
+                                              type_name(parameter.type), parameter.name);
                 line(depth, fmt::format("const auto {} = [&]({}) {{", declare.name, parameters));
-                line(depth + 1, fmt::format("return {};", expression(declare.value)));
+                block(declare.body, depth + 1);
+                if (declare.value) line(depth + 1, fmt::format("return {};", expression(declare.value)));
                 line(depth, "};");
             },
             [&](const For& inner) { loop(inner, depth); },

@@ -269,10 +269,15 @@ struct DeclareArray {
     int alignment = 0;  // bytes; 0 for that of the type
     bool zero = false;  // every element starts as 0
 };
+struct LambdaParameter {
+    std::string name;
+    Type type = Type::i32;
+};
 struct DeclareLambda {  // const auto name = [&](parameters) { return value; };
     std::string name;
-    std::vector<std::string> parameters;  // i32
-    Expr value;
+    std::vector<LambdaParameter> parameters;
+    Expr value;    // i32; empty where the lambda is a body, for RunLambda
+    Block body{};  // without a return
 };
 struct Assign {  // target: Variable or Element
     Expr target;
@@ -291,7 +296,7 @@ struct CopyVector {  // the same where `to` is in shared memory and aligned, too
 // The same, in the background: `to` holds what was copied once AwaitCopies says so, for the thread that
 // copies, and for the others after a barrier. A width of 1 copies an element.
 struct CopyAsync {
-    Expr to;    // Element, of an array of one dimension
+    Expr to;    // Element
     Expr from;  // AddressOf
     int width = 4;
 };
@@ -346,6 +351,10 @@ struct RunHelper {  // a helper without a value
     Helper helper;
     std::vector<Expr> arguments;
 };
+struct RunLambda {  // one that this function declares, with a body
+    std::string lambda;
+    std::vector<Expr> arguments;
+};
 struct CallFunction {  // a function of this program
     std::string function;
     std::vector<Expr> arguments;
@@ -358,7 +367,7 @@ struct BlankLine {};
 struct Statement {
     std::variant<Declare, DeclarePointer, DeclareArray, DeclareLambda, Assign, LoadVector, CopyVector,
                  CopyAsync, CommitCopies, AwaitCopies, StoreVector, CopyCells, FillCells, For, If, Scope,
-                 Barrier, Return, RunHelper, CallFunction, Comment, BlankLine>
+                 Barrier, Return, RunHelper, RunLambda, CallFunction, Comment, BlankLine>
         kind;
     template <class Kind>
     Statement(Kind statement) : kind(std::move(statement)) {}

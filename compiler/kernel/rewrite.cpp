@@ -64,9 +64,10 @@ Statement with_exprs(const Statement& statement, const Change& change) {
     return std::visit(
         [&](auto node) -> Statement {
             using Kind = decltype(node);
-            if constexpr (std::is_same_v<Kind, Declare> || std::is_same_v<Kind, DeclarePointer> ||
-                          std::is_same_v<Kind, DeclareLambda>)
+            if constexpr (std::is_same_v<Kind, Declare> || std::is_same_v<Kind, DeclarePointer>)
                 node.value = change(node.value);
+            if constexpr (std::is_same_v<Kind, DeclareLambda>)
+                if (node.value) node.value = change(node.value);
             if constexpr (std::is_same_v<Kind, DeclareArray>)
                 for (Expr& dim : node.dims)
                     dim = change(dim);
@@ -95,7 +96,8 @@ Statement with_exprs(const Statement& statement, const Change& change) {
                 node.step = change(node.step);
             }
             if constexpr (std::is_same_v<Kind, If>) node.condition = change(node.condition);
-            if constexpr (std::is_same_v<Kind, RunHelper> || std::is_same_v<Kind, CallFunction>)
+            if constexpr (std::is_same_v<Kind, RunHelper> || std::is_same_v<Kind, RunLambda> ||
+                          std::is_same_v<Kind, CallFunction>)
                 for (Expr& argument : node.arguments)
                     argument = change(argument);
             return Statement(std::move(node));
@@ -176,6 +178,8 @@ Block with_variables(const Block& body, const std::function<Expr(const Variable&
         Statement kept = with_exprs(each, deep);
         if (auto* loop = std::get_if<For>(&kept.kind)) loop->body = with_variables(loop->body, change);
         if (auto* scope = std::get_if<Scope>(&kept.kind)) scope->body = with_variables(scope->body, change);
+        if (auto* lambda = std::get_if<DeclareLambda>(&kept.kind))
+            lambda->body = with_variables(lambda->body, change);
         if (auto* choice = std::get_if<If>(&kept.kind)) {
             choice->then = with_variables(choice->then, change);
             choice->otherwise = with_variables(choice->otherwise, change);

@@ -296,6 +296,13 @@ private:
             variables_ = outside;
         }
         if (auto* scope = std::get_if<Scope>(&simpler.kind)) scope->body = block(scope->body);
+        if (auto* lambda = std::get_if<DeclareLambda>(&simpler.kind)) {
+            const std::map<std::string, Interval> outside = variables_;
+            for (const LambdaParameter& parameter : lambda->parameters)
+                variables_.erase(parameter.name);
+            lambda->body = block(lambda->body);
+            variables_ = outside;
+        }
         result.push_back(std::move(simpler));
     }
 
@@ -352,6 +359,8 @@ Block without_names(const Block& body, const std::set<std::string>& idle) {
         Statement kept = each;
         if (auto* loop = std::get_if<For>(&kept.kind)) loop->body = without_names(loop->body, idle);
         if (auto* scope = std::get_if<Scope>(&kept.kind)) scope->body = without_names(scope->body, idle);
+        if (auto* lambda = std::get_if<DeclareLambda>(&kept.kind))
+            lambda->body = without_names(lambda->body, idle);
         if (auto* choice = std::get_if<If>(&kept.kind)) {
             choice->then = without_names(choice->then, idle);
             choice->otherwise = without_names(choice->otherwise, idle);

@@ -84,6 +84,7 @@ private:
     Statement statement(const Statement& each) {
         Statement made = each;
         if (auto* scope = std::get_if<Scope>(&made.kind)) scope->body = block(scope->body);
+        if (auto* lambda = std::get_if<DeclareLambda>(&made.kind)) lambda->body = block(lambda->body);
         if (auto* guard = std::get_if<If>(&made.kind)) {
             guard->then = block(guard->then);
             guard->otherwise = block(guard->otherwise);

@@ -122,11 +122,31 @@ private:
 
     void check(const DeclareLambda& node) {
         scopes_.emplace_back();
-        for (const std::string& parameter : node.parameters)
-            declare(parameter, {Entity::Kind::scalar, Type::i32, false, 1, false, true, false});
-        expect(node.value, Type::i32, "the value of `" + node.name + "`");
+        std::vector<Type> types;
+        for (const LambdaParameter& parameter : node.parameters) {
+            declare(parameter.name, {Entity::Kind::scalar, parameter.type, false, 1, false, true, false});
+            types.push_back(parameter.type);
+        }
+        if (node.value.has_value() && !node.body.empty()) fault("`{}` has a value and a body", node.name);
+        if (node.value.has_value()) {
+            expect(node.value, Type::i32, "the value of `" + node.name + "`");
+        } else {
+            check_lambda_body(node);
+        }
         scopes_.pop_back();
-        declare(node.name, {Entity::Kind::lambda, Type::i32, false, node.parameters.size()});
+        Entity made{node.value.has_value() ? Entity::Kind::lambda : Entity::Kind::routine, Type::i32, false,
+                    1};
+        made.parameters = std::move(types);
+        declare(node.name, std::move(made));
+    }
+
+    // It is run by some threads and not by others, for all that is known here.
+    void check_lambda_body(const DeclareLambda& node) {
+        if (node.body.empty()) fault("`{}` has neither a value nor a body", node.name);
+        for_each_statement(node.body, [&](const Statement& statement) {
+            if (std::holds_alternative<Return>(statement.kind)) fault("`{}` returns", node.name);
+        });
+        check_scope(node.body, true);
     }
 
     void check(const Assign& node) {
@@ -164,9 +184,8 @@ private:
     void check(const LoadVector& node) { check_vector(node.to, node.from, node.width, false, false); }
     void check(const CopyVector& node) { check_vector(node.to, node.from, node.width, false, true); }
     void check(const CopyAsync& node) {
-        const auto* place = node.to ? std::get_if<Element>(&node.to->kind) : nullptr;
-        if (place == nullptr || place->indices.size() != 1)
-            return fault("a copy in the background goes to no element of an array of one dimension");
+        if (!node.to || !std::holds_alternative<Element>(node.to->kind))
+            return fault("a copy in the background goes to no element of an array");
         if (node.width == 1) {
             check_expression(node.to);
             if (node.to) check_address(node.from, node.to.type(), false);
@@ -239,6 +258,12 @@ private:
     void check(const RunHelper& node) {
         const HelperShape& helper = check_helper(node.helper, node.arguments);
         if (helper.result) fault("the value of `{}` is not used", helper.name);
+    }
+    void check(const RunLambda& node) {
+        const Entity* lambda = find(node.lambda);
+        if (!lambda || lambda->kind != Entity::Kind::routine)
+            return fault("`{}` is no lambda with a body", node.lambda);
+        check_call(node.lambda, {lambda->parameters}, node.arguments);
     }
     void check(const CallFunction& node) {
         const auto known = callable_.find(node.function);

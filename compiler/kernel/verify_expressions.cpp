@@ -136,7 +136,7 @@ void ExpressionVerifier::check_node(const Element& node, Type type) {
         expect_integer(index, "an index of `" + node.array + "`");
     const Entity* entity = find_declared(node.array);
     if (!entity) return;
-    if (entity->kind == Entity::Kind::scalar || entity->kind == Entity::Kind::lambda)
+    if (entity->kind != Entity::Kind::pointer && entity->kind != Entity::Kind::array)
         return fault("`{}` has no elements", node.array);
     if (entity->type != type) fault("`{}` holds {}, read as {}", node.array, word(entity->type), word(type));
     if (entity->indices != node.indices.size())
@@ -207,7 +207,7 @@ void ExpressionVerifier::check_node(const CallLambda& node, Type type) {
     if (!entity) return;
     if (entity->kind != Entity::Kind::lambda) return fault("`{}` is no function", node.lambda);
     if (type != entity->type) fault("`{}` is read as {}", node.lambda, word(type));
-    check_call(node.lambda, {std::vector<Type>(entity->indices, Type::i32)}, node.arguments);
+    check_call(node.lambda, {entity->parameters}, node.arguments);
 }
 
 void ExpressionVerifier::check_node(const Shuffle& node, Type type) {

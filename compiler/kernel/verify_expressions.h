@@ -22,14 +22,21 @@ class ExpressionVerifier {
 protected:
     // What a name stands for.
     struct Entity {
-        enum class Kind : std::uint8_t { scalar, pointer, array, lambda };
+        enum class Kind : std::uint8_t {
+            scalar,
+            pointer,
+            array,
+            lambda,
+            routine
+        };  // routine: a lambda with a body
         Kind kind = Kind::scalar;
         Type type = Type::i32;
         bool writable = false;  // a mutable scalar; a pointer or array that is stored through
         std::size_t indices = 1;
         bool shared = false;
         bool varies = false;  // it may differ between a block's threads: a scalar, or where a pointer points
-        bool constant = false;  // known when the text is printed
+        bool constant = false;           // known when the text is printed
+        std::vector<Type> parameters{};  // of a lambda
     };
 
     struct FunctionShape {

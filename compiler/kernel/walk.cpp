@@ -64,7 +64,7 @@ void roots(const DeclareArray& node, const Visit& visit) {
         visit(dim);
 }
 void roots(const DeclareLambda& node, const Visit& visit) {
-    visit(node.value);
+    if (node.value) visit(node.value);
 }
 void roots(const Assign& node, const Visit& visit) {
     visit(node.target);
@@ -113,6 +113,10 @@ void roots(const RunHelper& node, const Visit& visit) {
     for (const Expr& argument : node.arguments)
         visit(argument);
 }
+void roots(const RunLambda& node, const Visit& visit) {
+    for (const Expr& argument : node.arguments)
+        visit(argument);
+}
 void roots(const CallFunction& node, const Visit& visit) {
     for (const Expr& argument : node.arguments)
         visit(argument);
@@ -127,6 +131,8 @@ void for_each_statement(const Block& block, const std::function<void(const State
         visit(statement);
         if (const auto* loop = std::get_if<For>(&statement.kind)) for_each_statement(loop->body, visit);
         if (const auto* scope = std::get_if<Scope>(&statement.kind)) for_each_statement(scope->body, visit);
+        if (const auto* lambda = std::get_if<DeclareLambda>(&statement.kind))
+            for_each_statement(lambda->body, visit);
         if (const auto* guard = std::get_if<If>(&statement.kind)) {
             for_each_statement(guard->then, visit);
             for_each_statement(guard->otherwise, visit);

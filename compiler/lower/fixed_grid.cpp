@@ -215,6 +215,8 @@ private:
             }
             if (auto* loop = std::get_if<kernel::For>(&kept.kind))
                 loop->body = without_arguments(loop->body, helper, gone);
+            if (auto* lambda = std::get_if<kernel::DeclareLambda>(&kept.kind))
+                lambda->body = without_arguments(lambda->body, helper, gone);
             if (auto* scope = std::get_if<kernel::Scope>(&kept.kind))
                 scope->body = without_arguments(scope->body, helper, gone);
             if (auto* choice = std::get_if<kernel::If>(&kept.kind)) {

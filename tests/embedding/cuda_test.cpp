@@ -133,8 +133,7 @@ TEST_CASE("the owner of a stream is held until all that was made on the device i
     handles.owner = owner;
     auto device = std::make_unique<Device>(Device::cuda(handles));
     handles.owner.reset();
-    auto simulation =
-        std::make_unique<Simulation>(program_of({heat("sm_90", {}, 0.25)}), *device, Extents{8});
+    auto simulation = std::make_unique<Simulation>(program_of({heat("sm_90", {}, 0.25)}), *device, Grid{8});
     const std::weak_ptr<int> seen = owner;
     owner.reset();
     device.reset();

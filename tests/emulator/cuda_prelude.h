@@ -171,6 +171,10 @@ size_t __cvta_generic_to_shared(const void* address);  // for stand-ins that rep
 // ---------------------------------------------------------------------------------------------------------
 
 template <class T>
+__forceinline__ void __stwb(T* address, T value) {
+    *address = value;
+}
+template <class T>
 __forceinline__ T __ldg(const T* address) {
     return *address;
 }

@@ -108,11 +108,18 @@ TEST_CASE("one statement needs no braces, except where an else would find anothe
 
 TEST_CASE("lambdas are declared by reference and called by name") {
     const Expr k = i32("k"), n = i32("n");
-    const Block body{DeclareLambda{"place", {"k"}, k * n + 1},
+    const Block body{DeclareLambda{"place", {{"k"}}, k * n + 1},
                      Declare{Type::i32, "at", call_lambda("place", {n - 1})}};
     CHECK(printed(body) ==
           "    const auto place = [&](int k) {\n        return k * n + 1;\n    };\n"
           "    const int at = place(n - 1);\n");
+    const Expr from = variable("from", Type::i64);
+    const CopyAsync copy{element("ring", {k, 0}, Type::f32), address_of("u", from, Type::f32), 4};
+    const Block run{DeclareLambda{"fetch", {{"k"}, {"from", Type::i64}}, {}, {copy, CommitCopies{}}},
+                    RunLambda{"fetch", {n, convert(n, Type::i64) * 8}}};
+    CHECK(printed(run) ==
+          "    const auto fetch = [&](int k, long long from) {\n        copy4_async(ring[k], u + from);\n"
+          "        commit_copies();\n    };\n    fetch(n, static_cast<long long>(n) * 8);\n");
 }
 
 TEST_CASE("cells of registers are copied and filled by so many at once") {

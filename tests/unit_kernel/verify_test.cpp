@@ -191,6 +191,25 @@ TEST_CASE("helpers are the prelude's, or defined above") {
     CHECK(all(verify(program)) == "");
 }
 
+TEST_CASE("lambdas with a body take what they declare, and neither return nor wait for all threads") {
+    const auto fetch = [](Block body) {
+        return DeclareLambda{"fetch", {{"k"}, {"from", Type::i64}}, {}, std::move(body)};
+    };
+    const Expr k = i32("k"), long_one = int_literal(1, Type::i64);
+    const Block store{Assign{u(k), kOne}};
+    CHECK(faults({fetch(store), RunLambda{"fetch", {1, long_one}}, RunLambda{"fetch", {2, long_one}}}) == "");
+    CHECK(faults({fetch(store), RunLambda{"fetch", {1}}}) == "k: `fetch` takes 2 arguments, not 1");
+    CHECK(faults({fetch(store), RunLambda{"fetch", {1, kOne}}}) ==
+          "k: an argument of `fetch` is f32, not i64");
+    CHECK(faults({RunLambda{"fetch", {1, long_one}}}) == "k: `fetch` is no lambda with a body");
+    CHECK(faults({fetch(store), Declare{Type::i32, "a", k}}) == "k: `k` is not declared here");
+    CHECK(faults({fetch({Barrier{}}), RunLambda{"fetch", {1, long_one}}}) ==
+          "k: a barrier stands where not all threads come");
+    CHECK(faults({fetch({Return{}}), RunLambda{"fetch", {1, long_one}}}) == "k: `fetch` returns");
+    CHECK(faults({fetch({})}) == "k: `fetch` has neither a value nor a body");
+    CHECK(faults({DeclareLambda{"both", {{"k"}}, k, store}}) == "k: `both` has a value and a body");
+}
+
 TEST_CASE("a shuffle moves a value of 4 or 8 bytes between lanes") {
     using From = Shuffle::From;
     const auto moved = [](const Expr& value, const Expr& lane) {

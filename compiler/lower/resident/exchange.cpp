@@ -105,7 +105,7 @@ std::string ResidentBlock::lambda(const std::string& name, const ResidentBox& bo
     }
     kernel::DeclareLambda made{given, {}, value};
     for (int axis = 0; axis < rank(); ++axis)
-        made.parameters.emplace_back(Context::kIndexNames[axis]);
+        made.parameters.push_back({Context::kIndexNames[axis]});
     body().push_back(std::move(made));
     return given;
 }

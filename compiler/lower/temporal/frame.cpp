@@ -7,62 +7,14 @@ using kernel::Expr;
 using kernel::Type;
 
 std::vector<std::string> temporal_roles() {
-    return {"lane",
-            "warp",
-            "lane_x",
-            "place",
-            "parts",
-            "worker",
-            "workers",
-            "all_warps",
-            "is_even",
-            "tile",
-            "tiles",
-            "tiles_x",
-            "tile_x",
-            "tile_y",
-            "tiles_y",
-            "share_begin",
-            "share_end",
-            "first_tile",
-            "end_tile",
-            "out_begin",
-            "out_end",
-            "begin_i",
-            "end_i",
-            "begin_j",
-            "end_j",
-            "tile_i",
-            "tile_j",
-            "from_i",
-            "into_line",
-            "first_row",
-            "at_first_column",
-            "at_last_column",
-            "at_first_row",
-            "at_last_row",
-            "aligned",
-            "iterations",
-            "inner_begin",
-            "inner_end",
-            "part",
-            "near_face",
-            "near_side",
-            "steady",
-            "begin",
-            "end",
-            "iteration",
-            "source",
-            "slot",
-            "s",
-            "later",
-            "level",
-            "index",
-            "oldest",
-            "now",
-            "earlier",
-            "own_columns",
-            "given"};
+    return {"lane",      "warp",        "lane_x",    "place",      "parts",       "worker",      "workers",
+            "all_warps", "is_even",     "tile",      "tiles",      "tiles_x",     "tile_x",      "tile_y",
+            "tiles_y",   "share_begin", "share_end", "first_tile", "end_tile",    "out_begin",   "out_end",
+            "begin_i",   "end_i",       "begin_j",   "end_j",      "tile_i",      "tile_j",      "from_i",
+            "into_line", "first_row",   "aligned",   "iterations", "inner_begin", "inner_end",   "part",
+            "near_face", "near_side",   "steady",    "begin",      "end",         "iteration",   "source",
+            "slot",      "fetch",       "to",        "unaligned",  "line",        "s",           "later",
+            "level",     "index",       "oldest",    "now",        "earlier",     "own_columns", "given"};
 }
 
 TemporalFrame::TemporalFrame(Context& given, const schedule::Pipeline& line,
@@ -124,9 +76,8 @@ Expr TemporalFrame::ring_slot(const Expr& plane_from_iteration) const {
     return slot;
 }
 
-Expr TemporalFrame::ring_place(const Expr& row_in_block, const Expr& slot) const {
-    const Expr line = slot * (two_rows ? k_tile_y : k_warps) + row_in_block;
-    return line * k_ring_row + (into_line + lane_x);
+std::vector<Expr> TemporalFrame::ring_place(const Expr& row_in_block, const Expr& slot) const {
+    return {slot, row_in_block, into_line + lane_x};
 }
 
 Block TemporalFrame::over_cells(Block body) const {
@@ -147,20 +98,31 @@ kernel::Statement fill_cells(Expr to, Expr value, const Expr& count, int stride)
     return kernel::FillCells{std::move(to), std::move(value), count, stride};
 }
 
-kernel::Statement load_row(const TemporalFrame& frame, Expr to, const std::string& array, Expr place) {
-    const Type type = to.type();
-    if (frame.cells_x == 1)
-        return kernel::Assign{std::move(to), kernel::element(array, {std::move(place)}, type)};
-    return kernel::LoadVector{std::move(to), kernel::address_of(array, std::move(place), type),
-                              frame.cells_x};
+namespace {
+
+Expr address_of(const std::string& array, std::vector<Expr> place, Type type) {
+    const Expr column = place.back();
+    place.pop_back();
+    return kernel::address_of(array, column, type, std::move(place));
 }
 
-kernel::Statement store_row(const TemporalFrame& frame, const std::string& array, Expr place, Expr from) {
+}  // namespace
+
+kernel::Statement load_row(const TemporalFrame& frame, Expr to, const std::string& array,
+                           std::vector<Expr> place) {
+    const Type type = to.type();
+    if (frame.cells_x == 1)
+        return kernel::Assign{std::move(to), kernel::element(array, std::move(place), type)};
+    return kernel::LoadVector{std::move(to), address_of(array, std::move(place), type), frame.cells_x};
+}
+
+kernel::Statement store_row(const TemporalFrame& frame, const std::string& array, std::vector<Expr> place,
+                            Expr from) {
     const Type type = from.type();
     if (frame.cells_x == 1)
-        return kernel::Assign{kernel::element(array, {std::move(place)}, type), std::move(from)};
-    return kernel::StoreVector{kernel::address_of(array, std::move(place), type), std::move(from),
-                               frame.cells_x, true};
+        return kernel::Assign{kernel::element(array, std::move(place), type), std::move(from)};
+    return kernel::StoreVector{address_of(array, std::move(place), type), std::move(from), frame.cells_x,
+                               true};
 }
 
 }  // namespace halo::lower

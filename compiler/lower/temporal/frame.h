@@ -57,9 +57,9 @@ struct TemporalFrame {
     kernel::Expr wrapped(const kernel::Expr& index, int axis);  // into the grid, where the axis is periodic
 
     // The slot in the ring of a level, of the plane so far from the iteration's (negative: earlier), and the
-    // place in it of the thread's cells.
+    // indices there of the thread's first cell of a row.
     kernel::Expr ring_slot(const kernel::Expr& plane_from_iteration) const;
-    kernel::Expr ring_place(const kernel::Expr& row, const kernel::Expr& slot) const;
+    std::vector<kernel::Expr> ring_place(const kernel::Expr& row, const kernel::Expr& slot) const;
 
     // y and x loops over a thread's cells.
     kernel::Block over_cells(kernel::Block body) const;
@@ -81,8 +81,8 @@ kernel::Statement fill_cells(kernel::Expr to, kernel::Expr value, const kernel::
 
 // `to[0 … cells_x)` from a row in shared memory, and back.
 kernel::Statement load_row(const TemporalFrame& frame, kernel::Expr to, const std::string& array,
-                           kernel::Expr place);
-kernel::Statement store_row(const TemporalFrame& frame, const std::string& array, kernel::Expr place,
-                            kernel::Expr from);
+                           std::vector<kernel::Expr> place);
+kernel::Statement store_row(const TemporalFrame& frame, const std::string& array,
+                            std::vector<kernel::Expr> place, kernel::Expr from);
 
 }  // namespace halo::lower

@@ -46,13 +46,13 @@ private:
         body_.push_back(kernel::Comment{frame_.two_rows
                                             ? "All planes of all tiles are divided evenly among the blocks."
                                             : "All rows of all tiles are divided evenly among the warps."});
-        const Expr block = kernel::block_index(0), blocks = kernel::builtin(kernel::Builtin::blocks_x);
-        if (frame_.two_rows) {
-            declare("place", block);
-            declare("workers", blocks);
-        } else {
-            declare("place", block * frame_.k_warps + frame_.warp);
-            declare("all_warps", blocks * frame_.k_warps);
+        place_ = kernel::block_index(0);
+        workers_ = kernel::builtin(kernel::Builtin::blocks_x);
+        if (!frame_.two_rows) {
+            declare("place", place_ * frame_.k_warps + frame_.warp);
+            declare("all_warps", workers_ * frame_.k_warps);
+            place_ = variable("place");
+            workers_ = variable("workers");
         }
         if (frame_.shape.out_single != frame_.shape.out)
             body_.push_back(kernel::Comment{"Tiles at a face have no ghost zone there."});
@@ -74,14 +74,14 @@ private:
     // So that what neighbouring tiles read is in the cache. Parts of tiles for warps make no whole blocks
     // everywhere, and a launch of some of all traversals has its own rest (schedule::parts_of_tile).
     void declare_parts() {
-        const Expr tiles = variable("tiles"), parts = variable("parts"), place = variable("place");
+        const Expr tiles = variable("tiles"), parts = variable("parts");
         const auto side_by_side = [&](const Expr& holds) {
-            declare("worker", kernel::select(holds, place % tiles * parts + place / tiles, place));
+            declare("worker", kernel::select(holds, place_ % tiles * parts + place_ / tiles, place_));
         };
         if (frame_.two_rows) {
             body_.push_back(kernel::Comment{"Equal parts of tiles are traversed side by side."});
-            declare("parts", variable("workers") / tiles);
-            side_by_side(parts * tiles == variable("workers"));
+            declare("parts", workers_ / tiles);
+            side_by_side(parts * tiles == workers_);
             return;
         }
         body_.push_back(kernel::Comment{
@@ -110,13 +110,13 @@ private:
 
     void declare_shares(const Expr& planes) {
         const Expr all = kernel::convert(variable("tiles"), Type::i64) * planes;
-        const Expr worker = variable("worker"), workers = variable("workers");
-        declare("share_begin", all * worker / workers, Type::i64);
-        declare("share_end", all * (worker + 1) / workers, Type::i64);
+        const Expr worker = variable("worker");
+        declare("share_begin", all * worker / workers_, Type::i64);
+        declare("share_end", all * (worker + 1) / workers_, Type::i64);
         const Expr begin = variable("share_begin", Type::i64), end = variable("share_end", Type::i64);
         declare("first_tile", kernel::convert(begin / planes, Type::i32));
         Expr end_tile = kernel::convert((end + planes - 1) / planes, Type::i32);
-        if (!frame_.two_rows) end_tile = kernel::select(variable("place") < workers, end_tile, 0);
+        if (!frame_.two_rows) end_tile = kernel::select(place_ < workers_, end_tile, 0);
         declare("end_tile", end_tile);
     }
 
@@ -127,6 +127,7 @@ private:
 
     TemporalFrame& frame_;
     Block& body_;
+    Expr place_, workers_;  // a block's number among all; a warp's, in two dimensions
 };
 
 }  // namespace

@@ -65,24 +65,29 @@ std::int64_t TemporalStages::declare(Block& body, std::int64_t shared) {
         if (!frame_.two_rows || queue.lines() == 0) continue;
         planes.rows = context.local(name + "_rows");
         kernel::DeclareArray rows{type, planes.rows, {}};
-        const Expr elements = frame_.k_steps * 2 * frame_.k_warps * queue.lines() * frame_.k_tile_x;
-        rows.dims = {elements};
+        rows.dims = {frame_.k_steps, 2, frame_.k_warps, queue.lines(), frame_.k_tile_x};
         rows.memory = kernel::Memory::dynamic_shared;
         rows.offset = shared;
         shared += std::int64_t{steps} * 2 * frame_.warps * queue.lines() * frame_.shape.tile[0] *
                   kernel::size_of(type);
         body.push_back(std::move(rows));
-        // The first iteration of a traversal reads what none has left there.
-        const Expr index = kernel::variable("index", Type::i32);
-        body.push_back(kernel::For{
-            "index",
-            frame_.warp * 32 + frame_.lane,
-            elements,
-            frame_.k_warps * 32,
-            kernel::Unroll::none,
-            {kernel::Assign{kernel::element(planes.rows, {index}, type), kernel::real_literal(0, type)}}});
+        clear_rows(queue, body);
     }
     return shared;
+}
+
+// The first iteration of a traversal reads what none has left there.
+void TemporalStages::clear_rows(const Queue& queue, Block& body) {
+    const Planes& planes = planes_.at(queue.field);
+    const Expr s = kernel::variable("s", Type::i32), line = kernel::variable("line", Type::i32);
+    const kernel::Statement clear =
+        store_row(frame_, planes.rows, {s, 1, frame_.warp, line, frame_.lane_x}, planes.own.at({0, 0, 0, 0}));
+    append(body, {kernel::For{"s",
+                              0,
+                              frame_.k_steps,
+                              1,
+                              kernel::Unroll::leave,
+                              {kernel::For{"line", 0, queue.lines(), 1, kernel::Unroll::leave, {clear}}}}});
 }
 
 Expr TemporalStages::step() const {
@@ -96,21 +101,17 @@ Expr TemporalStages::level_index(const Use& use, const Queue& queue) const {
 
 // Where one of a warp's outer lines lies: those that the warp before needs, then those for the warp after.
 // Lines of this iteration and of the one before lie in two halves, by turns.
-Expr TemporalStages::rows_place(const Queue& queue, const Expr& index, const Expr& warp, int line,
-                                bool earlier) const {
-    const Expr half = index * 2 + kernel::variable(earlier ? "earlier" : "now", Type::i32);
-    const Expr row = (half * frame_.k_warps + warp) * queue.lines() + line;
-    return row * frame_.k_tile_x + frame_.lane_x;
+std::vector<Expr> TemporalStages::rows_place(const Expr& index, const Expr& warp, int line,
+                                             bool earlier) const {
+    const Expr now = kernel::variable("now", Type::i32);
+    return {index, earlier ? 1 - now : now, warp, line, frame_.lane_x};
 }
 
 // ---- an iteration
 // ----------------------------------------------------------------------------------------------------------
 
 void TemporalStages::iterate(Block copies, Block& body) {
-    if (frame_.meets) {
-        body.push_back(kernel::Declare{Type::i32, "now", frame_.iteration % 2});
-        body.push_back(kernel::Declare{Type::i32, "earlier", 1 - kernel::variable("now", Type::i32)});
-    }
+    if (frame_.meets) body.push_back(kernel::Declare{Type::i32, "now", frame_.iteration % 2});
     const bool later_first = frame_.pipeline.later_first;
     if (!later_first) arrive(body);
     if (frame_.meets) body.push_back(kernel::Barrier{});
@@ -144,7 +145,7 @@ void TemporalStages::arrive(Block& body) {
             const Level level{queue.field, time};
             const Expr y = frame_.y();
             const Expr to = planes.own.at({time + queue.past(), queue.slots - 1, y, 0});
-            const Expr place =
+            const std::vector<Expr> place =
                 frame_.ring_place(frame_.row + y, frame_.ring_slot(-frame_.pipeline.ready(queue, 0, time)));
             append(body, loop_over("y", frame_.k_cells_y, {load_row(frame_, to, ring(level), place)}));
             if (queue.fold && time == queue.window_time)
@@ -263,7 +264,7 @@ void TemporalStages::share_rows(const Queue& queue, Block& body) {
     for (int line = 0; line < queue.lines(); ++line) {
         const int high = queue.reach[1][1];
         const int y = line < high ? line : frame_.cells_y - queue.reach[1][0] + (line - high);
-        body.push_back(store_row(frame_, planes.rows, rows_place(queue, index, frame_.warp, line, false),
+        body.push_back(store_row(frame_, planes.rows, rows_place(index, frame_.warp, line, false),
                                  planes.own.at({level, slot, y, 0})));
     }
 }
@@ -315,17 +316,22 @@ Block TemporalStages::stored_rows(const std::string& array, int lag, const Regis
     const Expr offset = frame_.at - lag * frame_.stride() + frame_.own_row(frame_.y()) + frame_.i;
     const Expr x = frame_.x();
     const Expr inside = frame_.i + x >= frame_.in_begin[0] && frame_.i + x < frame_.in_end[0];
-    Block cells{kernel::If{
-        inside, {kernel::Assign{kernel::element(array, {offset + x}, type), fresh.at({frame_.y(), x})}}, {}}};
-    Block row = cells;
-    if (frame_.cells_x > 1) {
+    const auto store_cell = [&](const Expr& to) -> kernel::Statement {
+        return kernel::If{inside, {kernel::Assign{to, fresh.at({frame_.y(), x})}}, {}};
+    };
+    Block row;
+    if (frame_.cells_x == 1) {
+        row.push_back(store_cell(kernel::element(array, {offset}, type)));
+    } else {
+        row.push_back(kernel::DeclarePointer{type, "to", kernel::address_of(array, offset, type), true});
         const Expr whole = frame_.i >= frame_.in_begin[0] && frame_.i < frame_.in_end[0];
         Block vector{kernel::If{whole,
-                                {kernel::StoreVector{kernel::address_of(array, offset, type),
+                                {kernel::StoreVector{kernel::address_of("to", 0, type),
                                                      fresh.at({frame_.y(), 0}), frame_.cells_x}},
                                 {}}};
-        row = {kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned),
-                          frame_.over_vector(std::move(cells)), std::move(vector)}};
+        row.push_back(kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned),
+                                 frame_.over_vector({store_cell(kernel::element("to", {x}, type))}),
+                                 std::move(vector)});
     }
     if (frame_.two_rows) {
         const Expr at = frame_.j + frame_.y();

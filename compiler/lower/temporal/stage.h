@@ -88,10 +88,11 @@ private:
     kernel::Block reduced_rows(const CellValues& values, const std::string& stage_name,
                                const kernel::Expr& plane, kernel::Block cell);
 
+    void clear_rows(const Queue& queue, kernel::Block& body);
     kernel::Expr step() const;
     kernel::Expr level_index(const Use& use, const Queue& queue) const;
-    kernel::Expr rows_place(const Queue& queue, const kernel::Expr& index, const kernel::Expr& warp, int line,
-                            bool earlier) const;
+    std::vector<kernel::Expr> rows_place(const kernel::Expr& index, const kernel::Expr& warp, int line,
+                                         bool earlier) const;
     std::array<int, 2> planes_read(const Use& use, const Queue& queue) const;
     bool gathers(const Use& use, const Queue& queue, int stage) const;
     kernel::Expr at_face(int axis, int side) const;

@@ -96,8 +96,8 @@ private:
             const Type type = frame_.type_of(level.field);
             kernel::DeclareArray ring{type, stages_.ring(level), {}};
             const int elements = frame_.shape.ring_planes * frame_.shape.rows * frame_.shape.ring_row();
-            const Expr rows = frame_.two_rows ? frame_.k_tile_y : frame_.k_warps;
-            ring.dims = {frame_.k_ring * rows * frame_.k_ring_row};
+            ring.dims = {frame_.k_ring, frame_.two_rows ? frame_.k_tile_y : frame_.k_warps,
+                         frame_.k_ring_row};
             ring.memory = kernel::Memory::dynamic_shared;
             ring.offset = shared;
             shared += std::int64_t{elements} * kernel::size_of(type);
@@ -196,20 +196,10 @@ private:
     }
 
     void declare_faces(const std::array<Expr, 2>& origin, Block& tile) {
-        const auto local = [&](const char* name, const Expr& value) {
-            tile.push_back(kernel::Declare{Type::boolean, name, value});
-            return variable(name, Type::boolean);
-        };
-        static constexpr const char* kNames[2][2] = {{"at_first_column", "at_last_column"},
-                                                     {"at_first_row", "at_last_row"}};
-        const std::array<Expr, 2> first{frame_.i, frame_.j};
-        const std::array<Expr, 2> cells{frame_.k_cells_x, frame_.k_cells_y};
         inside_ = Expr();
         for (int axis = 0; axis < frame_.streaming_axis; ++axis) {
             if (frame_.shape.periodic[axis]) continue;
             const Expr size = axis == 0 ? frame_.k_tile_x : frame_.k_tile_y;
-            local(kNames[axis][0], first[axis] == 0);
-            local(kNames[axis][1], first[axis] + cells[axis] == context().extent(axis));
             inside_ = inside_ && origin[axis] > 0 && origin[axis] + size < context().extent(axis);
         }
         declare_alignment(origin[0], tile);
@@ -288,8 +278,34 @@ private:
     // ---- planes from memory
     // ------------------------------------------------------------------------------------------
 
-    // Copies the plane so far from the iteration's own into the ring, in the background.
-    void copy_plane(const Expr& plane_from_iteration, const Expr& plane, Block& body) {
+    // A lambda that copies this thread's cells of a plane to a slot of the ring, in the background.
+    void declare_fetch(Block& tile) {
+        kernel::DeclareLambda fetch{"fetch", {{"slot"}, {"source", Type::i64}}, {}, {}};
+        if (frame_.cells_x > 1) fetch.parameters.push_back({"unaligned", Type::boolean});
+        const Expr y = frame_.y(), x = frame_.x();
+        for (const Level& level : stages_.arriving()) {
+            const Type type = frame_.type_of(level.field);
+            const Expr row = variable("source", Type::i64) + frame_.own_row(y);
+            const auto copy = [&](const Expr& column, const Expr& from, int width) {
+                std::vector<Expr> place = frame_.ring_place(frame_.row + y, variable("slot"));
+                place.back() = place.back() + column;
+                return kernel::CopyAsync{kernel::element(stages_.ring(level), std::move(place), type),
+                                         kernel::address_of(context().array(level), from, type), width};
+            };
+            Block line{copy(0, row + frame_.from_i, frame_.cells_x)};
+            if (frame_.cells_x > 1) {
+                Block single = frame_.over_vector({copy(x, row + frame_.wrapped(frame_.i + x, 0), 1)});
+                line = {kernel::If{variable("unaligned", Type::boolean), std::move(single), std::move(line)}};
+            }
+            append(fetch.body, loop_over("y", frame_.k_cells_y, std::move(line)));
+        }
+        fetch.body.push_back(kernel::CommitCopies{});
+        tile.push_back(kernel::Comment{"Copies this thread's cells of a plane to the ring, asynchronously."});
+        tile.push_back(std::move(fetch));
+    }
+
+    // Fetches the plane so far from the iteration's own.
+    kernel::Statement fetch_plane(const Expr& plane_from_iteration, const Expr& plane) {
         const Expr index = frame_.shape.periodic[frame_.streaming_axis]
                                ? frame_.wrapped(plane, frame_.streaming_axis)
                                : kernel::min(kernel::max(plane, 0), extent() - 1);
@@ -297,33 +313,10 @@ private:
         if (frame_.near_face)
             offset =
                 kernel::select(frame_.near_face, offset, frame_.at + plane_from_iteration * frame_.stride());
-        const std::string name = "source";
-        body.push_back(kernel::Declare{Type::i64, name, offset});
-        const Expr source = kernel::variable(name, Type::i64);
-        Expr slot = frame_.ring_slot(plane_from_iteration);
-        if (std::holds_alternative<kernel::Select>(slot->kind)) {
-            body.push_back(kernel::Declare{Type::i32, "slot", slot});
-            slot = variable("slot");
-        }
-        for (const Level& level : stages_.arriving()) {
-            const Type type = frame_.type_of(level.field);
-            const Expr y = frame_.y(), x = frame_.x();
-            const Expr place = frame_.ring_place(frame_.row + y, slot);
-            const Expr row = source + frame_.own_row(y);
-            const auto copy = [&](const Expr& to, const Expr& from, int width) {
-                return kernel::CopyAsync{kernel::element(stages_.ring(level), {to}, type),
-                                         kernel::address_of(context().array(level), from, type), width};
-            };
-            Block line{copy(place, row + frame_.from_i, frame_.cells_x)};
-            if (frame_.cells_x > 1) {
-                Block single =
-                    frame_.over_vector({copy(place + x, row + frame_.wrapped(frame_.i + x, 0), 1)});
-                line = {kernel::If{frame_.near_side && kernel::logical_not(frame_.aligned), std::move(single),
-                                   std::move(line)}};
-            }
-            append(body, loop_over("y", frame_.k_cells_y, std::move(line)));
-        }
-        body.push_back(kernel::CommitCopies{});
+        kernel::RunLambda fetch{"fetch", {frame_.ring_slot(plane_from_iteration), offset}};
+        if (frame_.cells_x > 1)
+            fetch.arguments.push_back(frame_.near_side && kernel::logical_not(frame_.aligned));
+        return fetch;
     }
 
     int arrived() const { return frame_.pipeline.arrival()[1]; }
@@ -332,17 +325,20 @@ private:
     void fill_ring(Block& tile) {
         frame_.oldest = frame_.near_face = frame_.near_side = Expr();
         tile.push_back(kernel::BlankLine{});
+        declare_fetch(tile);
         // Rows of this tile lie elsewhere in the ring than those of the one before, which have been read.
         if (shares_ring_) {
             tile.push_back(kernel::Barrier{});
         } else {
             tile.push_back(kernel::Barrier{kernel::Barrier::Of::warp});
         }
-        Block fill;
         const Expr ahead = variable("plane");
-        copy_plane(ahead, frame_.out_begin - lead_ + ahead, fill);
-        tile.push_back(kernel::For{"plane", frame_.shape.first_plane, arrived() + frame_.schedule.ahead, 1,
-                                   kernel::Unroll::none, std::move(fill)});
+        tile.push_back(kernel::For{"plane",
+                                   frame_.shape.first_plane,
+                                   arrived() + frame_.schedule.ahead,
+                                   1,
+                                   kernel::Unroll::none,
+                                   {fetch_plane(ahead, frame_.out_begin - lead_ + ahead)}});
         tile.push_back(kernel::AwaitCopies{frame_.schedule.ahead - 1});
     }
 
@@ -364,9 +360,7 @@ private:
             frame_.oldest = variable("oldest");
         }
         const int ahead = arrived() + frame_.schedule.ahead;
-        Block copies;
-        copy_plane(ahead, frame_.plane + ahead, copies);
-        stages_.iterate(std::move(copies), iteration);
+        stages_.iterate({fetch_plane(ahead, frame_.plane + ahead)}, iteration);
         iteration.push_back(kernel::Assign{frame_.at, frame_.at + frame_.stride()});
         if (frame_.oldest) {
             const Expr next = frame_.oldest + 1;

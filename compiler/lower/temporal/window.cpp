@@ -133,10 +133,10 @@ void TemporalStages::gather_window(const Use& use, const Queue& queue, Block& bo
         const Expr after = kernel::min(frame_.warp + 1, frame_.k_warps - 1);
         for (int line = 0; line < above; ++line)
             body.push_back(load_row(frame_, window(line, left), planes.rows,
-                                    rows_place(queue, step(), before, below + line, true)));
+                                    rows_place(step(), before, below + line, true)));
         for (int line = 0; line < below; ++line)
             body.push_back(load_row(frame_, window(above + frame_.cells_y + line, left), planes.rows,
-                                    rows_place(queue, step(), after, line, true)));
+                                    rows_place(step(), after, line, true)));
     }
     show_face_rows(queue, window, false, body);
     gather_columns(queue, window, body);
@@ -162,9 +162,9 @@ void TemporalStages::gather_columns(const Queue& queue, const Window& window, Bl
 // -----------------------------------------------------------------------------------------------------------
 
 Expr TemporalStages::at_face(int axis, int side) const {
-    static constexpr const char* kNames[2][2] = {{"at_first_column", "at_last_column"},
-                                                 {"at_first_row", "at_last_row"}};
-    return frame_.near_side && kernel::variable(kNames[axis][side], Type::boolean);
+    const Expr& first = axis == 0 ? frame_.i : frame_.j;
+    const Expr& cells = axis == 0 ? frame_.k_cells_x : frame_.k_cells_y;
+    return frame_.near_side && (side == 0 ? first == 0 : first + cells == frame_.context.extent(axis));
 }
 
 // Rows past a face, before the columns beside them are gathered: a corner is decided by the first axis.

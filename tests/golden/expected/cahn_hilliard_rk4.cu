@@ -12,10 +12,7 @@ __device__ __forceinline__ void load2(double* to, const double* from) {
 }
 
 __device__ __forceinline__ void store2(double* to, const double* from) {
-    asm volatile("st.global.v2.f64 [%0], {%1, %2};"
-                 :
-                 : "l"(__cvta_generic_to_global(to)), "d"(from[0]), "d"(from[1])
-                 : "memory");
+    __stwb(reinterpret_cast<double2*>(to), make_double2(from[0], from[1]));
 }
 
 // The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.

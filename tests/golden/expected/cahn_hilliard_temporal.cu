@@ -14,10 +14,7 @@ __device__ __forceinline__ void load4(float* to, const float* from) {
 }
 
 __device__ __forceinline__ void store4(float* to, const float* from) {
-    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
-                 :
-                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
-                 : "memory");
+    __stwb(reinterpret_cast<float4*>(to), make_float4(from[0], from[1], from[2], from[3]));
 }
 
 // Copies so many cells of an array in registers, those of several rows one row behind the other.
@@ -28,21 +25,15 @@ __device__ __forceinline__ void copy_cells(T* to, const T* from) {
         to[cell] = from[cell];
 }
 
-// Where shared[place] lies in shared memory. Not every compiler finds out by itself that 32 bits are enough.
-template <typename T>
-__device__ __forceinline__ unsigned shared_address(const T* shared, int place) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * unsigned{sizeof(T)};
-}
-
-// Copies an element to shared[place] in the background.
-__device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies an element to shared memory in the background.
+__device__ __forceinline__ void copy_async(float* shared, const float* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 }
 
-// Copies four elements between aligned places, to shared[place] and on, in the background.
-__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies four elements to shared memory in the background, between aligned places.
+__device__ __forceinline__ void copy4_async(float* shared, const float* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
@@ -236,7 +227,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     const int first_tile = static_cast<int>(share_begin / ny);
     const int end_tile = place < workers ? static_cast<int>((share_end + ny - 1) / ny) : 0;
 
-    auto& c_ring = *reinterpret_cast<float(*)[kRing * kWarps * kRingRow]>(shared_memory);
+    auto& c_ring = *reinterpret_cast<float(*)[kRing][kWarps][kRingRow]>(shared_memory);
     float c_planes[4][3][4] = {};
     float mu_planes[4][3][4] = {};
 
@@ -256,23 +247,24 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         const int inner_end = max(inner_begin, min(ny - out_begin + 4, iterations));
         const int steady = nx % kCellsX == 0 ? inner_begin : inner_end;
 
-        __syncwarp();
-#pragma unroll 1
-        for (int plane = 1; plane < 5; ++plane) {
-            const long long source = static_cast<long long>(out_begin + plane - 9 < 0 ?
-                                                            out_begin + plane + ny - 9 :
-                                                            out_begin + plane - 9 >= ny ?
-                                                            out_begin + plane - ny - 9 :
-                                                            out_begin + plane - 9) * pitch;
-            if (!aligned)
+        // Copies this thread's cells of a plane to the ring, asynchronously.
+        const auto fetch = [&](int slot, long long source, bool unaligned) {
+            if (unaligned)
                 for (int x = 0; x < kCellsX; ++x)
-                    copy_async(c_ring, ((plane - 1) * kWarps + warp) * kRingRow + into_line + lane_x + x,
+                    copy_async(&c_ring[slot][warp][into_line + lane_x + x],
                                c + source + (i + x < 0 ? i + x + nx : i + x >= nx ? i + x - nx : i + x));
             else
-                copy4_async(c_ring, ((plane - 1) * kWarps + warp) * kRingRow + into_line + lane_x,
-                            c + source + from_i);
+                copy4_async(&c_ring[slot][warp][into_line + lane_x], c + source + from_i);
             commit_copies();
-        }
+        };
+        __syncwarp();
+#pragma unroll 1
+        for (int plane = 1; plane < 5; ++plane)
+            fetch(plane - 1,
+                  static_cast<long long>(out_begin + plane - 9 < 0 ? out_begin + plane + ny - 9 :
+                                         out_begin + plane - 9 >= ny ? out_begin + plane - ny - 9 :
+                                         out_begin + plane - 9) * pitch,
+                  !aligned);
         await_copies<3>();
 
         long long at = static_cast<long long>(out_begin - 9) * pitch;
@@ -288,19 +280,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
 #pragma unroll 3
             for (int iteration = begin; iteration < end; ++iteration) {
                 const int k = out_begin + iteration - 9;
-                load4(c_planes[0][2], c_ring + (oldest * kWarps + warp) * kRingRow + into_line + lane_x);
-                const long long source = near_face ?
-                    static_cast<long long>(k + 5 < 0 ? k + ny + 5 : k + 5 >= ny ? k - ny + 5 :
-                                           k + 5) * pitch : at + 5 * static_cast<long long>(pitch);
-                const int slot = oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4;
-                if (near_side && !aligned)
-                    for (int x = 0; x < kCellsX; ++x)
-                        copy_async(c_ring, (slot * kWarps + warp) * kRingRow + into_line + lane_x + x,
-                                   c + source + (i + x < 0 ? i + x + nx : i + x >= nx ? i + x - nx : i + x));
-                else
-                    copy4_async(c_ring, (slot * kWarps + warp) * kRingRow + into_line + lane_x,
-                                c + source + from_i);
-                commit_copies();
+                load4(c_planes[0][2], c_ring[oldest][warp] + into_line + lane_x);
+                fetch(oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4,
+                      near_face ?
+                      static_cast<long long>(k + 5 < 0 ? k + ny + 5 : k + 5 >= ny ? k - ny + 5 :
+                                             k + 5) * pitch : at + 5 * static_cast<long long>(pitch),
+                      near_side && !aligned);
 #pragma unroll
                 for (int s = 0; s < kSteps; ++s) {
                     // The next plane of mu.
@@ -335,12 +320,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                                           c_planes[s][0][x]);
                     if (s <= 2) copy_cells<kCellsX>(c_planes[s + 1][2], c_fresh);
                     if (s == 3 && c_plane >= out_begin) {
+                        float* to = c_next + at - 7 * static_cast<long long>(pitch) + i;
                         if (near_side && !aligned) {
                             for (int x = 0; x < kCellsX; ++x)
-                                if (i + x >= begin_i && i + x < end_i)
-                                    c_next[at - 7 * static_cast<long long>(pitch) + i + x] = c_fresh[x];
+                                if (i + x >= begin_i && i + x < end_i) to[x] = c_fresh[x];
                         } else if (i >= begin_i && i < end_i) {
-                            store4(c_next + at - 7 * static_cast<long long>(pitch) + i, c_fresh);
+                            store4(to, c_fresh);
                         }
                     }
                 }

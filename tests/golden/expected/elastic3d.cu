@@ -13,10 +13,7 @@ __device__ __forceinline__ void load2(float* to, const float* from) {
 
 // As one instruction: where both ways of a branch store, compilers would take vectors apart.
 __device__ __forceinline__ void store2(float* to, const float* from) {
-    asm volatile("st.global.v2.f32 [%0], {%1, %2};"
-                 :
-                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1])
-                 : "memory");
+    __stwb(reinterpret_cast<float2*>(to), make_float2(from[0], from[1]));
 }
 
 // The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.

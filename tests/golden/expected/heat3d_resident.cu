@@ -14,10 +14,7 @@ __device__ __forceinline__ void load4(float* to, const float* from) {
 }
 
 __device__ __forceinline__ void store4(float* to, const float* from) {
-    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
-                 :
-                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
-                 : "memory");
+    __stwb(reinterpret_cast<float4*>(to), make_float4(from[0], from[1], from[2], from[3]));
 }
 
 __device__ __forceinline__ void share4(float* to, const float* from) {

@@ -14,10 +14,7 @@ __device__ __forceinline__ void load4(float* to, const float* from) {
 }
 
 __device__ __forceinline__ void store4(float* to, const float* from) {
-    asm volatile("st.global.v4.f32 [%0], {%1, %2, %3, %4};"
-                 :
-                 : "l"(__cvta_generic_to_global(to)), "f"(from[0]), "f"(from[1]), "f"(from[2]), "f"(from[3])
-                 : "memory");
+    __stwb(reinterpret_cast<float4*>(to), make_float4(from[0], from[1], from[2], from[3]));
 }
 
 __device__ __forceinline__ void share4(float* to, const float* from) {
@@ -40,21 +37,15 @@ __device__ __forceinline__ void fill_cells(T* to, T value) {
         to[cell * kStride] = value;
 }
 
-// Where shared[place] lies in shared memory. Not every compiler finds out by itself that 32 bits are enough.
-template <typename T>
-__device__ __forceinline__ unsigned shared_address(const T* shared, int place) {
-    return static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * unsigned{sizeof(T)};
-}
-
-// Copies an element to shared[place] in the background.
-__device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies an element to shared memory in the background.
+__device__ __forceinline__ void copy_async(float* shared, const float* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 }
 
-// Copies four elements between aligned places, to shared[place] and on, in the background.
-__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
-    const unsigned to = shared_address(shared, place);
+// Copies four elements to shared memory in the background, between aligned places.
+__device__ __forceinline__ void copy4_async(float* shared, const float* from) {
+    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
@@ -160,26 +151,25 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const int lane_x = lane * kCellsX;
 
     // All planes of all tiles are divided evenly among the blocks.
-    const int place = blockIdx.x;
-    const int workers = gridDim.x;
     // Tiles at a face have no ghost zone there.
     const int tiles_x = (nx + kOutX - 5) / kOutX;
     const int tiles_y = (ny + kOutY - 9) / kOutY;
     const int tiles = tiles_x * tiles_y;
     // Equal parts of tiles are traversed side by side.
-    const int parts = workers / tiles;
-    const int worker = parts * tiles == workers ? place % tiles * parts + place / tiles : place;
-    const long long share_begin = static_cast<long long>(tiles) * nz * worker / workers;
-    const long long share_end = static_cast<long long>(tiles) * nz * (worker + 1) / workers;
+    const int parts = gridDim.x / tiles;
+    const int worker = parts * tiles == gridDim.x ? blockIdx.x % tiles * parts + blockIdx.x / tiles :
+        blockIdx.x;
+    const long long share_begin = static_cast<long long>(tiles) * nz * worker / gridDim.x;
+    const long long share_end = static_cast<long long>(tiles) * nz * (worker + 1) / gridDim.x;
     const int first_tile = static_cast<int>(share_begin / nz);
     const int end_tile = static_cast<int>((share_end + nz - 1) / nz);
 
-    auto& u_ring = *reinterpret_cast<float(*)[kRing * kTileY * kRingRow]>(shared_memory + 8192);
+    auto& u_ring = *reinterpret_cast<float(*)[kRing][kTileY][kRingRow]>(shared_memory + 8192);
     float u_planes[4][3][4][4] = {};
-    auto& u_rows = *reinterpret_cast<float(*)[kSteps * 2 * kWarps * 2 * kTileX]>(shared_memory);
-#pragma unroll 1
-    for (int index = warp * 32 + lane; index < kSteps * 2 * kWarps * 2 * kTileX; index += kWarps * 32)
-        u_rows[index] = 0.0f;
+    auto& u_rows = *reinterpret_cast<float(*)[kSteps][2][kWarps][2][kTileX]>(shared_memory);
+    for (int s = 0; s < kSteps; ++s)
+        for (int line = 0; line < 2; ++line)
+            share4(u_rows[s][1][warp][line] + lane_x, u_planes[0][0][0]);
 
 #pragma unroll 1
     for (int tile = first_tile; tile < end_tile; ++tile) {
@@ -197,10 +187,6 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int j = tile_j + warp * kCellsY;
         const int into_line = tile_i % 32 / kCellsX * kCellsX;
         const long long first_row = static_cast<long long>(j) * pitch;
-        const bool at_first_column = i == 0;
-        const bool at_last_column = i + kCellsX == nx;
-        const bool at_first_row = j == 0;
-        const bool at_last_row = j + kCellsY == ny;
         const bool aligned = tile_i % kCellsX == 0;
         const int iterations = out_end - out_begin + 8;
         const int inner_begin = min(max(9 - out_begin, 0), iterations);
@@ -208,23 +194,23 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int steady = tile_i > 0 && tile_i + kTileX < nx && tile_j > 0 && tile_j + kTileY < ny &&
             aligned ? inner_begin : inner_end;
 
-        __syncwarp();
-#pragma unroll 1
-        for (int plane = 1; plane < 5; ++plane) {
-            const long long source = min(max(out_begin + plane - 5, 0), nz - 1) * slice;
+        // Copies this thread's cells of a plane to the ring, asynchronously.
+        const auto fetch = [&](int slot, long long source, bool unaligned) {
 #pragma unroll
             for (int y = 0; y < kCellsY; ++y)
-                if (!aligned)
+                if (unaligned)
                     for (int x = 0; x < kCellsX; ++x)
-                        copy_async(u_ring,
-                                   ((plane - 1) * kTileY + warp * kCellsY + y) * kRingRow + into_line +
-                                   lane_x + x, u + source + first_row + y * pitch + i + x);
+                        copy_async(&u_ring[slot][warp * kCellsY + y][into_line + lane_x + x],
+                                   u + source + first_row + y * pitch + i + x);
                 else
-                    copy4_async(u_ring,
-                                ((plane - 1) * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x,
+                    copy4_async(&u_ring[slot][warp * kCellsY + y][into_line + lane_x],
                                 u + source + first_row + y * pitch + i);
             commit_copies();
-        }
+        };
+        __syncwarp();
+#pragma unroll 1
+        for (int plane = 1; plane < 5; ++plane)
+            fetch(plane - 1, min(max(out_begin + plane - 5, 0), nz - 1) * slice, !aligned);
         await_copies<3>();
 
         long long at = (out_begin - 5) * slice;
@@ -241,26 +227,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             for (int iteration = begin; iteration < end; ++iteration) {
                 const int k = out_begin + iteration - 5;
                 const int now = iteration % 2;
-                const int earlier = 1 - now;
 #pragma unroll
                 for (int y = 0; y < kCellsY; ++y)
-                    load4(u_planes[0][2][y],
-                          u_ring + (oldest * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x);
+                    load4(u_planes[0][2][y], u_ring[oldest][warp * kCellsY + y] + into_line + lane_x);
                 __syncthreads();
-                const long long source = near_face ? min(max(k + 5, 0), nz - 1) * slice : at + 5 * slice;
-                const int slot = oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4;
-#pragma unroll
-                for (int y = 0; y < kCellsY; ++y)
-                    if (near_side && !aligned)
-                        for (int x = 0; x < kCellsX; ++x)
-                            copy_async(u_ring,
-                                       (slot * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x +
-                                       x, u + source + first_row + y * pitch + i + x);
-                    else
-                        copy4_async(u_ring,
-                                    (slot * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x,
-                                    u + source + first_row + y * pitch + i);
-                commit_copies();
+                fetch(oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4,
+                      near_face ? min(max(k + 5, 0), nz - 1) * slice : at + 5 * slice, near_side && !aligned);
 #pragma unroll
                 for (int s = 0; s < kSteps; ++s) {
                     // The next plane of u.
@@ -269,21 +241,17 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
                     for (int y = 0; y < kCellsY; ++y)
                         copy_cells<kCellsX>(&u_near[y + 1][1], u_planes[s][1][y]);
-                    load4(&u_near[0][1],
-                          u_rows + (((s * 2 + earlier) * kWarps + max(warp - 1, 0)) * 2 + 1) * kTileX +
-                          lane_x);
-                    load4(&u_near[5][1],
-                          u_rows + ((s * 2 + earlier) * kWarps + min(warp + 1, kWarps - 1)) * 2 * kTileX +
-                          lane_x);
-                    if (near_side && at_first_row) fill_cells<kCellsX>(&u_near[0][1], 10.0f);
-                    if (near_side && at_last_row) fill_cells<kCellsX>(&u_near[5][1], 10.0f);
+                    load4(&u_near[0][1], u_rows[s][1 - now][max(warp - 1, 0)][1] + lane_x);
+                    load4(&u_near[5][1], u_rows[s][1 - now][min(warp + 1, kWarps - 1)][0] + lane_x);
+                    if (near_side && j == 0) fill_cells<kCellsX>(&u_near[0][1], 10.0f);
+                    if (near_side && j + kCellsY == ny) fill_cells<kCellsX>(&u_near[5][1], 10.0f);
 #pragma unroll
                     for (int y = 0; y < 4; ++y) {
                         u_near[y + 1][0] = __shfl_up_sync(0xffffffff, u_near[y + 1][4], 1);
                         u_near[y + 1][5] = __shfl_down_sync(0xffffffff, u_near[y + 1][1], 1);
                     }
-                    if (near_side && at_first_column) fill_cells<6, 6>(u_near[0], 10.0f);
-                    if (near_side && at_last_column) fill_cells<6, 6>(&u_near[0][5], 10.0f);
+                    if (near_side && i == 0) fill_cells<6, 6>(u_near[0], 10.0f);
+                    if (near_side && i + kCellsX == nx) fill_cells<6, 6>(&u_near[0][5], 10.0f);
                     if (near_face && u_plane == 0) fill_cells<kCellsY * kCellsX>(u_planes[s][0][0], 10.0f);
                     if (near_face && u_plane == nz - 1)
                         fill_cells<kCellsY * kCellsX>(u_planes[s][2][0], 10.0f);
@@ -303,22 +271,20 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
                         for (int y = 0; y < kCellsY; ++y)
                             if (j + y >= begin_j && j + y < end_j) {
+                                float* to = u_next + at - 3 * slice + first_row + y * pitch + i;
                                 if (near_side && !aligned) {
                                     for (int x = 0; x < kCellsX; ++x)
-                                        if (i + x >= begin_i && i + x < end_i)
-                                            u_next[at - 3 * slice + first_row + y * pitch + i + x] =
-                                                u_fresh[y][x];
+                                        if (i + x >= begin_i && i + x < end_i) to[x] = u_fresh[y][x];
                                 } else if (i >= begin_i && i < end_i) {
-                                    store4(u_next + at - 3 * slice + first_row + y * pitch + i, u_fresh[y]);
+                                    store4(to, u_fresh[y]);
                                 }
                             }
                 }
                 // The outer rows, for the warps beside.
 #pragma unroll
                 for (int s = 0; s < kSteps; ++s) {
-                    share4(u_rows + ((s * 2 + now) * kWarps + warp) * 2 * kTileX + lane_x, u_planes[s][2][0]);
-                    share4(u_rows + (((s * 2 + now) * kWarps + warp) * 2 + 1) * kTileX + lane_x,
-                           u_planes[s][2][3]);
+                    share4(u_rows[s][now][warp][0] + lane_x, u_planes[s][2][0]);
+                    share4(u_rows[s][now][warp][1] + lane_x, u_planes[s][2][3]);
                 }
                 // Every plane moves down its queue.
 #pragma unroll

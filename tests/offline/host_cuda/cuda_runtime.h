@@ -182,6 +182,10 @@ T __shfl_down_sync(unsigned, T value, int lanes) {
     return host_shuffle(value, host_thread % 32 + lanes);
 }
 template <class T>
+void __stwb(T* address, T value) {
+    *address = value;
+}
+template <class T>
 T __shfl_up_sync(unsigned, T value, int lanes) {
     return host_shuffle(value, host_thread % 32 - lanes);
 }
