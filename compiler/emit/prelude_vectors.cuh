@@ -272,70 +272,70 @@ __device__ __forceinline__ void fill_cells(T* to, T value) {
         to[cell * kStride] = value;
 }
 // [copy_async float]
-// Copies an element to shared memory in the background.
-__device__ __forceinline__ void copy_async(float* shared, const float* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 4;
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy2_async float]
-// Copies two elements to shared memory in the background, between aligned places.
-__device__ __forceinline__ void copy2_async(float* shared, const float* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies two elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy2_async(float* shared, int place, const float* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 4;
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy4_async float]
-// Copies four elements to shared memory in the background, between aligned places.
-__device__ __forceinline__ void copy4_async(float* shared, const float* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies four elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 4;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy_async double]
-// Copies an element to shared memory in the background.
-__device__ __forceinline__ void copy_async(double* shared, const double* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(double* shared, int place, const double* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 8;
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy2_async double]
-// Copies two elements to shared memory in the background, between aligned places.
-__device__ __forceinline__ void copy2_async(double* shared, const double* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies two elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy2_async(double* shared, int place, const double* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 8;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy4_async double]
-// Copies four elements to shared memory in the background, between aligned places.
-__device__ __forceinline__ void copy4_async(double* shared, const double* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies four elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(double* shared, int place, const double* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 8;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to + 16), "l"(from + 2) : "memory");
 }
 // [copy_async int]
-// Copies an element to shared memory in the background.
-__device__ __forceinline__ void copy_async(int* shared, const int* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(int* shared, int place, const int* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 4;
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy2_async int]
-// Copies two elements to shared memory in the background, between aligned places.
-__device__ __forceinline__ void copy2_async(int* shared, const int* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies two elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy2_async(int* shared, int place, const int* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 4;
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy4_async int]
-// Copies four elements to shared memory in the background, between aligned places.
-__device__ __forceinline__ void copy4_async(int* shared, const int* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies four elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(int* shared, int place, const int* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 4;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy_async long long]
-// Copies an element to shared memory in the background.
-__device__ __forceinline__ void copy_async(long long* shared, const long long* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(long long* shared, int place, const long long* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 8;
     asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
 }
 // [copy2_async long long]
-// Copies two elements to shared memory in the background, between aligned places.
-__device__ __forceinline__ void copy2_async(long long* shared, const long long* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies two elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy2_async(long long* shared, int place, const long long* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 8;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 // [commit_copies]

@@ -186,8 +186,9 @@ std::string Printer::simple_statement(const Statement& statement) const {
             },
             [&](const CopyAsync& copy) {
                 const std::string width = copy.width == 1 ? "" : std::to_string(copy.width);
-                return fmt::format("copy{}_async({}, {});", width, pointer_to(copy.to),
-                                   expression(copy.from));
+                const auto& to = std::get<Element>(copy.to->kind);
+                return fmt::format("copy{}_async({}, {}, {});", width, to.array,
+                                   expression(to.indices.front()), expression(copy.from));
             },
             [&](const CommitCopies&) -> std::string { return "commit_copies();"; },
             [&](const AwaitCopies& await) { return fmt::format("await_copies<{}>();", await.pending); },

@@ -296,7 +296,7 @@ struct CopyVector {  // the same where `to` is in shared memory and aligned, too
 // The same, in the background: `to` holds what was copied once AwaitCopies says so, for the thread that
 // copies, and for the others after a barrier. A width of 1 copies an element.
 struct CopyAsync {
-    Expr to;    // Element
+    Expr to;    // Element, of an array of one dimension
     Expr from;  // AddressOf
     int width = 4;
 };

@@ -184,8 +184,9 @@ private:
     void check(const LoadVector& node) { check_vector(node.to, node.from, node.width, false, false); }
     void check(const CopyVector& node) { check_vector(node.to, node.from, node.width, false, true); }
     void check(const CopyAsync& node) {
-        if (!node.to || !std::holds_alternative<Element>(node.to->kind))
-            return fault("a copy in the background goes to no element of an array");
+        const auto* place = node.to ? std::get_if<Element>(&node.to->kind) : nullptr;
+        if (place == nullptr || place->indices.size() != 1)
+            return fault("a copy in the background goes to no element of an array of one dimension");
         if (node.width == 1) {
             check_expression(node.to);
             if (node.to) check_address(node.from, node.to.type(), false);

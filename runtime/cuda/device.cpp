@@ -201,6 +201,7 @@ void DriverDevice::set_bytes(void* address, int byte, std::int64_t bytes) {
 
 void DriverDevice::copy_to_device(void* address, const void* host, std::int64_t bytes) {
     enter();
+    const BesideRecordings beside(driver_);
     driver_.check(
         driver_.MemcpyHtoDAsync(to_address(address), host, static_cast<std::size_t>(bytes), here_.stream),
         "copying to the GPU");
@@ -209,6 +210,7 @@ void DriverDevice::copy_to_device(void* address, const void* host, std::int64_t 
 
 void DriverDevice::copy_to_host(void* host, const void* address, std::int64_t bytes) {
     enter();
+    const BesideRecordings beside(driver_);
     driver_.check(
         driver_.MemcpyDtoHAsync(host, to_address(address), static_cast<std::size_t>(bytes), here_.stream),
         "copying from the GPU");
@@ -243,6 +245,7 @@ CopySide device_side(const void* array, const Geometry& geometry, std::int64_t e
 void DriverDevice::copy_box(const CopySide& source, const CopySide& destination, const Geometry& geometry,
                             std::int64_t element) {
     enter();
+    const BesideRecordings beside(driver_);
     Copy3D copy;
     copy.source = source;
     copy.destination = destination;

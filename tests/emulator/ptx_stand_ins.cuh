@@ -29,49 +29,49 @@ __device__ __forceinline__ float keep_max_f32(float a, float b) {
     return a > b || a != a ? a : b;
 }
 
-__device__ __forceinline__ void copy_async(float* shared, const float* from) {
-    *shared = *from;
+__device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
+    shared[place] = *from;
 }
 
-__device__ __forceinline__ void copy2_async(float* shared, const float* from) {
-    *reinterpret_cast<float2*>(shared) = *reinterpret_cast<const float2*>(from);
+__device__ __forceinline__ void copy2_async(float* shared, int place, const float* from) {
+    *reinterpret_cast<float2*>(shared + place) = *reinterpret_cast<const float2*>(from);
 }
 
-__device__ __forceinline__ void copy4_async(float* shared, const float* from) {
-    *reinterpret_cast<float4*>(shared) = *reinterpret_cast<const float4*>(from);
+__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
+    *reinterpret_cast<float4*>(shared + place) = *reinterpret_cast<const float4*>(from);
 }
 
-__device__ __forceinline__ void copy_async(double* shared, const double* from) {
-    *shared = *from;
+__device__ __forceinline__ void copy_async(double* shared, int place, const double* from) {
+    shared[place] = *from;
 }
 
-__device__ __forceinline__ void copy2_async(double* shared, const double* from) {
-    *reinterpret_cast<double2*>(shared) = *reinterpret_cast<const double2*>(from);
+__device__ __forceinline__ void copy2_async(double* shared, int place, const double* from) {
+    *reinterpret_cast<double2*>(shared + place) = *reinterpret_cast<const double2*>(from);
 }
 
-__device__ __forceinline__ void copy4_async(double* shared, const double* from) {
-    *reinterpret_cast<double2*>(shared) = *reinterpret_cast<const double2*>(from);
-    *reinterpret_cast<double2*>(shared + 2) = *reinterpret_cast<const double2*>(from + 2);
+__device__ __forceinline__ void copy4_async(double* shared, int place, const double* from) {
+    *reinterpret_cast<double2*>(shared + place) = *reinterpret_cast<const double2*>(from);
+    *reinterpret_cast<double2*>(shared + place + 2) = *reinterpret_cast<const double2*>(from + 2);
 }
 
-__device__ __forceinline__ void copy_async(int* shared, const int* from) {
-    *shared = *from;
+__device__ __forceinline__ void copy_async(int* shared, int place, const int* from) {
+    shared[place] = *from;
 }
 
-__device__ __forceinline__ void copy2_async(int* shared, const int* from) {
-    *reinterpret_cast<int2*>(shared) = *reinterpret_cast<const int2*>(from);
+__device__ __forceinline__ void copy2_async(int* shared, int place, const int* from) {
+    *reinterpret_cast<int2*>(shared + place) = *reinterpret_cast<const int2*>(from);
 }
 
-__device__ __forceinline__ void copy4_async(int* shared, const int* from) {
-    *reinterpret_cast<int4*>(shared) = *reinterpret_cast<const int4*>(from);
+__device__ __forceinline__ void copy4_async(int* shared, int place, const int* from) {
+    *reinterpret_cast<int4*>(shared + place) = *reinterpret_cast<const int4*>(from);
 }
 
-__device__ __forceinline__ void copy_async(long long* shared, const long long* from) {
-    *shared = *from;
+__device__ __forceinline__ void copy_async(long long* shared, int place, const long long* from) {
+    shared[place] = *from;
 }
 
-__device__ __forceinline__ void copy2_async(long long* shared, const long long* from) {
-    *reinterpret_cast<longlong2*>(shared) = *reinterpret_cast<const longlong2*>(from);
+__device__ __forceinline__ void copy2_async(long long* shared, int place, const long long* from) {
+    *reinterpret_cast<longlong2*>(shared + place) = *reinterpret_cast<const longlong2*>(from);
 }
 
 __device__ __forceinline__ void commit_copies() {}

@@ -114,11 +114,11 @@ TEST_CASE("lambdas are declared by reference and called by name") {
           "    const auto place = [&](int k) {\n        return k * n + 1;\n    };\n"
           "    const int at = place(n - 1);\n");
     const Expr from = variable("from", Type::i64);
-    const CopyAsync copy{element("ring", {k, 0}, Type::f32), address_of("u", from, Type::f32), 4};
+    const CopyAsync copy{element("ring", {k}, Type::f32), address_of("u", from, Type::f32), 4};
     const Block run{DeclareLambda{"fetch", {{"k"}, {"from", Type::i64}}, {}, {copy, CommitCopies{}}},
                     RunLambda{"fetch", {n, convert(n, Type::i64) * 8}}};
     CHECK(printed(run) ==
-          "    const auto fetch = [&](int k, long long from) {\n        copy4_async(ring[k], u + from);\n"
+          "    const auto fetch = [&](int k, long long from) {\n        copy4_async(ring, k, u + from);\n"
           "        commit_copies();\n    };\n    fetch(n, static_cast<long long>(n) * 8);\n");
 }
 

@@ -7,14 +7,15 @@ using kernel::Expr;
 using kernel::Type;
 
 std::vector<std::string> temporal_roles() {
-    return {"lane",      "warp",        "lane_x",    "place",      "parts",       "worker",      "workers",
-            "all_warps", "is_even",     "tile",      "tiles",      "tiles_x",     "tile_x",      "tile_y",
-            "tiles_y",   "share_begin", "share_end", "first_tile", "end_tile",    "out_begin",   "out_end",
-            "begin_i",   "end_i",       "begin_j",   "end_j",      "tile_i",      "tile_j",      "from_i",
-            "into_line", "first_row",   "aligned",   "iterations", "inner_begin", "inner_end",   "part",
-            "near_face", "near_side",   "steady",    "begin",      "end",         "iteration",   "source",
-            "slot",      "fetch",       "to",        "unaligned",  "line",        "s",           "later",
-            "level",     "index",       "oldest",    "now",        "earlier",     "own_columns", "given"};
+    return {"lane",      "warp",        "lane_x",    "place",      "parts",       "worker",    "workers",
+            "all_warps", "is_even",     "tile",      "tiles",      "tiles_x",     "tile_x",    "tile_y",
+            "tiles_y",   "share_begin", "share_end", "first_tile", "end_tile",    "out_begin", "out_end",
+            "begin_i",   "end_i",       "begin_j",   "end_j",      "tile_i",      "tile_j",    "from_i",
+            "into_line", "first_row",   "aligned",   "iterations", "inner_begin", "inner_end", "part",
+            "near_face", "near_side",   "steady",    "begin",      "end",         "iteration", "source",
+            "slot",      "fetch",       "in_ring",   "to",         "unaligned",   "line",      "s",
+            "later",     "level",       "index",     "oldest",     "now",         "earlier",   "own_columns",
+            "given"};
 }
 
 TemporalFrame::TemporalFrame(Context& given, const schedule::Pipeline& line,
@@ -76,8 +77,14 @@ Expr TemporalFrame::ring_slot(const Expr& plane_from_iteration) const {
     return slot;
 }
 
-std::vector<Expr> TemporalFrame::ring_place(const Expr& row_in_block, const Expr& slot) const {
-    return {slot, row_in_block, into_line + lane_x};
+Expr TemporalFrame::ring_place(const Expr& row_in_block, const Expr& slot) const {
+    const Expr line = slot * (two_rows ? k_tile_y : k_warps) + row_in_block;
+    return line * k_ring_row + (into_line + lane_x);
+}
+
+Expr TemporalFrame::own_ring_place(const Expr& slot) const {
+    if (cells_y == 1) return kernel::call_lambda("in_ring", {slot});
+    return kernel::call_lambda("in_ring", {slot, y()});
 }
 
 Block TemporalFrame::over_cells(Block body) const {

@@ -33,7 +33,7 @@ struct TemporalFrame {
     // Constants of the kernel, by name.
     kernel::Expr k_steps, k_cells_x, k_cells_y, k_warps, k_tile_x, k_tile_y, k_out_x, k_out_y, k_ring,
         k_ring_row;
-    kernel::Expr lane, warp;
+    kernel::Expr warp;
     kernel::Expr lane_x, row;       // a lane's first column of a tile, a warp's first row of a block
     kernel::Expr i, j;              // first cell of the thread
     kernel::Expr from_i;            // where its columns are copied from: of a periodic axis, within the grid
@@ -57,9 +57,10 @@ struct TemporalFrame {
     kernel::Expr wrapped(const kernel::Expr& index, int axis);  // into the grid, where the axis is periodic
 
     // The slot in the ring of a level, of the plane so far from the iteration's (negative: earlier), and the
-    // indices there of the thread's first cell of a row.
+    // place in it of the thread's first cell of a row.
     kernel::Expr ring_slot(const kernel::Expr& plane_from_iteration) const;
-    std::vector<kernel::Expr> ring_place(const kernel::Expr& row, const kernel::Expr& slot) const;
+    kernel::Expr ring_place(const kernel::Expr& row, const kernel::Expr& slot) const;
+    kernel::Expr own_ring_place(const kernel::Expr& slot) const;  // of the thread's own row y: by the lambda
 
     // y and x loops over a thread's cells.
     kernel::Block over_cells(kernel::Block body) const;

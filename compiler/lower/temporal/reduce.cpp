@@ -96,7 +96,7 @@ void TemporalStages::finish_reductions(Block& body) {
         of_step.push_back(kernel::Declare{
             Type::f64, name, kernel::call_helper(block_helper(reductions[r]->op), {of_thread_here})});
         of_step.push_back(kernel::If{
-            frame_.warp + frame_.lane == 0,
+            frame_.warp + frame_.lane_x == 0,
             {kernel::Assign{kernel::element(context.step_partials(static_cast<int>(r)), {place}, Type::f64),
                             kernel::variable(name, Type::f64)}},
             {}});

@@ -23,8 +23,6 @@ public:
 
 private:
     void declare_thread() {
-        body_.push_back(kernel::Declare{Type::i32, "lane", kernel::thread_index(0)});
-        frame_.lane = variable("lane");
         frame_.warp = 0;
         if (frame_.warps > 1) {
             body_.push_back(
@@ -32,11 +30,8 @@ private:
             declare("warp", kernel::shuffle(kernel::Shuffle::From::lane, kernel::thread_index(1), 0));
             frame_.warp = variable("warp");
         }
-        frame_.lane_x = frame_.lane;
-        if (frame_.cells_x > 1) {
-            declare("lane_x", frame_.lane * frame_.k_cells_x);
-            frame_.lane_x = variable("lane_x");
-        }
+        declare("lane_x", kernel::thread_index(0) * frame_.k_cells_x);
+        frame_.lane_x = variable("lane_x");
         // Without a name: with one, NVRTC takes two more registers for periodic stars of f64.
         frame_.row = frame_.warp * frame_.k_cells_y;
     }

@@ -145,9 +145,9 @@ void TemporalStages::arrive(Block& body) {
             const Level level{queue.field, time};
             const Expr y = frame_.y();
             const Expr to = planes.own.at({time + queue.past(), queue.slots - 1, y, 0});
-            const std::vector<Expr> place =
-                frame_.ring_place(frame_.row + y, frame_.ring_slot(-frame_.pipeline.ready(queue, 0, time)));
-            append(body, loop_over("y", frame_.k_cells_y, {load_row(frame_, to, ring(level), place)}));
+            const Expr place =
+                frame_.own_ring_place(frame_.ring_slot(-frame_.pipeline.ready(queue, 0, time)));
+            append(body, loop_over("y", frame_.k_cells_y, {load_row(frame_, to, ring(level), {place})}));
             if (queue.fold && time == queue.window_time)
                 show_past_faces(queue, frame_.plane - frame_.pipeline.ready(queue, 0, time),
                                 planes.own.at({time + queue.past(), queue.slots - 1, 0, 0}), body);

@@ -96,8 +96,8 @@ private:
             const Type type = frame_.type_of(level.field);
             kernel::DeclareArray ring{type, stages_.ring(level), {}};
             const int elements = frame_.shape.ring_planes * frame_.shape.rows * frame_.shape.ring_row();
-            ring.dims = {frame_.k_ring, frame_.two_rows ? frame_.k_tile_y : frame_.k_warps,
-                         frame_.k_ring_row};
+            const Expr rows = frame_.two_rows ? frame_.k_tile_y : frame_.k_warps;
+            ring.dims = {frame_.k_ring * rows * frame_.k_ring_row};
             ring.memory = kernel::Memory::dynamic_shared;
             ring.offset = shared;
             shared += std::int64_t{elements} * kernel::size_of(type);
@@ -287,9 +287,8 @@ private:
             const Type type = frame_.type_of(level.field);
             const Expr row = variable("source", Type::i64) + frame_.own_row(y);
             const auto copy = [&](const Expr& column, const Expr& from, int width) {
-                std::vector<Expr> place = frame_.ring_place(frame_.row + y, variable("slot"));
-                place.back() = place.back() + column;
-                return kernel::CopyAsync{kernel::element(stages_.ring(level), std::move(place), type),
+                const Expr place = frame_.own_ring_place(variable("slot")) + column;
+                return kernel::CopyAsync{kernel::element(stages_.ring(level), {place}, type),
                                          kernel::address_of(context().array(level), from, type), width};
             };
             Block line{copy(0, row + frame_.from_i, frame_.cells_x)};
@@ -300,6 +299,10 @@ private:
             append(fetch.body, loop_over("y", frame_.k_cells_y, std::move(line)));
         }
         fetch.body.push_back(kernel::CommitCopies{});
+        kernel::DeclareLambda place{"in_ring", {{"slot"}}, {}, {}};
+        if (frame_.cells_y > 1) place.parameters.push_back({"y"});
+        place.value = frame_.ring_place(frame_.row + y, variable("slot"));
+        tile.push_back(std::move(place));
         tile.push_back(kernel::Comment{"Copies this thread's cells of a plane to the ring, asynchronously."});
         tile.push_back(std::move(fetch));
     }

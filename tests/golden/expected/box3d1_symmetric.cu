@@ -17,9 +17,9 @@ __device__ __forceinline__ void store4(float* to, const float* from) {
     __stwb(reinterpret_cast<float4*>(to), make_float4(from[0], from[1], from[2], from[3]));
 }
 
-// Copies four elements to shared memory in the background, between aligned places.
-__device__ __forceinline__ void copy4_async(float* shared, const float* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies four elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 4;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
@@ -111,15 +111,15 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int u_into = 0;
 #pragma unroll
         for (int n = 0; n < 4; ++n)
-            copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+            copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                         u + u_plane +
                         static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
         if (u_copy_row < 2)
-            copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
+            copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                         u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
-        if (thread < 68) copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+        if (thread < 68) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
     }
     commit_copies();
     if (first_plane + 2 < end_plane + 1) {
@@ -127,15 +127,15 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int u_into = 5472;
 #pragma unroll
         for (int n = 0; n < 4; ++n)
-            copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+            copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                         u + u_plane +
                         static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
         if (u_copy_row < 2)
-            copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
+            copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                         u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
                         min(tile_i + u_copy_column, nx / 4 * 4));
-        if (thread < 68) copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+        if (thread < 68) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
     }
     commit_copies();
 
@@ -149,15 +149,15 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             const int u_into = (u_slot < 1 ? u_slot + 2 : u_slot - 1) * 5472;
 #pragma unroll
             for (int n = 0; n < 4; ++n)
-                copy4_async(&u_ring[u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32],
+                copy4_async(u_ring, u_into + (u_copy_row + n * 8) * 160 + u_copy_column + 32,
                             u + u_plane +
                             static_cast<long long>(min(tile_j + u_copy_row + n * 8 - 1, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
             if (u_copy_row < 2)
-                copy4_async(&u_ring[u_into + (u_copy_row + 32) * 160 + u_copy_column + 32],
+                copy4_async(u_ring, u_into + (u_copy_row + 32) * 160 + u_copy_column + 32,
                             u + u_plane + static_cast<long long>(min(tile_j + u_copy_row + 31, ny)) * pitch +
                             min(tile_i + u_copy_column, nx / 4 * 4));
-            if (thread < 68) copy4_async(&u_ring[u_into + u_target[0]], u + u_plane + u_source[0]);
+            if (thread < 68) copy4_async(u_ring, u_into + u_target[0], u + u_plane + u_source[0]);
         }
         commit_copies();
 

@@ -25,15 +25,15 @@ __device__ __forceinline__ void copy_cells(T* to, const T* from) {
         to[cell] = from[cell];
 }
 
-// Copies an element to shared memory in the background.
-__device__ __forceinline__ void copy_async(float* shared, const float* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 4;
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 }
 
-// Copies four elements to shared memory in the background, between aligned places.
-__device__ __forceinline__ void copy4_async(float* shared, const float* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies four elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 4;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
@@ -207,10 +207,9 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     constexpr int kRing = 5;       // planes of the ring in shared memory
     constexpr int kRingRow = 160;  // elements of a row there, aligned as in memory
 
-    const int lane = threadIdx.x;
     // The same in all lanes: read from lane 0, so that the compiler knows.
     const int warp = __shfl_sync(0xffffffff, threadIdx.y, 0);
-    const int lane_x = lane * kCellsX;
+    const int lane_x = threadIdx.x * kCellsX;
 
     // All rows of all tiles are divided evenly among the warps.
     const int place = blockIdx.x * kWarps + warp;
@@ -227,7 +226,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     const int first_tile = static_cast<int>(share_begin / ny);
     const int end_tile = place < workers ? static_cast<int>((share_end + ny - 1) / ny) : 0;
 
-    auto& c_ring = *reinterpret_cast<float(*)[kRing][kWarps][kRingRow]>(shared_memory);
+    auto& c_ring = *reinterpret_cast<float(*)[kRing * kWarps * kRingRow]>(shared_memory);
     float c_planes[4][3][4] = {};
     float mu_planes[4][3][4] = {};
 
@@ -247,14 +246,17 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         const int inner_end = max(inner_begin, min(ny - out_begin + 4, iterations));
         const int steady = nx % kCellsX == 0 ? inner_begin : inner_end;
 
+        const auto in_ring = [&](int slot) {
+            return (slot * kWarps + warp) * kRingRow + into_line + lane_x;
+        };
         // Copies this thread's cells of a plane to the ring, asynchronously.
         const auto fetch = [&](int slot, long long source, bool unaligned) {
             if (unaligned)
                 for (int x = 0; x < kCellsX; ++x)
-                    copy_async(&c_ring[slot][warp][into_line + lane_x + x],
+                    copy_async(c_ring, in_ring(slot) + x,
                                c + source + (i + x < 0 ? i + x + nx : i + x >= nx ? i + x - nx : i + x));
             else
-                copy4_async(&c_ring[slot][warp][into_line + lane_x], c + source + from_i);
+                copy4_async(c_ring, in_ring(slot), c + source + from_i);
             commit_copies();
         };
         __syncwarp();
@@ -280,7 +282,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
 #pragma unroll 3
             for (int iteration = begin; iteration < end; ++iteration) {
                 const int k = out_begin + iteration - 9;
-                load4(c_planes[0][2], c_ring[oldest][warp] + into_line + lane_x);
+                load4(c_planes[0][2], c_ring + in_ring(oldest));
                 fetch(oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4,
                       near_face ?
                       static_cast<long long>(k + 5 < 0 ? k + ny + 5 : k + 5 >= ny ? k - ny + 5 :

@@ -37,15 +37,15 @@ __device__ __forceinline__ void fill_cells(T* to, T value) {
         to[cell * kStride] = value;
 }
 
-// Copies an element to shared memory in the background.
-__device__ __forceinline__ void copy_async(float* shared, const float* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(float* shared, int place, const float* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 4;
     asm volatile("cp.async.ca.shared.global [%0], [%1], 4;" ::"r"(to), "l"(from) : "memory");
 }
 
-// Copies four elements to shared memory in the background, between aligned places.
-__device__ __forceinline__ void copy4_async(float* shared, const float* from) {
-    const auto to = static_cast<unsigned>(__cvta_generic_to_shared(shared));
+// Copies four elements between aligned places, to shared[place] and on, in the background.
+__device__ __forceinline__ void copy4_async(float* shared, int place, const float* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 4;
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 }
 
@@ -220,10 +220,9 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     constexpr int kRing = 5;                  // planes of the ring in shared memory
     constexpr int kRingRow = 160;             // elements of a row there, aligned as in memory
 
-    const int lane = threadIdx.x;
     // The same in all lanes: read from lane 0, so that the compiler knows.
     const int warp = __shfl_sync(0xffffffff, threadIdx.y, 0);
-    const int lane_x = lane * kCellsX;
+    const int lane_x = threadIdx.x * kCellsX;
 
     // All planes of all tiles are divided evenly among the blocks.
     // Tiles at a face have no ghost zone there.
@@ -239,7 +238,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const int first_tile = static_cast<int>(share_begin / nz);
     const int end_tile = static_cast<int>((share_end + nz - 1) / nz);
 
-    auto& u_ring = *reinterpret_cast<float(*)[kRing][kTileY][kRingRow]>(shared_memory + 6144);
+    auto& u_ring = *reinterpret_cast<float(*)[kRing * kTileY * kRingRow]>(shared_memory + 6144);
     float u_planes[3][3][2][4] = {};
     auto& u_rows = *reinterpret_cast<float(*)[kSteps][2][kWarps][2][kTileX]>(shared_memory);
     for (int s = 0; s < kSteps; ++s)
@@ -275,17 +274,18 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int steady = tile_i > 0 && tile_i + kTileX < nx && tile_j > 0 && tile_j + kTileY < ny &&
             aligned ? inner_begin : inner_end;
 
+        const auto in_ring = [&](int slot, int y) {
+            return (slot * kTileY + warp * kCellsY + y) * kRingRow + into_line + lane_x;
+        };
         // Copies this thread's cells of a plane to the ring, asynchronously.
         const auto fetch = [&](int slot, long long source, bool unaligned) {
 #pragma unroll
             for (int y = 0; y < kCellsY; ++y)
                 if (unaligned)
                     for (int x = 0; x < kCellsX; ++x)
-                        copy_async(&u_ring[slot][warp * kCellsY + y][into_line + lane_x + x],
-                                   u + source + first_row + y * pitch + i + x);
+                        copy_async(u_ring, in_ring(slot, y) + x, u + source + first_row + y * pitch + i + x);
                 else
-                    copy4_async(&u_ring[slot][warp * kCellsY + y][into_line + lane_x],
-                                u + source + first_row + y * pitch + i);
+                    copy4_async(u_ring, in_ring(slot, y), u + source + first_row + y * pitch + i);
             commit_copies();
         };
         __syncwarp();
@@ -310,7 +310,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 const int now = iteration % 2;
 #pragma unroll
                 for (int y = 0; y < kCellsY; ++y)
-                    load4(u_planes[0][2][y], u_ring[oldest][warp * kCellsY + y] + into_line + lane_x);
+                    load4(u_planes[0][2][y], u_ring + in_ring(oldest, y));
                 __syncthreads();
                 fetch(oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4,
                       near_face ? min(max(k + 5, 0), nz - 1) * slice : at + 5 * slice, near_side && !aligned);
@@ -394,6 +394,6 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
     for (int s = 0; s < kSteps; ++s) {
         const double change_of_block = block_max(static_cast<double>(change_of_thread[s]));
-        if (warp + lane == 0) change_partials[s * gridDim.x + blockIdx.x] = change_of_block;
+        if (warp + lane_x == 0) change_partials[s * gridDim.x + blockIdx.x] = change_of_block;
     }
 }
