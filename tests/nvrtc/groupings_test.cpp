@@ -26,7 +26,7 @@ struct KnownSpill {
     std::int64_t bytes;  // stored and loaded, of a thread; as NVRTC 13.0 has it
 };
 constexpr KnownSpill kKnownSpills[] = {
-    {"duct3d", "resident", 16},
+    {"plate", "temporal", 16},
 };
 
 std::int64_t known_bytes(const std::string& example, std::string_view grouping) {

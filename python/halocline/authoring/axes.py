@@ -80,6 +80,15 @@ class Time(_Coordinate):
 t = Time("t", None)
 
 
+class Iteration(_Coordinate):
+    """The iteration of a `with hl.repeat(20) as k:`, in p[k] and p[k + 1]."""
+
+    __slots__ = ()
+
+    def _value_hint(self) -> str:
+        return f"the iteration `{self._name}` is no value: p[{self._name}] and p[{self._name} + 1] are levels of a field"
+
+
 class Offset(Node):
     """A distance from the cell, along one axis or in time: x+1, y-1/2, t-1."""
 

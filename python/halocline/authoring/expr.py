@@ -6,7 +6,7 @@ import operator
 from fractions import Fraction
 
 from .._errors import UnknownNameError
-from .axes import Axis, Cells, Face, Offset, Time, t
+from .axes import Axis, Cells, Face, Iteration, Offset, Time, t
 from .builder import building
 from .errors import StencilError
 from .levels import Level
@@ -262,7 +262,7 @@ def _operand(value):
         return Expr(level, text)
     if isinstance(value, (list, tuple)):
         return Expr(Level.PRIMARY, "[", *joined(expression(element, "an element") for element in value), "]")
-    if isinstance(value, (Axis, Time)):
+    if isinstance(value, (Axis, Iteration, Time)):
         value._has_no_value()
     if isinstance(value, Offset):
         raise StencilError(
@@ -342,8 +342,10 @@ def access(base: Expr, key) -> Expr:
         if isinstance(each, slice) and each == slice(None) or each is Ellipsis:
             continue
         if isinstance(each, Offset):
-            if each._distance != 0:
+            if each._distance != 0 or isinstance(each._axis, Iteration):
                 offsets.append(each)
+        elif isinstance(each, Iteration):
+            offsets.append(each)
         elif isinstance(each, (Axis, Time)):
             continue  # u[x, y+1]: at the cell itself along x
         elif isinstance(each, str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .axes import Axis, Cells, Face
+from .axes import Axis, Cells, Face, Iteration
 from .builder import building
 from .declare import Symbol, declared_name
 from .errors import StencilError
@@ -13,7 +13,7 @@ from .places import here
 
 __all__ = (  # what `halocline` has of these
     "sqrt rsqrt cbrt exp log sin cos tan asin acos atan sinh cosh tanh floor ceil round trunc abs re im arg conj pow"
-    " atan2 mod div min max sum mean norm1 norm2 where on sweep d d2 laplacian biharmonic grad curl upwind interpolate dot cross norm"
+    " atan2 mod div min max sum mean norm1 norm2 where on sweep repeat d d2 laplacian biharmonic grad curl upwind interpolate dot cross norm"
     " pos idx len random normal reduce reduction pi step time"
 ).split()
 
@@ -185,7 +185,7 @@ def normal() -> Expr:
 
 
 class _Block:
-    """`with hl.where(…):`, `with hl.on(…):` and `with hl.sweep(…):`"""
+    """`with hl.where(…):`, `with hl.on(…):`, `with hl.sweep(…):` and `with hl.repeat(…):`"""
 
     _halocline_hint = "hl.where(condition) alone is for `with`; hl.where(condition, a, b) is a value"
 
@@ -232,6 +232,24 @@ def sweep(axis, way="up") -> _Block:
     if way not in ("up", "down"):
         raise StencilError(f'a sweep goes "up" or "down"; this is {way!r}')
     return _Block("sweep ", (axis, Level.PRIMARY), f" {way}")
+
+
+class _Repeat(_Block):
+    def __init__(self, name: str, *pieces: Piece):
+        super().__init__(*pieces)
+        self._level = Iteration(name, None)
+
+    def __enter__(self) -> Iteration:
+        super().__enter__()
+        return self._level
+
+
+def repeat(count, name="k") -> _Block:
+    """`with hl.repeat(20) as k:` does its statements 20 times in a step; p[k + 1] = F(p[k]) are levels of the iteration."""
+    if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
+        raise StencilError(f"name= is what the iteration is called in the spec; this is {name!r}")
+    number = expression(count, "the number of iterations")
+    return _Repeat(name, f"repeat {name} to ", (number, Level.CONDITIONAL))
 
 
 def _cells(cells) -> list[Piece]:
