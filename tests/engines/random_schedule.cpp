@@ -58,6 +58,9 @@ std::vector<Schedule> random_schedules(const ir::Program& program, Strategy stra
         if (footprint.in_place) drawn.cells = {1, 1, 1};
         if (footprint.swept_axis) {  // a thread a line
             drawn.threads[static_cast<std::size_t>(*footprint.swept_axis)] = 1;
+            // Lines of a warp, which pass through shared memory.
+            if (*footprint.swept_axis == 0 && program.rank() > 1 && random.between(0, 1) == 0)
+                drawn.threads = {1, 32, 1};
             schedules.push_back(drawn);
             continue;
         }

@@ -27,6 +27,7 @@ public:
           high_(context.stage().high()) {}
 
     StrategyResult lower() {
+        if (!context_.stage().swept.empty()) return lower_lines(context_, schedule_, images_);
         if (context_.stage().in_place != nullptr) return change_in_place();
         static constexpr const char* kCellConstants[] = {"kCellsX", "kCellsY", "kCellsZ"};
         for (int axis = 0; axis < 3; ++axis) {
@@ -76,42 +77,27 @@ private:
         finish_reductions(context_, body());
     }
 
-    // ---- a statement that changes its level in place: one cell a thread, of those that the statement is
-    // for; of a sweep one line
+    // ---- a statement that changes its level in place: one cell a thread, of those that the statement is for
 
     StrategyResult change_in_place() {
         const ir::Assign& assign = *context_.stage().in_place;
-        const std::optional<int> swept = assign.sweep ? std::optional(assign.sweep->axis) : std::nullopt;
         std::array<Expr, 3> begin{0, 0, 0};
         Expr outside;
         for (int axis = 0; axis < context_.rank(); ++axis) {
-            result_.tile[axis] = axis == swept ? kWholeAxis : schedule_.threads[axis];
+            result_.tile[axis] = schedule_.threads[axis];
             begin[axis] = region_bounds(context_, assign.region, axis).begin;
         }
-        first_ = declare_first_cell(context_, schedule_, counts_, function(), begin, swept);
+        first_ = declare_first_cell(context_, schedule_, counts_, function(), begin);
         for (int axis = 0; axis < context_.rank(); ++axis)
-            if (axis != swept)
-                outside = outside || first_[axis] >= region_bounds(context_, assign.region, axis).end;
-        if (outside.has_value()) {
-            body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
-            body().push_back(kernel::BlankLine{});
-        }
-        if (!swept) {
-            change_cell(body());
-            return std::move(result_);
-        }
-        Block cell;
-        change_cell(cell);
-        body().push_back(sweep_loop(*assign.sweep, region_bounds(context_, assign.region, *swept), cell));
-        return std::move(result_);
-    }
-
-    void change_cell(Block& block) {
-        const Expr at = declare_place(context_, first_, block);
-        lower::change_cell(
+            outside = outside || first_[axis] >= region_bounds(context_, assign.region, axis).end;
+        body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
+        body().push_back(kernel::BlankLine{});
+        const Expr at = declare_place(context_, first_, body());
+        change_cell(
             context_, sources_at(context_, first_, at),
             [&](const Level& level) { return context_.element(level, at); },
-            [&](Block& changed) { images_.append(context_, first_, {1, 1, 1}, {1, 1, 1}, changed); }, block);
+            [&](Block& changed) { images_.append(context_, first_, {1, 1, 1}, {1, 1, 1}, changed); }, body());
+        return std::move(result_);
     }
 
     // ---- one cell a thread

@@ -7,6 +7,9 @@ namespace halo::lower {
 
 StrategyResult lower_direct(Context& context, const schedule::Schedule& schedule, Images& images);
 
+// Where the stage is a sweep along an axis.
+StrategyResult lower_lines(Context& context, const schedule::Schedule& schedule, Images& images);
+
 // Where the stage sums over tables.
 StrategyResult lower_table(Context& context, const schedule::Schedule& schedule, Images& images);
 

@@ -58,13 +58,9 @@ public:
 
     // Statements for the same cell, one after the other: they share what they have in common. Returns false
     // where one is not for every cell.
-    bool lower_line_cell(const std::vector<const ir::Assign*>& statements,
+    void lower_line_cell(const std::vector<const ir::Assign*>& statements,
                          const std::vector<const ir::Assign*>& lets,
                          const std::function<void(const ir::Assign&, Expr)>& store) {
-        for (const ir::Assign* statement : statements)
-            if (statement->condition ||
-                margins_within(statement->region, statement->margins) != ir::Margins{})
-                return false;
         for (const ir::Assign* let : lets)
             lower_assign(*let);
         for (const ir::Assign* statement : statements) {
@@ -76,7 +72,6 @@ public:
             store(*statement, value);
             forget({statement->target, statement->time});
         }
-        return true;
     }
 
     Expr lower_at_point(ir::ExprId value) {
@@ -449,9 +444,16 @@ InPlaceCell lower_in_place(Context& context, const CellSources& sources, const i
     return CellLowering(context, sources, roots, body).lower_in_place(changing, lets);
 }
 
+bool sweeps_whole_lines(const StageView& stage) {
+    return std::ranges::all_of(stage.swept, [](const ir::Assign* assign) {
+        return !assign->condition && margins_within(assign->region, assign->margins) == ir::Margins{};
+    });
+}
+
 bool lower_line_cell(Context& context, const CellSources& sources, kernel::Block& body,
                      const std::function<void(const Level&, kernel::Expr)>& store) {
     const StageView& stage = context.stage();
+    if (!sweeps_whole_lines(stage)) return false;
     std::vector<ir::ExprId> roots;
     for (const ir::Assign* assign : stage.swept)
         for (const ir::ExprId root : ir::roots_of(ir::Statement(*assign)))
@@ -459,10 +461,11 @@ bool lower_line_cell(Context& context, const CellSources& sources, kernel::Block
     const std::vector<const ir::Assign*> lets = stage.lets_for(roots);
     for (const ir::Assign* let : lets)
         roots.push_back(let->value);
-    return CellLowering(context, sources, roots, body)
+    CellLowering(context, sources, roots, body)
         .lower_line_cell(stage.swept, lets, [&](const ir::Assign& assign, Expr value) {
             store({assign.target, assign.time}, std::move(value));
         });
+    return true;
 }
 
 Expr lower_at_point(Context& context, const CellSources& sources, ir::ExprId value, kernel::Block& body) {

@@ -31,7 +31,7 @@ constexpr std::string_view kReserved[] = {
     "expf", "fabsf", "floorf", "fmaf", "fmaxf", "fminf", "logf", "powf", "rsqrtf", "sinf", "sinhf",
     "sqrtf", "tanf", "tanhf", "min", "max", "abs", "args", "shared_memory", "FaceKind", "kFixed", "kFree",
     "kClamp", "kMirror", "kCellsX", "kCellsY", "kCellsZ", "kThreadsX", "kThreadsY", "kThreadsZ", "kTileX",
-    "kTileY", "kTileZ", "kPlanes", "f16", "bf16", "f16_to_float", "bf16_to_float", "float_to_f16",
+    "kTileY", "kTileZ", "kPlanes", "kChunk", "f16", "bf16", "f16_to_float", "bf16_to_float", "float_to_f16",
     "float_to_bf16", "int_to_u8", "long_to_int", "float_to_int", "float_to_long", "double_to_int",
     "double_to_long", "wrap_add", "wrap_sub", "wrap_mul", "floor_div", "floor_mod", "wrap_add_long",
     "wrap_sub_long", "wrap_mul_long", "floor_div_long", "floor_mod_long", "uchar2", "uchar4", "ushort2",

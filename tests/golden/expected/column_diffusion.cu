@@ -18,6 +18,8 @@ extern "C" __global__ void __launch_bounds__(32, 30)
     const int j = blockIdx.y;
     if (i >= nx || j >= ny) return;
 
+    double c_before = c[static_cast<long long>(j) * pitch + i - slice];
+    double d_before = d[static_cast<long long>(j) * pitch + i - slice];
     for (int k = 0; k < nz; ++k) {
         const long long at = k * slice + static_cast<long long>(j) * pitch + i;
         const double value = static_cast<double>(k);
@@ -28,9 +30,13 @@ extern "C" __global__ void __launch_bounds__(32, 30)
         const double product_2 = dz * value;
         const double difference_2 = 1.0 - product_2 / dz_2;
         const double ratio_2 = 0.12 * product_2 * (difference_2 * difference_2) * dt / dz_squared;
-        const double sum = fma(ratio_2, c[at - slice], 1.0 + ratio_2 + ratio);
-        c[at] = -ratio / sum;
-        d[at] = fma(ratio_2, d[at - slice], q[at] + gain_value) / sum;
+        const double sum = fma(ratio_2, c_before, 1.0 + ratio_2 + ratio);
+        const double c_value = -ratio / sum;
+        c[at] = c_value;
+        const double d_value = fma(ratio_2, d_before, q[at] + gain_value) / sum;
+        d[at] = d_value;
+        c_before = c_value;
+        d_before = d_value;
     }
 }
 
@@ -46,8 +52,11 @@ extern "C" __global__ void __launch_bounds__(32, 32)
     const int j = blockIdx.y;
     if (i >= nx || j >= ny) return;
 
+    double q_next_before = q_next[(nz - 1) * slice + static_cast<long long>(j) * pitch + i + slice];
     for (int k = nz - 1; k >= 0; --k) {
         const long long at = k * slice + static_cast<long long>(j) * pitch + i;
-        q_next[at] = fma(-c[at], q_next[at + slice], d[at]);
+        const double q_value = fma(-c[at], q_next_before, d[at]);
+        q_next[at] = q_value;
+        q_next_before = q_value;
     }
 }

@@ -40,16 +40,50 @@ extern "C" __global__ void __launch_bounds__(32, 30)
     heat2d_adi_c(const double* __restrict__ u, double* __restrict__ c, double* __restrict__ d, int nx, int ny,
                  int pitch, double scale, double scale_2, double kappa_dt_over_h_squared) {
     constexpr int kThreadsY = 32;
+    constexpr int kChunk = 32;  // cells of a line at a time
 
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
-    if (j >= ny) return;
+    const int lane = threadIdx.y;
+    const int first_line = j - lane;
+    __shared__ double u_lines[kThreadsY + 2][33];
+    __shared__ double c_lines[kThreadsY][33];
+    __shared__ double d_lines[kThreadsY][33];
+    double c_before = j < ny ? c[static_cast<long long>(j) * pitch - 1] : 0.0;
+    double d_before = j < ny ? d[static_cast<long long>(j) * pitch - 1] : 0.0;
 
-    for (int i = 0; i < nx; ++i) {
-        const long long at = static_cast<long long>(j) * pitch + i;
-        const double sum = fma(kappa_dt_over_h_squared, c[at - 1], scale_2);
-        c[at] = scale / sum;
-        d[at] = fma(kappa_dt_over_h_squared, fma(-2.0, u[at], u[at - pitch] + u[at + pitch] + d[at - 1]),
-                    u[at]) / sum;
+    // The warp reads and writes rows of cells; each thread goes along its line of them.
+#pragma unroll 1
+    for (int chunk = 0; chunk < (nx + 31) / kChunk; ++chunk) {
+        const int first = chunk * kChunk;
+        const int last = min(first + kChunk, nx);
+#pragma unroll 8
+        for (int line = 0; line < kThreadsY + 2; ++line)
+            if (first_line + line - 1 < ny + 1 && lane < last - first)
+                u_lines[line][lane] = u[static_cast<long long>(first_line + line - 1) * pitch + first + lane];
+        __syncwarp();
+        if (j < ny)
+            for (int i = first; i < last; ++i) {
+                const long long at = static_cast<long long>(j) * pitch + i;
+                const double sum = fma(kappa_dt_over_h_squared, c_before, scale_2);
+                const double c_value = scale / sum;
+                c_lines[lane][i - first] = c_value;
+                const double d_value = fma(kappa_dt_over_h_squared,
+                                           fma(-2.0, u_lines[lane + 1][i - first],
+                                               u_lines[lane][i - first] + u_lines[lane + 2][i - first] +
+                                               d_before),
+                                           u_lines[lane + 1][i - first]) / sum;
+                d_lines[lane][i - first] = d_value;
+                c_before = c_value;
+                d_before = d_value;
+            }
+        __syncwarp();
+#pragma unroll 8
+        for (int line = 0; line < kThreadsY; ++line)
+            if (first_line + line < ny && first + lane < last) {
+                c[static_cast<long long>(first_line + line) * pitch + first + lane] = c_lines[line][lane];
+                d[static_cast<long long>(first_line + line) * pitch + first + lane] = d_lines[line][lane];
+            }
+        __syncwarp();
     }
 }
 
@@ -60,13 +94,45 @@ extern "C" __global__ void __launch_bounds__(32, 32)
     heat2d_adi_middle(const double* __restrict__ d, const double* __restrict__ c, double* __restrict__ middle,
                       int nx, int ny, int pitch) {
     constexpr int kThreadsY = 32;
+    constexpr int kChunk = 32;  // cells of a line at a time
 
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
-    if (j >= ny) return;
+    const int lane = threadIdx.y;
+    const int first_line = j - lane;
+    __shared__ double middle_lines[kThreadsY][33];
+    __shared__ double c_lines[kThreadsY][33];
+    __shared__ double d_lines[kThreadsY][33];
+    double middle_before = j < ny ? middle[static_cast<long long>(j) * pitch + nx] : 0.0;
 
-    for (int i = nx - 1; i >= 0; --i) {
-        const long long at = static_cast<long long>(j) * pitch + i;
-        middle[at] = fma(-c[at], middle[at + 1], d[at]);
+    // The warp reads and writes rows of cells; each thread goes along its line of them.
+#pragma unroll 1
+    for (int chunk = (nx + 31) / kChunk - 1; chunk >= 0; --chunk) {
+        const int first = chunk * kChunk;
+        const int last = min(first + kChunk, nx);
+#pragma unroll 8
+        for (int line = 0; line < kThreadsY; ++line)
+            if (first_line + line < ny && lane < last - first)
+                c_lines[line][lane] = c[static_cast<long long>(first_line + line) * pitch + first + lane];
+#pragma unroll 8
+        for (int line = 0; line < kThreadsY; ++line)
+            if (first_line + line < ny && lane < last - first)
+                d_lines[line][lane] = d[static_cast<long long>(first_line + line) * pitch + first + lane];
+        __syncwarp();
+        if (j < ny)
+            for (int i = last - 1; i >= first; --i) {
+                const long long at = static_cast<long long>(j) * pitch + i;
+                const double middle_value =
+                    fma(-c_lines[lane][i - first], middle_before, d_lines[lane][i - first]);
+                middle_lines[lane][i - first] = middle_value;
+                middle_before = middle_value;
+            }
+        __syncwarp();
+#pragma unroll 8
+        for (int line = 0; line < kThreadsY; ++line)
+            if (first_line + line < ny && first + lane < last)
+                middle[static_cast<long long>(first_line + line) * pitch + first + lane] =
+                    middle_lines[line][lane];
+        __syncwarp();
     }
 }
 
@@ -81,12 +147,19 @@ extern "C" __global__ void __launch_bounds__(32, 30)
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     if (i >= nx) return;
 
+    double c_before = c[i - pitch];
+    double d_before = d[i - pitch];
     for (int j = 0; j < ny; ++j) {
         const long long at = static_cast<long long>(j) * pitch + i;
-        const double sum = fma(kappa_dt_over_h_squared, c[at - pitch], scale_2);
-        c[at] = scale / sum;
-        d[at] = fma(kappa_dt_over_h_squared,
-                    fma(-2.0, middle[at], middle[at - 1] + middle[at + 1] + d[at - pitch]), middle[at]) / sum;
+        const double sum = fma(kappa_dt_over_h_squared, c_before, scale_2);
+        const double c_value = scale / sum;
+        c[at] = c_value;
+        const double d_value = fma(kappa_dt_over_h_squared,
+                                   fma(-2.0, middle[at], middle[at - 1] + middle[at + 1] + d_before),
+                                   middle[at]) / sum;
+        d[at] = d_value;
+        c_before = c_value;
+        d_before = d_value;
     }
 }
 
@@ -101,9 +174,12 @@ extern "C" __global__ void __launch_bounds__(32, 32)
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     if (i >= nx) return;
 
+    double u_next_before = u_next[static_cast<long long>(ny - 1) * pitch + i + pitch];
     for (int j = ny - 1; j >= 0; --j) {
         const long long at = static_cast<long long>(j) * pitch + i;
-        u_next[at] = fma(-c[at], u_next[at + pitch], d[at]);
+        const double u_value = fma(-c[at], u_next_before, d[at]);
+        u_next[at] = u_value;
+        u_next_before = u_value;
     }
 }
 

@@ -55,22 +55,34 @@ extern "C" __global__ void __launch_bounds__(32, 25)
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
     if (j >= ny) return;
 
+    double c_re_before = c_re[static_cast<long long>(j) * pitch - 1];
+    double c_im_before = c_im[static_cast<long long>(j) * pitch - 1];
+    double d_re_before = d_re[static_cast<long long>(j) * pitch - 1];
+    double d_im_before = d_im[static_cast<long long>(j) * pitch - 1];
     for (int i = 0; i < nx; ++i) {
         const long long at = static_cast<long long>(j) * pitch + i;
-        const double sum = fma(dt_over_h_squared_2, c_re[at - 1], dt_over_h_squared);
-        const double sum_2 = fma(minus_dt_over_h_squared, c_im[at - 1], scale);
+        const double sum = fma(dt_over_h_squared_2, c_re_before, dt_over_h_squared);
+        const double sum_2 = fma(minus_dt_over_h_squared, c_im_before, scale);
         const double sum_3 = fma(sum, sum, sum_2 * sum_2);
-        c_re[at] = minus_dt_over_h_squared * (sum / sum_3);
-        c_im[at] = minus_dt_over_h_squared * (sum_2 / sum_3);
+        const double c_re_value = minus_dt_over_h_squared * (sum / sum_3);
+        c_re[at] = c_re_value;
+        const double c_im_value = minus_dt_over_h_squared * (sum_2 / sum_3);
+        c_im[at] = c_im_value;
         const double sum_4 = fma(minus_dt_over_h_squared,
                                  fma(-2.0, kicked_im[at], kicked_im[at - 1] + kicked_im[at + 1]) +
-                                 d_im[at - 1], kicked_re[at]);
+                                 d_im_before, kicked_re[at]);
         const double sum_5 = fma(dt_over_h_squared_2,
                                  fma(-2.0, kicked_re[at], kicked_re[at - 1] + kicked_re[at + 1]) +
-                                 d_re[at - 1], kicked_im[at]);
+                                 d_re_before, kicked_im[at]);
         const double value = -sum;
-        d_re[at] = fma(-sum_5, value, sum_4 * sum_2) / sum_3;
-        d_im[at] = fma(sum_5, sum_2, sum_4 * value) / sum_3;
+        const double d_re_value = fma(-sum_5, value, sum_4 * sum_2) / sum_3;
+        d_re[at] = d_re_value;
+        const double d_im_value = fma(sum_5, sum_2, sum_4 * value) / sum_3;
+        d_im[at] = d_im_value;
+        c_re_before = c_re_value;
+        c_im_before = c_im_value;
+        d_re_before = d_re_value;
+        d_im_before = d_im_value;
     }
 }
 
@@ -87,11 +99,19 @@ extern "C" __global__ void __launch_bounds__(32, 32)
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
     if (j >= ny) return;
 
+    double middle_re_before = middle_re[static_cast<long long>(j) * pitch + nx];
+    double middle_im_before = middle_im[static_cast<long long>(j) * pitch + nx];
     for (int i = nx - 1; i >= 0; --i) {
         const long long at = static_cast<long long>(j) * pitch + i;
         const double value = -c_re[at];
-        middle_re[at] = fma(c_im[at], middle_im[at + 1], fma(value, middle_re[at + 1], d_re[at]));
-        middle_im[at] = fma(-c_im[at], middle_re[at + 1], fma(value, middle_im[at + 1], d_im[at]));
+        const double middle_re_value =
+            fma(c_im[at], middle_im_before, fma(value, middle_re_before, d_re[at]));
+        middle_re[at] = middle_re_value;
+        const double middle_im_value =
+            fma(-c_im[at], middle_re_before, fma(value, middle_im_before, d_im[at]));
+        middle_im[at] = middle_im_value;
+        middle_re_before = middle_re_value;
+        middle_im_before = middle_im_value;
     }
 }
 
@@ -109,22 +129,34 @@ extern "C" __global__ void __launch_bounds__(32, 25)
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     if (i >= nx) return;
 
+    double c_re_before = c_re[i - pitch];
+    double c_im_before = c_im[i - pitch];
+    double d_re_before = d_re[i - pitch];
+    double d_im_before = d_im[i - pitch];
     for (int j = 0; j < ny; ++j) {
         const long long at = static_cast<long long>(j) * pitch + i;
-        const double sum = fma(dt_over_h_squared_2, c_re[at - pitch], dt_over_h_squared);
-        const double sum_2 = fma(minus_dt_over_h_squared, c_im[at - pitch], scale);
+        const double sum = fma(dt_over_h_squared_2, c_re_before, dt_over_h_squared);
+        const double sum_2 = fma(minus_dt_over_h_squared, c_im_before, scale);
         const double sum_3 = fma(sum, sum, sum_2 * sum_2);
-        c_re[at] = minus_dt_over_h_squared * (sum / sum_3);
-        c_im[at] = minus_dt_over_h_squared * (sum_2 / sum_3);
+        const double c_re_value = minus_dt_over_h_squared * (sum / sum_3);
+        c_re[at] = c_re_value;
+        const double c_im_value = minus_dt_over_h_squared * (sum_2 / sum_3);
+        c_im[at] = c_im_value;
         const double sum_4 = fma(minus_dt_over_h_squared,
                                  fma(-2.0, middle_im[at], middle_im[at - pitch] + middle_im[at + pitch]) +
-                                 d_im[at - pitch], middle_re[at]);
+                                 d_im_before, middle_re[at]);
         const double sum_5 = fma(dt_over_h_squared_2,
                                  fma(-2.0, middle_re[at], middle_re[at - pitch] + middle_re[at + pitch]) +
-                                 d_re[at - pitch], middle_im[at]);
+                                 d_re_before, middle_im[at]);
         const double value = -sum;
-        d_re[at] = fma(-sum_5, value, sum_4 * sum_2) / sum_3;
-        d_im[at] = fma(sum_5, sum_2, sum_4 * value) / sum_3;
+        const double d_re_value = fma(-sum_5, value, sum_4 * sum_2) / sum_3;
+        d_re[at] = d_re_value;
+        const double d_im_value = fma(sum_5, sum_2, sum_4 * value) / sum_3;
+        d_im[at] = d_im_value;
+        c_re_before = c_re_value;
+        c_im_before = c_im_value;
+        d_re_before = d_re_value;
+        d_im_before = d_im_value;
     }
 }
 
@@ -141,11 +173,17 @@ extern "C" __global__ void __launch_bounds__(32, 32)
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     if (i >= nx) return;
 
+    double last_re_before = last_re[static_cast<long long>(ny - 1) * pitch + i + pitch];
+    double last_im_before = last_im[static_cast<long long>(ny - 1) * pitch + i + pitch];
     for (int j = ny - 1; j >= 0; --j) {
         const long long at = static_cast<long long>(j) * pitch + i;
         const double value = -c_re[at];
-        last_re[at] = fma(c_im[at], last_im[at + pitch], fma(value, last_re[at + pitch], d_re[at]));
-        last_im[at] = fma(-c_im[at], last_re[at + pitch], fma(value, last_im[at + pitch], d_im[at]));
+        const double last_re_value = fma(c_im[at], last_im_before, fma(value, last_re_before, d_re[at]));
+        last_re[at] = last_re_value;
+        const double last_im_value = fma(-c_im[at], last_re_before, fma(value, last_im_before, d_im[at]));
+        last_im[at] = last_im_value;
+        last_re_before = last_re_value;
+        last_im_before = last_im_value;
     }
 }
 
