@@ -105,7 +105,9 @@ private:
             add(write.level, tile);
         }
         for (const Read& read : stage.reads) {
-            if (stage.sweeps_level(read.level)) {
+            if (kernel::size_of(type_of(read.level)) < 4) {
+                continue;  // too small to be copied asynchronously
+            } else if (stage.sweeps_level(read.level)) {
                 const bool is_kept = std::ranges::all_of(read.offsets, [&](const ir::Offset& offset) {
                     return offset == ir::Offset{} || offset == before_;
                 });
@@ -199,7 +201,8 @@ private:
     static Expr lanes() { return kernel::variable("kThreadsY", Type::i32); }
     Expr chunk_column() const { return cell_[0] - local("first"); }
     Expr element(const Level& level, const Expr& line, const Expr& column) const {
-        return kernel::element(tiles_.at(level).name, {line, column}, type_of(level));
+        const Tile& tile = tiles_.at(level);
+        return kernel::element(tile.name, {line * tile.columns() + column}, type_of(level));
     }
 
     void by_chunks(const Expr& inside) {
@@ -210,32 +213,52 @@ private:
         body().push_back(kernel::Declare{Type::i32, name("first_line"), cell_[1] - lane()});
         Block cells = cell();  // says which tiles are loaded
         for (const auto& [level, tile] : tiles_) {
-            kernel::DeclareArray array{type_of(level), tile.name, {lanes() + tile.beside(), tile.columns()}};
+            kernel::DeclareArray array{
+                type_of(level), tile.name, {(lanes() + tile.beside()) * tile.columns()}};
             array.memory = kernel::Memory::shared;
             body().push_back(std::move(array));
         }
         declare_carried(inside);
-        Block chunk;
         const Expr begin = bounds_[0].begin, end = bounds_[0].end;
-        chunk.push_back(kernel::Declare{Type::i32, name("first"), begin + local("chunk") * chunk_cells});
-        chunk.push_back(
-            kernel::Declare{Type::i32, name("last"), kernel::min(local("first") + chunk_cells, end)});
-        for (auto& [level, tile] : tiles_)
-            if (tile.is_loaded) chunk.push_back(load_lines(level, tile));
+        const Expr chunks = (end - begin + (kLanes - 1)) / chunk_cells;
+        const auto declare_range = [&](Block& block) {
+            block.push_back(kernel::Declare{Type::i32, name("first"), begin + local("chunk") * chunk_cells});
+            block.push_back(
+                kernel::Declare{Type::i32, name("last"), kernel::min(local("first") + chunk_cells, end)});
+        };
+        // What is stored from a tile has to be gone before it is loaded again.
+        bool is_early = true;
+        kernel::DeclareLambda fetch{name("fetch"), {{name("chunk")}}, {}, {}};
+        declare_range(fetch.body);
+        for (auto& [level, tile] : tiles_) {
+            if (tile.is_loaded) fetch.body.push_back(load_lines(level, tile));
+            is_early = is_early && !(tile.is_loaded && tile.is_written);
+        }
+        fetch.body.push_back(kernel::CommitCopies{});
+        body().push_back(kernel::BlankLine{});
+        body().push_back(
+            kernel::Comment{"Copies a chunk of the lines to shared memory, row by row, asynchronously."});
+        body().push_back(std::move(fetch));
+        const Expr first_chunk = sweep_.upwards ? Expr(0) : chunks - 1;
+        const Expr next = sweep_.upwards ? local("chunk") + 1 : local("chunk") - 1;
+        const Expr has_next = sweep_.upwards ? next < chunks : next >= 0;
+        const kernel::Statement fetch_next =
+            kernel::If{has_next, {kernel::RunLambda{name("fetch"), {next}}}, {}};
+        body().push_back(kernel::RunLambda{name("fetch"), {first_chunk}});
+        Block chunk;
+        declare_range(chunk);
+        chunk.push_back(kernel::AwaitCopies{0});
         chunk.push_back(kernel::Barrier{kernel::Barrier::Of::warp});
         Block line{sweep_loop(sweep_, {local("first"), local("last")}, std::move(cells))};
         chunk.push_back(kernel::If{inside, std::move(line), {}});
         chunk.push_back(kernel::Barrier{kernel::Barrier::Of::warp});
+        if (is_early) chunk.push_back(fetch_next);
         chunk.push_back(store_lines());
         chunk.push_back(kernel::Barrier{kernel::Barrier::Of::warp});
-        kernel::For chunks{
-            name("chunk"),   0, (end - begin + (kLanes - 1)) / chunk_cells, 1, kernel::Unroll::none,
-            std::move(chunk)};
-        chunks.downwards = !sweep_.upwards;
-        body().push_back(kernel::BlankLine{});
-        body().push_back(kernel::Comment{
-            "The warp reads and writes rows of cells; each thread goes along its line of them."});
-        body().push_back(std::move(chunks));
+        if (!is_early) chunk.push_back(fetch_next);
+        kernel::For loop{name("chunk"), 0, chunks, 1, kernel::Unroll::none, std::move(chunk)};
+        loop.downwards = !sweep_.upwards;
+        body().push_back(std::move(loop));
     }
 
     // The warp's; all its lines are in one plane.
@@ -249,8 +272,8 @@ private:
         const bool has_sides = tile.high[0] > tile.low[0];
         const Expr line = local("line"), x = has_sides ? local("column") : lane();
         const Expr row = first_line() + (line + tile.low[1]);
-        const Expr from = context_.element(level, place_of(local("first") + (x + tile.low[0]), row));
-        Block copy{kernel::Assign{element(level, line, x), from}};
+        const Expr from = context_.address(level, place_of(local("first") + (x + tile.low[0]), row));
+        Block copy{kernel::CopyAsync{element(level, line, x), from, 1}};
         const Expr count = local("last") - local("first") + (tile.high[0] - tile.low[0]);
         if (has_sides)
             copy = {
