@@ -16,7 +16,8 @@ using kernel::Type;
 
 constexpr int kLanes = 32;
 constexpr int kMostSharedBytes = 48 * 1024;  // that a kernel may declare
-constexpr int kRowsInFlight = 8;             // whose loads are under way at a time
+constexpr int kCellsInFlight = 4;            // of a line, whose loads do not wait for the cells before
+constexpr int kRowsAtATime = 8;              // that a loop copies
 
 class Lines {
 public:
@@ -50,7 +51,11 @@ public:
             if (outside.has_value()) body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
             body().push_back(kernel::BlankLine{});
             declare_carried(Expr());
-            body().push_back(sweep_loop(sweep_, bounds_[along_], cell()));
+            kernel::Statement loop = sweep_loop(sweep_, bounds_[along_], cell());
+            auto& cells = std::get<kernel::For>(loop.kind);
+            cells.unroll = kernel::Unroll::some;
+            cells.turns = kCellsInFlight;
+            body().push_back(std::move(loop));
         } else {
             by_chunks(inside);
         }
@@ -298,7 +303,7 @@ private:
     kernel::Statement over_lines(const Expr& count, const Expr& inside, Block copy) const {
         kernel::For lines{
             name("line"), 0, count, 1, kernel::Unroll::some, {kernel::If{inside, std::move(copy), {}}}};
-        lines.turns = kRowsInFlight;
+        lines.turns = kRowsAtATime;
         return lines;
     }
 

@@ -20,6 +20,7 @@ extern "C" __global__ void __launch_bounds__(32, 30)
 
     double c_before = c[static_cast<long long>(j) * pitch + i - slice];
     double d_before = d[static_cast<long long>(j) * pitch + i - slice];
+#pragma unroll 4
     for (int k = 0; k < nz; ++k) {
         const long long at = k * slice + static_cast<long long>(j) * pitch + i;
         const double value = static_cast<double>(k);
@@ -53,6 +54,7 @@ extern "C" __global__ void __launch_bounds__(32, 32)
     if (i >= nx || j >= ny) return;
 
     double q_next_before = q_next[(nz - 1) * slice + static_cast<long long>(j) * pitch + i + slice];
+#pragma unroll 4
     for (int k = nz - 1; k >= 0; --k) {
         const long long at = k * slice + static_cast<long long>(j) * pitch + i;
         const double q_value = fma(-c[at], q_next_before, d[at]);

@@ -11,6 +11,23 @@ __device__ __forceinline__ void load2(double* to, const double* from) {
     to[1] = pair.y;
 }
 
+// Copies an element to shared[place] in the background.
+__device__ __forceinline__ void copy_async(double* shared, int place, const double* from) {
+    const unsigned to = static_cast<unsigned>(__cvta_generic_to_shared(shared)) + place * 8;
+    asm volatile("cp.async.ca.shared.global [%0], [%1], 8;" ::"r"(to), "l"(from) : "memory");
+}
+
+// The copies since the last call become a group.
+__device__ __forceinline__ void commit_copies() {
+    asm volatile("cp.async.commit_group;" ::: "memory");
+}
+
+// Waits until all but the last kPending groups of this thread's copies are there.
+template <int kPending>
+__device__ __forceinline__ void await_copies() {
+    asm volatile("cp.async.wait_group %0;" ::"n"(kPending) : "memory");
+}
+
 // The greater of two; NaN where either is.
 __device__ __forceinline__ double keep_max(double a, double b) {
     return a > b || a != a ? a : b;
@@ -45,43 +62,54 @@ extern "C" __global__ void __launch_bounds__(32, 30)
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
     const int lane = threadIdx.y;
     const int first_line = j - lane;
-    __shared__ double u_lines[kThreadsY + 2][33];
-    __shared__ double c_lines[kThreadsY][33];
-    __shared__ double d_lines[kThreadsY][33];
+    __shared__ double u_lines[(kThreadsY + 2) * 33];
+    __shared__ double c_lines[kThreadsY * 33];
+    __shared__ double d_lines[kThreadsY * 33];
     double c_before = j < ny ? c[static_cast<long long>(j) * pitch - 1] : 0.0;
     double d_before = j < ny ? d[static_cast<long long>(j) * pitch - 1] : 0.0;
 
-    // The warp reads and writes rows of cells; each thread goes along its line of them.
-#pragma unroll 1
-    for (int chunk = 0; chunk < (nx + 31) / kChunk; ++chunk) {
+    // Copies a chunk of the lines to shared memory, row by row, asynchronously.
+    const auto fetch = [&](int chunk) {
         const int first = chunk * kChunk;
         const int last = min(first + kChunk, nx);
 #pragma unroll 8
         for (int line = 0; line < kThreadsY + 2; ++line)
             if (first_line + line - 1 < ny + 1 && lane < last - first)
-                u_lines[line][lane] = u[static_cast<long long>(first_line + line - 1) * pitch + first + lane];
+                copy_async(u_lines, line * 33 + lane,
+                           u + static_cast<long long>(first_line + line - 1) * pitch + first + lane);
+        commit_copies();
+    };
+    fetch(0);
+#pragma unroll 1
+    for (int chunk = 0; chunk < (nx + 31) / kChunk; ++chunk) {
+        const int first = chunk * kChunk;
+        const int last = min(first + kChunk, nx);
+        await_copies<0>();
         __syncwarp();
         if (j < ny)
             for (int i = first; i < last; ++i) {
                 const long long at = static_cast<long long>(j) * pitch + i;
                 const double sum = fma(kappa_dt_over_h_squared, c_before, scale_2);
                 const double c_value = scale / sum;
-                c_lines[lane][i - first] = c_value;
+                c_lines[lane * 33 + i - first] = c_value;
                 const double d_value = fma(kappa_dt_over_h_squared,
-                                           fma(-2.0, u_lines[lane + 1][i - first],
-                                               u_lines[lane][i - first] + u_lines[lane + 2][i - first] +
-                                               d_before),
-                                           u_lines[lane + 1][i - first]) / sum;
-                d_lines[lane][i - first] = d_value;
+                                           fma(-2.0, u_lines[(lane + 1) * 33 + i - first],
+                                               u_lines[lane * 33 + i - first] +
+                                               u_lines[(lane + 2) * 33 + i - first] + d_before),
+                                           u_lines[(lane + 1) * 33 + i - first]) / sum;
+                d_lines[lane * 33 + i - first] = d_value;
                 c_before = c_value;
                 d_before = d_value;
             }
         __syncwarp();
+        if (chunk + 1 < (nx + 31) / kChunk) fetch(chunk + 1);
 #pragma unroll 8
         for (int line = 0; line < kThreadsY; ++line)
             if (first_line + line < ny && first + lane < last) {
-                c[static_cast<long long>(first_line + line) * pitch + first + lane] = c_lines[line][lane];
-                d[static_cast<long long>(first_line + line) * pitch + first + lane] = d_lines[line][lane];
+                c[static_cast<long long>(first_line + line) * pitch + first + lane] =
+                    c_lines[line * 33 + lane];
+                d[static_cast<long long>(first_line + line) * pitch + first + lane] =
+                    d_lines[line * 33 + lane];
             }
         __syncwarp();
     }
@@ -99,39 +127,49 @@ extern "C" __global__ void __launch_bounds__(32, 32)
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
     const int lane = threadIdx.y;
     const int first_line = j - lane;
-    __shared__ double middle_lines[kThreadsY][33];
-    __shared__ double c_lines[kThreadsY][33];
-    __shared__ double d_lines[kThreadsY][33];
+    __shared__ double middle_lines[kThreadsY * 33];
+    __shared__ double c_lines[kThreadsY * 33];
+    __shared__ double d_lines[kThreadsY * 33];
     double middle_before = j < ny ? middle[static_cast<long long>(j) * pitch + nx] : 0.0;
 
-    // The warp reads and writes rows of cells; each thread goes along its line of them.
-#pragma unroll 1
-    for (int chunk = (nx + 31) / kChunk - 1; chunk >= 0; --chunk) {
+    // Copies a chunk of the lines to shared memory, row by row, asynchronously.
+    const auto fetch = [&](int chunk) {
         const int first = chunk * kChunk;
         const int last = min(first + kChunk, nx);
 #pragma unroll 8
         for (int line = 0; line < kThreadsY; ++line)
             if (first_line + line < ny && lane < last - first)
-                c_lines[line][lane] = c[static_cast<long long>(first_line + line) * pitch + first + lane];
+                copy_async(c_lines, line * 33 + lane,
+                           c + static_cast<long long>(first_line + line) * pitch + first + lane);
 #pragma unroll 8
         for (int line = 0; line < kThreadsY; ++line)
             if (first_line + line < ny && lane < last - first)
-                d_lines[line][lane] = d[static_cast<long long>(first_line + line) * pitch + first + lane];
+                copy_async(d_lines, line * 33 + lane,
+                           d + static_cast<long long>(first_line + line) * pitch + first + lane);
+        commit_copies();
+    };
+    fetch((nx + 31) / kChunk - 1);
+#pragma unroll 1
+    for (int chunk = (nx + 31) / kChunk - 1; chunk >= 0; --chunk) {
+        const int first = chunk * kChunk;
+        const int last = min(first + kChunk, nx);
+        await_copies<0>();
         __syncwarp();
         if (j < ny)
             for (int i = last - 1; i >= first; --i) {
                 const long long at = static_cast<long long>(j) * pitch + i;
                 const double middle_value =
-                    fma(-c_lines[lane][i - first], middle_before, d_lines[lane][i - first]);
-                middle_lines[lane][i - first] = middle_value;
+                    fma(-c_lines[lane * 33 + i - first], middle_before, d_lines[lane * 33 + i - first]);
+                middle_lines[lane * 33 + i - first] = middle_value;
                 middle_before = middle_value;
             }
         __syncwarp();
+        if (chunk - 1 >= 0) fetch(chunk - 1);
 #pragma unroll 8
         for (int line = 0; line < kThreadsY; ++line)
             if (first_line + line < ny && first + lane < last)
                 middle[static_cast<long long>(first_line + line) * pitch + first + lane] =
-                    middle_lines[line][lane];
+                    middle_lines[line * 33 + lane];
         __syncwarp();
     }
 }
@@ -149,6 +187,7 @@ extern "C" __global__ void __launch_bounds__(32, 30)
 
     double c_before = c[i - pitch];
     double d_before = d[i - pitch];
+#pragma unroll 4
     for (int j = 0; j < ny; ++j) {
         const long long at = static_cast<long long>(j) * pitch + i;
         const double sum = fma(kappa_dt_over_h_squared, c_before, scale_2);
@@ -175,6 +214,7 @@ extern "C" __global__ void __launch_bounds__(32, 32)
     if (i >= nx) return;
 
     double u_next_before = u_next[static_cast<long long>(ny - 1) * pitch + i + pitch];
+#pragma unroll 4
     for (int j = ny - 1; j >= 0; --j) {
         const long long at = static_cast<long long>(j) * pitch + i;
         const double u_value = fma(-c[at], u_next_before, d[at]);

@@ -59,6 +59,7 @@ extern "C" __global__ void __launch_bounds__(32, 25)
     double c_im_before = c_im[static_cast<long long>(j) * pitch - 1];
     double d_re_before = d_re[static_cast<long long>(j) * pitch - 1];
     double d_im_before = d_im[static_cast<long long>(j) * pitch - 1];
+#pragma unroll 4
     for (int i = 0; i < nx; ++i) {
         const long long at = static_cast<long long>(j) * pitch + i;
         const double sum = fma(dt_over_h_squared_2, c_re_before, dt_over_h_squared);
@@ -101,6 +102,7 @@ extern "C" __global__ void __launch_bounds__(32, 32)
 
     double middle_re_before = middle_re[static_cast<long long>(j) * pitch + nx];
     double middle_im_before = middle_im[static_cast<long long>(j) * pitch + nx];
+#pragma unroll 4
     for (int i = nx - 1; i >= 0; --i) {
         const long long at = static_cast<long long>(j) * pitch + i;
         const double value = -c_re[at];
@@ -133,6 +135,7 @@ extern "C" __global__ void __launch_bounds__(32, 25)
     double c_im_before = c_im[i - pitch];
     double d_re_before = d_re[i - pitch];
     double d_im_before = d_im[i - pitch];
+#pragma unroll 4
     for (int j = 0; j < ny; ++j) {
         const long long at = static_cast<long long>(j) * pitch + i;
         const double sum = fma(dt_over_h_squared_2, c_re_before, dt_over_h_squared);
@@ -175,6 +178,7 @@ extern "C" __global__ void __launch_bounds__(32, 32)
 
     double last_re_before = last_re[static_cast<long long>(ny - 1) * pitch + i + pitch];
     double last_im_before = last_im[static_cast<long long>(ny - 1) * pitch + i + pitch];
+#pragma unroll 4
     for (int j = ny - 1; j >= 0; --j) {
         const long long at = static_cast<long long>(j) * pitch + i;
         const double value = -c_re[at];
