@@ -72,7 +72,8 @@ bool worth_a_number(const Program& program, ExprId id) {
 
 class Printer {
 public:
-    explicit Printer(const Program& program) : program_(program), number_(program.exprs.size(), 0) {}
+    explicit Printer(const Program& program, const Words* words = nullptr)
+        : program_(program), words_(words), number_(program.exprs.size(), 0) {}
 
     std::string expression(ExprId id) {
         write(id, Precedence::select);
@@ -98,6 +99,10 @@ private:
 
     void write(ExprId id, Precedence at_least) {
         if (id.index >= program_.exprs.size()) return put("<no expression {}>", id.index);
+        if (words_ != nullptr) {
+            id = words_->stands_for(id);
+            if (const std::optional<std::string> text = words_->text(id)) return put("{}", *text);
+        }
         if (number_[id.index] != 0) return put("%{}", number_[id.index]);
         const Expr& expr = program_[id];
         std::visit([&](const auto& node) { write_node(expr, node, at_least); }, expr.node);
@@ -428,6 +433,7 @@ private:
     }
 
     const Program& program_;
+    const Words* words_;
     std::string text_;
     std::vector<int> number_;  // 0: written out in place
     int last_number_ = 0;
@@ -443,6 +449,10 @@ std::string print(const Program& program) {
 
 std::string print(const Program& program, ExprId expr) {
     return Printer(program).expression(expr);
+}
+
+std::string print(const Program& program, ExprId expr, const Words& words) {
+    return Printer(program, &words).expression(expr);
 }
 
 }  // namespace halo::ir

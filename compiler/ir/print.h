@@ -14,6 +14,8 @@
 // rounds e to f32; parentheses show the order of evaluation wherever it is not left to right.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -25,6 +27,15 @@ std::string print(const Program& program);
 
 // One expression in infix form, nothing numbered.
 std::string print(const Program& program, ExprId expr);
+
+// The same with other words for some nodes, such as those of the language.
+struct Words {
+    // The node that is printed in the place of one, such as a conversion's operand.
+    std::function<ExprId(ExprId)> stands_for;
+    // What a node is called; nullopt: it is written out. A text binds like a name.
+    std::function<std::optional<std::string>(ExprId)> text;
+};
+std::string print(const Program& program, ExprId expr, const Words& words);
 
 // The words of the language for each alternative: "f32", "fixed", "state", "sqrt", "<=", "max".
 std::string_view name_of(Scalar scalar);

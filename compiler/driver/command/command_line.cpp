@@ -38,6 +38,9 @@ public:
         add_tune();
         add_format();
         add_lift();
+        add_derivative("tangent", "Write the tangent of a spec: how its results change, to first order",
+                       tangent);
+        add_derivative("adjoint", "Write the adjoint of a spec: its steps backwards, for gradients", adjoint);
         add_doctor();
         add_about();
     }
@@ -306,6 +309,28 @@ private:
             ->excludes(in_place);
         sub->callback([this] { chosen_ = [this] { return format(format_, console_); }; });
     }
+    void add_derivative(const std::string& name, const std::string& description,
+                        ExitCode (*derive)(const DeriveOptions&, const Console&)) {
+        CLI::App* sub = command(name, description);
+        sub->add_option("FILE", derive_.file, "spec, or - for standard input")->required();
+        modules(sub, derive_.include);
+        sub->add_option("--of", derive_.of, "what is differentiated: reductions, states and outputs")
+            ->delimiter(',')
+            ->required()
+            ->option_text("NAME,...");
+        sub->add_option("--with", derive_.with,
+                        "with respect to what: inputs, states at the start, and params")
+            ->delimiter(',')
+            ->required()
+            ->option_text("NAME,...");
+        if (name == "adjoint")
+            sub->add_flag("--every-step", derive_.every_step,
+                          "of the sum over all steps; else of what the last step gives");
+        sub->add_option("-o,--output", derive_.output,
+                        "file to write; standard output where it is not given");
+        sub->add_option("--stencil", derive_.stencil, "which stencil, where the file has several");
+        sub->callback([this, derive] { chosen_ = [this, derive] { return derive(derive_, console_); }; });
+    }
     void add_lift() {
         CLI::App* sub = command("lift", "Write the spec that a loop nest in C, C++ or CUDA means");
         sub->footer(kLiftFooter);
@@ -407,6 +432,7 @@ private:
     BenchArguments bench_;
     TuneArguments tune_;
     FormatOptions format_;
+    DeriveOptions derive_;
     LiftOptions lift_;
     DoctorOptions doctor_;
     std::string about_;

@@ -88,6 +88,18 @@ struct LiftOptions {
 };
 ExitCode lift(const LiftOptions& options, const Console& console);
 
+// The derivative of a spec, as a spec.
+struct DeriveOptions {
+    std::string file;
+    std::vector<std::string> include;
+    std::string stencil;  // empty: the only one
+    std::string output;   // empty: standard output
+    std::vector<std::string> of, with;
+    bool every_step = false;  // of the sum over all steps, not of the last one
+};
+ExitCode tangent(const DeriveOptions& options, const Console& console);
+ExitCode adjoint(const DeriveOptions& options, const Console& console);
+
 // Code that runs without the compiler.
 struct BundleOptions {
     std::string file;

@@ -1,0 +1,378 @@
+#include "compiler/adjoint/adjoint.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/adjoint/active.h"
+#include "compiler/adjoint/copy.h"
+#include "compiler/adjoint/flow.h"
+#include "compiler/adjoint/gather.h"
+#include "compiler/adjoint/refusals.h"
+#include "compiler/ir/analysis.h"
+
+namespace halo::adjoint {
+
+using ir::ExprId;
+using ir::FieldId;
+using ir::Scalar;
+
+namespace {
+
+// The program with the statements alone that what is asked for depends on.
+ir::Program needed_part(const ir::Program& program, const Request& request) {
+    const Chosen chosen = choose(program, request);
+    std::vector<Dependence> step;
+    for (const ir::Statement& statement : program.statements)
+        if (const auto* assign = std::get_if<ir::Assign>(&statement))
+            step.push_back({assign->target, ir::roots_of(statement)});
+    std::set<FieldId> results(chosen.results.begin(), chosen.results.end());
+    const auto is_chosen = [&](const ir::Statement& statement) {
+        const auto* reduce = std::get_if<ir::Reduce>(&statement);
+        return reduce != nullptr && std::ranges::find(chosen.reductions, reduce) != chosen.reductions.end();
+    };
+    for (const ir::Statement& statement : program.statements) {
+        if (!is_chosen(statement)) continue;
+        for (const std::uint32_t i : ir::reached_exprs(program, ir::roots_of(statement)))
+            if (const auto* access = std::get_if<ir::Access>(&program.exprs[i].node))
+                results.insert(access->field);
+    }
+    const std::set<FieldId> needed = needed_fields(program, step, results);
+    ir::Program part = program;
+    std::erase_if(part.statements, [&](const ir::Statement& statement) {
+        if (const auto* assign = std::get_if<ir::Assign>(&statement)) return !needed.contains(assign->target);
+        if (const auto* inject = std::get_if<ir::Inject>(&statement)) return !needed.contains(inject->target);
+        const auto* reduce = std::get_if<ir::Reduce>(&statement);
+        return reduce == nullptr || std::ranges::none_of(chosen.reductions, [&](const ir::Reduce* each) {
+                   return each->name == reduce->name;
+               });
+    });
+    return part;
+}
+
+class AdjointMaker {
+public:
+    AdjointMaker(const ir::Program& program, const Request& request)
+        : given_(needed_part(program, request)),
+          request_(request),
+          program_(frame_of(program)),
+          a_(program_),
+          names_(program),
+          gather_(a_, names_) {}
+
+    Adjoint run() {
+        refuse_unsupported(given_);
+        chosen_ = choose(given_, request_);
+        program_.name = given_.name + "_adjoint";
+        flow_ = make_flow(given_, chosen_.reductions, a_, names_);
+        find_active();
+        for (const auto& [field, levels] : flow_.levels)
+            for (const FieldId level : levels)
+                gather_.set_undefined(level, free_faces(given_[field]));
+        for (const Flow::Definition& each : flow_.definitions)
+            gather_.set_undefined(each.field, free_faces(given_[each.source]));
+        for (const Flow::Definition& each : flow_.definitions)
+            assign(each.field, each.value, 0);
+        add_adjoint_levels();
+        seed_outputs();
+        for (const Flow::Objective& each : flow_.objectives)
+            seed_reduction(each);
+        for (std::size_t i = flow_.definitions.size(); i-- > 0;)
+            go_back(flow_.definitions[i]);
+        for (const auto& [field, parts] : parts_)
+            step_back(field, parts);
+        for (const FieldId field : chosen_.fields)
+            give_gradient(field);
+        for (const ir::ParamId param : chosen_.params)
+            give_gradient(param);
+        finish();
+        return std::move(result_);
+    }
+
+private:
+    void assign(FieldId target, ExprId value, int time) {
+        ir::Assign assign;
+        assign.target = target;
+        assign.time = time;
+        assign.value = a_.as(value, program_[target].type);
+        program_.statements.emplace_back(std::move(assign));
+    }
+
+    static FaceSet free_faces(const ir::Field& field) {
+        FaceSet free{};
+        for (std::size_t axis = 0; axis < free.size(); ++axis)
+            for (std::size_t side = 0; side < 2; ++side)
+                free[axis][side] = field.boundary[axis][side].kind == ir::BoundaryKind::free;
+        return free;
+    }
+
+    // A state that what is asked for depends on.
+    bool is_stepped(FieldId field) const {
+        return flow_.last.contains(field) && given_[field].role == ir::Role::state;
+    }
+
+    // What depends on `with` and is needed for `of`, in the fields of the flow. A state's levels depend on
+    // what the step before has left.
+    void find_active() {
+        std::vector<Dependence> step;
+        for (const Flow::Definition& each : flow_.definitions)
+            step.push_back({each.field, {each.value}});
+        for (const auto& [field, levels] : flow_.levels) {
+            if (!is_stepped(field)) continue;
+            step.push_back({levels.front(), {a_.read(flow_.last.at(field))}});
+            for (std::size_t i = 1; i < levels.size(); ++i)
+                step.push_back({levels[i], {a_.read(levels[i - 1])}});
+        }
+        std::set<FieldId> sources, results;
+        for (const FieldId field : chosen_.fields)
+            for (const FieldId level : flow_.levels.at(field))
+                sources.insert(level);
+        for (const FieldId field : chosen_.results)
+            results.insert(flow_.last.at(field));
+        for (const Flow::Objective& each : flow_.objectives) {
+            for (const std::uint32_t i : reached(each.value))
+                if (const auto* access = std::get_if<ir::Access>(&program_.exprs[i].node))
+                    results.insert(access->field);
+        }
+        const std::set<ir::ParamId> params(chosen_.params.begin(), chosen_.params.end());
+        const std::set<FieldId> changed = dependent_fields(program_, step, sources, params);
+        const std::set<FieldId> needed = needed_fields(program_, step, results);
+        std::set<FieldId> active;
+        std::ranges::set_intersection(changed, needed, std::inserter(active, active.end()));
+        for (const FieldId field : active) {
+            if (ir::is_real(program_[field].type)) continue;
+            throw RefusedError(
+                program_[field].where,
+                fmt::format("`{}` depends on what is named, and holds no real numbers", program_[field].name),
+                "make it a field of f32 or f64");
+        }
+        varied_.emplace(program_, active, params);
+    }
+
+    std::vector<std::uint32_t> reached(ExprId root) const { return ir::reached_exprs(program_, {root}); }
+
+    // The adjoint of each level of each state that counts.
+    void add_adjoint_levels() {
+        for (const auto& [field, levels] : flow_.levels) {
+            if (!is_stepped(field)) continue;
+            const bool counts =
+                varied_->has(flow_.last.at(field)) ||
+                std::ranges::any_of(levels, [&](FieldId level) { return varied_->has(level); });
+            if (!counts) continue;
+            for (std::size_t past = 0; past < levels.size(); ++past) {
+                const std::string name = names_.take(
+                    fmt::format("{}_adj{}", given_[field].name, past == 0 ? "" : std::to_string(past)));
+                const FieldId part = add_field_like(a_, levels.front(), name, ir::Role::state);
+                gather_.own(part);
+                parts_[field].push_back(part);
+                result_.parts.push_back({given_[field].name, -static_cast<int>(past), name});
+            }
+            // What the step has left in the state becomes `now`.
+            const FieldId last = flow_.last.at(field);
+            add_read(last, {}, {a_.number(1, program_[last].type), a_.read(parts_[field].front()), {}}, last);
+        }
+    }
+
+    void add_read(FieldId field, const ir::Offset& offset, const Term& term, FieldId at) {
+        if (varied_->has(field)) gather_.add(field, offset, term, at);
+    }
+
+    // In the step that is undone first, or in all of them.
+    ExprId in_its_steps(ExprId seed) {
+        if (request_.every_step) return seed;
+        const ExprId step =
+            a_.builder().add({Scalar::f64, ir::Coordinate{ir::CoordinateKind::step, 0}, SourceRange{}});
+        const ExprId is_first = a_.compare(ir::BinaryOp::equal, step, a_.number(0, Scalar::f64));
+        return a_.select(is_first, seed, a_.number(0, Scalar::f64));
+    }
+
+    void seed_outputs() {
+        for (const FieldId field : chosen_.results) {
+            if (given_[field].role != ir::Role::output) continue;
+            const FieldId last = flow_.last.at(field);
+            const std::string name = names_.take(given_[field].name + "_adj_given");
+            const FieldId seed = add_field_like(a_, last, name, ir::Role::input);
+            result_.seeds.push_back({given_[field].name, false, name});
+            const Scalar type = program_[last].type;
+            add_read(last, {}, {a_.as(in_its_steps(a_.number(1, Scalar::f64)), type), a_.read(seed), {}},
+                     last);
+        }
+    }
+
+    void seed_reduction(const Flow::Objective& objective) {
+        ir::Param param;
+        param.name = names_.take(objective.name + "_adj");
+        param.default_value = 1;
+        const ir::ParamId seed{static_cast<std::uint32_t>(program_.params.size())};
+        result_.seeds.push_back({objective.name, true, param.name});
+        program_.params.push_back(std::move(param));
+        ExprId weight = in_its_steps(a_.builder().param(seed));
+        if (objective.square_root)
+            weight = a_.div(weight, a_.mul(a_.number(2, Scalar::f64), norm(objective)));
+        const Scalar type = program_[objective.value].type;
+        const Term term{a_.as(weight, type), a_.number(1, type), objective.where};
+        pull_back_at(objective.value, term, place_of(objective));
+    }
+
+    // A norm's derivative is divided by the norm itself.
+    ExprId norm(const Flow::Objective& objective) {
+        ir::Reduce reduce;
+        reduce.name = objective.name;
+        reduce.square_root = true;
+        reduce.value = objective.value;
+        reduce.condition = objective.where;
+        program_.statements.emplace_back(std::move(reduce));
+        return a_.builder().add({Scalar::f64, ir::ReductionRef{{reductions_++}}, SourceRange{}});
+    }
+
+    // A field that lies where the reduction's values do.
+    FieldId place_of(const Flow::Objective& objective) const {
+        std::optional<FieldId> place;
+        for (const std::uint32_t i : reached(objective.value)) {
+            const auto* access = std::get_if<ir::Access>(&program_.exprs[i].node);
+            if (access == nullptr) continue;
+            if (!place || access->offset == ir::Offset{}) place = access->field;
+        }
+        return place.value_or(flow_.levels.begin()->second.front());
+    }
+
+    void pull_back_at(ExprId value, const Term& seed, FieldId at) {
+        pull_back(
+            a_, value, seed, *varied_,
+            [&](const ir::Access& access, const Term& term) {
+                add_read(access.field, access.offset, term, at);
+            },
+            [&](ir::ParamId param, const Term& term) {
+                const ExprId here = a_.as(gather_.at_cell(term), Scalar::f64);
+                auto& terms = param_terms_[param];
+                const auto same = std::ranges::find_if(terms, [&](const auto& each) {
+                    return program_[each.first].staggered == program_[at].staggered;
+                });
+                if (same == terms.end()) {
+                    terms.emplace_back(at, here);
+                } else {
+                    same->second = a_.add(same->second, here);
+                }
+            });
+    }
+
+    void go_back(const Flow::Definition& definition) {
+        if (!gather_.has(definition.field)) return;
+        const FieldId field = definition.field;
+        ExprId whole = gather_.sum(field);
+        // What is only another's value needs no name of its own.
+        const auto* access = std::get_if<ir::Access>(&program_[whole].node);
+        const bool is_plain = access != nullptr && access->offset == ir::Offset{};
+        if (!is_plain && a_.reads_field(whole)) {
+            const FieldId adjoint =
+                add_field_like(a_, field, names_.take(program_[field].name + "_adj"), ir::Role::intermediate);
+            gather_.own(adjoint);
+            assign(adjoint, whole, 0);
+            whole = a_.read(adjoint);
+        }
+        const Term seed{a_.number(1, program_[field].type), whole, {}};
+        pull_back_at(definition.value, seed, field);
+    }
+
+    void step_back(FieldId field, const std::vector<FieldId>& parts) {
+        const std::vector<FieldId>& levels = flow_.levels.at(field);
+        std::vector<ExprId> values;
+        for (std::size_t i = 0; i < parts.size(); ++i) {
+            ExprId value = gather_.sum(levels[i]);
+            if (i + 1 < parts.size()) value = a_.add(a_.read(parts[i + 1]), value);
+            values.push_back(value);
+        }
+        for (std::size_t i = 0; i < parts.size(); ++i)
+            assign(parts[i], values[i], 1);
+    }
+
+    [[noreturn]] static void refuse_unneeded(SourceRange where, const std::string& name) {
+        throw RefusedError(where, fmt::format("nothing that is asked for depends on `{}`", name),
+                           "leave it out of what is differentiated with respect to");
+    }
+
+    void give_gradient(FieldId field) {
+        const std::string& name = given_[field].name;
+        const FieldId like = flow_.levels.at(field).front();
+        if (given_[field].role == ir::Role::input) {
+            if (!varied_->has(like)) refuse_unneeded(given_[field].where, name);
+            const FieldId sum = add_field_like(a_, like, names_.take(name + "_adj"), ir::Role::state);
+            assign(sum, a_.add(a_.read(sum), gather_.sum(like)), 1);
+            result_.gradients.push_back({name, false, program_[sum].name});
+            return;
+        }
+        // At the start all levels of a state are equal to what it is given.
+        const auto found = parts_.find(field);
+        if (found == parts_.end()) refuse_unneeded(given_[field].where, name);
+        if (found->second.size() == 1) {
+            result_.gradients.push_back({name, false, program_[found->second.front()].name});
+            return;
+        }
+        const FieldId total = add_field_like(a_, like, names_.take(name + "_gradient"), ir::Role::output);
+        ExprId sum = a_.number(0, program_[total].type);
+        for (const FieldId part : found->second)
+            sum = a_.add(sum, a_.read(part, 1));
+        assign(total, sum, 0);
+        result_.gradients.push_back({name, false, program_[total].name});
+        results_.insert(program_[total].name);
+    }
+
+    // Summed over the steps in each cell, and over the cells where it is read.
+    void give_gradient(ir::ParamId param) {
+        const std::string& name = given_[param].name;
+        const auto found = param_terms_.find(param);
+        if (found == param_terms_.end()) refuse_unneeded(given_[param].where, name);
+        for (const auto& [at, term] : found->second) {
+            const FieldId part = add_field_like(a_, at, names_.take(name + "_adj"), ir::Role::state);
+            program_.fields[part.index].type = Scalar::f64;
+            program_.fields[part.index].storage = ir::Storage::f64;
+            assign(part, a_.add(a_.read(part), term), 1);
+            ir::Reduce reduce;
+            reduce.name = names_.take(name + "_gradient");
+            reduce.value = a_.read(part, 1);
+            program_.statements.emplace_back(reduce);
+            result_.gradients.push_back({name, true, reduce.name});
+        }
+    }
+
+    void finish() {
+        result_.program = without_unread(program_, results_);
+        complete(result_.program);
+        for (const auto& [field, levels] : flow_.levels) {
+            if (given_[field].role != ir::Role::state) continue;
+            for (std::size_t past = 0; past < levels.size(); ++past) {
+                const std::string& input = program_[levels[past]].name;
+                const bool is_read = std::ranges::any_of(
+                    result_.program.fields, [&](const ir::Field& each) { return each.name == input; });
+                if (is_read) result_.levels.push_back({given_[field].name, -static_cast<int>(past), input});
+            }
+        }
+        if (flow_.steps) result_.steps = program_[*flow_.steps].name;
+    }
+
+    const ir::Program given_;
+    const Request& request_;
+    ir::Program program_;
+    Algebra a_;
+    Names names_;
+    Gather gather_;
+    Chosen chosen_;
+    Flow flow_;
+    std::optional<Varied> varied_;
+    std::map<FieldId, std::vector<FieldId>> parts_;  // by state of the given program
+    // By param: what its change adds at the cells of a field, one for each place in the cells.
+    std::map<ir::ParamId, std::vector<std::pair<FieldId, ExprId>>> param_terms_;
+    std::set<std::string> results_;
+    std::uint32_t reductions_ = 0;
+    Adjoint result_;
+};
+
+}  // namespace
+
+Adjoint make_adjoint(const ir::Program& program, const Request& request) {
+    return AdjointMaker(program, request).run();
+}
+
+}  // namespace halo::adjoint

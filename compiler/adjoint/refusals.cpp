@@ -1,0 +1,190 @@
+#include "compiler/adjoint/refusals.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/print.h"
+
+namespace halo::adjoint {
+
+namespace {
+
+[[noreturn]] void refuse(SourceRange where, const std::string& message, const std::string& mend) {
+    throw RefusedError(where, message, mend);
+}
+
+void refuse_expr(const ir::Program& program, const ir::Expr& expr) {
+    if (std::holds_alternative<ir::Noise>(expr.node))
+        refuse(expr.where, "noise is not differentiated yet: it would be drawn again on the way back",
+               "give it as an input");
+    if (std::holds_alternative<ir::TableSum>(expr.node))
+        refuse(expr.where, "sums over tables are not differentiated yet",
+               "compute the sum once by a stencil of its own, and give it as an input");
+    if (const auto* reduction = std::get_if<ir::ReductionRef>(&expr.node); reduction != nullptr) {
+        static_cast<void>(program);
+        refuse(expr.where, "a statement that reads a reduction is not differentiated yet",
+               "give the number as a param");
+    }
+}
+
+void refuse_statement(const ir::Program& program, const ir::Statement& statement) {
+    if (const auto* inject = std::get_if<ir::Inject>(&statement))
+        refuse(inject->where, "points are not differentiated yet",
+               "give what they inject as an input that is added in the cells");
+    if (const auto* sample = std::get_if<ir::Sample>(&statement))
+        refuse(sample->where, "points are not differentiated yet",
+               "weigh the cells by an input in a `reduce`, as in `sum(mask * (u - seen)^2)`");
+    const auto* assign = std::get_if<ir::Assign>(&statement);
+    if (assign != nullptr && assign->sweep)
+        refuse(assign->where, "a sweep along an axis is not differentiated yet",
+               "write an explicit scheme, whose statements are for all cells at once");
+    for (const std::uint32_t i : ir::reached_exprs(program, ir::roots_of(statement)))
+        refuse_expr(program, program.exprs[i]);
+}
+
+template <class Declarations>
+std::optional<std::uint32_t> find(const Declarations& all, const std::string& name) {
+    const auto found = std::ranges::find_if(all, [&](const auto& each) { return each.name == name; });
+    if (found == all.end()) return std::nullopt;
+    return static_cast<std::uint32_t>(found - all.begin());
+}
+
+// The components that a name stands for: those of a group, or the one field.
+std::vector<ir::FieldId> fields_of(const ir::Program& program, const std::string& name) {
+    for (const ir::Group& group : program.groups)
+        if (group.name == name) return group.fields;
+    if (const auto field = find(program.fields, name)) return {ir::FieldId{*field}};
+    return {};
+}
+
+void refuse_integers(const ir::Field& field) {
+    if (ir::is_real(field.type)) return;
+    refuse(field.where, fmt::format("`{}` holds no real numbers, so it has no derivative", field.name),
+           "name fields of f32 or f64");
+}
+
+void choose_with(const ir::Program& program, const std::string& name, Chosen& chosen) {
+    if (const auto param = find(program.params, name)) {
+        const ir::Param& found = program.params[*param];
+        if (found.is_integer())
+            refuse(found.where, fmt::format("`{}` is a whole number, so it has no derivative", name),
+                   "name params without an integer type");
+        chosen.params.push_back({*param});
+        return;
+    }
+    if (const auto coef = find(program.coefs, name))
+        refuse(program.coefs[*coef].where, "the weights of a `param coef` are not differentiated yet",
+               "write the weights as params");
+    const std::vector<ir::FieldId> fields = fields_of(program, name);
+    std::vector<std::string> known;
+    for (const ir::Field& field : program.fields)
+        if (field.role == ir::Role::input || field.role == ir::Role::state) known.push_back(field.name);
+    for (const ir::Param& param : program.params)
+        known.push_back(param.name);
+    if (fields.empty())
+        refuse({}, fmt::format("there is no input, state or param `{}`", name),
+               fmt::format("there are {}", fmt::join(known, ", ")));
+    for (const ir::FieldId field : fields) {
+        refuse_integers(program[field]);
+        const ir::Role role = program[field].role;
+        if (role != ir::Role::input && role != ir::Role::state)
+            refuse(
+                program[field].where,
+                fmt::format("`{}` is computed in each step, so nothing is differentiated with respect to it",
+                            name),
+                fmt::format("there are {}", fmt::join(known, ", ")));
+        chosen.fields.push_back(field);
+    }
+}
+
+void choose_of(const ir::Program& program, const std::string& name, Chosen& chosen) {
+    std::vector<std::string> known;
+    for (const ir::Statement& statement : program.statements) {
+        const auto* reduce = std::get_if<ir::Reduce>(&statement);
+        if (reduce == nullptr) continue;
+        known.push_back(reduce->name);
+        if (reduce->name != name) continue;
+        if (reduce->op != ir::ReduceOp::sum)
+            refuse(reduce->where,
+                   fmt::format("`{}` is a {}, which has no derivative", name, ir::name_of(reduce->op)),
+                   "`sum`, `mean`, `norm1` and `norm2` have one");
+        if (!ir::is_real(program[reduce->value].type))
+            refuse(reduce->where, fmt::format("`{}` is a whole number, so it has no derivative", name),
+                   "reduce real numbers");
+        chosen.reductions.push_back(reduce);
+        return;
+    }
+    const std::vector<ir::FieldId> fields = fields_of(program, name);
+    for (const ir::FieldId field : fields) {
+        refuse_integers(program[field]);
+        const ir::Role role = program[field].role;
+        if (role != ir::Role::state && role != ir::Role::output)
+            refuse(program[field].where, fmt::format("`{}` is no result of a step", name),
+                   "name a reduction, a state or an output");
+        chosen.results.push_back(field);
+    }
+    if (!fields.empty()) return;
+    for (const ir::Field& field : program.fields)
+        if (field.role == ir::Role::state || field.role == ir::Role::output) known.push_back(field.name);
+    refuse({}, fmt::format("there is no reduction, state or output `{}`", name),
+           fmt::format("there are {}", fmt::join(known, ", ")));
+}
+
+// Params whose change moves more than expressions of statements.
+void refuse_in_settings(const ir::Program& program, ir::ParamId param) {
+    const auto reads = [&](ir::ExprId root) {
+        for (const std::uint32_t i : ir::reached_exprs(program, {root})) {
+            const auto* found = std::get_if<ir::ParamRef>(&program.exprs[i].node);
+            if (found != nullptr && found->param == param) return true;
+        }
+        return false;
+    };
+    const std::string& name = program[param].name;
+    bool has_positions = false;
+    for (const ir::Expr& expr : program.exprs) {
+        const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
+        has_positions = has_positions || (coordinate && coordinate->kind == ir::CoordinateKind::position);
+    }
+    for (const ir::Axis& axis : program.axes)
+        if (has_positions && (reads(axis.spacing) || reads(axis.origin)))
+            refuse(program[param].where,
+                   fmt::format("`{}` moves the cells, whose `pos` is read: that is not differentiated yet",
+                               name),
+                   "use `idx`, or a param of its own for the spacing");
+    for (const ir::Field& field : program.fields) {
+        for (const auto& faces : field.boundary) {
+            for (const ir::Face& face : faces) {
+                const bool is_read = (face.kind == ir::BoundaryKind::fixed && reads(face.value)) ||
+                                     std::ranges::any_of(face.ghosts, reads);
+                if (is_read)
+                    refuse(program[param].where,
+                           fmt::format("`{}` is in the boundary of `{}`: that is not differentiated yet",
+                                       name, field.name),
+                           "name other params");
+            }
+        }
+    }
+}
+
+}  // namespace
+
+void refuse_unsupported(const ir::Program& program) {
+    for (const ir::Statement& statement : program.statements)
+        refuse_statement(program, statement);
+}
+
+Chosen choose(const ir::Program& program, const Request& request) {
+    Chosen chosen;
+    for (const std::string& name : request.with)
+        choose_with(program, name, chosen);
+    for (const std::string& name : request.of)
+        choose_of(program, name, chosen);
+    for (const ir::ParamId param : chosen.params)
+        refuse_in_settings(program, param);
+    return chosen;
+}
+
+}  // namespace halo::adjoint

@@ -1,0 +1,231 @@
+// A program's tangent and adjoint run beside each other in the interpreter: <y, J x> and <J^T y, x>.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "compiler/adjoint/adjoint.h"
+#include "compiler/adjoint/tangent.h"
+#include "compiler/ir/interpreter.h"
+
+namespace halo::test {
+
+using Extent = std::array<std::int64_t, ir::kMaxRank>;
+using Values = std::vector<double>;
+
+// Numbers within [-1, 1] that depend on the name alone.
+inline Values numbers(const std::string& name, std::size_t count, std::uint64_t seed) {
+    std::uint64_t state = seed * 0x9e3779b97f4a7c15ULL + 1;
+    for (const char letter : name)
+        state = (state ^ static_cast<unsigned char>(letter)) * 0x100000001b3ULL;
+    Values cells(count);
+    for (double& cell : cells) {
+        state += 0x9e3779b97f4a7c15ULL;
+        std::uint64_t z = state;
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+        cell = static_cast<double>((z ^ (z >> 31)) >> 11) * 0x1.0p-52 - 1;
+    }
+    return cells;
+}
+
+inline std::string plain(std::string name) {
+    std::replace(name.begin(), name.end(), '.', '_');
+    return name;
+}
+
+struct BothWays {
+    double forward = 0;   // <y, J x>
+    double backward = 0;  // <J^T y, x>
+    double size = 0;      // of the terms that were added
+    // What cancels before it is added here leaves rounding errors that are small against 1, not against the
+    // sum.
+    double difference() const { return std::abs(forward - backward) / std::max(size, 1e-3); }
+};
+
+// The values that fields have at the start, made of a name.
+struct Start {
+    double middle = 0, spread = 1;  // cells are within middle - spread and middle + spread
+    std::map<std::string, double> params;
+    std::uint64_t seed = 1;
+    Values of(const std::string& name, int time, std::size_t count) const {
+        Values cells = numbers(name + std::to_string(time), count, seed);
+        for (double& cell : cells)
+            cell = middle + spread * cell;
+        return cells;
+    }
+};
+
+inline double dot(const Values& a, const Values& b, double& size) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+        sum += a[i] * b[i];
+        size += std::abs(a[i] * b[i]);
+    }
+    return sum;
+}
+
+class BothWaysRun {
+public:
+    // `tangent` and `adjoint` are those of the program, or what became of their text.
+    BothWaysRun(const ir::Program& program, const adjoint::Request& request, const ir::Program& tangent,
+                const adjoint::Adjoint& adjoint, const Extent& extent, int steps, const Start& start)
+        : program_(program),
+          request_(request),
+          adjoint_(adjoint),
+          start_(start),
+          steps_(steps),
+          tangent_program_(tangent),
+          tangent_(tangent, extent, ir::Arithmetic::f64),
+          backwards_(adjoint.program, extent, ir::Arithmetic::f64) {
+        for (int axis = 0; axis < program.rank(); ++axis)
+            count_ *= static_cast<std::size_t>(extent[static_cast<std::size_t>(axis)]);
+    }
+
+    BothWays run() {
+        set_params();
+        for (const ir::Field& field : program_.fields)
+            if (field.role == ir::Role::input || field.role == ir::Role::state) fill(field);
+        for (int step = 0; step < steps_; ++step) {
+            keep_levels();
+            tangent_.step();
+            if (request_.every_step || step + 1 == steps_) add_results(step + 1 == steps_);
+        }
+        go_back();
+        return result_;
+    }
+
+private:
+    static bool has_field(const ir::Program& program, const std::string& name) {
+        return std::ranges::any_of(program.fields, [&](const ir::Field& each) { return each.name == name; });
+    }
+    // Of a field that may not be there: -1.
+    static int history(const ir::Program& program, const std::string& name) {
+        for (const ir::Field& field : program.fields)
+            if (field.name == name) return field.history;
+        return -1;
+    }
+    static bool has_param(const ir::Program& program, const std::string& name) {
+        return std::ranges::any_of(program.params, [&](const ir::Param& each) { return each.name == name; });
+    }
+    bool is_asked(const std::vector<std::string>& names, const std::string& name) const {
+        if (std::ranges::find(names, name) != names.end()) return true;
+        for (const ir::Group& group : program_.groups)
+            for (const ir::FieldId field : group.fields)
+                if (program_[field].name == name && std::ranges::find(names, group.name) != names.end())
+                    return true;
+        return false;
+    }
+    Values direction(const std::string& name, int time) const {
+        return numbers("x" + name + std::to_string(time), count_, start_.seed);
+    }
+    Values weights(const std::string& name) const { return numbers("y" + name, count_, start_.seed); }
+    double number(const std::string& name) const { return numbers(name, 1, start_.seed).front(); }
+
+    void set_params() {
+        for (const ir::Param& param : program_.params) {
+            const auto given = start_.params.find(param.name);
+            const double value =
+                given != start_.params.end() ? given->second : param.default_value.value_or(0.3);
+            if (has_param(tangent_program_, param.name)) tangent_.set_param(param.name, value);
+            if (has_param(adjoint_.program, param.name)) backwards_.set_param(param.name, value);
+            if (is_asked(request_.with, param.name) && has_param(tangent_program_, param.name + "_dot"))
+                tangent_.set_param(param.name + "_dot", number("x" + param.name));
+        }
+    }
+
+    void fill(const ir::Field& field) {
+        for (int time = 0; time >= -field.history; --time) {
+            tangent_.field(plain(field.name), time) = start_.of(field.name, time, count_);
+            const std::string dot = plain(field.name) + "_dot";
+            if (is_asked(request_.with, field.name) && -time <= history(tangent_program_, dot))
+                tangent_.field(dot, time) = direction(field.name, time);
+        }
+        if (field.role == ir::Role::input && has_field(adjoint_.program, plain(field.name)))
+            backwards_.field(plain(field.name)) = start_.of(field.name, 0, count_);
+    }
+
+    void keep_levels() {
+        kept_.emplace_back();
+        for (const adjoint::Adjoint::Level& level : adjoint_.levels)
+            kept_.back().push_back(tangent_.field(plain(level.state), level.time));
+    }
+
+    void add_results(bool is_last) {
+        for (const ir::Field& field : program_.fields) {
+            const bool is_result =
+                field.role == ir::Role::output || (is_last && field.role == ir::Role::state);
+            if (!is_result || !is_asked(request_.of, field.name)) continue;
+            const std::string name = plain(field.name) + "_dot";
+            if (!has_field(tangent_program_, name)) continue;
+            result_.forward += dot(tangent_.field(name), weights(field.name), result_.size);
+        }
+        for (const ir::Statement& statement : program_.statements) {
+            const auto* reduce = std::get_if<ir::Reduce>(&statement);
+            if (reduce == nullptr || !is_asked(request_.of, reduce->name)) continue;
+            for (const ir::Statement& each : tangent_program_.statements) {
+                const auto* found = std::get_if<ir::Reduce>(&each);
+                if (found == nullptr || found->name != reduce->name + "_dot") continue;
+                const double term = tangent_.reduction(found->name) * number("y" + reduce->name);
+                result_.forward += term;
+                result_.size += std::abs(term);
+            }
+        }
+    }
+
+    void go_back() {
+        for (const adjoint::Adjoint::Seed& seed : adjoint_.seeds) {
+            if (seed.is_number && has_param(adjoint_.program, seed.name))
+                backwards_.set_param(seed.name, number("y" + seed.of));
+            if (!seed.is_number && has_field(adjoint_.program, seed.name))
+                backwards_.field(seed.name) = weights(seed.of);
+        }
+        if (adjoint_.steps && has_param(adjoint_.program, *adjoint_.steps))
+            backwards_.set_param(*adjoint_.steps, steps_);
+        for (const adjoint::Adjoint::Part& part : adjoint_.parts)
+            if (part.time == 0 && is_asked(request_.of, part.state))
+                backwards_.field(part.field) = weights(part.state);
+        for (int step = steps_; step-- > 0;) {
+            for (std::size_t i = 0; i < adjoint_.levels.size(); ++i)
+                backwards_.field(adjoint_.levels[i].input) = kept_[static_cast<std::size_t>(step)][i];
+            backwards_.step();
+        }
+        for (const adjoint::Adjoint::Part& part : adjoint_.parts)
+            if (is_asked(request_.with, part.state))
+                result_.backward +=
+                    dot(backwards_.field(part.field), direction(part.state, part.time), result_.size);
+        for (const adjoint::Adjoint::Gradient& gradient : adjoint_.gradients) {
+            if (gradient.is_number) {
+                const double term = backwards_.reduction(gradient.name) * number("x" + gradient.with);
+                result_.backward += term;
+                result_.size += std::abs(term);
+            } else if (is_input(gradient.with)) {
+                result_.backward +=
+                    dot(backwards_.field(gradient.name), direction(gradient.with, 0), result_.size);
+            }
+        }
+    }
+
+    bool is_input(const std::string& name) const {
+        return std::ranges::any_of(program_.fields, [&](const ir::Field& each) {
+            return each.name == name && each.role == ir::Role::input;
+        });
+    }
+
+    const ir::Program& program_;
+    const adjoint::Request& request_;
+    const adjoint::Adjoint& adjoint_;
+    Start start_;
+    int steps_;
+    std::size_t count_ = 1;
+    const ir::Program& tangent_program_;
+    ir::Interpreter tangent_, backwards_;
+    std::vector<std::vector<Values>> kept_;  // by step, then by level that the adjoint reads
+    BothWays result_;
+};
+
+}  // namespace halo::test

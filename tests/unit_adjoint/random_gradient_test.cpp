@@ -1,0 +1,222 @@
+// Random programs: the adjoint against the tangent, the tangent against differences.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <set>
+
+#include "analyzed.h"
+#include "both_ways.h"
+#include "catch.h"
+#include "compiler/adjoint/spec_text.h"
+#include "compiler/ir/print.h"
+#include "compiler/ir/verify.h"
+#include "random_program.h"
+#include "runtime/core/error.h"
+
+using namespace halo;
+
+namespace {
+
+constexpr double kRounding = 2e-12;  // of the sum of the absolute terms
+
+test::RandomProgram random_case(std::uint64_t seed) {
+    test::GeneratorOptions options;
+    options.functions = seed % 2 == 0;
+    options.max_cells = 400;
+    return test::random_program(seed, options);
+}
+
+// All that can be named: results of every kind, and what they may depend on.
+adjoint::Request request_of(const ir::Program& program, std::uint64_t seed) {
+    adjoint::Request request;
+    request.every_step = seed % 3 == 0;
+    for (const ir::Field& field : program.fields) {
+        if (field.role == ir::Role::state || field.role == ir::Role::output) request.of.push_back(field.name);
+        if (field.role == ir::Role::state || field.role == ir::Role::input)
+            request.with.push_back(field.name);
+    }
+    for (const ir::Statement& statement : program.statements)
+        if (const auto* reduce = std::get_if<ir::Reduce>(&statement))
+            if (reduce->op == ir::ReduceOp::sum) request.of.push_back(reduce->name);
+    for (const char* param : {"p", "q", "k"})
+        for (const ir::Param& each : program.params)
+            if (each.name == param) request.with.emplace_back(param);
+    return request;
+}
+
+// The adjoint of as much of the request as is not refused by a name in it.
+std::optional<adjoint::Adjoint> make_adjoint(const ir::Program& program, adjoint::Request& request,
+                                             std::map<std::string, int>& refusals) {
+    while (!request.with.empty() && !request.of.empty()) {
+        try {
+            adjoint::make_tangent(program, request);  // it has all statements, needed or not
+            return adjoint::make_adjoint(program, request);
+        } catch (const adjoint::RefusedError& refused) {
+            const std::string message = refused.what();
+            const auto is_named = [&](const std::string& name) {
+                return message.find("`" + name + "`") != std::string::npos;
+            };
+            const bool is_about_with = std::erase_if(request.with, is_named) > 0;
+            if (is_about_with || std::erase_if(request.of, is_named) > 0) continue;
+            ++refusals[message];
+            return std::nullopt;
+        }
+    }
+    ++refusals["nothing is left"];
+    return std::nullopt;
+}
+
+// nullopt where a boundary has no words.
+std::optional<std::string> text_of(const ir::Program& program) {
+    try {
+        return adjoint::spec_text(program, "");
+    } catch (const adjoint::RefusedError&) {
+        return std::nullopt;
+    }
+}
+
+// Some boundaries are computed from more cells than a small grid has.
+bool runs_on(const ir::Program& program, const test::Extent& grid) {
+    try {
+        ir::Interpreter(program, grid, ir::Arithmetic::f64);
+        return true;
+    } catch (const rt::Error&) {
+        return false;
+    }
+}
+
+bool is_finite(const test::BothWays& ways) {
+    return std::isfinite(ways.forward) && std::isfinite(ways.size);
+}
+
+}  // namespace
+
+TEST_CASE("random programs: the adjoint is the transposed tangent") {
+    const test::Seeds seeds = test::seeds_from_environment(1, 400);
+    int accepted = 0, written = 0;
+    std::map<std::string, int> refusals;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const test::RandomProgram source = random_case(seed);
+        const ir::Program program = test::analyze_text(source.text());
+        adjoint::Request request = request_of(program, seed);
+        const std::optional<adjoint::Adjoint> made = make_adjoint(program, request, refusals);
+        if (!made) continue;
+        INFO(source.describe());
+        const ir::Program tangent = adjoint::make_tangent(program, request);
+        const std::optional<std::string> text = text_of(made->program), tangent_text = text_of(tangent);
+        INFO(text.value_or("no text"));
+        for (const ir::Program* each : {&tangent, &made->program})
+            for (const std::string& broken : ir::verify(*each))
+                FAIL_CHECK(broken << "\n" << ir::print(*each));
+        const test::Extent grid{source.grid[0], source.grid[1], source.grid[2]};
+        if (!runs_on(program, grid)) continue;
+        const test::BothWays direct = test::BothWaysRun(program, request, tangent, *made, grid, 3, {}).run();
+        if (!is_finite(direct)) continue;
+        ++accepted;
+        INFO(fmt::format("{} forwards, {} backwards", direct.forward, direct.backward));
+        CHECK(direct.difference() <= kRounding);
+        if (!text || !tangent_text) continue;
+        ++written;
+        // What is read back from the text is the same.
+        adjoint::Adjoint again = *made;
+        again.program = test::analyze_text(*text);
+        const ir::Program tangent_again = test::analyze_text(*tangent_text);
+        const test::BothWays by_text =
+            test::BothWaysRun(program, request, tangent_again, again, grid, 3, {}).run();
+        INFO(fmt::format("by text {} forwards, {} backwards", by_text.forward, by_text.backward));
+        CHECK(std::abs(by_text.forward - direct.forward) <= kRounding * direct.size);
+        CHECK(std::abs(by_text.backward - direct.backward) <= kRounding * direct.size);
+    }
+    std::string why;
+    for (const auto& [message, count] : refusals)
+        why += fmt::format("{} times: {}\n", count, message);
+    INFO(why);
+    CHECK(accepted * 2 > static_cast<int>(seeds.count));
+    CHECK(written * 10 > accepted * 9);
+}
+
+namespace {
+
+// The values of what is asked for, weighted as the other tests do, after steps from the start moved by `h`
+// along the direction.
+double moved(const ir::Program& program, const adjoint::Request& request, const test::Extent& grid,
+             double h) {
+    ir::Interpreter interpreter(program, grid, ir::Arithmetic::f64);
+    const test::Start start;
+    std::size_t count = 1;
+    for (const std::int64_t extent : grid)
+        count *= static_cast<std::size_t>(extent);
+    const auto is_named = [&](const std::string& name) {
+        return std::ranges::find(request.with, name) != request.with.end();
+    };
+    for (const ir::Param& param : program.params) {
+        const double x = is_named(param.name) ? test::numbers("x" + param.name, 1, start.seed).front() : 0;
+        interpreter.set_param(param.name, param.default_value.value_or(0.3) + h * x);
+    }
+    for (const ir::Field& field : program.fields) {
+        if (field.role != ir::Role::input && field.role != ir::Role::state) continue;
+        for (int time = 0; time >= -field.history; --time) {
+            test::Values& cells = interpreter.field(field.name, time);
+            cells = start.of(field.name, time, count);
+            const test::Values x = test::numbers("x" + field.name + std::to_string(time), count, start.seed);
+            for (std::size_t i = 0; is_named(field.name) && i < count; ++i)
+                cells[i] += h * x[i];
+        }
+    }
+    double result = 0, size = 0;
+    for (int step = 0; step < 3; ++step) {
+        interpreter.step();
+        if (!request.every_step && step < 2) continue;
+        for (const std::string& name : request.of) {
+            const auto field = std::ranges::find(program.fields, name, &ir::Field::name);
+            const double y = test::numbers("y" + name, 1, start.seed).front();
+            if (field == program.fields.end()) {
+                result += y * interpreter.reduction(name);
+            } else if (field->role == ir::Role::output || step == 2) {
+                result +=
+                    test::dot(interpreter.field(name), test::numbers("y" + name, count, start.seed), size);
+            }
+        }
+    }
+    return result;
+}
+
+}  // namespace
+
+TEST_CASE("random programs: the tangent is what differences tend to") {
+    const test::Seeds seeds = test::seeds_from_environment(1, 400);
+    int compared = 0, kinks = 0;
+    std::map<std::string, int> refusals;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const test::RandomProgram source = random_case(seed);
+        const ir::Program program = test::analyze_text(source.text());
+        adjoint::Request request = request_of(program, seed);
+        const std::optional<adjoint::Adjoint> made = make_adjoint(program, request, refusals);
+        const test::Extent grid{source.grid[0], source.grid[1], source.grid[2]};
+        if (!made || !runs_on(program, grid)) continue;
+        const test::BothWays ways =
+            test::BothWaysRun(program, request, adjoint::make_tangent(program, request), *made, grid, 3, {})
+                .run();
+        const auto difference = [&](double h) {
+            return (moved(program, request, grid, h) - moved(program, request, grid, -h)) / (2 * h);
+        };
+        // Of fourth order, from two central differences.
+        const auto fourth = [&](double h) { return (4 * difference(h / 2) - difference(h)) / 3; };
+        const double coarse = fourth(1e-4), fine = fourth(3e-5);
+        if (!is_finite(ways) || !std::isfinite(fine)) continue;
+        const double scale = std::max(ways.size, 1.0);
+        // Where the two disagree a cell is at a kink or a jump: `abs`, `if`, `min`.
+        if (std::abs(coarse - fine) > 1e-8 * scale) {
+            ++kinks;
+            continue;
+        }
+        ++compared;
+        INFO(source.describe());
+        INFO(fmt::format("tangent {}, differences {} and {}", ways.forward, coarse, fine));
+        CHECK(std::abs(ways.forward - fine) <= 1e-8 * scale);
+    }
+    INFO(fmt::format("{} compared, {} at kinks", compared, kinks));
+    CHECK(compared * 2 > static_cast<int>(seeds.count));
+}

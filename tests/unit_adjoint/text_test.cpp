@@ -1,0 +1,73 @@
+// The derived programs, as people read them.
+#include <string>
+
+#include "analyze_text.h"
+#include "compiler/adjoint/adjoint.h"
+#include "compiler/adjoint/spec_text.h"
+#include "compiler/adjoint/tangent.h"
+
+using namespace halo;
+
+namespace {
+
+std::string adjoint_text(const std::string& body, const adjoint::Request& request) {
+    return adjoint::spec_text(adjoint::make_adjoint(stencil(body, "x").program(), request).program, "");
+}
+
+}  // namespace
+
+TEST_CASE("the adjoint of diffusion") {
+    CHECK(adjoint_text("param k = 0.1\nfield u: f64 { boundary x.low clamp, x.high fixed 2 }\n"
+                       "u[t+1] = u + k * d2(u, x)\nreduce R = sum(u[t+1]^2)",
+                       {{"R"}, {"u"}}) ==
+          R"(stencil s_adjoint(x) {
+    param k = 0.1
+    param R_adj = 1
+    field u: f64 { boundary x.low clamp, x.high fixed 2 }
+    field u_adj: f64
+
+    let u_new = u + k * ((-2) * u + (u[x-1] + u[x+1]))
+    let u_new_adj { boundary fixed 0 } = u_adj + 2 * (if step == 0 then R_adj else 0) * u_new
+    u_adj[t+1] = k * u_new_adj[x-1] + k * u_new_adj[x+1] + (1 + (-2) * k) * u_new_adj + (if idx(x) == 0 then k * u_new_adj else 0)
+}
+)");
+}
+
+TEST_CASE("a wrapped axis wraps, and what is linear asks for no state") {
+    CHECK(adjoint_text("param a = 0.5\nfield u: f32 { boundary periodic }\nu[t+1] = u - a * (u - u[x-1])",
+                       {{"u"}, {"u"}}) ==
+          R"(stencil s_adjoint(x) {
+    param a = 0.5
+    field u_adj: f32 { boundary periodic }
+
+    u_adj[t+1] = a * u_adj[x+1] + (1 - a) * u_adj
+}
+)");
+}
+
+TEST_CASE("the tangent of a step in place") {
+    const Analyzed spec = stencil(
+        "param k = 0.1\nfield u: f64 { boundary x.low robin 1, 2, 0.3, x.high extrapolate 1 }\n"
+        "u[t+1] = u + k * u * u[x-1]\non x.low { u[t+1] = u[t+1]^2 }\nreduce R = norm2(u[t+1])",
+        "x");
+    CHECK(adjoint::spec_text(adjoint::make_tangent(spec.program(), {{"R"}, {"u", "k"}}), "# why\n") ==
+          R"(# why
+stencil s_tangent(x) {
+    param k = 0.1
+    param k_dot = 0
+    field u: f64 { boundary x.low robin 1, 2, (3/10) }
+    field u_dot: f64 { boundary x.low robin 1, 2, 0 }
+
+    u_dot[t+1] = u_dot + (u[x-1] * (u * k_dot + k * u_dot) + k * u * u_dot[x-1])
+    u[t+1] = u + k * u * u[x-1]
+    on x in 0..0 {
+        u_dot[t+1] = 2 * (u[t+1] * u_dot[t+1])
+    }
+    on x in 0..0 {
+        u[t+1] = u[t+1] * u[t+1]
+    }
+    reduce R = norm2(u[t+1])
+    reduce R_dot = sum(2 * (u[t+1] * u_dot[t+1]) / (2 * R))
+}
+)");
+}
