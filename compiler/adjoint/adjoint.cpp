@@ -341,12 +341,17 @@ private:
         result_.program = without_unread(program_, results_);
         complete(result_.program);
         for (const auto& [field, levels] : flow_.levels) {
-            if (given_[field].role != ir::Role::state) continue;
+            const ir::Field& given = given_[field];
             for (std::size_t past = 0; past < levels.size(); ++past) {
                 const std::string& input = program_[levels[past]].name;
                 const bool is_read = std::ranges::any_of(
                     result_.program.fields, [&](const ir::Field& each) { return each.name == input; });
-                if (is_read) result_.levels.push_back({given_[field].name, -static_cast<int>(past), input});
+                if (!is_read) continue;
+                if (given.role == ir::Role::input) {
+                    result_.inputs.push_back({given.name, input});
+                } else {
+                    result_.levels.push_back({given.name, -static_cast<int>(past), input});
+                }
             }
         }
         if (flow_.steps) result_.steps = program_[*flow_.steps].name;

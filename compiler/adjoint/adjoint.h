@@ -22,6 +22,11 @@ struct Adjoint {
     };
     std::vector<Level> levels;
 
+    struct Input {  // an input of the given program that the adjoint reads, too
+        std::string given, input;
+    };
+    std::vector<Input> inputs;
+
     struct Part {  // the adjoint of a level of a state: what `state` at `time` adds to the objective
         std::string state;
         int time = 0;

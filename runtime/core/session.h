@@ -196,8 +196,8 @@ public:
     // The caller has changed cells in the field's arrays: their halos are filled before the next step.
     void mark_written(const std::string& field);
 
-    // Steps are counted from there on, and reductions and traces begin with those values. Before the first
-    // step; fields are uploaded as usual.
+    // Steps are counted from there on, and reductions and traces begin with those values; fields are uploaded
+    // as usual. With points before the first step alone, as traces do not go back.
     void continue_from(const StepsBefore& before);
     // Throws bad_argument before the first step where a param has no value yet. with_results: whether
     // outputs, reductions and traces must be those of the last step; without, only states need be.

@@ -46,14 +46,6 @@ std::string laid_out(const std::string& text) {
     return usual.value_or(text);
 }
 
-// A name that is not there is a mistake of the command line; everything else is shown in the text.
-void show_refusal(const adjoint::RefusedError& refused, const SourceFile& source, const Console& console) {
-    if (refused.where() == SourceRange{}) throw CommandError(ExitCode::usage, refused.what(), refused.mend());
-    Diagnostic shown{
-        DiagnosticKind::not_built_yet, refused.where(), refused.what(), {}, {refused.mend()}, {}};
-    show_diagnostics({shown}, source, console);
-}
-
 ExitCode derive(const DeriveOptions& options, bool is_adjoint, const Console& console) {
     const CheckedSpec spec = read_spec(options.file, options.include, console);
     const ir::Program& program = choose_stencil(spec, options.stencil).program;
@@ -75,12 +67,20 @@ ExitCode derive(const DeriveOptions& options, bool is_adjoint, const Console& co
         }
         return ExitCode::ok;
     } catch (const adjoint::RefusedError& refused) {
-        show_refusal(refused, spec.source, console);
+        show_no_derivative(refused, spec.source, console);
         return ExitCode::spec;
     }
 }
 
 }  // namespace
+
+void show_no_derivative(const adjoint::RefusedError& refused, const SourceFile& source,
+                        const Console& console) {
+    if (refused.where() == SourceRange{}) throw CommandError(ExitCode::usage, refused.what(), refused.mend());
+    Diagnostic shown{
+        DiagnosticKind::not_built_yet, refused.where(), refused.what(), {}, {refused.mend()}, {}};
+    show_diagnostics({shown}, source, console);
+}
 
 ExitCode tangent(const DeriveOptions& options, const Console& console) {
     return derive(options, false, console);

@@ -41,6 +41,7 @@ public:
         add_derivative("tangent", "Write the tangent of a spec: how its results change, to first order",
                        tangent);
         add_derivative("adjoint", "Write the adjoint of a spec: its steps backwards, for gradients", adjoint);
+        add_gradient();
         add_doctor();
         add_about();
     }
@@ -331,6 +332,41 @@ private:
         sub->add_option("--stencil", derive_.stencil, "which stencil, where the file has several");
         sub->callback([this, derive] { chosen_ = [this, derive] { return derive(derive_, console_); }; });
     }
+    void add_gradient() {
+        CLI::App* sub = command("gradient", "Run a spec and its adjoint: the derivative of a reduction");
+        RunArguments& run = gradient_.run;
+        run.no_files = true;
+        sub->add_option("FILE", run.file, "spec, or - for standard input")->required();
+        modules(sub, run.include);
+        sub->add_option("RUN", run.run_name, "which run block (or stencil), where the file has several");
+        sub->add_option("--of", gradient_.of, "the reduction that is differentiated")->required();
+        sub->add_option("--with", gradient_.with,
+                        "with respect to what: inputs, states at the start, and params")
+            ->delimiter(',')
+            ->required()
+            ->option_text("NAME,...");
+        sub->add_flag("--every-step", gradient_.every_step,
+                      "of the sum over all steps; else of what it is after the last one");
+        sub->add_option(
+               "--snapshots", gradient_.snapshots,
+               "states that are kept on the way; as many as half of the free memory holds where it is not "
+               "given. Fewer take more steps, and give the same gradient")
+            ->check(above_zero());
+        repeatable(sub, "--save", gradient_.save,
+                   "NAME[=FILE]: the gradient with respect to a field, as .npy or .h5");
+        sub->add_option(
+            "--device", run.device,
+            "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
+        sub->add_option("--grid", run.grid, "cells along each axis, such as 128,128,128");
+        sub->add_option("--steps", run.steps, "time steps, such as 5000 or 1e4")->transform(step_count());
+        repeatable(sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1, dx=1/63 or dt=0.1*2");
+        repeatable(sub, "--init", run.init, "'FIELD = EXPR': values at the start, as in a run block");
+        repeatable(sub, "--load", run.load,
+                   "FIELD=FILE.npy, FIELD=FILE.h5 or FIELD=FILE.h5:/path: the same, from a file");
+        sub->add_flag("--strict-fp", run.strict_fp, "keep the order of arithmetic as written");
+        sub->add_flag("--json", run.json, "the report as JSON on standard output");
+        sub->callback([this] { chosen_ = [this] { return gradient(gradient_, ranks_, console_); }; });
+    }
     void add_lift() {
         CLI::App* sub = command("lift", "Write the spec that a loop nest in C, C++ or CUDA means");
         sub->footer(kLiftFooter);
@@ -433,6 +469,7 @@ private:
     TuneArguments tune_;
     FormatOptions format_;
     DeriveOptions derive_;
+    GradientArguments gradient_;
     LiftOptions lift_;
     DoctorOptions doctor_;
     std::string about_;

@@ -8,10 +8,12 @@
 #include <string>
 #include <vector>
 
+#include "compiler/adjoint/request.h"
 #include "compiler/driver/console/console.h"
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/planning/emission.h"
 #include "compiler/driver/running/run_arguments.h"
+#include "compiler/support/source.h"
 #include "runtime/ranks/ranks.h"
 
 namespace halo::driver {
@@ -99,6 +101,21 @@ struct DeriveOptions {
 };
 ExitCode tangent(const DeriveOptions& options, const Console& console);
 ExitCode adjoint(const DeriveOptions& options, const Console& console);
+
+// The derivative of a reduction of a run.
+struct GradientArguments {
+    RunArguments run;  // the file, and what decides the program, its grid, its data and its device
+    std::string of;
+    std::vector<std::string> with;
+    std::vector<std::string> save;  // of the gradients
+    bool every_step = false;
+    std::optional<std::int64_t> snapshots;  // none: as many as fit into memory
+};
+ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Console& console);
+
+// A name that is not there is a mistake of the command line; everything else is shown in the text.
+void show_no_derivative(const adjoint::RefusedError& refused, const SourceFile& source,
+                        const Console& console);
 
 // Code that runs without the compiler.
 struct BundleOptions {

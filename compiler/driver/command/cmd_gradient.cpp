@@ -1,0 +1,213 @@
+// haloc gradient: the derivative of a reduction, by the adjoint, of a spec that is run.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "compiler/adjoint/adjoint.h"
+#include "compiler/adjoint/snapshots.h"
+#include "compiler/driver/command/commands.h"
+#include "compiler/driver/console/arguments.h"
+#include "compiler/driver/console/progress.h"
+#include "compiler/driver/running/gradient.h"
+#include "compiler/driver/running/initial_data.h"
+#include "compiler/driver/running/machine.h"
+#include "compiler/driver/running/outputs.h"
+#include "compiler/driver/running/request.h"
+#include "compiler/driver/running/run_lines.h"
+#include "compiler/driver/spec/spec.h"
+#include "compiler/support/json_text.h"
+
+namespace halo::driver {
+
+namespace {
+
+// Half of the memory that is free, as other arrays need some, too.
+std::int64_t memory_for_snapshots() {
+    return static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2;
+}
+
+int choose_snapshots(const GradientArguments& arguments, std::int64_t steps, std::int64_t bytes) {
+    const std::int64_t most = std::max<std::int64_t>(steps, 1);
+    if (arguments.snapshots) return static_cast<int>(std::min(*arguments.snapshots, most));
+    const std::int64_t fitting = memory_for_snapshots() / std::max<std::int64_t>(bytes, 1);
+    return static_cast<int>(std::clamp<std::int64_t>(fitting, 1, most));
+}
+
+// The field of the adjoint that has the gradient with respect to a field of the spec.
+std::string gradient_field(const adjoint::Adjoint& made, const std::string& field) {
+    for (const adjoint::Adjoint::Gradient& each : made.gradients)
+        if (each.with == field && !each.is_number) return each.name;
+    std::vector<std::string> known;
+    for (const adjoint::Adjoint::Gradient& each : made.gradients)
+        if (!each.is_number) known.push_back(each.with);
+    refuse_usage(fmt::format("--save {}: that is no field of --with", field),
+                 known.empty() ? "gradients with respect to params are printed"
+                               : fmt::format("there are {}", fmt::join(known, ", ")));
+}
+
+std::vector<Output> gradient_outputs(const GradientArguments& arguments, const ir::Program& program,
+                                     const adjoint::Adjoint& made) {
+    std::vector<Output> outputs;
+    for (const std::string& text : arguments.save) {
+        const FileArgument argument = parse_file_argument(text, "--save", ".npy");
+        Output output;
+        const bool is_there =
+            std::ranges::any_of(program.fields,
+                                [&](const ir::Field& each) { return each.name == argument.field; }) ||
+            std::ranges::any_of(program.groups,
+                                [&](const ir::Group& each) { return each.name == argument.field; });
+        if (!is_there) gradient_field(made, argument.field);
+        output.field = find_fields(program, argument.field);
+        for (std::string& field : output.field.fields)
+            field = gradient_field(made, field);
+        output.path = argument.path;
+        for (const ir::Field& field : made.program.fields)
+            if (field.name == output.field.fields.front()) output.staggered = field.staggered;
+        outputs.push_back(std::move(output));
+    }
+    return outputs;
+}
+
+// Of the gradient's cells, so that there is something to see without a file.
+struct Summary {
+    std::string with;
+    double norm = 0, largest = 0;
+};
+
+std::vector<Summary> summaries(Engine& engine, const adjoint::Adjoint& made) {
+    std::vector<Summary> all;
+    for (const adjoint::Adjoint::Gradient& each : made.gradients) {
+        if (each.is_number) continue;
+        const FieldValues values = engine.download(each.name);
+        Summary summary{each.with, 0, 0};
+        for (std::int64_t i = 0; i < values.size(); ++i) {
+            const double value = values.at(i);
+            summary.norm += value * value;
+            // A value that is no number stays.
+            if (!(std::abs(value) <= summary.largest)) summary.largest = std::abs(value);
+        }
+        summary.norm = std::sqrt(summary.norm);
+        all.push_back(std::move(summary));
+    }
+    return all;
+}
+
+struct GradientReport {
+    const std::string& objective;
+    const GradientResult& result;
+    std::vector<Summary> fields;
+    std::int64_t steps = 0;
+    int snapshots = 0;
+    std::int64_t bytes = 0;  // of a snapshot
+    const std::vector<WrittenFile>& files;
+    std::int64_t done_again() const { return std::max<std::int64_t>(result.steps_forward - steps, 0); }
+};
+
+std::string gradient_words(const GradientReport& report) {
+    std::string text = fmt::format("{} = {:.17g}\n", report.objective, report.result.objective);
+    for (const auto& [name, value] : report.result.numbers)
+        text += fmt::format("  d/d{} = {:.17g}\n", name, value);
+    for (const Summary& each : report.fields)
+        text += fmt::format("  d/d{}: norm {:.6g}, largest {:.6g}\n", each.with, each.norm, each.largest);
+    text += fmt::format("{} step{} back in {:.3g} s; {} snapshot{} of {:.3g} MB, {} step{} done again\n",
+                        report.steps, report.steps == 1 ? "" : "s", report.result.seconds, report.snapshots,
+                        report.snapshots == 1 ? "" : "s", static_cast<double>(report.bytes) / 1e6,
+                        report.done_again(), report.done_again() == 1 ? "" : "s");
+    for (const WrittenFile& file : report.files)
+        text += fmt::format("  {}\n", file.path);
+    return text;
+}
+
+std::string gradient_json(const GradientReport& report) {
+    nlohmann::ordered_json json{{"objective", report.result.objective}};
+    for (const auto& [name, value] : report.result.numbers)
+        json["numbers"][name] = value;
+    for (const Summary& each : report.fields)
+        json["fields"][each.with] = {{"norm", each.norm}, {"largest", each.largest}};
+    json.update({{"steps", report.steps},
+                 {"steps_done_again", report.done_again()},
+                 {"snapshots", report.snapshots},
+                 {"snapshot_bytes", report.bytes},
+                 {"seconds", report.result.seconds}});
+    for (const WrittenFile& file : report.files)
+        json["files"].push_back(file.path);
+    return json_text(json);
+}
+
+void check_asked(const GradientArguments& arguments, const RunRequest& request) {
+    if (std::ranges::find(request.reductions, arguments.of) == request.reductions.end())
+        throw_unknown(request.name, "reduction", arguments.of, request.reductions);
+    if (request.steps < 1) refuse_usage("a gradient is of one step or more", "--steps says how many");
+    if (request.until)
+        refuse_usage("a gradient is of a fixed number of steps, and the run block has an `until`",
+                     "take the `until` out of it");
+}
+
+}  // namespace
+
+ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Console& console) {
+    if (ranks.count() > 1) refuse_usage("a gradient is computed by one process, and this run has several");
+    const CheckedSpec spec = read_run_spec(arguments.run, console);
+    const sema::AnalyzedStencil& stencil = choose_stencil(spec, arguments.run.run_name);
+    const ir::Program& program = stencil.program;
+    RunRequest request = make_request(arguments.run, spec, stencil, console);
+    check_asked(arguments, request);
+    adjoint::Adjoint made;
+    try {
+        made = adjoint::make_adjoint(program, {{arguments.of}, arguments.with, arguments.every_step});
+    } catch (const adjoint::RefusedError& refused) {
+        show_no_derivative(refused, spec.source, console);
+        return ExitCode::spec;
+    }
+    request.outputs = gradient_outputs(arguments, program, made);
+
+    std::string remark;
+    const std::unique_ptr<Machine> machine = open_machine(arguments.run.device, remark);
+    if (!remark.empty()) console.message("note: " + remark);
+    CodeOptions options;
+    options.strict_fp = arguments.run.strict_fp;
+    options.steps = request.steps;
+    if (arguments.every_step) options.watched = {arguments.of};
+    CodeOptions single = options;
+    single.single_steps = true;
+    single.watched.clear();
+    LoadTimings timings;
+    const std::unique_ptr<Engine> forward = machine->load(program, request.extent, options, timings);
+    const std::unique_ptr<Engine> backward = machine->load(made.program, request.extent, single, timings);
+    set_known_arguments(*forward, program, request);
+    set_known_arguments(*backward, made.program, request);
+    const sema::RunSpec* run_spec = spec.analysis.find_run(program.name);
+    const std::optional<ir::Program> no_init;
+    fill_initial_data(*forward, program, run_spec != nullptr ? run_spec->init : no_init, request, *machine);
+
+    const std::int64_t bytes = snapshot_bytes(*forward, program);
+    const int snapshots = choose_snapshots(arguments, request.steps, bytes);
+    const GradientPlan plan{program, made, arguments.of, arguments.every_step, request.steps, snapshots};
+    Progress progress(console, made.program.name, cell_count(request.extent), request.steps);
+    const GradientResult result = run_gradient(
+        *forward, *backward, plan, [&](std::int64_t left) { progress.update(request.steps - left); });
+    progress.clear();
+    Outputs outputs(request, ranks);
+    outputs.write(*backward, request.steps, true);
+    const GradientReport report{arguments.of, result, summaries(*backward, made), request.steps,
+                                snapshots,    bytes,  outputs.written()};
+    if (arguments.run.json) {
+        console.result(gradient_json(report));
+    } else if (!console.quiet()) {
+        console.result(gradient_words(report));
+    }
+    const bool is_finite =
+        std::isfinite(result.objective) &&
+        std::ranges::all_of(result.numbers, [](const auto& each) { return std::isfinite(each.second); }) &&
+        std::ranges::all_of(report.fields, [](const Summary& each) { return std::isfinite(each.largest); });
+    if (!is_finite)
+        throw CommandError(ExitCode::device, fmt::format("{} or its gradient is not finite", arguments.of),
+                           "haloc run says in which step numbers are no longer finite");
+    return ExitCode::ok;
+}
+
+}  // namespace halo::driver
