@@ -26,8 +26,8 @@ public:
         : given_(program), request_(request), result_(program), a_(result_), names_(program) {}
 
     ir::Program run() {
-        refuse_unsupported(given_);
         const Chosen chosen = choose(given_, request_);
+        refuse_unsupported(given_);
         result_.name = given_.name + "_tangent";
         result_.groups.clear();
         flatten_names();

@@ -1,0 +1,164 @@
+// haloc tangent, adjoint and gradient from outside.
+#include <fmt/format.h>
+
+#include <cstring>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "catch.h"
+#include "process.h"
+
+using halo::test::Folder;
+using halo::test::Outcome;
+using Report = nlohmann::json;
+
+namespace {
+
+// The spec that docs/gradients.md begins with.
+std::string example_of_page() {
+    std::ifstream file(HALO_SOURCE_DIR "/docs/gradients.md");
+    const std::string page{std::istreambuf_iterator<char>(file), {}};
+    const std::string fence = "```halo\n";
+    const std::size_t begin = page.find(fence) + fence.size();
+    return page.substr(begin, page.find("```\n", begin) - begin);
+}
+
+Report run_json(const Folder& folder, std::vector<std::string> arguments) {
+    arguments.insert(arguments.end(), {"--json", "-q"});
+    const Outcome outcome = folder.haloc(arguments);
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    return Report::parse(outcome.out);
+}
+
+double misfit_with(const Folder& folder, const std::string& option, const std::string& value) {
+    return run_json(
+        folder, {"run", "control.halo", "--device", "interpreter", option, value})["reductions"]["misfit"];
+}
+
+}  // namespace
+
+TEST_CASE("the gradient of the page's example is what two runs differ by") {
+    const Folder folder;
+    folder.write("control.halo", example_of_page());
+    const Report gradient = run_json(folder, {"gradient", "control.halo", "--of", "misfit", "--with",
+                                              "q,T,kappa", "--device", "interpreter", "--save", "q=dq.npy"});
+    CHECK(gradient["steps"] == 50);
+    const double slope =
+        (misfit_with(folder, "--set", "kappa=0.200001") - misfit_with(folder, "--set", "kappa=0.199999")) /
+        2e-6;
+    CHECK(gradient["numbers"]["kappa"].get<double>() == Approx(slope).epsilon(1e-7));
+    // One cell of the field, at x = 8, y = 9; the file has a header of 128 bytes.
+    const auto heated = [](double by) {
+        return fmt::format(
+            "q = 0.02 * exp(-((x - 8)^2 + (y - 8)^2) / 10) + (if idx(x) == 8 and idx(y) == 9 then {} else 0)",
+            by);
+    };
+    const double change =
+        (misfit_with(folder, "--init", heated(1e-5)) - misfit_with(folder, "--init", heated(-1e-5))) / 2e-5;
+    const std::string bytes = folder.read("dq.npy");
+    REQUIRE(bytes.size() == 128 + 8 * 20 * 16);
+    double cell = 0;
+    std::memcpy(&cell, bytes.data() + 128 + 8 * (8 + 20 * 9), sizeof cell);
+    CHECK(cell == Approx(change).epsilon(1e-7));
+}
+
+TEST_CASE("the gradient has the same bits for any number of snapshots") {
+    const Folder folder;
+    folder.write("control.halo", example_of_page());
+    const auto gradient = [&](const std::string& device, const std::string& snapshots, bool every_step) {
+        std::vector<std::string> arguments{"gradient",  "control.halo", "--of",   "misfit",      "--with",
+                                           "q,T,kappa", "--device",     device,   "--snapshots", snapshots,
+                                           "--save",    "q=q.npy",      "--save", "T=T.npy"};
+        if (every_step) arguments.emplace_back("--every-step");
+        Report report = run_json(folder, arguments);
+        const int done_again = report["steps_done_again"];
+        CHECK((done_again == 0) == (snapshots == "50"));
+        for (const char* key : {"seconds", "snapshots", "steps_done_again"})
+            report.erase(key);
+        return report.dump() + folder.read("q.npy") + folder.read("T.npy");
+    };
+    for (const bool every_step : {false, true}) {
+        const std::string all = gradient("interpreter", "50", every_step);
+        CHECK(gradient("interpreter", "1", every_step) == all);
+        CHECK(gradient("interpreter", "4", every_step) == all);
+    }
+#ifdef HALO_HAS_LLVM
+    const std::string all = gradient("cpu", "50", false);
+    CHECK(gradient("cpu", "3", false) == all);
+    CHECK(gradient("cpu", "17", false) == all);
+#endif
+}
+
+TEST_CASE("steps that read their number are done again as they were") {
+    const Folder folder;
+    folder.write("driven.halo",
+                 "stencil driven(x) {\n    param dt = 0.1, force = 2\n    field u: f64 { boundary mirror }\n"
+                 "    u[t+1] = u + dt * (laplacian(u) + force * sin(time) * u * (1 - u))\n"
+                 "    reduce R = sum(u[t+1]^2)\n}\n\nrun driven {\n    grid 17\n    steps 20\n    init u = x "
+                 "/ 20\n}\n");
+    const auto gradient = [&](const std::string& device, const std::string& snapshots) {
+        return run_json(folder, {"gradient", "driven.halo", "--of", "R", "--with", "force,u", "--every-step",
+                                 "--device", device, "--snapshots", snapshots});
+    };
+    const Report kept = gradient("interpreter", "20");
+    for (const char* snapshots : {"1", "3"})
+        CHECK(gradient("interpreter", snapshots)["numbers"] == kept["numbers"]);
+#ifdef HALO_HAS_LLVM
+    for (const char* snapshots : {"1", "3", "20"})
+        CHECK(gradient("cpu", snapshots)["numbers"]["force"].get<double>() ==
+              Approx(kept["numbers"]["force"].get<double>()).epsilon(1e-12));
+#endif
+}
+
+TEST_CASE("derived specs are specs in the usual layout") {
+    const Folder folder;
+    folder.write("control.halo", example_of_page());
+    for (const char* command : {"adjoint", "tangent"}) {
+        const Outcome made =
+            folder.haloc({command, "control.halo", "--of", "misfit", "--with", "q,T", "-o", "made.halo"});
+        INFO(made.err);
+        REQUIRE(made.code == 0);
+        CHECK(made.out.empty());
+        CHECK(folder.haloc({"check", "made.halo"}).code == 0);
+        CHECK(folder.haloc({"fmt", "--check", "made.halo"}).code == 0);
+    }
+    const Outcome printed = folder.haloc({"adjoint", "control.halo", "--of", "misfit", "--with", "q,T"});
+    CHECK(printed.out.find("# q_adj is the derivative with respect to q, after the last step.\n") !=
+          std::string::npos);
+}
+
+TEST_CASE("mistakes of derivatives have a place and a mend") {
+    const Folder folder;
+    folder.write("noisy.halo",
+                 "stencil noisy(x) {\n    field u: f64 { boundary clamp }\n    u[t+1] = u + random()\n"
+                 "    reduce R = sum(u)\n}\n\nrun noisy {\n    grid 8\n    steps 3\n    init u = x\n}\n");
+    const Outcome refused =
+        folder.haloc({"adjoint", "noisy.halo", "--of", "R", "--with", "u", "-o", "made.halo"});
+    CHECK(refused.code == 1);
+    CHECK(refused.err.find("noisy.halo:3:18:") != std::string::npos);
+    CHECK(refused.err.find("noise is not differentiated yet") != std::string::npos);
+    CHECK(refused.err.find("give it as an input") != std::string::npos);
+    CHECK(folder.read("made.halo").empty());
+    CHECK(folder.haloc({"gradient", "noisy.halo", "--of", "R", "--with", "u", "--device", "interpreter"})
+              .code == 1);
+
+    const Outcome unknown = folder.haloc({"tangent", "noisy.halo", "--of", "R", "--with", "v"});
+    CHECK(unknown.code == 2);
+    CHECK(unknown.err.find("there is no input, state or param `v`") != std::string::npos);
+
+    folder.write("control.halo", example_of_page());
+    const std::vector<std::string> gradient{"gradient", "control.halo", "--of",       "misfit", "--with",
+                                            "q",        "--device",     "interpreter"};
+    const auto code_with = [&](std::vector<std::string> more) {
+        std::vector<std::string> arguments = gradient;
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        return folder.haloc(arguments).code;
+    };
+    CHECK(code_with({"--save", "T=T.npy"}) == 2);
+    CHECK(code_with({"--steps", "0"}) == 2);
+    CHECK(code_with({"--snapshots", "0"}) == 2);
+    CHECK(folder.haloc({"gradient", "control.halo", "--of", "T", "--with", "q", "--device", "interpreter"})
+              .code == 2);
+}
