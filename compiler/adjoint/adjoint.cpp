@@ -297,7 +297,7 @@ private:
         const std::string& name = given_[field].name;
         const FieldId like = flow_.levels.at(field).front();
         if (given_[field].role == ir::Role::input) {
-            if (!varied_->has(like)) refuse_unneeded(given_[field].where, name);
+            if (!gather_.has(like)) refuse_unneeded(given_[field].where, name);
             const FieldId sum = add_field_like(a_, like, names_.take(name + "_adj"), ir::Role::state);
             assign(sum, a_.add(a_.read(sum), gather_.sum(like)), 1);
             result_.gradients.push_back({name, false, program_[sum].name});
