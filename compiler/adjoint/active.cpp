@@ -7,10 +7,11 @@ namespace halo::adjoint {
 using ir::FieldId;
 
 std::set<FieldId> dependent_fields(const ir::Program& program, const std::vector<Dependence>& step,
-                                   std::set<FieldId> sources, const std::set<ir::ParamId>& params) {
+                                   std::set<FieldId> sources, const std::set<ir::ParamId>& params,
+                                   const std::set<PointNumber>& numbers) {
     for (bool grows = true; grows;) {
         grows = false;
-        Varied varied(program, sources, params);
+        Varied varied(program, sources, params, numbers);
         for (const Dependence& each : step) {
             if (sources.contains(each.target)) continue;
             for (const ir::ExprId value : each.values)
@@ -39,9 +40,11 @@ bool Varied::operator()(ir::ExprId id) {
         const ir::Expr& expr = program_.exprs[i];
         const auto* access = std::get_if<ir::Access>(&expr.node);
         const auto* param = std::get_if<ir::ParamRef>(&expr.node);
+        const auto* number = std::get_if<ir::PointColumn>(&expr.node);
         const auto* select = std::get_if<ir::Select>(&expr.node);
-        bool varied =
-            (access && fields_.contains(access->field)) || (param && params_.contains(param->param));
+        bool varied = (access && fields_.contains(access->field)) ||
+                      (param && params_.contains(param->param)) ||
+                      (number && numbers_.contains({number->points, number->column}));
         if (select) {  // a condition lets no change through
             varied = varied_[select->then.index] || varied_[select->otherwise.index];
         } else {

@@ -10,6 +10,7 @@
 #include "compiler/adjoint/copy.h"
 #include "compiler/adjoint/flow.h"
 #include "compiler/adjoint/gather.h"
+#include "compiler/adjoint/needed.h"
 #include "compiler/adjoint/refusals.h"
 #include "compiler/ir/analysis.h"
 
@@ -20,37 +21,6 @@ using ir::FieldId;
 using ir::Scalar;
 
 namespace {
-
-// The program with the statements alone that what is asked for depends on.
-ir::Program needed_part(const ir::Program& program, const Request& request) {
-    const Chosen chosen = choose(program, request);
-    std::vector<Dependence> step;
-    for (const ir::Statement& statement : program.statements)
-        if (const auto* assign = std::get_if<ir::Assign>(&statement))
-            step.push_back({assign->target, ir::roots_of(statement)});
-    std::set<FieldId> results(chosen.results.begin(), chosen.results.end());
-    const auto is_chosen = [&](const ir::Statement& statement) {
-        const auto* reduce = std::get_if<ir::Reduce>(&statement);
-        return reduce != nullptr && std::ranges::find(chosen.reductions, reduce) != chosen.reductions.end();
-    };
-    for (const ir::Statement& statement : program.statements) {
-        if (!is_chosen(statement)) continue;
-        for (const std::uint32_t i : ir::reached_exprs(program, ir::roots_of(statement)))
-            if (const auto* access = std::get_if<ir::Access>(&program.exprs[i].node))
-                results.insert(access->field);
-    }
-    const std::set<FieldId> needed = needed_fields(program, step, results);
-    ir::Program part = program;
-    std::erase_if(part.statements, [&](const ir::Statement& statement) {
-        if (const auto* assign = std::get_if<ir::Assign>(&statement)) return !needed.contains(assign->target);
-        if (const auto* inject = std::get_if<ir::Inject>(&statement)) return !needed.contains(inject->target);
-        const auto* reduce = std::get_if<ir::Reduce>(&statement);
-        return reduce == nullptr || std::ranges::none_of(chosen.reductions, [&](const ir::Reduce* each) {
-                   return each->name == reduce->name;
-               });
-    });
-    return part;
-}
 
 class AdjointMaker {
 public:
@@ -66,19 +36,23 @@ public:
         refuse_unsupported(given_);
         chosen_ = choose(given_, request_);
         program_.name = given_.name + "_adjoint";
-        flow_ = make_flow(given_, chosen_.reductions, a_, names_);
+        flow_ = make_flow(given_, a_, names_);
         find_active();
         for (const auto& [field, levels] : flow_.levels)
             for (const FieldId level : levels)
                 gather_.set_undefined(level, free_faces(given_[field]));
         for (const Flow::Definition& each : flow_.definitions)
             gather_.set_undefined(each.field, free_faces(given_[each.source]));
-        for (const Flow::Definition& each : flow_.definitions)
+        for (const Flow::Definition& each : flow_.definitions) {
             assign(each.field, each.value, 0);
+            if (each.inject) program_.statements.emplace_back(*each.inject);
+        }
         add_adjoint_levels();
         seed_outputs();
         for (const Flow::Objective& each : flow_.objectives)
             seed_reduction(each);
+        for (const ir::Sample& each : flow_.samples)
+            seed_sample(each);
         for (std::size_t i = flow_.definitions.size(); i-- > 0;)
             go_back(flow_.definitions[i]);
         for (const auto& [field, parts] : parts_)
@@ -87,6 +61,9 @@ public:
             give_gradient(field);
         for (const ir::ParamId param : chosen_.params)
             give_gradient(param);
+        for (const PointNumber& number : chosen_.numbers)
+            if (!given_numbers_.contains(number))
+                refuse_unneeded(given_[number.first].where, name_of(number));
         finish();
         return std::move(result_);
     }
@@ -113,12 +90,18 @@ private:
         return flow_.last.contains(field) && given_[field].role == ir::Role::state;
     }
 
+    void add_read_fields(ExprId root, std::set<FieldId>& fields) const {
+        for (const std::uint32_t i : reached(root))
+            if (const auto* access = std::get_if<ir::Access>(&program_.exprs[i].node))
+                fields.insert(access->field);
+    }
+
     // What depends on `with` and is needed for `of`, in the fields of the flow. A state's levels depend on
     // what the step before has left.
     void find_active() {
         std::vector<Dependence> step;
         for (const Flow::Definition& each : flow_.definitions)
-            step.push_back({each.field, {each.value}});
+            step.push_back({each.field, {each.inject ? each.inject->value : each.value, each.value}});
         for (const auto& [field, levels] : flow_.levels) {
             if (!is_stepped(field)) continue;
             step.push_back({levels.front(), {a_.read(flow_.last.at(field))}});
@@ -131,13 +114,13 @@ private:
                 sources.insert(level);
         for (const FieldId field : chosen_.results)
             results.insert(flow_.last.at(field));
-        for (const Flow::Objective& each : flow_.objectives) {
-            for (const std::uint32_t i : reached(each.value))
-                if (const auto* access = std::get_if<ir::Access>(&program_.exprs[i].node))
-                    results.insert(access->field);
-        }
+        for (const Flow::Objective& each : flow_.objectives)
+            add_read_fields(each.value, results);
+        for (const ir::Sample& each : flow_.samples)
+            add_read_fields(each.value, results);
         const std::set<ir::ParamId> params(chosen_.params.begin(), chosen_.params.end());
-        const std::set<FieldId> changed = dependent_fields(program_, step, sources, params);
+        const std::set<PointNumber> numbers(chosen_.numbers.begin(), chosen_.numbers.end());
+        const std::set<FieldId> changed = dependent_fields(program_, step, sources, params, numbers);
         const std::set<FieldId> needed = needed_fields(program_, step, results);
         std::set<FieldId> active;
         std::ranges::set_intersection(changed, needed, std::inserter(active, active.end()));
@@ -148,7 +131,7 @@ private:
                 fmt::format("`{}` depends on what is named, and holds no real numbers", program_[field].name),
                 "make it a field of f32 or f64");
         }
-        varied_.emplace(program_, active, params);
+        varied_.emplace(program_, active, params, numbers);
     }
 
     std::vector<std::uint32_t> reached(ExprId root) const { return ir::reached_exprs(program_, {root}); }
@@ -194,7 +177,7 @@ private:
             const FieldId last = flow_.last.at(field);
             const std::string name = names_.take(given_[field].name + "_adj_given");
             const FieldId seed = add_field_like(a_, last, name, ir::Role::input);
-            result_.seeds.push_back({given_[field].name, false, name});
+            result_.seeds.push_back({given_[field].name, Adjoint::Kind::field, name});
             const Scalar type = program_[last].type;
             add_read(last, {}, {a_.as(in_its_steps(a_.number(1, Scalar::f64)), type), a_.read(seed), {}},
                      last);
@@ -206,14 +189,14 @@ private:
         param.name = names_.take(objective.name + "_adj");
         param.default_value = 1;
         const ir::ParamId seed{static_cast<std::uint32_t>(program_.params.size())};
-        result_.seeds.push_back({objective.name, true, param.name});
+        result_.seeds.push_back({objective.name, Adjoint::Kind::number, param.name});
         program_.params.push_back(std::move(param));
         ExprId weight = in_its_steps(a_.builder().param(seed));
         if (objective.square_root)
             weight = a_.div(weight, a_.mul(a_.number(2, Scalar::f64), norm(objective)));
         const Scalar type = program_[objective.value].type;
         const Term term{a_.as(weight, type), a_.number(1, type), objective.where};
-        pull_back_at(objective.value, term, place_of(objective));
+        pull_back_at(objective.value, term, place_of(objective.value));
     }
 
     // A norm's derivative is divided by the norm itself.
@@ -227,10 +210,10 @@ private:
         return a_.builder().add({Scalar::f64, ir::ReductionRef{{reductions_++}}, SourceRange{}});
     }
 
-    // A field that lies where the reduction's values do.
-    FieldId place_of(const Flow::Objective& objective) const {
+    // A field that lies where an expression does.
+    FieldId place_of(ExprId value) const {
         std::optional<FieldId> place;
-        for (const std::uint32_t i : reached(objective.value)) {
+        for (const std::uint32_t i : reached(value)) {
             const auto* access = std::get_if<ir::Access>(&program_.exprs[i].node);
             if (access == nullptr) continue;
             if (!place || access->offset == ir::Offset{}) place = access->field;
@@ -239,23 +222,117 @@ private:
     }
 
     void pull_back_at(ExprId value, const Term& seed, FieldId at) {
+        pull_back(a_, value, seed, *varied_,
+                  {[&](const ir::Access& access, const Term& term) {
+                       add_read(access.field, access.offset, term, at);
+                   },
+                   [&](ir::ParamId param, const Term& term) { add_to(param, gather_.at_cell(term), at); },
+                   [&](const ir::PointColumn&, const Term&) {}});
+    }
+
+    void add_to(ir::ParamId param, ExprId value, FieldId at) {
+        const ExprId here = a_.as(value, Scalar::f64);
+        auto& terms = param_terms_[param];
+        const auto same = std::ranges::find_if(terms, [&](const auto& each) {
+            return program_[each.first].staggered == program_[at].staggered;
+        });
+        if (same == terms.end()) {
+            terms.emplace_back(at, here);
+        } else {
+            same->second = a_.add(same->second, here);
+        }
+    }
+
+    // ---- points: what is injected is sampled backwards, and what is sampled is injected
+
+    std::string name_of(const PointNumber& number) const {
+        const ir::Points& points = program_[number.first];
+        const auto trace = static_cast<std::size_t>(number.second) - points.columns.size();
+        return points.name + "." + points.traces[trace].name;
+    }
+
+    int add_trace(ir::PointsId points, const std::string& name, bool sampled) {
+        ir::Points& declared = program_.points[points.index];
+        std::string own = name;
+        const auto is_taken = [&] {
+            return std::ranges::any_of(declared.traces, [&](const auto& each) { return each.name == own; });
+        };
+        for (int number = 2; is_taken(); ++number)
+            own = fmt::format("{}{}", name, number);
+        declared.traces.push_back({own, sampled});
+        return static_cast<int>(declared.traces.size()) - 1;
+    }
+
+    // A field that is 0 but for what `value` adds around points; it is read like another.
+    ExprId injected(ir::PointsId points, ExprId value, FieldId at) {
+        const FieldId field =
+            add_field_like(a_, at, names_.take(program_[points].name + "_share"), ir::Role::output);
+        const Scalar type = program_[value].type;
+        program_.fields[field.index].type = type;
+        program_.fields[field.index].storage = ir::natural_storage(type);
+        assign(field, a_.number(0, type), 0);
+        ir::Inject inject;
+        inject.target = field;
+        inject.points = points;
+        inject.value = value;
+        program_.statements.emplace_back(std::move(inject));
+        return a_.read(field);
+    }
+
+    // The trace's numbers are multiplied with those of another, which is given.
+    void seed_sample(const ir::Sample& sample) {
+        const ir::Points points = program_[sample.points];
+        const std::string& name = points.traces[static_cast<std::size_t>(sample.trace)].name;
+        const int trace = add_trace(sample.points, name + "_adj", false);
+        const std::string own = program_[sample.points].traces[static_cast<std::size_t>(trace)].name;
+        result_.seeds.push_back({points.name + "." + name, Adjoint::Kind::trace, points.name + "." + own});
+        const Scalar type = program_[sample.value].type;
+        const FieldId at = place_of(sample.value);
+        const ExprId weight = a_.builder().add(
+            {type, ir::PointColumn{sample.points, static_cast<int>(points.columns.size()) + trace},
+             SourceRange{}});
+        if (!(*varied_)(sample.value)) return;
+        pull_back_at(sample.value, {a_.number(1, type), injected(sample.points, weight, at), {}}, at);
+    }
+
+    // `whole`: the adjoint of the field that is injected into.
+    void go_back_through(const ir::Inject& inject, ExprId whole, FieldId at) {
+        const Term seed{
+            a_.number(1, program_[inject.value].type), a_.as(whole, program_[inject.value].type), {}};
+        const auto share = [&](const Term& term) {
+            return injected(inject.points, gather_.at_cell(term), at);
+        };
         pull_back(
-            a_, value, seed, *varied_,
-            [&](const ir::Access& access, const Term& term) {
-                add_read(access.field, access.offset, term, at);
-            },
-            [&](ir::ParamId param, const Term& term) {
-                const ExprId here = a_.as(gather_.at_cell(term), Scalar::f64);
-                auto& terms = param_terms_[param];
-                const auto same = std::ranges::find_if(terms, [&](const auto& each) {
-                    return program_[each.first].staggered == program_[at].staggered;
-                });
-                if (same == terms.end()) {
-                    terms.emplace_back(at, here);
-                } else {
-                    same->second = a_.add(same->second, here);
-                }
-            });
+            a_, inject.value, seed, *varied_,
+            {[&](const ir::Access& access, const Term& term) {
+                 const ExprId value = share(term);
+                 add_read(access.field, access.offset, {a_.number(1, program_[value].type), value, {}}, at);
+             },
+             [&](ir::ParamId param, const Term& term) { add_to(param, share(term), at); },
+             [&](const ir::PointColumn& number, const Term& term) { sample_back(inject, number, term); }});
+    }
+
+    void sample_back(const ir::Inject& inject, const ir::PointColumn& number, const Term& term) {
+        const ExprId value = gather_.at_cell(term);
+        const std::string name = name_of({number.points, number.column});
+        for (const std::uint32_t i : reached(value))
+            if (std::holds_alternative<ir::PointColumn>(program_.exprs[i].node))
+                throw RefusedError(
+                    inject.where,
+                    fmt::format(
+                        "`{}` is multiplied with numbers of its points: that is not differentiated yet",
+                        name),
+                    "let the trace have them in it");
+        ir::Sample sample;
+        sample.points = inject.points;
+        sample.trace = add_trace(inject.points, name.substr(name.find('.') + 1) + "_adj", true);
+        sample.value = value;
+        const ir::Points& points = program_[inject.points];
+        result_.gradients.push_back(
+            {name, Adjoint::Kind::trace,
+             points.name + "." + points.traces[static_cast<std::size_t>(sample.trace)].name});
+        program_.statements.emplace_back(std::move(sample));
+        given_numbers_.insert({number.points, number.column});
     }
 
     void go_back(const Flow::Definition& definition) {
@@ -274,6 +351,7 @@ private:
         }
         const Term seed{a_.number(1, program_[field].type), whole, {}};
         pull_back_at(definition.value, seed, field);
+        if (definition.inject) go_back_through(*definition.inject, whole, field);
     }
 
     void step_back(FieldId field, const std::vector<FieldId>& parts) {
@@ -300,14 +378,14 @@ private:
             if (!gather_.has(like)) refuse_unneeded(given_[field].where, name);
             const FieldId sum = add_field_like(a_, like, names_.take(name + "_adj"), ir::Role::state);
             assign(sum, a_.add(a_.read(sum), gather_.sum(like)), 1);
-            result_.gradients.push_back({name, false, program_[sum].name});
+            result_.gradients.push_back({name, Adjoint::Kind::field, program_[sum].name});
             return;
         }
         // At the start all levels of a state are equal to what it is given.
         const auto found = parts_.find(field);
         if (found == parts_.end()) refuse_unneeded(given_[field].where, name);
         if (found->second.size() == 1) {
-            result_.gradients.push_back({name, false, program_[found->second.front()].name});
+            result_.gradients.push_back({name, Adjoint::Kind::field, program_[found->second.front()].name});
             return;
         }
         const FieldId total = add_field_like(a_, like, names_.take(name + "_gradient"), ir::Role::output);
@@ -315,7 +393,7 @@ private:
         for (const FieldId part : found->second)
             sum = a_.add(sum, a_.read(part, 1));
         assign(total, sum, 0);
-        result_.gradients.push_back({name, false, program_[total].name});
+        result_.gradients.push_back({name, Adjoint::Kind::field, program_[total].name});
         results_.insert(program_[total].name);
     }
 
@@ -333,7 +411,7 @@ private:
             reduce.name = names_.take(name + "_gradient");
             reduce.value = a_.read(part, 1);
             program_.statements.emplace_back(reduce);
-            result_.gradients.push_back({name, true, reduce.name});
+            result_.gradients.push_back({name, Adjoint::Kind::number, reduce.name});
         }
     }
 
@@ -369,6 +447,7 @@ private:
     std::map<FieldId, std::vector<FieldId>> parts_;  // by state of the given program
     // By param: what its change adds at the cells of a field, one for each place in the cells.
     std::map<ir::ParamId, std::vector<std::pair<FieldId, ExprId>>> param_terms_;
+    std::set<PointNumber> given_numbers_;  // of which there is a gradient
     std::set<std::string> results_;
     std::uint32_t reductions_ = 0;
     Adjoint result_;

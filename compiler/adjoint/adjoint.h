@@ -1,6 +1,7 @@
 // The adjoint of a program: a program whose steps go backwards through those of the given one.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -34,19 +35,24 @@ struct Adjoint {
     };
     std::vector<Part> parts;
 
+    // What a name stands for: a field; a number, which is a param that is given or a reduction that is found;
+    // a trace of points (phones.seen), whose rows go backwards: the first is of the forward program's last
+    // step.
+    enum class Kind : std::uint8_t { field, number, trace };
+
     struct Gradient {
         std::string with;
-        bool is_number = false;  // of a param: the name of a reduction; else of a field
+        Kind kind = Kind::field;
         std::string name;
     };
-    std::vector<Gradient> gradients;  // in the order of the request; components one by one
+    std::vector<Gradient> gradients;  // components one by one; several of one `with` are added
 
     struct Seed {  // the derivative of the objective with respect to what is named in `of`
         std::string of;
-        bool is_number = false;  // a param, 1 by itself; else an input
-        std::string name;
+        Kind kind = Kind::field;
+        std::string name;  // a number is 1 by itself
     };
-    std::vector<Seed> seeds;  // of reductions and outputs; a state's adjoint is given at the start
+    std::vector<Seed> seeds;  // of reductions, outputs and traces; a state's adjoint is given at the start
 
     std::optional<std::string> steps;  // the param that is to be given the number of steps
 };

@@ -21,6 +21,8 @@ Names::Names(const ir::Program& program) {
         taken_.insert(param.name);
     for (const ir::Coef& coef : program.coefs)
         taken_.insert(coef.name);
+    for (const ir::Points& points : program.points)
+        taken_.insert(points.name);
     for (const ir::Field& field : program.fields)
         taken_.insert(field.name);
     for (const ir::Statement& statement : program.statements)
@@ -43,6 +45,7 @@ ir::Program frame_of(const ir::Program& program) {
     frame.name = program.name;
     frame.params = program.params;
     frame.coefs = program.coefs;
+    frame.points = program.points;
     frame.noise_seed = program.noise_seed;
     frame.axes = program.axes;
     Algebra algebra(frame);
@@ -126,8 +129,11 @@ void set_periodic(ir::Program& program, FieldId field, int axis) {
 
 namespace {
 
-FieldId target_of(const ir::Statement& statement) {
-    return std::get<ir::Assign>(statement).target;
+// The field that a statement gives values to.
+std::optional<FieldId> target_of(const ir::Statement& statement) {
+    if (const auto* assign = std::get_if<ir::Assign>(&statement)) return assign->target;
+    if (const auto* inject = std::get_if<ir::Inject>(&statement)) return inject->target;
+    return std::nullopt;
 }
 
 // By statement: whether it gives a result, or what such a statement reads.
@@ -135,9 +141,9 @@ std::vector<bool> needed_statements(const ir::Program& program, const std::set<s
     std::vector<bool> needed(program.statements.size()), read(program.fields.size());
     for (std::size_t i = program.statements.size(); i-- > 0;) {
         const ir::Statement& statement = program.statements[i];
-        const auto* assign = std::get_if<ir::Assign>(&statement);
-        needed[i] = assign == nullptr || program[assign->target].role == ir::Role::state ||
-                    read[assign->target.index] || results.contains(program[assign->target].name);
+        const std::optional<FieldId> target = target_of(statement);
+        needed[i] = !target || program[*target].role == ir::Role::state || read[target->index] ||
+                    results.contains(program[*target].name);
         if (!needed[i]) continue;
         for (const std::uint32_t e : ir::reached_exprs(program, ir::roots_of(statement)))
             if (const auto* access = std::get_if<ir::Access>(&program.exprs[e].node))
@@ -153,8 +159,8 @@ ir::Program without_unread(const ir::Program& program, const std::set<std::strin
     std::vector<bool> named(program.fields.size());
     for (std::size_t i = 0; i < needed.size(); ++i) {
         if (!needed[i]) continue;
-        if (std::holds_alternative<ir::Assign>(program.statements[i]))
-            named[target_of(program.statements[i]).index] = true;
+        if (const std::optional<FieldId> target = target_of(program.statements[i]))
+            named[target->index] = true;
         for (const std::uint32_t e : ir::reached_exprs(program, ir::roots_of(program.statements[i])))
             if (const auto* access = std::get_if<ir::Access>(&program.exprs[e].node))
                 named[access->field.index] = true;
@@ -177,6 +183,8 @@ ir::Program without_unread(const ir::Program& program, const std::set<std::strin
         ir::Statement statement = program.statements[i];
         if (auto* assign = std::get_if<ir::Assign>(&statement))
             assign->target = fields.at(assign->target.index);
+        if (auto* inject = std::get_if<ir::Inject>(&statement))
+            inject->target = fields.at(inject->target.index);
         ir::visit_roots(statement, [&](ExprId& root) { root = copy_expr(program, root, algebra, read); });
         result.statements.push_back(std::move(statement));
     }

@@ -21,7 +21,7 @@ private:
     std::set<std::string> taken_;
 };
 
-// A program with the axes, params and coefs of another, and nothing that is computed.
+// A program with the axes, params, coefs and points of another, and nothing that is computed.
 ir::Program frame_of(const ir::Program& program);
 
 // What stands in the place of a leaf; nullopt: a copy of it. Reads are always replaced.

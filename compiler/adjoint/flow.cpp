@@ -6,7 +6,6 @@
 
 #include "compiler/adjoint/request.h"
 #include "compiler/ir/analysis.h"
-#include "compiler/support/error.h"
 
 namespace halo::adjoint {
 
@@ -49,9 +48,8 @@ namespace {
 
 class FlowMaker {
 public:
-    FlowMaker(const ir::Program& program, const std::vector<const ir::Reduce*>& reductions, Algebra& to,
-              Names& names)
-        : from_(program), reductions_(reductions), a_(to), names_(names) {}
+    FlowMaker(const ir::Program& program, Algebra& to, Names& names)
+        : from_(program), a_(to), names_(names) {}
 
     Flow run() {
         for (std::uint32_t f = 0; f < from_.fields.size(); ++f) {
@@ -126,7 +124,9 @@ private:
     void refuse_kept_output(const ir::Assign& assign) const {
         const auto writes = std::ranges::count_if(from_.statements, [&](const ir::Statement& each) {
             const auto* other = std::get_if<ir::Assign>(&each);
-            return other != nullptr && other->target == assign.target;
+            const auto* inject = std::get_if<ir::Inject>(&each);
+            return (other != nullptr && other->target == assign.target) ||
+                   (inject != nullptr && inject->target == assign.target);
         });
         bool may_change = false;
         if (assign.condition) {
@@ -158,23 +158,34 @@ private:
         const ir::Role role = a_.reads_field(value) ? ir::Role::intermediate : ir::Role::output;
         const FieldId made = copy_field(from_, assign.target, a_, name, role, true);
         written_at_[assign.target] = made;
-        flow_.definitions.push_back({made, value, assign.target});
+        flow_.definitions.push_back({made, value, assign.target, std::nullopt});
     }
 
     void add(const ir::Reduce& reduce) {
-        if (std::ranges::find(reductions_, &reduce) == reductions_.end()) return;
         std::optional<ExprId> where = cells_of(a_, reduce.region, reduce.margins);
         if (reduce.condition) where = a_.both(where, copy(*reduce.condition));
         flow_.objectives.push_back({reduce.name, copy(reduce.value), where, reduce.square_root});
     }
 
-    template <class Other>
-    void add(const Other&) {
-        throw InternalError("a statement at points is differentiated");
+    void add(const ir::Inject& inject) {
+        const ExprId before = a_.read(written_at_.at(inject.target));
+        ir::Inject copied = inject;
+        copied.value = copy(inject.value);
+        const std::string& name = from_[inject.target].name;
+        const bool is_state = from_[inject.target].role == ir::Role::state;
+        copied.target = copy_field(from_, inject.target, a_, names_.take(is_state ? name + "_new" : name),
+                                   ir::Role::output, true);
+        copied.time = 0;
+        written_at_[inject.target] = copied.target;
+        flow_.definitions.push_back({copied.target, before, inject.target, copied});
+    }
+
+    void add(const ir::Sample& sample) {
+        flow_.samples.push_back(sample);
+        flow_.samples.back().value = copy(sample.value);
     }
 
     const ir::Program& from_;
-    const std::vector<const ir::Reduce*>& reductions_;
     Algebra& a_;
     Names& names_;
     std::map<FieldId, FieldId> written_at_;  // the last version
@@ -183,9 +194,8 @@ private:
 
 }  // namespace
 
-Flow make_flow(const ir::Program& program, const std::vector<const ir::Reduce*>& reductions, Algebra& to,
-               Names& names) {
-    return FlowMaker(program, reductions, to, names).run();
+Flow make_flow(const ir::Program& program, Algebra& to, Names& names) {
+    return FlowMaker(program, to, names).run();
 }
 
 }  // namespace halo::adjoint

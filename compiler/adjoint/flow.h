@@ -18,6 +18,8 @@ struct Flow {
         ir::FieldId field;
         ir::ExprId value;
         ir::FieldId source;  // of the given program
+        // Added to it around points. The field is then an output, as nothing is injected into a let.
+        std::optional<ir::Inject> inject;
     };
     std::vector<Definition> definitions;
     std::map<ir::FieldId, std::vector<ir::FieldId>>
@@ -31,12 +33,13 @@ struct Flow {
         bool square_root = false;
     };
     std::vector<Objective> objectives;
+    std::vector<ir::Sample> samples;   // those that are asked for
     std::optional<ir::ParamId> steps;  // the number of steps of the run; where the step's number is read
 };
 
-// `to` has the frame of `program`. Of `reductions` the values are kept as objectives.
-Flow make_flow(const ir::Program& program, const std::vector<const ir::Reduce*>& reductions, Algebra& to,
-               Names& names);
+// `to` has the frame of `program`. Its reductions become objectives; all of its reductions and samples are
+// asked for.
+Flow make_flow(const ir::Program& program, Algebra& to, Names& names);
 
 // idx and len say that the cell is one of the region, and outside of the margins. nullopt: all are.
 std::optional<ir::ExprId> cells_of(Algebra& algebra, const ir::Region& region, const ir::Margins& margins);

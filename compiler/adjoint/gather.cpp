@@ -16,9 +16,7 @@ class PullBack {
 public:
     PullBack(Algebra& algebra, Varied& varied) : a_(algebra), varied_(varied) {}
 
-    void run(ExprId root, const Term& seed,
-             const std::function<void(const ir::Access&, const Term&)>& on_read,
-             const std::function<void(ir::ParamId, const Term&)>& on_param) {
+    void run(ExprId root, const Term& seed, const PullBackCalls& calls) {
         if (!varied_(root)) return;
         terms_[root.index] = {seed};
         while (!terms_.empty()) {  // users come after their operands
@@ -29,10 +27,13 @@ public:
             const ir::Expr expr = a_.program()[id];
             if (const auto* access = std::get_if<ir::Access>(&expr.node)) {
                 for (const Term& term : terms)
-                    on_read(*access, term);
+                    calls.on_read(*access, term);
             } else if (const auto* param = std::get_if<ir::ParamRef>(&expr.node)) {
                 for (const Term& term : terms)
-                    on_param(param->param, term);
+                    calls.on_param(param->param, term);
+            } else if (const auto* number = std::get_if<ir::PointColumn>(&expr.node)) {
+                for (const Term& term : terms)
+                    calls.on_number(*number, term);
             } else {
                 pass_on(id, terms);
             }
@@ -108,10 +109,8 @@ private:
 
 }  // namespace
 
-void pull_back(Algebra& algebra, ExprId root, const Term& seed, Varied& varied,
-               const std::function<void(const ir::Access&, const Term&)>& on_read,
-               const std::function<void(ir::ParamId, const Term&)>& on_param) {
-    PullBack(algebra, varied).run(root, seed, on_read, on_param);
+void pull_back(Algebra& algebra, ExprId root, const Term& seed, Varied& varied, const PullBackCalls& calls) {
+    PullBack(algebra, varied).run(root, seed, calls);
 }
 
 void Gather::add(FieldId field, const ir::Offset& offset, const Term& term, FieldId at) {

@@ -22,11 +22,15 @@ struct Term {
     std::optional<ir::ExprId> where;
 };
 
-// Goes through an expression backwards, from `seed`, what a change of it adds. Calls on_read and on_param for
-// what is read in it and varies, with what a change of that adds at the cell of the expression.
+// Goes through an expression backwards, from `seed`, what a change of it adds. Calls back for what is read in
+// it and varies, with what a change of that adds at the cell of the expression.
+struct PullBackCalls {
+    std::function<void(const ir::Access&, const Term&)> on_read;
+    std::function<void(ir::ParamId, const Term&)> on_param;
+    std::function<void(const ir::PointColumn&, const Term&)> on_number;  // of expressions at points
+};
 void pull_back(Algebra& algebra, ir::ExprId root, const Term& seed, Varied& varied,
-               const std::function<void(const ir::Access&, const Term&)>& on_read,
-               const std::function<void(ir::ParamId, const Term&)>& on_param);
+               const PullBackCalls& calls);
 
 // The adjoints of fields, term by term, while the statements that read them are gone through backwards.
 class Gather {

@@ -31,12 +31,6 @@ void refuse_expr(const ir::Program& program, const ir::Expr& expr) {
 }
 
 void refuse_statement(const ir::Program& program, const ir::Statement& statement) {
-    if (const auto* inject = std::get_if<ir::Inject>(&statement))
-        refuse(inject->where, "points are not differentiated yet",
-               "give what they inject as an input that is added in the cells");
-    if (const auto* sample = std::get_if<ir::Sample>(&statement))
-        refuse(sample->where, "points are not differentiated yet",
-               "weigh the cells by an input in a `reduce`, as in `sum(mask * (u - seen)^2)`");
     const auto* assign = std::get_if<ir::Assign>(&statement);
     if (assign != nullptr && assign->sweep)
         refuse(assign->where, "a sweep along an axis is not differentiated yet",
@@ -66,6 +60,34 @@ void refuse_integers(const ir::Field& field) {
            "name fields of f32 or f64");
 }
 
+// A trace or number of points by its name, shots.wavelet.
+std::optional<PointNumber> find_point_number(const ir::Program& program, const std::string& name) {
+    for (std::uint32_t p = 0; p < program.points.size(); ++p) {
+        const ir::Points& points = program.points[p];
+        std::vector<std::string> names = points.columns;
+        for (const ir::Points::Trace& trace : points.traces)
+            names.push_back(trace.name);
+        for (std::size_t i = 0; i < names.size(); ++i)
+            if (points.name + "." + names[i] == name)
+                return PointNumber{ir::PointsId{p}, static_cast<int>(i)};
+    }
+    return std::nullopt;
+}
+
+void choose_number(const ir::Program& program, const std::string& name, const PointNumber& number,
+                   Chosen& chosen) {
+    const ir::Points& points = program[number.first];
+    const int trace = number.second - static_cast<int>(points.columns.size());
+    if (trace < 0)
+        refuse(points.where,
+               fmt::format("`{}` is a number of each point: that is not differentiated yet", name),
+               "name a trace that is injected");
+    if (points.traces[static_cast<std::size_t>(trace)].sampled)
+        refuse(points.where, fmt::format("`{}` is sampled in each step, so nothing depends on it", name),
+               "name a trace that is injected");
+    chosen.numbers.push_back(number);
+}
+
 void choose_with(const ir::Program& program, const std::string& name, Chosen& chosen) {
     if (const auto param = find(program.params, name)) {
         const ir::Param& found = program.params[*param];
@@ -78,6 +100,8 @@ void choose_with(const ir::Program& program, const std::string& name, Chosen& ch
     if (const auto coef = find(program.coefs, name))
         refuse(program.coefs[*coef].where, "the weights of a `param coef` are not differentiated yet",
                "write the weights as params");
+    if (const auto number = find_point_number(program, name))
+        return choose_number(program, name, *number, chosen);
     const std::vector<ir::FieldId> fields = fields_of(program, name);
     std::vector<std::string> known;
     for (const ir::Field& field : program.fields)
@@ -115,6 +139,15 @@ void choose_of(const ir::Program& program, const std::string& name, Chosen& chos
             refuse(reduce->where, fmt::format("`{}` is a whole number, so it has no derivative", name),
                    "reduce real numbers");
         chosen.reductions.push_back(reduce);
+        return;
+    }
+    for (const ir::Statement& statement : program.statements) {
+        const auto* sample = std::get_if<ir::Sample>(&statement);
+        if (sample == nullptr) continue;
+        const ir::Points& points = program[sample->points];
+        known.push_back(points.name + "." + points.traces[static_cast<std::size_t>(sample->trace)].name);
+        if (known.back() != name) continue;
+        chosen.samples.push_back(sample);
         return;
     }
     const std::vector<ir::FieldId> fields = fields_of(program, name);

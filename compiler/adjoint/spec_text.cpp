@@ -43,6 +43,7 @@ public:
         put("stencil {}({}) {{\n", program_.name, axes);
         write_params();
         write_axes();
+        write_points();
         for (std::uint32_t f = 0; f < program_.fields.size(); ++f)
             if (program_.fields[f].role != ir::Role::intermediate) write_field({f});
         put("\n");
@@ -85,6 +86,7 @@ private:
         if (const auto* access = std::get_if<ir::Access>(&expr.node)) return read(*access);
         if (const auto* coef = std::get_if<ir::CoefElement>(&expr.node)) return element(*coef);
         if (const auto* reduction = std::get_if<ir::ReductionRef>(&expr.node)) return name_of(*reduction);
+        if (const auto* number = std::get_if<ir::PointColumn>(&expr.node)) return name_of(*number);
         if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) return half_position(*binary);
         if (const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node)) return position(*coordinate);
         const auto* call = std::get_if<ir::Call>(&expr.node);
@@ -126,6 +128,13 @@ private:
             rest /= count;
         }
         return fmt::format("{}[{}]", coef.name, inside);
+    }
+
+    std::string name_of(const ir::PointColumn& number) const {
+        const ir::Points& points = program_[number.points];
+        const auto column = static_cast<std::size_t>(number.column);
+        if (column < points.columns.size()) return points.name + "." + points.columns[column];
+        return fmt::format("{}.{}[t]", points.name, points.traces[column - points.columns.size()].name);
     }
 
     std::string name_of(const ir::ReductionRef& reference) const {
@@ -214,6 +223,20 @@ private:
         for (int i = coef.low[dimension]; i <= coef.high[dimension]; ++i)
             inside += (inside.empty() ? "" : ", ") + list(coef, dimension + 1, next);
         return "[" + inside + "]";
+    }
+
+    void write_points() {
+        std::set<std::uint32_t> used;
+        for (const ir::Statement& statement : program_.statements) {
+            if (const auto* inject = std::get_if<ir::Inject>(&statement)) used.insert(inject->points.index);
+            if (const auto* sample = std::get_if<ir::Sample>(&statement)) used.insert(sample->points.index);
+        }
+        for (const std::uint32_t i : used) {
+            const ir::Points& points = program_.points[i];
+            const bool is_linear = points.interpolation == ir::Interpolation::linear;
+            put("    points {}: {}\n", points.name,
+                is_linear ? "linear" : fmt::format("sinc {}", points.radius));
+        }
     }
 
     void write_axes() {
@@ -371,9 +394,20 @@ private:
         named_.clear();
     }
 
-    template <class Other>
-    void write(const Other&) {
-        throw InternalError("a statement at points is written");
+    void write(const ir::Inject& inject) {
+        const ir::Field& field = program_[inject.target];
+        set_place(field);
+        root_ = inject.value;
+        put("    inject {}{} at {} += {}\n", field.name, inject.time == 1 ? "[t+1]" : "",
+            program_[inject.points].name, text_of(inject.value));
+        root_.reset();
+    }
+
+    void write(const ir::Sample& sample) {
+        place_ = {};
+        const ir::Points& points = program_[sample.points];
+        put("    sample {} at {} into {}.{}[t]\n", text_of(sample.value), points.name, points.name,
+            points.traces[static_cast<std::size_t>(sample.trace)].name);
     }
 
     // A reduction is where its fields are.

@@ -8,7 +8,7 @@
 
 namespace halo::adjoint {
 
-// `comment`: lines above the stencil. Of programs without groups, tables, points, noise and sweeps. Throws
+// `comment`: lines above the stencil. Of programs without groups, tables, noise and sweeps. Throws
 // RefusedError for a boundary that has no words.
 std::string spec_text(const ir::Program& program, const std::string& comment);
 

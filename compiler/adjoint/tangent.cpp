@@ -11,7 +11,6 @@
 #include "compiler/adjoint/partials.h"
 #include "compiler/adjoint/refusals.h"
 #include "compiler/ir/analysis.h"
-#include "compiler/support/error.h"
 
 namespace halo::adjoint {
 
@@ -35,9 +34,15 @@ public:
         for (const ir::Statement& statement : given_.statements)
             if (const auto* assign = std::get_if<ir::Assign>(&statement))
                 step.push_back({assign->target, {assign->value}});
+        for (const ir::Statement& statement : given_.statements)
+            if (const auto* inject = std::get_if<ir::Inject>(&statement))
+                step.push_back({inject->target, {inject->value}});
         const std::set<ir::ParamId> params(chosen.params.begin(), chosen.params.end());
         const std::set<FieldId> sources(chosen.fields.begin(), chosen.fields.end());
-        varied_.emplace(result_, dependent_fields(given_, step, sources, params), params);
+        const std::set<PointNumber> numbers(chosen.numbers.begin(), chosen.numbers.end());
+        varied_.emplace(result_, dependent_fields(given_, step, sources, params, numbers), params, numbers);
+        for (const auto& [points, column] : chosen.numbers)
+            add_number(points, column);
         for (const ir::ParamId param : chosen.params)
             add_param(param);
         for (std::uint32_t f = 0; f < given_.fields.size(); ++f)
@@ -64,6 +69,18 @@ private:
         result_.params.push_back(std::move(dot));
     }
 
+    int add_trace(ir::PointsId points, const std::string& like, bool sampled) {
+        ir::Points& declared = result_.points[points.index];
+        declared.traces.push_back({like + "_dot", sampled});
+        return static_cast<int>(declared.traces.size()) - 1;
+    }
+
+    void add_number(ir::PointsId points, int column) {
+        const int columns = static_cast<int>(result_[points].columns.size());
+        const std::string like = result_[points].traces[static_cast<std::size_t>(column - columns)].name;
+        number_dots_[{points, column}] = columns + add_trace(points, like, false);
+    }
+
     void add_field(FieldId field) {
         const ir::Field given = result_[field];
         if (!ir::is_real(given.type))
@@ -87,6 +104,9 @@ private:
             result = a_.read(dots_.at(access->field), access->time, access->offset);
         } else if (const auto* param = std::get_if<ir::ParamRef>(&expr.node)) {
             result = a_.builder().param(param_dots_.at(param->param));
+        } else if (const auto* number = std::get_if<ir::PointColumn>(&expr.node)) {
+            const int column = number_dots_.at({number->points, number->column});
+            result = a_.builder().add({expr.type, ir::PointColumn{number->points, column}, expr.where});
         } else {
             result = sum_of_partials(root);
         }
@@ -166,9 +186,25 @@ private:
         result_.statements.emplace_back(std::move(change));
     }
 
-    template <class Other>
-    void add(const Other&) {
-        throw InternalError("a statement at points is differentiated");
+    void add(const ir::Inject& inject) {
+        result_.statements.emplace_back(inject);
+        const std::optional<ExprId> rate = dot(inject.value);
+        if (!rate) return;
+        ir::Inject change = inject;
+        change.target = dots_.at(inject.target);
+        change.value = *rate;
+        result_.statements.emplace_back(std::move(change));
+    }
+
+    void add(const ir::Sample& sample) {
+        result_.statements.emplace_back(sample);
+        const std::optional<ExprId> rate = dot(sample.value);
+        if (!rate) return;
+        ir::Sample change = sample;
+        const auto trace = static_cast<std::size_t>(sample.trace);
+        change.trace = add_trace(sample.points, given_[sample.points].traces[trace].name, true);
+        change.value = *rate;
+        result_.statements.emplace_back(std::move(change));
     }
 
     const ir::Program& given_;
@@ -179,6 +215,7 @@ private:
     std::optional<Varied> varied_;
     std::map<FieldId, FieldId> dots_;
     std::map<ir::ParamId, ir::ParamId> param_dots_;
+    std::map<PointNumber, int> number_dots_;
     std::map<std::uint32_t, ExprId> known_;
     std::uint32_t reductions_ = 0;
 };

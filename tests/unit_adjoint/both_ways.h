@@ -70,6 +70,8 @@ inline double dot(const Values& a, const Values& b, double& size) {
 }
 
 class BothWaysRun {
+    using Kind = adjoint::Adjoint::Kind;
+
 public:
     // `tangent` and `adjoint` are those of the program, or what became of their text.
     BothWaysRun(const ir::Program& program, const adjoint::Request& request, const ir::Program& tangent,
@@ -79,6 +81,7 @@ public:
           adjoint_(adjoint),
           start_(start),
           steps_(steps),
+          extent_(extent),
           tangent_program_(tangent),
           tangent_(tangent, extent, ir::Arithmetic::f64),
           backwards_(adjoint.program, extent, ir::Arithmetic::f64) {
@@ -88,6 +91,7 @@ public:
 
     BothWays run() {
         set_params();
+        set_points();
         for (const ir::Field& field : program_.fields)
             if (field.role == ir::Role::input || field.role == ir::Role::state) fill(field);
         for (int step = 0; step < steps_; ++step) {
@@ -95,6 +99,7 @@ public:
             tangent_.step();
             if (request_.every_step || step + 1 == steps_) add_results(step + 1 == steps_);
         }
+        add_traces();
         go_back();
         return result_;
     }
@@ -138,6 +143,89 @@ private:
         }
     }
 
+    // ---- points: three in each set, of two cells each
+
+    static constexpr std::size_t kPoints = 3;
+
+    static const ir::Points* find_points(const ir::Program& program, const std::string& name) {
+        for (const ir::Points& points : program.points)
+            if (points.name == name) return &points;
+        return nullptr;
+    }
+    static bool has_trace(const ir::Program& program, const std::string& points, const std::string& name) {
+        const ir::Points* found = find_points(program, points);
+        return found &&
+               std::ranges::any_of(found->traces, [&](const auto& each) { return each.name == name; });
+    }
+    static bool has_column(const ir::Program& program, const std::string& points, const std::string& name) {
+        const ir::Points* found = find_points(program, points);
+        return found && std::ranges::find(found->columns, name) != found->columns.end();
+    }
+    Values rows(const std::string& name) const {
+        return numbers(name, static_cast<std::size_t>(steps_) * kPoints, start_.seed);
+    }
+    static Values backwards(const Values& rows) {
+        Values result;
+        for (std::size_t row = rows.size() / kPoints; row-- > 0;)
+            result.insert(result.end(), rows.begin() + static_cast<std::ptrdiff_t>(row * kPoints),
+                          rows.begin() + static_cast<std::ptrdiff_t>((row + 1) * kPoints));
+        return result;
+    }
+    static void set_rows(ir::Interpreter& interpreter, const ir::Program& program, const std::string& points,
+                         const std::string& trace, const Values& rows) {
+        if (has_trace(program, points, trace)) interpreter.set_trace(points, trace, rows);
+    }
+
+    void set_points() {
+        for (const ir::Points& points : program_.points) {
+            std::vector<std::vector<ir::PointWeight>> touched(kPoints);
+            const Values places = numbers(points.name, 4 * kPoints, start_.seed);
+            for (std::size_t i = 0; i < 2 * kPoints; ++i) {
+                ir::PointWeight weight{{}, places[2 * i]};
+                for (std::size_t axis = 0; axis < extent_.size(); ++axis)
+                    weight.cell[axis] =
+                        static_cast<std::int32_t>(
+                            std::abs(places[2 * i + 1] * 997 + static_cast<double>(axis * i)) + 1) %
+                        static_cast<std::int32_t>(extent_[axis]);
+                touched[i / 2].push_back(weight);
+            }
+            if (find_points(tangent_program_, points.name)) tangent_.set_points(points.name, touched);
+            if (find_points(adjoint_.program, points.name)) backwards_.set_points(points.name, touched);
+            for (const std::string& column : points.columns) {
+                const Values values = numbers(points.name + column, kPoints, start_.seed);
+                if (has_column(tangent_program_, points.name, column))
+                    tangent_.set_column(points.name, column, values);
+                if (has_column(adjoint_.program, points.name, column))
+                    backwards_.set_column(points.name, column, values);
+            }
+            for (const ir::Points::Trace& trace : points.traces) {
+                if (trace.sampled) continue;
+                const std::string name = points.name + "." + trace.name;
+                set_rows(tangent_, tangent_program_, points.name, trace.name, rows(name));
+                set_rows(backwards_, adjoint_.program, points.name, trace.name, backwards(rows(name)));
+                if (is_asked(request_.with, name))
+                    set_rows(tangent_, tangent_program_, points.name, trace.name + "_dot", rows("x" + name));
+            }
+        }
+    }
+
+    void add_traces() {
+        for (const ir::Points& points : program_.points) {
+            for (const ir::Points::Trace& trace : points.traces) {
+                const std::string name = points.name + "." + trace.name;
+                const std::string dotted = trace.name + "_dot";
+                if (!trace.sampled || !is_asked(request_.of, name)) continue;
+                if (!has_trace(tangent_program_, points.name, dotted)) continue;
+                result_.forward += dot(tangent_.trace(points.name, dotted), rows("y" + name), result_.size);
+            }
+        }
+    }
+
+    static std::pair<std::string, std::string> parts(const std::string& name) {
+        const std::size_t dot = name.find('.');
+        return {name.substr(0, dot), name.substr(dot + 1)};
+    }
+
     void fill(const ir::Field& field) {
         for (int time = 0; time >= -field.history; --time) {
             tangent_.field(plain(field.name), time) = start_.of(field.name, time, count_);
@@ -179,11 +267,15 @@ private:
 
     void go_back() {
         for (const adjoint::Adjoint::Seed& seed : adjoint_.seeds) {
-            if (seed.is_number && has_param(adjoint_.program, seed.name))
+            if (seed.kind == Kind::number && has_param(adjoint_.program, seed.name))
                 backwards_.set_param(seed.name, number("y" + seed.of));
-            if (!seed.is_number && has_field(adjoint_.program, seed.name))
+            if (seed.kind == Kind::field && has_field(adjoint_.program, seed.name))
                 backwards_.field(seed.name) = weights(seed.of);
         }
+        for (const adjoint::Adjoint::Seed& seed : adjoint_.seeds)
+            if (seed.kind == Kind::trace)
+                set_rows(backwards_, adjoint_.program, parts(seed.name).first, parts(seed.name).second,
+                         backwards(rows("y" + seed.of)));
         if (adjoint_.steps && has_param(adjoint_.program, *adjoint_.steps))
             backwards_.set_param(*adjoint_.steps, steps_);
         for (const adjoint::Adjoint::Part& part : adjoint_.parts)
@@ -199,7 +291,11 @@ private:
                 result_.backward +=
                     dot(backwards_.field(part.field), direction(part.state, part.time), result_.size);
         for (const adjoint::Adjoint::Gradient& gradient : adjoint_.gradients) {
-            if (gradient.is_number) {
+            if (gradient.kind == Kind::trace) {
+                const auto [points, trace] = parts(gradient.name);
+                result_.backward +=
+                    dot(backwards_.trace(points, trace), backwards(rows("x" + gradient.with)), result_.size);
+            } else if (gradient.kind == Kind::number) {
                 const double term = backwards_.reduction(gradient.name) * number("x" + gradient.with);
                 result_.backward += term;
                 result_.size += std::abs(term);
@@ -221,6 +317,7 @@ private:
     const adjoint::Adjoint& adjoint_;
     Start start_;
     int steps_;
+    Extent extent_;
     std::size_t count_ = 1;
     const ir::Program& tangent_program_;
     ir::Interpreter tangent_, backwards_;

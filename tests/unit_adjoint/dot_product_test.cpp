@@ -187,3 +187,31 @@ TEST_CASE("levels, stages, staggered fields, masks and reductions are transposed
         test::check_transposed(spec.program(), {{"R", "S"}, {"u"}}, grids, 1);
     }
 }
+
+TEST_CASE("what is injected is sampled backwards, and what is sampled is injected") {
+    const std::vector<Extent> grids{{1, 1, 1}, {3, 2, 1}, {8, 6, 1}};
+    const Analyzed spec = stencil(
+        "param dt = 0.1, h = 2\nfield v: f64\nfield p: f64 { boundary x mirror, y fixed 0 }\n"
+        "points shots, phones: sinc 2\n"
+        "p[t+1] = 2*p - p[t-1] + (v * dt)^2 * laplacian(p)\n"
+        "inject p[t+1] at shots += (v * dt / h)^2 * shots.wavelet[t]\n"
+        "let twice = p[t+1]^2\n"
+        "sample p at phones into phones.seen[t]\n"
+        "sample twice * v at shots into shots.felt[t]\n"
+        "reduce R = sum(p[t+1]^2)");
+    for (const std::vector<std::string>& of : std::vector<std::vector<std::string>>{
+             {"phones.seen"}, {"shots.felt"}, {"R"}, {"R", "phones.seen", "shots.felt", "p"}}) {
+        INFO(of.front());
+        test::check_transposed(spec.program(), {of, {"p", "v", "shots.wavelet", "dt"}}, grids, 4);
+        test::check_transposed(spec.program(), {of, {"v"}}, grids, 3);
+    }
+    SECTION("a number of each point, and a trace that is squared") {
+        const Analyzed other = stencil(
+            "field u, g: f64 { boundary clamp }\npoints a: linear\n"
+            "u[t+1] = u + 0.1 * laplacian(u)\ninject u[t+1] at a += u * a.gain * a.force[t]\n"
+            "g = u[t+1, x-1]\ninject g at a += u * a.push[t]\nreduce R = sum(g * u)");
+        test::check_transposed(other.program(), {{"R", "g"}, {"u", "a.push"}}, grids, 3);
+        CHECK_THROWS_AS(adjoint::make_adjoint(other.program(), {{"R"}, {"a.force"}}), adjoint::RefusedError);
+        CHECK_THROWS_AS(adjoint::make_adjoint(other.program(), {{"R"}, {"a.gain"}}), adjoint::RefusedError);
+    }
+}

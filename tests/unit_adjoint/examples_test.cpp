@@ -13,7 +13,6 @@ namespace {
 
 // What is in the way, by example.
 const std::map<std::string, std::string> kRefused{
-    {"acoustic2d", "points are not differentiated yet"},
     {"burgers2d", "a statement that reads a reduction is not differentiated yet"},
     {"cahn_hilliard_cook", "noise is not differentiated yet: it would be drawn again on the way back"},
     {"column_diffusion", "a sweep along an axis is not differentiated yet"},
@@ -21,7 +20,6 @@ const std::map<std::string, std::string> kRefused{
     {"heat2d_adi", "a sweep along an axis is not differentiated yet"},
     {"mri_fhd", "sums over tables are not differentiated yet"},
     {"schroedinger_cn", "a sweep along an axis is not differentiated yet"},
-    {"shot3d", "points are not differentiated yet"},
 };
 
 bool is_named(const ir::Field& field, bool as_result) {

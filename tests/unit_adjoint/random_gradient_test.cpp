@@ -21,10 +21,11 @@ namespace {
 
 constexpr double kRounding = 2e-12;  // of the sum of the absolute terms
 
-test::RandomProgram random_case(std::uint64_t seed) {
+test::RandomProgram random_case(std::uint64_t seed, bool points) {
     test::GeneratorOptions options;
     options.functions = seed % 2 == 0;
     options.max_cells = 400;
+    options.points = points;
     return test::random_program(seed, options);
 }
 
@@ -40,6 +41,9 @@ adjoint::Request request_of(const ir::Program& program, std::uint64_t seed) {
     for (const ir::Statement& statement : program.statements)
         if (const auto* reduce = std::get_if<ir::Reduce>(&statement))
             if (reduce->op == ir::ReduceOp::sum) request.of.push_back(reduce->name);
+    for (const ir::Points& points : program.points)
+        for (const ir::Points::Trace& trace : points.traces)
+            (trace.sampled ? request.of : request.with).push_back(points.name + "." + trace.name);
     for (const char* param : {"p", "q", "k"})
         for (const ir::Param& each : program.params)
             if (each.name == param) request.with.emplace_back(param);
@@ -98,7 +102,7 @@ TEST_CASE("random programs: the adjoint is the transposed tangent") {
     int accepted = 0, written = 0;
     std::map<std::string, int> refusals;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
-        const test::RandomProgram source = random_case(seed);
+        const test::RandomProgram source = random_case(seed, seed % 2 == 0);
         const ir::Program program = test::analyze_text(source.text());
         adjoint::Request request = request_of(program, seed);
         const std::optional<adjoint::Adjoint> made = make_adjoint(program, request, refusals);
@@ -190,7 +194,7 @@ TEST_CASE("random programs: the tangent is what differences tend to") {
     int compared = 0, kinks = 0;
     std::map<std::string, int> refusals;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
-        const test::RandomProgram source = random_case(seed);
+        const test::RandomProgram source = random_case(seed, false);
         const ir::Program program = test::analyze_text(source.text());
         adjoint::Request request = request_of(program, seed);
         const std::optional<adjoint::Adjoint> made = make_adjoint(program, request, refusals);

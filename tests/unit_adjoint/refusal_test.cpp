@@ -44,8 +44,10 @@ TEST_CASE("constructs without a derivative") {
               .find("sweep") != std::string::npos);
     CHECK(refusal(kField + "reduce m = max(u)\nu[t+1] = u / m", request)
               .starts_with("a statement that reads a reduction is not differentiated yet"));
-    CHECK(refusal(kField + "points p\nu[t+1] = u\ninject u[t+1] at p += p.w[t]", request)
-              .starts_with("points are not differentiated yet"));
+    CHECK(refusal(kField + "points p\nu[t+1] = u\ninject u[t+1] at p += p.g * p.w[t]", {{"u"}, {"p.w"}})
+              .starts_with("`p.w` is multiplied with numbers of its points"));
+    CHECK(refusal(kField + "points p\nu[t+1] = u\ninject u[t+1] at p += p.g * p.w[t]", {{"u"}, {"p.g"}})
+              .starts_with("`p.g` is a number of each point"));
     CHECK(refusal("field n: i32\nn[t+1] = n + 1", {{"n"}, {"n"}}).starts_with("`n` holds no real numbers"));
     CHECK(refusal("param b = 1\nfield u: f64 { boundary fixed b }\nu[t+1] = u[x-1]", {{"u"}, {"b"}})
               .starts_with("`b` is in the boundary of `u`"));

@@ -40,10 +40,10 @@ int choose_snapshots(const GradientArguments& arguments, std::int64_t steps, std
 // The field of the adjoint that has the gradient with respect to a field of the spec.
 std::string gradient_field(const adjoint::Adjoint& made, const std::string& field) {
     for (const adjoint::Adjoint::Gradient& each : made.gradients)
-        if (each.with == field && !each.is_number) return each.name;
+        if (each.with == field && each.kind == adjoint::Adjoint::Kind::field) return each.name;
     std::vector<std::string> known;
     for (const adjoint::Adjoint::Gradient& each : made.gradients)
-        if (!each.is_number) known.push_back(each.with);
+        if (each.kind == adjoint::Adjoint::Kind::field) known.push_back(each.with);
     refuse_usage(fmt::format("--save {}: that is no field of --with", field),
                  known.empty() ? "gradients with respect to params are printed"
                                : fmt::format("there are {}", fmt::join(known, ", ")));
@@ -81,7 +81,7 @@ struct Summary {
 std::vector<Summary> summaries(Engine& engine, const adjoint::Adjoint& made) {
     std::vector<Summary> all;
     for (const adjoint::Adjoint::Gradient& each : made.gradients) {
-        if (each.is_number) continue;
+        if (each.kind != adjoint::Adjoint::Kind::field) continue;
         const FieldValues values = engine.download(each.name);
         Summary summary{each.with, 0, 0};
         for (std::int64_t i = 0; i < values.size(); ++i) {

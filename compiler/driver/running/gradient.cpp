@@ -25,7 +25,8 @@ public:
                           [this](std::int64_t from, std::int64_t to) { advance(from, to); },
                           [this](std::int64_t step) { undo(step); }});
         for (const adjoint::Adjoint::Gradient& gradient : plan_.adjoint.gradients)
-            if (gradient.is_number) add_number(gradient.with, backward_.reduction(gradient.name));
+            if (gradient.kind == adjoint::Adjoint::Kind::number)
+                add_number(gradient.with, backward_.reduction(gradient.name));
         result_.seconds = clock.lap();
         return std::move(result_);
     }
