@@ -197,7 +197,7 @@ public:
     void mark_written(const std::string& field);
 
     // Steps are counted from there on, and reductions and traces begin with those values; fields are uploaded
-    // as usual. With points before the first step alone, as traces do not go back.
+    // as usual. After steps, the rows of all traces that are sampled must be given.
     void continue_from(const StepsBefore& before);
     // Throws bad_argument before the first step where a param has no value yet. with_results: whether
     // outputs, reductions and traces must be those of the last step; without, only states need be.

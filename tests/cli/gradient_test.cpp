@@ -1,10 +1,13 @@
 // haloc tangent, adjoint and gradient from outside.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "catch.h"
 #include "process.h"
@@ -15,12 +18,14 @@ using Report = nlohmann::json;
 
 namespace {
 
-// The spec that docs/gradients.md begins with.
-std::string example_of_page() {
+// The specs of docs/gradients.md: a plate that is heated, and a wave with a source and receivers.
+std::string example_of_page(int number = 0) {
     std::ifstream file(HALO_SOURCE_DIR "/docs/gradients.md");
     const std::string page{std::istreambuf_iterator<char>(file), {}};
     const std::string fence = "```halo\n";
-    const std::size_t begin = page.find(fence) + fence.size();
+    std::size_t begin = page.find(fence) + fence.size();
+    for (; number > 0; --number)
+        begin = page.find(fence, begin) + fence.size();
     return page.substr(begin, page.find("```\n", begin) - begin);
 }
 
@@ -161,4 +166,127 @@ TEST_CASE("mistakes of derivatives have a place and a mend") {
     CHECK(code_with({"--snapshots", "0"}) == 2);
     CHECK(folder.haloc({"gradient", "control.halo", "--of", "T", "--with", "q", "--device", "interpreter"})
               .code == 2);
+}
+
+namespace {
+
+// An array of f64 in a .npy file, whose header has 128 bytes.
+std::vector<double> numbers_in(const Folder& folder, const std::string& name) {
+    const std::string bytes = folder.read(name);
+    REQUIRE(bytes.size() > 128);
+    std::vector<double> values((bytes.size() - 128) / 8);
+    std::memcpy(values.data(), bytes.data() + 128, 8 * values.size());
+    return values;
+}
+
+// The same with other numbers.
+void write_like(const Folder& folder, const std::string& like, const std::string& name,
+                const std::vector<double>& values) {
+    std::string bytes = folder.read(like).substr(0, 128);
+    bytes.append(reinterpret_cast<const char*>(values.data()), 8 * values.size());
+    folder.write(name, bytes);
+}
+
+double dot(const std::vector<double>& a, const std::vector<double>& b) {
+    double sum = 0;
+    for (std::size_t i = 0; i < a.size(); ++i)
+        sum += a[i] * b[i];
+    return sum;
+}
+
+// What receivers see, with the model in v.npy.
+std::vector<double> seen(const Folder& folder) {
+    const Outcome run =
+        folder.haloc({"run", "shot.halo", "--device", "interpreter", "-q", "--load", "v=v.npy"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    return numbers_in(folder, "seen.npy");
+}
+
+void run_shot_gradient(const Folder& folder, const std::string& snapshots) {
+    const Outcome run =
+        folder.haloc({"gradient", "shot.halo", "--load", "v=v.npy", "--of", "phones.seen", "--weights",
+                      "weights.npy", "--with", "v,shots.wavelet", "--save", "v=dv.npy", "--save",
+                      "shots.wavelet=dw.npy", "--device", "interpreter", "--snapshots", snapshots, "-q"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+}
+
+// v.npy is the model of the run block, from which seen.npy was made.
+std::vector<double> true_model(const Folder& folder) {
+    folder.write("shot.halo", example_of_page(1));
+    const Outcome run =
+        folder.haloc({"run", "shot.halo", "--device", "interpreter", "-q", "--save", "v=v.npy"});
+    INFO(run.err);
+    REQUIRE(run.code == 0);
+    return numbers_in(folder, "v.npy");
+}
+
+}  // namespace
+
+TEST_CASE("the gradient of what receivers see is what two runs differ by") {
+    const Folder folder;
+    const std::vector<double> model = true_model(folder);
+    std::vector<double> weights = numbers_in(folder, "seen.npy"), direction = model;
+    for (std::size_t i = 0; i < weights.size(); ++i)
+        weights[i] = std::sin(static_cast<double>(3 * i));
+    for (std::size_t i = 0; i < direction.size(); ++i)
+        direction[i] = std::cos(static_cast<double>(5 * i));
+    write_like(folder, "seen.npy", "weights.npy", weights);
+    run_shot_gradient(folder, "90");
+    const std::string all = folder.read("dv.npy") + folder.read("dw.npy");
+    const double slope = dot(numbers_in(folder, "dv.npy"), direction);
+    for (const char* snapshots : {"1", "6"}) {
+        run_shot_gradient(folder, snapshots);
+        CHECK(folder.read("dv.npy") + folder.read("dw.npy") == all);
+    }
+    double differences = 0;
+    for (const double sign : {1.0, -1.0}) {
+        std::vector<double> moved = model;
+        for (std::size_t i = 0; i < moved.size(); ++i)
+            moved[i] += sign * 1e-6 * direction[i];
+        write_like(folder, "v.npy", "v.npy", moved);
+        differences += sign * dot(weights, seen(folder)) / 2e-6;
+    }
+    CHECK(slope == Approx(differences).epsilon(1e-6));
+}
+
+TEST_CASE("an inversion finds the medium that a wave went through") {
+    const Folder folder;
+    const std::vector<double> truth = true_model(folder), measured = numbers_in(folder, "seen.npy");
+    std::vector<double> model(truth.size(), 0.7), last_model, last_gradient;
+    double first = 0, misfit = 0;
+    for (int round = 0; round <= 12; ++round) {
+        write_like(folder, "v.npy", "v.npy", model);
+        std::vector<double> residual = seen(folder);
+        for (std::size_t i = 0; i < residual.size(); ++i)
+            residual[i] -= measured[i];
+        misfit = dot(residual, residual) / 2;
+        if (round == 0) first = misfit;
+        write_like(folder, "seen.npy", "weights.npy", residual);
+        run_shot_gradient(folder, "20");
+        const std::vector<double> gradient = numbers_in(folder, "dv.npy");
+        // Steps of Barzilai and Borwein; the first moves the model by 0.02 at most.
+        double step = 0;
+        if (round == 0) {
+            for (const double value : gradient)
+                step = std::max(step, std::abs(value));
+            step = 0.02 / step;
+        } else {
+            std::vector<double> change = model, turn = gradient;
+            for (std::size_t i = 0; i < model.size(); ++i) {
+                change[i] -= last_model[i];
+                turn[i] -= last_gradient[i];
+            }
+            step = std::abs(dot(change, turn)) / dot(turn, turn);
+        }
+        last_model = model;
+        last_gradient = gradient;
+        for (std::size_t i = 0; i < model.size(); ++i)
+            model[i] -= step * gradient[i];
+    }
+    INFO("misfit " << first << " at first, " << misfit << " at the end");
+    CHECK(misfit < first / 10);
+    // Where the medium is faster, so is what was found.
+    CHECK(last_model[20 + 40 * 16] > 0.72);
 }

@@ -16,10 +16,12 @@
 #include "compiler/driver/running/initial_data.h"
 #include "compiler/driver/running/machine.h"
 #include "compiler/driver/running/outputs.h"
+#include "compiler/driver/running/point_data.h"
 #include "compiler/driver/running/request.h"
 #include "compiler/driver/running/run_lines.h"
 #include "compiler/driver/spec/spec.h"
 #include "compiler/support/json_text.h"
+#include "runtime/io/npy.h"
 
 namespace halo::driver {
 
@@ -35,6 +37,12 @@ int choose_snapshots(const GradientArguments& arguments, std::int64_t steps, std
     if (arguments.snapshots) return static_cast<int>(std::min(*arguments.snapshots, most));
     const std::int64_t fitting = memory_for_snapshots() / std::max<std::int64_t>(bytes, 1);
     return static_cast<int>(std::clamp<std::int64_t>(fitting, 1, most));
+}
+
+bool is_trace(const adjoint::Adjoint& made, const std::string& name) {
+    return std::ranges::any_of(made.gradients, [&](const adjoint::Adjoint::Gradient& each) {
+        return each.with == name && each.kind == adjoint::Adjoint::Kind::trace;
+    });
 }
 
 // The field of the adjoint that has the gradient with respect to a field of the spec.
@@ -54,6 +62,7 @@ std::vector<Output> gradient_outputs(const GradientArguments& arguments, const i
     std::vector<Output> outputs;
     for (const std::string& text : arguments.save) {
         const FileArgument argument = parse_file_argument(text, "--save", ".npy");
+        if (is_trace(made, argument.field)) continue;
         Output output;
         const bool is_there =
             std::ranges::any_of(program.fields,
@@ -76,22 +85,30 @@ std::vector<Output> gradient_outputs(const GradientArguments& arguments, const i
 struct Summary {
     std::string with;
     double norm = 0, largest = 0;
+
+    void add(double value) {
+        norm += value * value;
+        // A value that is no number stays.
+        if (!(std::abs(value) <= largest)) largest = std::abs(value);
+    }
+    Summary finished() const { return {with, std::sqrt(norm), largest}; }
 };
 
-std::vector<Summary> summaries(Engine& engine, const adjoint::Adjoint& made) {
+std::vector<Summary> summaries(Engine& engine, const adjoint::Adjoint& made, const GradientResult& result) {
     std::vector<Summary> all;
     for (const adjoint::Adjoint::Gradient& each : made.gradients) {
         if (each.kind != adjoint::Adjoint::Kind::field) continue;
         const FieldValues values = engine.download(each.name);
-        Summary summary{each.with, 0, 0};
-        for (std::int64_t i = 0; i < values.size(); ++i) {
-            const double value = values.at(i);
-            summary.norm += value * value;
-            // A value that is no number stays.
-            if (!(std::abs(value) <= summary.largest)) summary.largest = std::abs(value);
-        }
-        summary.norm = std::sqrt(summary.norm);
-        all.push_back(std::move(summary));
+        Summary summary{each.with};
+        for (std::int64_t i = 0; i < values.size(); ++i)
+            summary.add(values.at(i));
+        all.push_back(summary.finished());
+    }
+    for (const auto& [name, rows] : result.traces) {
+        Summary summary{name};
+        for (const double value : rows)
+            summary.add(value);
+        all.push_back(summary.finished());
     }
     return all;
 }
@@ -138,13 +155,51 @@ std::string gradient_json(const GradientReport& report) {
     return json_text(json);
 }
 
-void check_asked(const GradientArguments& arguments, const RunRequest& request) {
-    if (std::ranges::find(request.reductions, arguments.of) == request.reductions.end())
+bool is_sampled(const ir::Program& program, const std::string& name) {
+    for (const ir::Points& points : program.points)
+        for (const ir::Points::Trace& trace : points.traces)
+            if (trace.sampled && points.name + "." + trace.name == name) return true;
+    return false;
+}
+
+void check_asked(const GradientArguments& arguments, const ir::Program& program, const RunRequest& request) {
+    const bool is_trace = is_sampled(program, arguments.of);
+    if (!is_trace && std::ranges::find(request.reductions, arguments.of) == request.reductions.end())
         throw_unknown(request.name, "reduction", arguments.of, request.reductions);
+    if (is_trace && arguments.weights.empty())
+        refuse_usage(fmt::format("{} is a trace, and a gradient is of one number", arguments.of),
+                     "--weights gives what its numbers are multiplied with before they are added");
+    if (!is_trace && !arguments.weights.empty())
+        refuse_usage(fmt::format("--weights are of a trace, and {} is a reduction", arguments.of));
+    if (is_trace && arguments.every_step)
+        refuse_usage("a trace has numbers of every step already", "leave --every-step out");
     if (request.steps < 1) refuse_usage("a gradient is of one step or more", "--steps says how many");
     if (request.until)
         refuse_usage("a gradient is of a fixed number of steps, and the run block has an `until`",
                      "take the `until` out of it");
+}
+
+std::vector<double> read_weights(const GradientArguments& arguments, const std::vector<PointData>& points,
+                                 const RunRequest& request) {
+    if (arguments.weights.empty()) return {};
+    const std::string name = arguments.of.substr(0, arguments.of.find('.'));
+    const auto found = std::ranges::find(points, name, &PointData::points);
+    const auto count = static_cast<std::int64_t>(found->positions.size()) / request.rank();
+    return rt::read_npy(arguments.weights, {request.steps, count}, "--weights of " + arguments.of).values;
+}
+
+// Gradients with respect to traces, of the shape of these.
+void save_traces(const GradientArguments& arguments, const GradientResult& result, std::int64_t steps,
+                 std::vector<WrittenFile>& files) {
+    for (const std::string& text : arguments.save) {
+        const FileArgument argument = parse_file_argument(text, "--save", ".npy");
+        for (const auto& [name, rows] : result.traces) {
+            if (name != argument.field) continue;
+            rt::write_npy(argument.path, {steps, static_cast<std::int64_t>(rows.size()) / steps}, rows,
+                          rt::ElementType::f64);
+            files.push_back({name, argument.path, steps});
+        }
+    }
 }
 
 }  // namespace
@@ -155,7 +210,7 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     const sema::AnalyzedStencil& stencil = choose_stencil(spec, arguments.run.run_name);
     const ir::Program& program = stencil.program;
     RunRequest request = make_request(arguments.run, spec, stencil, console);
-    check_asked(arguments, request);
+    check_asked(arguments, program, request);
     adjoint::Adjoint made;
     try {
         made = adjoint::make_adjoint(program, {{arguments.of}, arguments.with, arguments.every_step});
@@ -182,19 +237,24 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     set_known_arguments(*backward, made.program, request);
     const sema::RunSpec* run_spec = spec.analysis.find_run(program.name);
     const std::optional<ir::Program> no_init;
+    const std::vector<PointData> points = read_points(program, run_spec, request, *machine);
     fill_initial_data(*forward, program, run_spec != nullptr ? run_spec->init : no_init, request, *machine);
 
     const std::int64_t bytes = snapshot_bytes(*forward, program);
     const int snapshots = choose_snapshots(arguments, request.steps, bytes);
-    const GradientPlan plan{program, made, arguments.of, arguments.every_step, request.steps, snapshots};
+    const GradientPlan plan{
+        program, made,          arguments.of, arguments.every_step, read_weights(arguments, points, request),
+        points,  request.steps, snapshots};
     Progress progress(console, made.program.name, cell_count(request.extent), request.steps);
     const GradientResult result = run_gradient(
         *forward, *backward, plan, [&](std::int64_t left) { progress.update(request.steps - left); });
     progress.clear();
     Outputs outputs(request, ranks);
     outputs.write(*backward, request.steps, true);
-    const GradientReport report{arguments.of, result, summaries(*backward, made), request.steps,
-                                snapshots,    bytes,  outputs.written()};
+    std::vector<WrittenFile> files = outputs.written();
+    save_traces(arguments, result, request.steps, files);
+    const GradientReport report{
+        arguments.of, result, summaries(*backward, made, result), request.steps, snapshots, bytes, files};
     if (arguments.run.json) {
         console.result(gradient_json(report));
     } else if (!console.quiet()) {

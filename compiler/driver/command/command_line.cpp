@@ -339,7 +339,14 @@ private:
         sub->add_option("FILE", run.file, "spec, or - for standard input")->required();
         modules(sub, run.include);
         sub->add_option("RUN", run.run_name, "which run block (or stencil), where the file has several");
-        sub->add_option("--of", gradient_.of, "the reduction that is differentiated")->required();
+        sub->add_option("--of", gradient_.of,
+                        "what is differentiated: a reduction, or a trace such as phones.seen")
+            ->required();
+        sub->add_option(
+               "--weights", gradient_.weights,
+               "of a trace: what its numbers are multiplied with before they are added, steps × points; for "
+               "a misfit the residual")
+            ->option_text("FILE.npy");
         sub->add_option("--with", gradient_.with,
                         "with respect to what: inputs, states at the start, and params")
             ->delimiter(',')

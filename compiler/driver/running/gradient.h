@@ -10,6 +10,7 @@
 
 #include "compiler/adjoint/adjoint.h"
 #include "compiler/driver/running/engine.h"
+#include "compiler/driver/running/point_data.h"
 #include "compiler/ir/program.h"
 
 namespace halo::driver {
@@ -17,8 +18,10 @@ namespace halo::driver {
 struct GradientPlan {
     const ir::Program& program;
     const adjoint::Adjoint& adjoint;
-    std::string objective;    // a reduction of the program
-    bool every_step = false;  // its sum over all steps; else what it is after the last one
+    std::string objective;        // a reduction of the program, or a trace that it samples
+    bool every_step = false;      // of a reduction: its sum over all steps; else what the last one gives
+    std::vector<double> weights;  // of a trace: its rows are multiplied with these, and added
+    std::vector<PointData> points;
     std::int64_t steps = 0;
     int snapshots = 1;  // states that are kept at a time
 };
@@ -26,7 +29,9 @@ struct GradientPlan {
 struct GradientResult {
     double objective = 0;
     std::vector<std::pair<std::string, double>> numbers;  // the derivatives with respect to params
-    std::int64_t steps_forward = 0;                       // those that were done again, too
+    // Of traces that are injected: a row of points for each step.
+    std::vector<std::pair<std::string, std::vector<double>>> traces;
+    std::int64_t steps_forward = 0;  // those that were done again, too
     double seconds = 0;
 };
 

@@ -70,28 +70,38 @@ std::vector<double> computed_numbers(const sema::PointFill& fill, std::int64_t c
 
 }  // namespace
 
-void fill_points(Engine& engine, const ir::Program& program, const sema::RunSpec* run,
-                 const RunRequest& request, Machine& machine) {
+std::vector<PointData> read_points(const ir::Program& program, const sema::RunSpec* run,
+                                   const RunRequest& request, Machine& machine) {
+    std::vector<PointData> all;
     for (const ir::Points& points : program.points) {
-        const std::vector<double> positions = places(points, program.rank(), run, request);
-        const std::int64_t count = static_cast<std::int64_t>(positions.size()) / program.rank();
-        engine.set_points(points.name, positions);
-        const auto fill = [&](const std::string& name, bool is_trace) {
+        PointData data{points.name, places(points, program.rank(), run, request), {}};
+        const std::int64_t count = static_cast<std::int64_t>(data.positions.size()) / program.rank();
+        const auto read = [&](const std::string& name, bool is_trace) {
             if (const Load* load = find_load(request, points.name + "." + name)) {
-                engine.set_point_values(points.name, name, loaded_numbers(*load, count, is_trace));
+                data.numbers.push_back({name, is_trace, loaded_numbers(*load, count, is_trace)});
                 return;
             }
             if (run == nullptr) return;
             for (const sema::PointFill& each : run->point_fills) {
                 if (each.points == points.name && each.name == name)
-                    engine.set_point_values(points.name, name,
-                                            computed_numbers(each, count, request, machine));
+                    data.numbers.push_back({name, is_trace, computed_numbers(each, count, request, machine)});
             }
         };
         for (const std::string& column : points.columns)
-            fill(column, false);
+            read(column, false);
         for (const ir::Points::Trace& trace : points.traces)
-            if (!trace.sampled) fill(trace.name, true);
+            if (!trace.sampled) read(trace.name, true);
+        all.push_back(std::move(data));
+    }
+    return all;
+}
+
+void fill_points(Engine& engine, const ir::Program& program, const sema::RunSpec* run,
+                 const RunRequest& request, Machine& machine) {
+    for (const PointData& data : read_points(program, run, request, machine)) {
+        engine.set_points(data.points, data.positions);
+        for (const PointData::Numbers& each : data.numbers)
+            engine.set_point_values(data.points, each.name, each.values);
     }
 }
 

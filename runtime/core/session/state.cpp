@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
 #include <exception>
 
@@ -130,9 +131,19 @@ void Session::State::take_async_block() {
 void Session::State::continue_from(const StepsBefore& before) {
     const LaunchPlan& plan = parts.setup.plan;
     session::Clock& clock = parts.clock;
-    if (clock.steps_done != clock.continued_from && !plan.points.empty())
-        throw Error(ErrorCode::bad_argument,
-                    "a session with points that has done steps goes on from its own");
+    const bool has_begun = clock.steps_done != clock.continued_from;
+    for (const PointsPlan& points : plan.points) {
+        for (const PointsPlan::Trace& trace : points.traces) {
+            const bool is_given = std::ranges::any_of(before.traces, [&](const StepsBefore::Trace& each) {
+                return each.points == points.name && each.name == trace.name;
+            });
+            if (has_begun && trace.sampled && !is_given)
+                throw Error(
+                    ErrorCode::bad_argument,
+                    fmt::format("a session that has done steps goes on from others with the rows of {}.{}",
+                                points.name, trace.name));
+        }
+    }
     clock.phase_shift = clock.phase() - before.steps;
     clock.steps_done = clock.continued_from = before.steps;
     for (const auto& [name, value] : before.reductions)
