@@ -177,6 +177,30 @@ TEST_CASE("each step injects its row, nothing past the last, and what is sampled
     }
 }
 
+TEST_CASE("a session goes back to a step whose levels and rows it is given") {
+    for (const bool recordable : {false, true}) {
+        FakeDevice device;
+        device.recordable = recordable;
+        Session session = open_points(device);
+        session.set_points("taps", std::vector<double>{2, 4.5, 2});
+        session.set_point_values("taps", "gain", std::vector<double>{1, 10, 100});
+        session.set_point_values("taps", "force", std::vector<double>{1, 2, 3, 4, 5, 6, 7, 8, 9});
+        session.step(1);
+        const std::vector<double> first_level = session.download("u");
+        const std::vector<double> first_row = session.trace("taps", "seen");
+        session.step(2);
+        const std::vector<double> all = session.trace("taps", "seen"), last_level = session.download("u");
+        CHECK(refusal([&] { session.continue_from({1, {}, {}}); }).find("with the rows of taps.seen") !=
+              std::string::npos);
+        session.upload("u", 0, first_level);
+        session.continue_from({1, {}, {{"taps", "seen", first_row}}});
+        CHECK(session.steps_done() == 1);
+        session.step(2);
+        CHECK(session.trace("taps", "seen") == all);
+        CHECK(session.download("u") == last_level);
+    }
+}
+
 TEST_CASE("plans whose points do not hold together are refused") {
     FakeDevice device;
     const auto refused = [&](const std::function<void(LaunchPlan&)>& damage) {

@@ -342,11 +342,7 @@ private:
         sub->add_option("--of", gradient_.of,
                         "what is differentiated: a reduction, or a trace such as phones.seen")
             ->required();
-        sub->add_option(
-               "--weights", gradient_.weights,
-               "of a trace: what its numbers are multiplied with before they are added, steps × points; for "
-               "a misfit the residual")
-            ->option_text("FILE.npy");
+        sub->add_option("--weights", gradient_.weights, kWeightsHelp)->option_text("FILE.npy");
         sub->add_option("--with", gradient_.with,
                         "with respect to what: inputs, states at the start, and params")
             ->delimiter(',')
@@ -354,13 +350,10 @@ private:
             ->option_text("NAME,...");
         sub->add_flag("--every-step", gradient_.every_step,
                       "of the sum over all steps; else of what it is after the last one");
-        sub->add_option(
-               "--snapshots", gradient_.snapshots,
-               "states that are kept on the way; as many as half of the free memory holds where it is not "
-               "given. Fewer take more steps, and give the same gradient")
-            ->check(above_zero());
-        repeatable(sub, "--save", gradient_.save,
-                   "NAME[=FILE]: the gradient with respect to a field, as .npy or .h5");
+        sub->add_option("--snapshots", gradient_.snapshots, kSnapshotsHelp)->check(above_zero());
+        repeatable(
+            sub, "--save", gradient_.save,
+            "NAME[=FILE]: the gradient with respect to a field, as .npy or .h5, or to a trace, as .npy");
         sub->add_option(
             "--device", run.device,
             "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
