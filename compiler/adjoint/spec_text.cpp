@@ -380,11 +380,13 @@ private:
         const ExprId inner = without_conversion(reduce.value);
         const auto* square = std::get_if<ir::Binary>(&program_[inner].node);
         if (reduce.square_root) {
-            if (square == nullptr || square->op != ir::BinaryOp::mul || square->left != square->right)
-                throw InternalError("a norm is no root of squares");
             operation = "norm2";
-            root_ = square->left;
-            value = text_of(square->left);
+            if (square != nullptr && square->op == ir::BinaryOp::mul && square->left == square->right) {
+                root_ = square->left;
+                value = text_of(square->left);
+            } else {
+                value = "sqrt(" + text_of(reduce.value) + ")";
+            }
         } else {
             value = text_of(reduce.value);
         }

@@ -325,4 +325,46 @@ private:
     BothWays result_;
 };
 
+// What BothWays::forward is the derivative of, after three steps from the start, moved by `h` along the
+// direction.
+inline double moved_results(const ir::Program& program, const adjoint::Request& request, const Extent& grid,
+                            double h, const Start& start = {}) {
+    ir::Interpreter interpreter(program, grid, ir::Arithmetic::f64);
+    std::size_t count = 1;
+    for (const std::int64_t extent : grid)
+        count *= static_cast<std::size_t>(extent);
+    const auto is_named = [&](const std::string& name) {
+        return std::ranges::find(request.with, name) != request.with.end();
+    };
+    for (const ir::Param& param : program.params) {
+        const double x = is_named(param.name) ? numbers("x" + param.name, 1, start.seed).front() : 0;
+        interpreter.set_param(param.name, param.default_value.value_or(0.3) + h * x);
+    }
+    for (const ir::Field& field : program.fields) {
+        if (field.role != ir::Role::input && field.role != ir::Role::state) continue;
+        for (int time = 0; time >= -field.history; --time) {
+            Values& cells = interpreter.field(field.name, time);
+            cells = start.of(field.name, time, count);
+            const Values x = numbers("x" + field.name + std::to_string(time), count, start.seed);
+            for (std::size_t i = 0; is_named(field.name) && i < count; ++i)
+                cells[i] += h * x[i];
+        }
+    }
+    double result = 0, size = 0;
+    for (int step = 0; step < 3; ++step) {
+        interpreter.step();
+        if (!request.every_step && step < 2) continue;
+        for (const std::string& name : request.of) {
+            const auto field = std::ranges::find(program.fields, name, &ir::Field::name);
+            const double y = numbers("y" + name, 1, start.seed).front();
+            if (field == program.fields.end()) {
+                result += y * interpreter.reduction(name);
+            } else if (field->role == ir::Role::output || step == 2) {
+                result += dot(interpreter.field(name), numbers("y" + name, count, start.seed), size);
+            }
+        }
+    }
+    return result;
+}
+
 }  // namespace halo::test

@@ -215,3 +215,39 @@ TEST_CASE("what is injected is sampled backwards, and what is sampled is injecte
         CHECK_THROWS_AS(adjoint::make_adjoint(other.program(), {{"R"}, {"a.gain"}}), adjoint::RefusedError);
     }
 }
+
+TEST_CASE("what the tangent leaves falls with the square of the step") {
+    struct Case {
+        std::string body;
+        adjoint::Request request;
+    };
+    const std::vector<Case> cases{
+        {"param k = 0.1\nfield u: f64 { boundary mirror }\nu[t+1] = u + k * (u^3 - u + laplacian(u))\n"
+         "reduce R = sum(exp(u[t+1]))",
+         {{"R"}, {"u", "k"}}},
+        {"field c, u: f64 { boundary clamp }\nu[t+1] = 2*u - u[t-1] + 0.1 * c^2 * laplacian(u)\nreduce R = "
+         "norm2(u[t+1])",
+         {{"R", "u"}, {"u", "c"}}},
+        {"field u: f64 { boundary robin 1, 2, 0.5 }\nlet f { boundary clamp } = u * sin(u[x+1])\n"
+         "u[t+1] = u + 0.1 * (f - f[y-1]) / (2 + u^2)\nreduce R = mean(u[t+1]^2)",
+         {{"R"}, {"u"}, true}}};
+    for (const Case& each : cases) {
+        INFO(each.body);
+        const Analyzed spec = stencil(each.body);
+        const ir::Program& program = spec.program();
+        const Extent grid{9, 7, 1};
+        const double slope =
+            test::BothWaysRun(program, each.request, adjoint::make_tangent(program, each.request),
+                              adjoint::make_adjoint(program, each.request), grid, 3, {})
+                .run()
+                .forward;
+        const double here = test::moved_results(program, each.request, grid, 0);
+        const auto rest = [&](double h) {
+            return std::abs(test::moved_results(program, each.request, grid, h) - here - h * slope);
+        };
+        for (const double h : {1e-3, 1e-4}) {
+            CHECK(rest(h) > 0);
+            CHECK(rest(h) / rest(h / 2) == Approx(4).epsilon(0.05));
+        }
+    }
+}

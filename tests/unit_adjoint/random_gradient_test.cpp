@@ -141,54 +141,6 @@ TEST_CASE("random programs: the adjoint is the transposed tangent") {
     CHECK(written * 10 > accepted * 9);
 }
 
-namespace {
-
-// The values of what is asked for, weighted as the other tests do, after steps from the start moved by `h`
-// along the direction.
-double moved(const ir::Program& program, const adjoint::Request& request, const test::Extent& grid,
-             double h) {
-    ir::Interpreter interpreter(program, grid, ir::Arithmetic::f64);
-    const test::Start start;
-    std::size_t count = 1;
-    for (const std::int64_t extent : grid)
-        count *= static_cast<std::size_t>(extent);
-    const auto is_named = [&](const std::string& name) {
-        return std::ranges::find(request.with, name) != request.with.end();
-    };
-    for (const ir::Param& param : program.params) {
-        const double x = is_named(param.name) ? test::numbers("x" + param.name, 1, start.seed).front() : 0;
-        interpreter.set_param(param.name, param.default_value.value_or(0.3) + h * x);
-    }
-    for (const ir::Field& field : program.fields) {
-        if (field.role != ir::Role::input && field.role != ir::Role::state) continue;
-        for (int time = 0; time >= -field.history; --time) {
-            test::Values& cells = interpreter.field(field.name, time);
-            cells = start.of(field.name, time, count);
-            const test::Values x = test::numbers("x" + field.name + std::to_string(time), count, start.seed);
-            for (std::size_t i = 0; is_named(field.name) && i < count; ++i)
-                cells[i] += h * x[i];
-        }
-    }
-    double result = 0, size = 0;
-    for (int step = 0; step < 3; ++step) {
-        interpreter.step();
-        if (!request.every_step && step < 2) continue;
-        for (const std::string& name : request.of) {
-            const auto field = std::ranges::find(program.fields, name, &ir::Field::name);
-            const double y = test::numbers("y" + name, 1, start.seed).front();
-            if (field == program.fields.end()) {
-                result += y * interpreter.reduction(name);
-            } else if (field->role == ir::Role::output || step == 2) {
-                result +=
-                    test::dot(interpreter.field(name), test::numbers("y" + name, count, start.seed), size);
-            }
-        }
-    }
-    return result;
-}
-
-}  // namespace
-
 TEST_CASE("random programs: the tangent is what differences tend to") {
     const test::Seeds seeds = test::seeds_from_environment(1, 400);
     int compared = 0, kinks = 0;
@@ -204,7 +156,9 @@ TEST_CASE("random programs: the tangent is what differences tend to") {
             test::BothWaysRun(program, request, adjoint::make_tangent(program, request), *made, grid, 3, {})
                 .run();
         const auto difference = [&](double h) {
-            return (moved(program, request, grid, h) - moved(program, request, grid, -h)) / (2 * h);
+            return (test::moved_results(program, request, grid, h) -
+                    test::moved_results(program, request, grid, -h)) /
+                   (2 * h);
         };
         // Of fourth order, from two central differences.
         const auto fourth = [&](double h) { return (4 * difference(h / 2) - difference(h)) / 3; };

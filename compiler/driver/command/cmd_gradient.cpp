@@ -228,6 +228,7 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     options.steps = request.steps;
     if (arguments.every_step) options.watched = {arguments.of};
     CodeOptions single = options;
+    if (stencil.schedule) options.file_schedule = stencil.schedule->text;
     single.single_steps = true;
     single.watched.clear();
     LoadTimings timings;
