@@ -124,6 +124,12 @@ ExprId Algebra::select(ExprId condition, ExprId then, ExprId otherwise) {
     return then == otherwise ? then : builder_.select(condition, then, otherwise);
 }
 
+ExprId Algebra::is_not(ExprId condition) {
+    const auto* unary = std::get_if<ir::Unary>(&program_[condition].node);
+    if (unary && unary->op == ir::UnaryOp::logical_not) return unary->operand;
+    return builder_.unary(ir::UnaryOp::logical_not, condition);
+}
+
 ExprId Algebra::both(std::optional<ExprId> a, ExprId b) {
     return a && *a != b ? builder_.binary(BinaryOp::logical_and, *a, b) : b;
 }

@@ -28,6 +28,7 @@ public:
     ir::ExprId negate(ir::ExprId a);
     ir::ExprId as(ir::ExprId a, ir::Scalar type);
     ir::ExprId select(ir::ExprId condition, ir::ExprId then, ir::ExprId otherwise);
+    ir::ExprId is_not(ir::ExprId condition);
     ir::ExprId both(std::optional<ir::ExprId> a, ir::ExprId b);  // a and b
     ir::ExprId compare(ir::BinaryOp op, ir::ExprId a, ir::ExprId b) { return builder_.binary(op, a, b); }
 

@@ -58,7 +58,7 @@ private:
     }
 
     ExprId holding(const Partial& partial) {
-        return partial.holds ? *partial.where : a_.builder().unary(ir::UnaryOp::logical_not, *partial.where);
+        return partial.holds ? *partial.where : a_.is_not(*partial.where);
     }
 
     std::vector<Term> times(const std::vector<Term>& terms, const Partial& partial) {
@@ -204,7 +204,7 @@ ExprId Gather::sum(FieldId field) {
     };
     for (const Read& read : reads) {
         if (!is_moved(read)) {
-            add_where(std::nullopt, at_cell(read.term));
+            add_where(read.term.where, a_.mul(read.term.weight, read.term.carrier));
             continue;
         }
         const FieldId carrier = named(read.term, read.at, periodic);
@@ -213,9 +213,23 @@ ExprId Gather::sum(FieldId field) {
             add_where(reader.condition, a_.mul(weight, a_.read(carrier, 0, reader.shift)));
         }
     }
+    // What holds where a condition does, and what does where it does not, are one `if`.
     const ExprId zero = a_.number(0, type);
-    for (const auto& [condition, value] : sums)
-        result = a_.add(result, condition ? a_.select(*condition, value, zero) : value);
+    for (std::size_t i = 0; i < sums.size(); ++i) {
+        const auto& [condition, value] = sums[i];
+        if (!condition) {
+            result = a_.add(result, value);
+            continue;
+        }
+        const ExprId otherwise = a_.is_not(*condition);
+        const auto rest = std::ranges::find(sums, std::optional(otherwise),
+                                            &std::pair<std::optional<ExprId>, ExprId>::first);
+        if (rest == sums.end()) {
+            result = a_.add(result, a_.select(*condition, value, zero));
+        } else if (rest - sums.begin() > static_cast<std::ptrdiff_t>(i)) {  // the first of the two has both
+            result = a_.add(result, a_.select(*condition, value, rest->second));
+        }
+    }
     return result;
 }
 
