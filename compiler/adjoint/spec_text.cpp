@@ -450,7 +450,7 @@ private:
     ir::Program program_;  // a copy: words for faces are found by computing with their formulas
     Algebra a_;
     Names names_;
-    ir::Words words_;
+    ir::PrintWords words_;
     std::string text_;
     bool is_staggered_ = false;
     std::array<bool, ir::kMaxRank> place_{};  // of what is written

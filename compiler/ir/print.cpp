@@ -72,7 +72,7 @@ bool worth_a_number(const Program& program, ExprId id) {
 
 class Printer {
 public:
-    explicit Printer(const Program& program, const Words* words = nullptr)
+    explicit Printer(const Program& program, const PrintWords* words = nullptr)
         : program_(program), words_(words), number_(program.exprs.size(), 0) {}
 
     std::string expression(ExprId id) {
@@ -433,7 +433,7 @@ private:
     }
 
     const Program& program_;
-    const Words* words_;
+    const PrintWords* words_;
     std::string text_;
     std::vector<int> number_;  // 0: written out in place
     int last_number_ = 0;
@@ -451,7 +451,7 @@ std::string print(const Program& program, ExprId expr) {
     return Printer(program).expression(expr);
 }
 
-std::string print(const Program& program, ExprId expr, const Words& words) {
+std::string print(const Program& program, ExprId expr, const PrintWords& words) {
     return Printer(program, &words).expression(expr);
 }
 

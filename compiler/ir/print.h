@@ -29,13 +29,13 @@ std::string print(const Program& program);
 std::string print(const Program& program, ExprId expr);
 
 // The same with other words for some nodes, such as those of the language.
-struct Words {
+struct PrintWords {
     // The node that is printed in the place of one, such as a conversion's operand.
     std::function<ExprId(ExprId)> stands_for;
     // What a node is called; nullopt: it is written out. A text binds like a name.
     std::function<std::optional<std::string>(ExprId)> text;
 };
-std::string print(const Program& program, ExprId expr, const Words& words);
+std::string print(const Program& program, ExprId expr, const PrintWords& words);
 
 // The words of the language for each alternative: "f32", "fixed", "state", "sqrt", "<=", "max".
 std::string_view name_of(Scalar scalar);
