@@ -54,6 +54,11 @@ std::vector<ir::FieldId> fields_of(const ir::Program& program, const std::string
     return {};
 }
 
+std::string listed(const std::vector<std::string>& known) {
+    if (known.empty()) return "the stencil has none";
+    return fmt::format("there {} {}", known.size() == 1 ? "is" : "are", fmt::join(known, ", "));
+}
+
 void refuse_integers(const ir::Field& field) {
     if (ir::is_real(field.type)) return;
     refuse(field.where, fmt::format("`{}` holds no real numbers, so it has no derivative", field.name),
@@ -109,8 +114,7 @@ void choose_with(const ir::Program& program, const std::string& name, Chosen& ch
     for (const ir::Param& param : program.params)
         known.push_back(param.name);
     if (fields.empty())
-        refuse({}, fmt::format("there is no input, state or param `{}`", name),
-               fmt::format("there are {}", fmt::join(known, ", ")));
+        refuse({}, fmt::format("there is no input, state or param `{}`", name), listed(known));
     for (const ir::FieldId field : fields) {
         refuse_integers(program[field]);
         const ir::Role role = program[field].role;
@@ -119,7 +123,7 @@ void choose_with(const ir::Program& program, const std::string& name, Chosen& ch
                 program[field].where,
                 fmt::format("`{}` is computed in each step, so nothing is differentiated with respect to it",
                             name),
-                fmt::format("there are {}", fmt::join(known, ", ")));
+                listed(known));
         chosen.fields.push_back(field);
     }
 }
@@ -162,8 +166,7 @@ void choose_of(const ir::Program& program, const std::string& name, Chosen& chos
     if (!fields.empty()) return;
     for (const ir::Field& field : program.fields)
         if (field.role == ir::Role::state || field.role == ir::Role::output) known.push_back(field.name);
-    refuse({}, fmt::format("there is no reduction, state or output `{}`", name),
-           fmt::format("there are {}", fmt::join(known, ", ")));
+    refuse({}, fmt::format("there is no reduction, state or output `{}`", name), listed(known));
 }
 
 // Params whose change moves more than expressions of statements.

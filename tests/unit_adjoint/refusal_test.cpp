@@ -32,6 +32,8 @@ TEST_CASE("names that are not there") {
     const std::string body = kField + "u[t+1] = u[x-1]\nreduce R = max(u)";
     CHECK(refusal(body, {{"J"}, {"u"}}).starts_with("there is no reduction, state or output `J`"));
     CHECK(refusal(body, {{"u"}, {"v"}}).starts_with("there is no input, state or param `v`"));
+    CHECK(
+        refusal("field a: f64\na = 3", {{"a"}, {"b"}}).starts_with("there is no input, state or param `b`"));
     CHECK(refusal(body, {{"R"}, {"u"}}).starts_with("`R` is a max, which has no derivative"));
 }
 
