@@ -397,10 +397,29 @@ private:
         }
     }
 
-    // Of each run of kernels for the same steps; those without results are in place of the ones before them.
     void write_kernels_of_step() {
+        int from = 0;
+        for (const rt::RepeatPlan& repeat : plan_.repeats) {
+            write_kernels(from, repeat.first);
+            out_.line("for (int iteration = 0; iteration < {}; ++iteration) {{", repeat.count);
+            {
+                const auto loop = out_.indent();
+                write_kernels(repeat.first, repeat.past - static_cast<int>(repeat.exchanges.size()));
+                for (const rt::RepeatPlan::Exchange& each : repeat.exchanges)
+                    out_.line("std::swap(solver->{}, solver->{});",
+                              model_.fields[each.field].level(each.time).member,
+                              model_.fields[each.other].level(0).member);
+            }
+            out_.line("}}");
+            from = repeat.past;
+        }
+        write_kernels(from, count(plan_.kernels));
+    }
+
+    // Those without results are in place of the ones before them.
+    void write_kernels(int from, int past) {
         rt::Steps before = rt::Steps::all;
-        for (int index = 0; index < count(plan_.kernels); ++index) {
+        for (int index = from; index < past; ++index) {
             const rt::KernelPlan& kernel = plan_.kernels[index];
             if (kernel.domain.kind == rt::Domain::Kind::rows || !model_.runs_in_step(kernel)) continue;
             if (kernel.steps != before) write_choice(before, kernel.steps);
@@ -421,8 +440,8 @@ private:
             return;
         }
         if (before != rt::Steps::all) out_.line("}}");
-        if (next == rt::Steps::with_results) out_.line("if (is_last) {{");
-        if (next == rt::Steps::without_results) out_.line("if (!is_last) {{");
+        if (next != rt::Steps::all)
+            out_.line("if ({}is_last) {{", next == rt::Steps::with_results ? "" : "!");
     }
 
     void write_advance() {
@@ -442,7 +461,8 @@ private:
                 write_points_rows_of_step(model_, out_);
                 write_output_rotations();
                 write_kernels_of_step();
-                if (any_state()) out_.line("// t+1 is now t.");
+                if (std::ranges::count(plan_.fields, rt::Role::state, &rt::FieldPlan::role) > 0)
+                    out_.line("// t+1 is now t.");
                 write_state_rotations();
                 if (counts_steps()) out_.line("++solver->steps;");
             }
@@ -450,11 +470,6 @@ private:
             out_.line("return {};", model_.code("OK"));
         }
         out_.line("}}");
-    }
-
-    bool any_state() const {
-        return std::ranges::any_of(plan_.fields,
-                                   [](const rt::FieldPlan& field) { return field.role == rt::Role::state; });
     }
 
     void write_wait() {

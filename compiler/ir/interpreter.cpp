@@ -13,6 +13,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/ir/rounding.h"
 #include "compiler/ir/row_evaluator.h"
 #include "compiler/ir/sweeps.h"
@@ -267,6 +268,20 @@ struct Interpreter::State {
         }
     }
 
+    // The statements from `first` on, in order.
+    void run_once(std::size_t first, std::size_t past) {
+        for (std::size_t i = first; i < past;) {
+            if (sweep_of(program.statements[i]) != nullptr) {
+                const std::size_t past_sweep = end_of_sweep(program, i);
+                run_sweep(i, past_sweep);
+                i = past_sweep;
+                continue;
+            }
+            std::visit([&](const auto& node) { run(node, in_place[i]); }, program.statements[i]);
+            ++i;
+        }
+    }
+
     // A statement reads what was there before it, also of its own target.
     void run(const Assign& assign, bool changes) {
         const bool to_next = assign.time == 1;
@@ -423,14 +438,13 @@ void Interpreter::step() {
     state_->begin_step();
     const std::vector<Statement>& statements = state_->program.statements;
     for (std::size_t i = 0; i < statements.size();) {
-        if (sweep_of(statements[i]) != nullptr) {
-            const std::size_t past = end_of_sweep(state_->program, i);
-            state_->run_sweep(i, past);
-            i = past;
-            continue;
+        const std::size_t past = end_of_repeat(state_->program, i);
+        const std::size_t reductions_before = state_->next_reduction;
+        for (std::int64_t time = 0; time < times_in_step(statements[i]); ++time) {
+            state_->next_reduction = reductions_before;
+            state_->run_once(i, past);
         }
-        std::visit([&](const auto& node) { state_->run(node, state_->in_place[i]); }, statements[i]);
-        ++i;
+        i = past;
     }
     state_->advance();
 }

@@ -25,6 +25,7 @@
 //   sweeps      along their axis cell after cell, all statements of the sweep at each; reads of what it
 //   writes
 //               see what is there at that moment
+//   repeats     their statements, in order, as often as they say; reductions are those of the last time
 //   functions   the float functions of the C library for f32; engines agree within a bound
 #pragma once
 

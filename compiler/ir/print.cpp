@@ -381,6 +381,10 @@ private:
             program_.axes[static_cast<std::size_t>(sweep.axis)].name, sweep.upwards ? "up" : "down");
     }
 
+    void write_repeat(const std::optional<Repeat>& repeat) {
+        if (repeat) put("    repeat {}, {} times", repeat->number, repeat->count);
+    }
+
     void write_statement(const Assign& assign) {
         write_shared(assign.value);
         if (assign.condition) write_shared(*assign.condition);
@@ -392,6 +396,7 @@ private:
         write_cells(assign.region, assign.condition);
         write_widths("    margins", assign.margins);
         if (assign.sweep) write_sweep(*assign.sweep);
+        write_repeat(assign.repeat);
         text_ += '\n';
     }
 
@@ -403,6 +408,7 @@ private:
         text_ += ')';
         write_cells(reduce.region, reduce.condition);
         write_widths("    margins", reduce.margins);
+        write_repeat(reduce.repeat);
         text_ += '\n';
     }
 

@@ -328,6 +328,13 @@ struct LineSweep {
     friend bool operator==(const LineSweep&, const LineSweep&) = default;
 };
 
+// Statements of the same number stand one after the other and are done in order `count` times in each step.
+struct Repeat {
+    int number = 0;
+    std::int64_t count = 1;
+    friend bool operator==(const Repeat&, const Repeat&) = default;
+};
+
 // A level may be written by several statements. The first gives every cell a value: where it says nothing
 // (outside its region, where its condition is false, in its margins) the old one, of t for a state, what it
 // held for an output. Later ones change the cells that they are for, in place, after all that was written
@@ -341,6 +348,7 @@ struct Assign {
     Region region{};
     std::optional<ExprId> condition;  // boolean: cells where it is false are left out. Not of lets
     std::optional<LineSweep> sweep;   // none: all cells at once. Not of lets
+    std::optional<Repeat> repeat;     // none: once in each step
     SourceRange where;
 };
 enum class ReduceOp : std::uint8_t { sum, min, max };  // sum accumulates in f64
@@ -353,6 +361,7 @@ struct Reduce {                                        // over the cells inside 
     Region region{};
     std::optional<ExprId> condition;  // cells where it is false are left out
     double initial = 0;               // what a ReductionRef gives before the first step
+    std::optional<Repeat> repeat;     // its value is that of the last time
     SourceRange where;
 };
 // Adds weight × value to the cells around each point: `value` is evaluated at each cell, for each point; what

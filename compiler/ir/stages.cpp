@@ -8,6 +8,7 @@
 #include "compiler/ir/access_walk.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/ir/sweeps.h"
 
 namespace halo::ir {
@@ -104,8 +105,25 @@ private:
         for (int member = i; member < past_sweep_; ++member)
             add_reads(i, member);
         add_order(i);
+        add_repeat(i);
         for (int member = i; member < past_sweep_; ++member)
             add_write(i, member);
+    }
+
+    // All before a repeat is done when it begins, lets too, and nothing after it begins before it ends.
+    void add_repeat(int i) {
+        const Repeat* const repeat = repeat_of(program_.statements[i]);
+        if (repeat != nullptr && repeat->number != last_repeat_) {
+            last_repeat_ = repeat->number;
+            first_of_repeat_ = i;
+        }
+        if (last_repeat_ < 0) return;
+        const bool is_within = repeat != nullptr;
+        if (!is_within && past_repeat_ < 0) past_repeat_ = i;
+        if (is_within) past_repeat_ = -1;
+        const int end = is_within ? first_of_repeat_ : past_repeat_;
+        for (int earlier = 0; earlier < end; ++earlier)
+            found_.push_back({i, earlier, true, false});
     }
 
     // What statement `member` reads comes before statement `i`.
@@ -168,7 +186,8 @@ private:
     std::vector<std::vector<int>> reductions_read_;
     std::map<Level, std::vector<int>> writers_, readers_;
     int last_alone_ = -1;
-    int first_of_sweep_ = 0, past_sweep_ = 0;  // of the statement that was added last
+    int last_repeat_ = -1, first_of_repeat_ = 0, past_repeat_ = -1;  // statements; -1: none so far
+    int first_of_sweep_ = 0, past_sweep_ = 0;                        // of the statement that was added last
     std::vector<Dependence> found_;
 };
 

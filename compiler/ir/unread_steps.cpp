@@ -6,6 +6,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/ir/sweeps.h"
 
 namespace halo::ir {
@@ -36,14 +37,9 @@ public:
         find_lasting_reductions();
         // What a statement reads of its own step is written before it.
         for (std::size_t past = kept_.size(); past > 0;) {
-            const std::size_t first = first_of_sweep(program_, past - 1);
-            // The statements of a sweep read each other's cells, earlier ones those of later ones, too.
-            bool is_needed = false;
-            for (std::size_t i = first; i < past; ++i)
-                is_needed = is_needed || kept_[i] || has_result(i);
-            for (std::size_t i = first; i < past && is_needed; ++i) {
-                kept_[i] = true;
-                need_reads(i);
+            const std::size_t first = first_of_repeat(program_, past - 1);
+            // In a repeat earlier statements read what later ones gave the time before.
+            while (find_backwards(first, past) && repeat_of(program_.statements[first]) != nullptr) {
             }
             past = first;
         }
@@ -51,6 +47,25 @@ public:
     }
 
 private:
+    // Whether something has been added. A sweep is looked at as a whole.
+    bool find_backwards(std::size_t begin, std::size_t past) {
+        bool has_grown = false;
+        while (past > begin) {
+            const std::size_t first = first_of_sweep(program_, past - 1);
+            // The statements of a sweep read each other's cells, earlier ones those of later ones, too.
+            bool is_needed = false;
+            for (std::size_t i = first; i < past; ++i)
+                is_needed = is_needed || kept_[i] || has_result(i);
+            for (std::size_t i = first; i < past && is_needed; ++i) {
+                has_grown = has_grown || !kept_[i];
+                kept_[i] = true;
+                need_reads(i);
+            }
+            past = first;
+        }
+        return has_grown;
+    }
+
     // Whether something that is read later or by a later statement comes of it.
     bool has_result(std::size_t statement) const {
         const std::optional<FieldId> target = target_of(program_.statements[statement]);
@@ -100,6 +115,7 @@ private:
             }
             first = std::get_if<Assign>(&statement);
             if (first == nullptr || !chooses_the_same_cells(*first)) return true;
+            if (first->repeat && is_partial(*first)) return true;
             // A sweep over all cells reads what it has computed itself.
             const bool is_whole_sweep = first->sweep && !is_partial(*first);
             if (!is_whole_sweep && reads_its_target(*first)) return true;

@@ -1,10 +1,12 @@
 // What the statements of a step promise: what they read is there, and what they write is theirs to write.
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/print.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/ir/sweeps.h"
 #include "compiler/ir/verifier.h"
 
@@ -19,10 +21,27 @@ void Verifier::check_statements() {
         }
         std::visit([&](const auto& alternative) { check_statement(alternative); }, program_.statements[i]);
     }
+    check_repeats();
     for (std::size_t i = 0; i < program_.fields.size(); ++i) {
         const Field& field = program_.fields[i];
         if (!written_[i] && field.role != Role::input)
             broken("{} {} is never written", name_of(field.role), field.name);
+    }
+}
+
+// The statements of a repeat stand together, and agree how often they are done.
+void Verifier::check_repeats() {
+    std::set<int> seen;
+    for (std::size_t i = 0; i < program_.statements.size();) {
+        const std::size_t past = end_of_repeat(program_, i);
+        const Repeat* const repeat = repeat_of(program_.statements[i]);
+        if (repeat != nullptr && !seen.insert(repeat->number).second)
+            broken("the statements of repeat {} do not stand together", repeat->number);
+        for (; i < past; ++i) {
+            const Repeat* const own = repeat_of(program_.statements[i]);
+            if (own != nullptr && (own->count < 1 || *own != *repeat))
+                broken("a statement of repeat {} is done {} times", own->number, own->count);
+        }
     }
 }
 

@@ -449,12 +449,15 @@ Lowered lower_cpu(const ir::Program& program) {
     halo_kernels.append_inputs(lowered.plan);
     add_column_loops(program, layout, kernel_names, lowered);
     const std::vector<StageView> unread = view_unread_stages(views);
+    RepeatedKernels repeats;
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
+        repeats.begin(lowered.plan);
         halo_kernels.append_before(views.stages[s], unread[s], lowered.plan);
         for (const StageKernel& use : kernels_of(views.stages[s], unread[s]))
             add_stage_loops(use, layout, kernel_names, lowered);
         for (const Write& write : views.stages[s].writes)
             halo_kernels.append(write.level, steps_writing(unread[s], write.level), lowered.plan);
+        repeats.end(views.stages[s], layout, lowered.plan);
     }
 #ifdef HALO_VERIFY
     kernel::require_valid(lowered.kernels);

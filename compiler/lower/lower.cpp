@@ -398,13 +398,16 @@ Lowered lower_cuda(const ir::Program& program, const schedule::Plan& plan, const
     halo_kernels.append_inputs(lowered.plan);
     add_column_kernels(program, layout, kernel_names, lowered);
     const std::vector<StageView> unread = view_unread_stages(views);
+    RepeatedKernels repeats;
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
         const StageView& stage = views.stages[s];
+        repeats.begin(lowered.plan);
         halo_kernels.append_before(stage, unread[s], lowered.plan);
         for (const StageKernel& use : kernels_of(stage, unread[s]))
             add_stage(stage, use, plan.stages[s], layout, images, kernel_names, lowered);
         for (const Write& write : stage.writes)
             halo_kernels.append(write.level, steps_writing(unread[s], write.level), lowered.plan);
+        repeats.end(stage, layout, lowered.plan);
     }
     std::visit([&](const auto& grouping) { add_grouping(program, layout, grouping, kernel_names, lowered); },
                plan.grouping);

@@ -81,8 +81,8 @@ private:
         Note found;
         found.is_known = true;
         found.written = level_written_by(statement);
-        found.is_whole =
-            assign != nullptr && !assign->sweep && assign->region.is_whole() && assign->margins == Margins{};
+        found.is_whole = assign != nullptr && !assign->sweep && !assign->repeat &&
+                         assign->region.is_whole() && assign->margins == Margins{};
         for (const std::uint32_t reached : reached_exprs(program_, roots_of(statement))) {
             const Expr& expr = program_.exprs[reached];
             found.is_whole = found.is_whole && !std::holds_alternative<TableSum>(expr.node);

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/ir/sweeps.h"
 
 namespace halo::passes {
@@ -113,6 +114,9 @@ bool is_periodic(const ir::Program& program, int axis) {
 }
 
 std::string why_uncut(const ir::Program& program, int axis) {
+    if (ir::has_repeats(program))
+        return "the iterations of a `repeat` read each other's neighbours, and pieces do not exchange cells "
+               "between them yet";
     for (const ir::Statement& statement : program.statements) {
         const ir::LineSweep* const sweep = ir::sweep_of(statement);
         if (sweep != nullptr && sweep->axis == axis)

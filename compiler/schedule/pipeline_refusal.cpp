@@ -3,6 +3,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/schedule/pipeline.h"
 
 namespace halo::schedule {
@@ -22,6 +23,7 @@ public:
             if (std::holds_alternative<ir::Inject>(statement) ||
                 std::holds_alternative<ir::Sample>(statement))
                 return "a statement is no assignment";
+        if (ir::has_repeats(program_)) return "statements are done several times in a step";
         const std::vector<bool> in_place = ir::in_place_statements(program_);
         std::vector<ir::ExprId> roots;
         for (std::size_t index = 0; index < program_.statements.size(); ++index) {

@@ -56,6 +56,7 @@ Value Evaluator::index(const syntax::Index& node, const syntax::Expr& expr) {
 // Offsets are from the point that is computed: at point P of the cell, u[x+o] is u's element whose point is
 // P + o, if it has one there.
 Value Evaluator::read_point(FieldId id, const Subscripts& at, SourceRange where) {
+    if (at.iterate) return read_iterate(id, at, where);
     const Halves stagger = fields_[id.index].stagger;
     const auto place = static_cast<Halves>(stagger ^ at.half);
     if (at.half != 0 && !is_staggered_) {
@@ -89,6 +90,36 @@ Value Evaluator::read_point(FieldId id, const Subscripts& at, SourceRange where)
     return value;
 }
 
+// p[k] is the level that the iteration began with, p[k+1] what it has written.
+Value Evaluator::read_iterate(FieldId id, Subscripts at, SourceRange where) {
+    const std::string& name = program_[id].name;
+    const std::string_view level = iterates_->level;
+    const int step = *std::exchange(at.iterate, std::nullopt);
+    if (at.has_time) {
+        report(DiagnosticKind::time_level, where,
+               fmt::format("`{}` has a level of the step or of the iteration, not both", name));
+        return Value();
+    }
+    if (!iterates_->written.contains(id.index)) {
+        report(DiagnosticKind::time_level, where,
+               fmt::format("`{0}` has no level `{1}`: nothing in this `repeat` writes `{0}[{1}+1]`", name,
+                           level));
+        return Value();
+    }
+    if (step == 0) {
+        at.time = program_[id].role == Role::state ? 1 : 0;
+        return read_point(id, at, where);
+    }
+    const auto next = iterates_->next.find(id.index);
+    if (next == iterates_->next.end()) {
+        report(DiagnosticKind::read_before_written, where,
+               fmt::format("`{0}[{1}+1]` is read before it is written", name, level))
+            .note(fmt::format("`{}[{}]` is the value of the iteration before", name, level));
+        return Value();
+    }
+    return read_point(next->second, at, where);
+}
+
 // Reports that the field has no point at these offsets from the points of the statement.
 void Evaluator::refuse_no_point(FieldId id, const Subscripts& at, SourceRange where) {
     const std::string& name = program_[id].name;
@@ -116,6 +147,11 @@ Value Evaluator::index_computed(const syntax::Index& node, const syntax::Expr& e
     const SourceRange where = expr.where;
     const std::optional<Subscripts> at = subscripts(expr, name);
     const Halves half = at ? at->half : Halves{0};
+    if (at && at->iterate) {
+        report(DiagnosticKind::time_level, where,
+               "only a field has levels of an iteration, and this is computed");
+        return Value();
+    }
     const Value base =
         half == 0 ? quantity(node.base) : evaluate_at(node.base, static_cast<Halves>(wanted_ ^ half));
     if (base.is_poison() || !at || !require_quantity(base, this->where(node.base))) return Value();
@@ -192,6 +228,12 @@ Value Evaluator::read_let(const Symbol& symbol, SourceRange where) {
     if (const auto found = lets_.find(symbol.index); found != lets_.end()) {
         if (!check_early(symbol, where)) return Value();
         return found->second;
+    }
+    if (symbol.let != nullptr && symbol.let->repeat) {
+        report(DiagnosticKind::read_before_written, where,
+               fmt::format("`{}` has no value here: its `let` is within a `repeat`", symbol.name))
+            .label(symbol.where, "it has its value from here to the end of that `repeat`");
+        return Value();
     }
     report(DiagnosticKind::read_before_written, where,
            symbol.is_in_loop ? fmt::format("`{}` has no value here: its `let` is within a `for`", symbol.name)

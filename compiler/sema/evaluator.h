@@ -6,8 +6,10 @@
 
 #include <array>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <tuple>
 #include <unordered_map>
@@ -67,8 +69,17 @@ struct FieldInfo {
 struct Subscripts {  // u[t+1, x-2], vx[x-1/2]
     int time = 0;
     bool has_time = false;
-    ir::Offset offset{};  // whole cells, rounded down
-    Halves half = 0;      // axes along which it is half a cell more
+    ir::Offset offset{};         // whole cells, rounded down
+    Halves half = 0;             // axes along which it is half a cell more
+    std::optional<int> iterate;  // p[k+1]: 1; p[k]: 0
+    std::string_view level;      // k
+};
+
+// Within `repeat k to n { … }`: what `p[k]` and `p[k+1]` are.
+struct Iterates {
+    std::string_view level;                     // k
+    std::set<std::uint32_t> written;            // fields that the block assigns at k+1
+    std::map<std::uint32_t, ir::FieldId> next;  // by field: what holds its value at k+1, from there on
 };
 
 // A field, or a part of one, as it is named: `v`, `v.x`, `f.i[x-1]`, `v[t+1].y`.
@@ -179,6 +190,8 @@ public:
     void enter_iteration(std::uint32_t iteration);
     // A name that expressions see from here on: `row` where a run fills a table.
     void define_local(std::string_view name, Value value) { locals_.push_back({name, std::move(value)}); }
+    // Within a `repeat` with a named level; nullptr: in none.
+    void set_iterates(const Iterates* iterates) { iterates_ = iterates; }
     // Within `inject`, the numbers of these points are known; nullptr: of none.
     void set_injected(const Symbol* points) { injected_ = points; }
     // What `step` is, and `time` is made of, in place of the steps done.
@@ -279,6 +292,7 @@ private:
     Value moved(const Value& value, const Subscripts& at, const std::string& name, SourceRange where);
     Value coef_element(const Symbol& symbol, const syntax::Index& node, SourceRange where);
     Value read_field(ir::FieldId id, int time, const ir::Offset& offset, SourceRange where);
+    Value read_iterate(ir::FieldId id, Subscripts at, SourceRange where);
     Value read_point(ir::FieldId id, const Subscripts& at, SourceRange where);
     void refuse_no_point(ir::FieldId id, const Subscripts& at, SourceRange where);
     Value read_let(const Symbol& symbol, SourceRange where);
@@ -289,7 +303,7 @@ private:
     bool accept(const ir::Access& access, SourceRange where);
     void ask_for_boundary(FieldInfo& info, int axis, int side, SourceRange where);
     struct Anchor {
-        int axis = 0;  // -1: time
+        int axis = 0;  // -1: time; -2: the iteration of a `repeat`
         bool forward = true;
         SourceRange where;
     };
@@ -441,6 +455,7 @@ private:
     bool is_compile_time_ = false;  // a setting that params cannot be in
     std::optional<std::pair<const Symbol*, SourceRange>> target_;
     bool are_targets_unknown_ = false;
+    const Iterates* iterates_ = nullptr;
     const Symbol* injected_ = nullptr;
     std::optional<Value> step_;
     Halves wanted_ = 0;

@@ -44,18 +44,22 @@ void StencilAnalyzer::run() {
             find_target(*assignment);
         }
     }
+    claim_iterates();
     evaluator_.enter_iteration(0);
     check_layouts(evaluator_);
     for (const Step& step : steps_) {
         enter(step);
         evaluator_.enter_iteration(iteration_of(*step.statement));
+        enter_repeat(repeat_of_statement(*step.statement));
         read(*step.statement);
     }
+    enter_repeat(std::nullopt);
     evaluator_.enter_iteration(0);
     number_traces();
     check_defs();
     if (!computes_) report_nothing_to_compute();
     ir::infer_halos(program_);
+    widen_halos_of_iterates();
     make_ghosts(evaluator_);
     ir::infer_reaches(program_);
     ir::infer_margins(program_);
@@ -120,14 +124,18 @@ void StencilAnalyzer::enter(const Step& step) {
 }
 
 void StencilAnalyzer::find_target(const syntax::Assignment& assignment) {
+    const std::optional<syntax::GuardId> repeat = repeat_around(assignment.guards);
+    see_levels_of(repeat);
     std::optional<Target> target = resolve_target(file_[assignment.target]);
     const SourceRange where = evaluator_.where(assignment.target);
     const std::size_t leaves = target ? target->reference.shape->leaves() : 0;
-    for (std::uint32_t i = 0; target && i < leaves; ++i) {
+    for (std::uint32_t i = 0; target && !target->is_iterate && i < leaves; ++i) {
         if (!claim({target->reference.first + i}, target->time, where)) target.reset();
     }
     if (const auto sweep = sweep_around(assignment.guards); sweep && target)
         note_swept(*sweep, *target, where);
+    if (repeat && target) note_repeated(*repeat, *target, assignment);
+    steps_of_targets_.push_back(&assignment);
     targets_.push_back(std::move(target));
 }
 
@@ -200,6 +208,16 @@ std::optional<StencilAnalyzer::Target> StencilAnalyzer::at_level(const Reference
             .note("shift the right-hand side instead");
         return std::nullopt;
     }
+    if (at->iterate) {
+        target.is_iterate = true;
+        if (*at->iterate == 1 && !at->has_time) return target;
+        const std::string written = fmt::format("{0}[{1}+1]", reference.name, at->level);
+        sink_
+            .report(DiagnosticKind::invalid_assignment, expr.where,
+                    fmt::format("an iteration writes `{}`", written))
+            .mend(expr.where, written);
+        return std::nullopt;
+    }
     if (at->has_time && at->time != 1) {
         Diagnostic& diagnostic =
             sink_.report(DiagnosticKind::invalid_assignment, expr.where,
@@ -249,7 +267,7 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
     if (!target) return;
     bool again = false;
     const Reference& reference = target->reference;
-    for (std::uint32_t i = 0; i < reference.shape->leaves(); ++i)
+    for (std::uint32_t i = 0; i < reference.shape->leaves(); ++i)  // iterates are written before
         again = std::exchange(evaluator_.fields()[reference.first + i].written, true) || again;
     if (sweep) again = !sweeps_.at(sweep->index).fresh.contains(reference.first);
     computes_ = true;
@@ -274,6 +292,15 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
         if (!leaves && !value.is_poison()) report_misfit(value, reference, where);
         return;
     }
+    if (target->is_iterate && sweep) {
+        sink_
+            .report(DiagnosticKind::not_built_yet, assignment.where,
+                    "a sweep that writes the next level of an iteration is not built yet")
+            .note("in a `repeat` a sweep changes a field in place: assign it without the iteration's level");
+        return;
+    }
+    if (target->is_iterate)
+        return assign_iterate(*repeat_around(assignment.guards), *target, *leaves, *cells, assignment);
     // Of a sweep other statements read what was there, too, and where it begins that remains.
     if (again && !sweep && cells->are_all() && !reads_level(*leaves, *target)) {
         report_written_twice(assignment, reference);

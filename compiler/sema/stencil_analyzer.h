@@ -38,6 +38,7 @@ private:
     struct Target {
         Reference reference;
         int time = 0;
+        bool is_iterate = false;  // p[k+1] of a `repeat k …`
     };
     // A statement, once for each iteration of the loops around it.
     struct Step {
@@ -112,6 +113,44 @@ private:
     void report_sweep_mistake(const ir::LineSweep& sweep, const ir::SweepMistake& mistake);
     // Cells of a state that a sweep leaves out keep their value: a statement before it says so.
     void keep_cells_of_sweeps();
+
+    // ---- repeats (repeats.cpp)
+
+    struct Repeated {
+        int number = 0;
+        std::int64_t count = 1;
+        std::size_t first_statement = 0;
+        struct Written {
+            std::uint32_t first = 0, leaves = 1;  // fields
+            bool is_iterate = false, is_guarded = false;
+            SourceRange where;
+            std::string name;
+        };
+        std::vector<Written> targets;
+        Iterates iterates;
+        std::vector<std::pair<ir::Assign, ir::FieldId>>
+            ends;                         // of an iteration: what each takes its value of
+        std::vector<const Symbol*> lets;  // known to the end of the block
+    };
+    std::optional<syntax::GuardId> repeat_around(const std::vector<syntax::GuardId>& guards) const;
+    std::optional<syntax::GuardId> repeat_of_statement(const syntax::StencilStatement& statement) const;
+    void see_levels_of(std::optional<syntax::GuardId> repeat);
+    void note_repeated(syntax::GuardId id, Target& target, const syntax::Assignment& assignment);
+    void claim_iterates();
+    // Of the statement that is read next.
+    void enter_repeat(std::optional<syntax::GuardId> repeat);
+    void begin_repeat(syntax::GuardId id);
+    // A field's value at the cell itself.
+    Value read_cell(ir::FieldId field, int time, SourceRange where);
+    void check_level_name(const syntax::Name& level);
+    // p[k+1] has a field of its own, which p takes its value of at the end of each iteration.
+    void assign_iterate(syntax::GuardId id, const Target& target, const std::vector<Value>& leaves,
+                        const Cells& cells, const syntax::Assignment& assignment);
+    // Whether a cell is one that the statement is for; none where all are.
+    std::optional<Value> is_among(const Cells& cells, SourceRange where);
+    // A field and what holds its next level may exchange their arrays.
+    void widen_halos_of_iterates();
+    void end_repeat(syntax::GuardId id);
 
     void read_let(const syntax::LetDecl& let);
 
@@ -200,7 +239,11 @@ private:
     Evaluator evaluator_;
 
     Guards guards_{evaluator_};
-    std::map<std::uint32_t, Sweep> sweeps_;  // by GuardId
+    std::map<std::uint32_t, Sweep> sweeps_;      // by GuardId
+    std::map<std::uint32_t, Repeated> repeats_;  // by GuardId
+    int repeat_count_ = 0;
+    std::optional<syntax::GuardId> current_repeat_;
+    std::vector<const syntax::Assignment*> steps_of_targets_;  // parallel to targets_
     std::vector<Step> steps_;
     std::vector<int> iterations_, current_iterations_;
     int turn_count_ = 0;

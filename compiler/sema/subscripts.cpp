@@ -58,6 +58,10 @@ bool Evaluator::collect_subscript(syntax::ExprId id, bool forward, std::vector<A
         return true;
     } else if (const auto* name = std::get_if<syntax::NameUse>(&expr.node); name && !find_local(name->name)) {
         const Symbol* symbol = find_symbol(name->name);
+        if (iterates_ != nullptr && name->name == iterates_->level) {
+            anchors.push_back({-2, forward, expr.where});
+            return true;
+        }
         if (name->name == "t") {
             anchors.push_back({-1, forward, expr.where});
             return true;
@@ -118,7 +122,9 @@ bool Evaluator::place_subscript(syntax::ExprId id, Subscripts& result, std::vect
         return false;
     }
     const Anchor& anchor = anchors[0];
-    const std::string axis = anchor.axis < 0 ? "t" : symbols_.axes()[anchor.axis];
+    const std::string axis = anchor.axis == -2   ? std::string(iterates_->level)
+                             : anchor.axis == -1 ? "t"
+                                                 : symbols_.axes()[anchor.axis];
     if (!anchor.forward) {
         report(DiagnosticKind::invalid_offset, where,
                fmt::format("`{}` cannot run backwards in an offset", axis))
@@ -140,13 +146,21 @@ bool Evaluator::place_subscript(syntax::ExprId id, Subscripts& result, std::vect
                fmt::format("an offset reaches {} cells at most, not {}", kMaxOffset, rest.to_string()));
         return false;
     }
-    const std::size_t slot = static_cast<std::size_t>(anchor.axis + 1);
+    const std::size_t slot = static_cast<std::size_t>(anchor.axis + 2);
     if (named[slot]) {
         report(DiagnosticKind::invalid_offset, where, fmt::format("`{}` has an offset already", axis));
         return false;
     }
     named[slot] = true;
-    if (anchor.axis < 0) {
+    if (anchor.axis == -2) {
+        if (*distance != 0 && *distance != 1) {
+            report(DiagnosticKind::time_level, where,
+                   fmt::format("an iteration has the levels `{0}` and `{0}+1`", axis));
+            return false;
+        }
+        result.iterate = static_cast<int>(*distance);
+        result.level = iterates_->level;
+    } else if (anchor.axis < 0) {
         result.time = static_cast<int>(*distance);
         result.has_time = true;
     } else {
@@ -159,7 +173,7 @@ bool Evaluator::place_subscript(syntax::ExprId id, Subscripts& result, std::vect
 std::optional<Subscripts> Evaluator::subscripts(const syntax::Expr& expr, const std::string& base) {
     const syntax::Index& node = std::get<syntax::Index>(expr.node);
     Subscripts result;
-    std::vector<bool> named(ir::kMaxRank + 1, false);
+    std::vector<bool> named(ir::kMaxRank + 2, false);
     bool valid = true;
     for (syntax::ExprId id : node.subscripts) {
         const std::size_t before = static_cast<std::size_t>(std::count(named.begin(), named.end(), true));

@@ -24,17 +24,21 @@ void Parser::stencil_statement(Stencil& result) {
     const std::string_view word = text(peek());
     std::optional<StencilStatement> statement = declaration();
     const bool sweeps = in_sweep();
+    const bool repeats = guards_.size() == 1 && file_[guards_.front()].repeat;
     auto* const let = statement ? std::get_if<LetDecl>(&*statement) : nullptr;
     if (sweeps && let != nullptr) let->guards = guards_;
-    const bool is_of_step =
-        !statement || (sweeps ? let != nullptr : std::holds_alternative<ReduceDecl>(*statement));
+    if (repeats && let != nullptr) let->repeat = guards_.front();
+    const bool reduces = statement && std::holds_alternative<ReduceDecl>(*statement);
+    const bool is_of_step = !statement || ((sweeps || repeats) && let != nullptr) || (!sweeps && reduces);
     if (!guards_.empty() && !is_of_step && !failing_) {
         const SourceRange where = std::visit([](const auto& node) { return node.where; }, *statement);
+        const char* const block = sweeps ? "`sweep`" : repeats ? "`repeat`" : "`on` and `where`";
         sink_
             .report(DiagnosticKind::misplaced_statement, where,
-                    fmt::format("`{}` stands outside of {}", word, sweeps ? "`sweep`" : "`on` and `where`"))
-            .note(sweeps ? "between its braces are assignments, `let`, `on` and `where`"
-                         : "between their braces are assignments and reductions");
+                    fmt::format("`{}` stands outside of {}", word, block))
+            .note(sweeps    ? "between its braces are assignments, `let`, `on` and `where`"
+                  : repeats ? "between its braces are assignments, `let`, `reduce`, `on`, `where` and `sweep`"
+                            : "between their braces are assignments and reductions");
         return;
     }
     if (!statement && !failing_) statement = assignment_statement();
@@ -331,8 +335,14 @@ bool Parser::in_sweep() const {
 // `on x.low { … }`, `where c > 0 { … }`: what is between the braces is for some of the cells; `sweep y up { …
 // }`: for all of them in an order.
 bool Parser::guarded(Stencil& result) {
-    const bool is_guard = at_statement("on") || at_statement("where") || at_statement("sweep");
+    const bool is_guard =
+        at_statement("on") || at_statement("where") || at_statement("sweep") || at_statement("repeat");
     if (!is_guard || ahead(1).kind == TokenKind::left_brace) return false;
+    if (is_word("repeat") && !guards_.empty() && !failing_) {
+        fail(DiagnosticKind::not_built_yet, peek().where,
+             "a `repeat` within another block is not built yet: it stands among the stencil's statements")
+            .note("`on`, `where` and `sweep` can stand within it");
+    }
     const GuardId id = guard(true);
     if (guards_.size() >= kMaxGuards && !failing_) {
         fail(DiagnosticKind::nesting_too_deep, file_[id].where,
@@ -361,6 +371,8 @@ GuardId Parser::guard(bool is_block) {
         order.upwards = accept_word("up");
         if (!order.upwards && !accept_word("down")) fail_expected("`up` or `down`");
         result.sweep = std::move(order);
+    } else if (accept_word("repeat")) {
+        result.repeat = repeat_count();
     } else {
         advance();
         result.condition = condition();
@@ -368,6 +380,22 @@ GuardId Parser::guard(bool is_block) {
     result.where = since(begin);
     file_.guards.push_back(std::move(result));
     return {static_cast<std::uint32_t>(file_.guards.size() - 1)};
+}
+
+RepeatCount Parser::repeat_count() {
+    RepeatCount result;
+    if (is(TokenKind::identifier) && ahead(1).kind == TokenKind::identifier && text(ahead(1)) == "to") {
+        result.level = name("the name of the iteration, as in `repeat k to 20 { … }`");
+        accept_word("to");
+    }
+    if (!is_word("until")) result.count = expression();
+    if (is_word("until") && !failing_) {
+        fail(DiagnosticKind::not_built_yet, peek().where,
+             "a `repeat` that ends when a condition holds is not built yet: it is done a fixed number of "
+             "times")
+            .note("write `repeat 20 { … }`; a `reduce` in it shows how far the last iteration came");
+    }
+    return result;
 }
 
 RegionEntry Parser::region_entry() {

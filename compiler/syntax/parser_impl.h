@@ -173,6 +173,7 @@ private:
     Assignment assignment();
     bool guarded(Stencil& result);
     bool in_sweep() const;
+    RepeatCount repeat_count();
     GuardId guard(bool is_block);
     RegionEntry region_entry();
     void properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,

@@ -252,6 +252,7 @@ struct LetDecl {  // let mu = expression; let mu at x+1/2 { boundary clamp } = e
     std::vector<BoundaryEntry> boundaries;
     ExprId value;
     std::vector<GuardId> guards;  // of a let in a sweep: the blocks around it, outermost first
+    std::optional<GuardId> repeat;
     SourceRange where;
 };
 
@@ -268,10 +269,16 @@ struct SweepOrder {
     Name axis;
     bool upwards = true;
 };
+// How often they are done: `repeat 20`, `repeat k to 20`.
+struct RepeatCount {
+    std::optional<Name> level;
+    ExprId count;
+};
 struct Guard {
     std::vector<RegionEntry> region;
     std::optional<ExprId> condition;
     std::optional<SweepOrder> sweep;
+    std::optional<RepeatCount> repeat;
     bool is_block = true;  // else behind a reduction
     SourceRange where;     // without the statements in its braces
 };

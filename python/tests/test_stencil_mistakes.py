@@ -297,6 +297,7 @@ def refused(build, *axes) -> str:
         (lambda u, v, f, x, y: hl.coef([], name="c"), "list of weights"),
         (lambda u, v, f, x, y: hl.use('a"b'), "name of a .halo file"),
         (lambda u, v, f, x, y: hl.schedule("direct } field"), "settings"),
+        (lambda u, v, f, x, y: hl.repeat(3, name="a b"), "what the iteration is called"),
         (lambda u, v, f, x, y: hl.sweep("x"), "goes along an axis"),
         (lambda u, v, f, x, y: hl.sweep(x, "left"), '"up" or "down"'),
         (lambda u, v, f, x, y: np.gradient(u), "hl.grad"),

@@ -301,6 +301,21 @@ struct TimeBlock {
     const Resident* resident() const { return std::get_if<Resident>(&kind); }
 };
 
+// Kernels of the step, from `first` to before `past`, that are done `count` times, in order.
+inline constexpr std::int64_t kMostIterations = 1'000'000;
+struct RepeatPlan {
+    int first = 0, past = 0;
+    std::int64_t count = 1;
+    // Kernels that end an iteration by copying all of `other` to a level of `field`. In their place the two
+    // arrays are exchanged, of which halos are alike; after an odd number of iterations the last copies.
+    struct Exchange {
+        int kernel = 0;
+        int field = 0, time = 0;
+        int other = 0;
+    };
+    std::vector<Exchange> exchanges;
+};
+
 struct ReductionPlan {  // the blocks' partials of `kernel`, combined in block order
     enum class Op : std::uint8_t { sum, min, max };
     std::string name;
@@ -337,6 +352,7 @@ struct LaunchPlan {
     std::vector<TablePlan> tables;
     std::vector<PointsPlan> points;
     std::vector<KernelPlan> kernels;  // one time step, in order
+    std::vector<RepeatPlan> repeats;  // one after the other
     std::optional<TimeBlock> time_block;
     std::vector<ReductionPlan> reductions;
     std::optional<FixedGrid> fixed_grid;              // the only grid that it is for; none: any

@@ -320,6 +320,22 @@ void check_plan(const LaunchPlan& plan) {
                     "kernel '{}' takes the partial results of several steps", kernel.name);
         }
     }
+    int past_repeat = 0;
+    for (const RepeatPlan& repeat : plan.repeats) {
+        require(repeat.first >= past_repeat && repeat.past > repeat.first &&
+                    in_range(repeat.past - 1, plan.kernels),
+                "a repeat is of kernels {} to {}", repeat.first, repeat.past);
+        require(repeat.count >= 1 && repeat.count <= kMostIterations, "a repeat is done {} times",
+                repeat.count);
+        for (const RepeatPlan::Exchange& exchange : repeat.exchanges)
+            require(exchange.kernel >= repeat.first && exchange.kernel < repeat.past &&
+                        in_range(exchange.field, plan.fields) && in_range(exchange.other, plan.fields) &&
+                        plan.fields[exchange.other].role == Role::intermediate &&
+                        exchange.time == latest_time(plan.fields[exchange.field]),
+                    "kernel {} exchanges fields {} and {}", exchange.kernel, exchange.field, exchange.other);
+        past_repeat = repeat.past;
+    }
+    require(plan.repeats.empty() || !plan.time_block, "kernels for several steps stand beside a repeat");
     if (plan.time_block) check_time_block(plan, *plan.time_block);
     for (const ReductionPlan& reduction : plan.reductions) {
         require(in_range(reduction.kernel, plan.kernels), "reduction '{}' belongs to kernel {}",

@@ -373,6 +373,25 @@ ReductionPlan reduction_from(const Json& json) {
     return reduction;
 }
 
+Json repeat_json(const RepeatPlan& repeat) {
+    Json json = Json::object({{"first", repeat.first}, {"past", repeat.past}, {"count", repeat.count}});
+    if (!repeat.exchanges.empty())
+        json["exchanges"] = list_json(repeat.exchanges, [](const RepeatPlan::Exchange& each) {
+            return Json::object(
+                {{"kernel", each.kernel}, {"field", each.field}, {"time", each.time}, {"other", each.other}});
+        });
+    return json;
+}
+RepeatPlan repeat_from(const Json& json) {
+    RepeatPlan repeat{json.at("first"), json.at("past"), json.at("count"), {}};
+    if (json.contains("exchanges"))
+        repeat.exchanges = list_from(json.at("exchanges"), [](const Json& each) {
+            return RepeatPlan::Exchange{each.at("kernel"), each.at("field"), each.at("time"),
+                                        each.at("other")};
+        });
+    return repeat;
+}
+
 LaunchPlan plan_from(const Json& json) {
     if (json.at("halocline_plan").get<int>() != kFormat)
         refuse(fmt::format("its format is {}, and this version reads {}", json.at("halocline_plan").dump(),
@@ -397,6 +416,7 @@ LaunchPlan plan_from(const Json& json) {
         const Json& grid = json.at("fixed_grid");
         plan.fixed_grid = FixedGrid{grid.at("extent"), grid.at("pitch"), grid.at("slice")};
     }
+    if (json.contains("repeats")) plan.repeats = list_from(json.at("repeats"), repeat_from);
     if (json.contains("time_block")) plan.time_block = time_block_from(json.at("time_block"));
     return plan;
 }
@@ -420,6 +440,7 @@ std::string plan_to_json(const LaunchPlan& plan) {
         json["fixed_grid"] = Json::object({{"extent", plan.fixed_grid->extent},
                                            {"pitch", plan.fixed_grid->pitch},
                                            {"slice", plan.fixed_grid->slice}});
+    if (!plan.repeats.empty()) json["repeats"] = list_json(plan.repeats, repeat_json);
     if (plan.time_block) json["time_block"] = time_block_json(*plan.time_block);
     if (!plan.tables.empty()) json["tables"] = list_json(plan.tables, table_json);
     if (!plan.points.empty()) json["points"] = list_json(plan.points, points_json);

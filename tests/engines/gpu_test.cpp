@@ -67,6 +67,7 @@ void check_random(schedule::Strategy strategy, Seeds seeds) {
     options.tables = true;
     options.points = true;
     options.sweeps = true;
+    options.repeats = true;
     check_engine(options, seeds,
                  [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
                      Random random(source.seed + 1);

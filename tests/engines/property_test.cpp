@@ -27,6 +27,7 @@ GeneratorOptions small_programs() {
     options.tables = true;
     options.points = true;
     options.sweeps = true;
+    options.repeats = true;
     return options;
 }
 
@@ -137,6 +138,7 @@ TEST_CASE("random programs in time tiles on the CPU") {
     std::uint64_t tiled = 0;
     GeneratorOptions options = small_programs();
     options.points = false;
+    options.repeats = false;  // time tiles take none
     options.max_statements = 3;
     check_engine(
         options, seeds,

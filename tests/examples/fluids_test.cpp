@@ -91,3 +91,29 @@ TEST_CASE("the flow in a driven cavity is as Ghia, Ghia and Shin published for R
         CHECK(at(x, 0.5, 1) == Approx(expected).margin(0.007));
     }
 }
+
+TEST_CASE("the flow under a lid that slides over a cube") {
+    constexpr std::size_t n = 32;
+    const Example example("cavity3d");
+    const nlohmann::json result =
+        example.run({"--no-files", "--save", "u=u.npy", "--save", "w=w.npy", "--save", "v=v.npy"});
+    CHECK(double(result["reductions"]["residual"]) < 1e-6);
+    const std::vector<double> u = example.saved("u"), v = example.saved("v"), w = example.saved("w");
+    REQUIRE(u.size() == n * n * n);
+    const auto at = [&](const std::vector<double>& field, std::size_t x, std::size_t y, std::size_t z) {
+        return field[x + n * (y + n * z)];
+    };
+    double back = 0, divergence = 0;
+    for (std::size_t z = 1; z < n; ++z) {
+        back = std::min(back, at(u, n / 2 - 1, n / 2, z));
+        for (std::size_t y = 1; y < n; ++y)
+            for (std::size_t x = 1; x < n; ++x)
+                divergence =
+                    std::max(divergence, std::abs(at(u, x, y, z) - at(u, x - 1, y, z) + at(v, x, y, z) -
+                                                  at(v, x, y - 1, z) + at(w, x, y, z) - at(w, x, y, z - 1)));
+    }
+    CHECK(back == Approx(-0.2157).epsilon(0.03));
+    CHECK(divergence < 1e-5);
+    for (std::size_t z = 0; z < n; ++z)  // no flow through the walls
+        CHECK(at(u, n - 1, 5, z) == 0);
+}

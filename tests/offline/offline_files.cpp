@@ -92,6 +92,19 @@ stencil drift(x, y) {
 
 // Ranges of cells: single ones at faces, such that small grids have none of, reductions over some; bytes,
 // integers and truths.
+const char* const kRepeated = R"(stencil repeated(x, y) {
+    field f, p: f64 { boundary x clamp, y fixed 0.25 }
+    field u: f32 { boundary x fixed 0.5, y gradient 0.25 }
+    f[t+1] = f / 2
+    repeat k to 4 {
+        p[k+1] = (p[k, x-1] + p[k, x+1] + p[k, y-1] + f[t+1]) / 4
+        reduce change = max(abs(p[k+1] - p[k]))
+    }
+    repeat 3 {
+        where mod(idx(x) + idx(y), 2) == 0 { u[t+1] = (u[t+1, x-1] + u[t+1, y+1] + p[t+1]) / 4 }
+        where mod(idx(x) + idx(y), 2) == 1 { u[t+1] = (u[t+1, x-1] + u[t+1, y+1]) / 4 + change / 64 }
+    }
+})";
 const char* const kTank = R"(
 stencil tank(x, y, z) {
     param dt = 0.125
@@ -257,6 +270,7 @@ const std::vector<OfflineCase>& offline_cases() {
         {kLine, "", {1000, 1, 1}},
         {kDrift, "", {33, 9, 1}},
         {kTank, "", {37, 13, 11}},
+        {kRepeated, "", {37, 13, 1}},
         {kTank, "direct threads=16x2x2 cells=1x1x1", {2, 1, 3}},  // many ranges have no cell
         {kSources, "", {35, 17, 1}},
         {kSources, "", {64, 16, 1}, true},

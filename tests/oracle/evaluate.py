@@ -38,9 +38,11 @@ class Evaluator(Expressions):
         self.accuracy, self.geometry = 2, {}
         super().__init__(strict, 'f64', excused)
         self.statements = [s for s in statements if not self.declaration(s)]
-        self.states, self.outputs = set(), set()
+        self.states, self.outputs, self.iterated = set(), set(), set()
+        self.iteration = None  # the name of the level of the repeat that is done
         for s in self.statements:
             self.find_states(s)
+        self.states |= self.iterated - self.outputs
         self.set_up(statements)
 
     @staticmethod
@@ -59,10 +61,13 @@ class Evaluator(Expressions):
     def find_states(self, s):
         if s[0] == 'assign':
             name, level = self.target(s[1])[0], self.target(s[1])[2]
-            (self.states if level == 1 else self.outputs).add(name)
-        elif s[0] in ('on', 'where', 'for', 'sweep'):
+            {1: self.states, 'next': self.iterated}.get(level, self.outputs).add(name)
+        elif s[0] in ('on', 'where', 'for', 'sweep', 'repeat'):
+            outer = self.iteration
+            self.iteration = s[1][0] if s[0] == 'repeat' else outer
             for inner in s[2]:
                 self.find_states(inner)
+            self.iteration = outer
 
     def target(self, tree):
         """(field, part or None, level)."""
@@ -72,6 +77,8 @@ class Evaluator(Expressions):
                 part = tree[2]
             elif tree[0] == 'at' and tree[2] == [('bin', '+', ('name', 't'), ('num', 1))]:
                 level = 1
+            elif tree[0] == 'at' and self.iteration and tree[2] == [('bin', '+', ('name', self.iteration), ('num', 1))]:
+                level = 'next'
             else:
                 raise Unsupported('such a target')
             tree = tree[1]
@@ -158,6 +165,10 @@ class Evaluator(Expressions):
 
     def level(self, name, part, level):
         key = (name, part)
+        if level == 'next':
+            return self.stored(name, part, self.next[key], int(name in self.states))
+        if level == 'now':
+            level = 1 if name in self.states else None
         if level == 1:
             if key not in self.new:
                 raise Unsupported('a new value before it is there')
@@ -261,6 +272,8 @@ class Evaluator(Expressions):
                 self.execute(inner_statement, names, (self.arithmetic.binary('and', where[0], some), True))
         elif s[0] == 'sweep':
             self.sweep(s, names, where)
+        elif s[0] == 'repeat':
+            self.repeat(s, names, where)
         elif s[0] == 'reduce':
             self.reduce(s, names, where)
         else:
@@ -279,6 +292,31 @@ class Evaluator(Expressions):
                 self.execute(inner_statement, names, (plane, where[1]))
             self.lets = dict(before)
         self.swept = False
+
+    def repeat(self, s, names, where):
+        """What an iteration gives its level k+1 is there for the next one when all of its statements are done."""
+        (self.iteration, count), before = s[1], dict(self.lets)
+        self.begin_repeat(s, False)
+        for _ in range(self.integer(count, names)):
+            self.next, self.ends = {}, {}
+            for inner_statement in s[2]:
+                self.execute(inner_statement, names, where)
+            for (name, part), value in self.ends.items():
+                if name in self.states:
+                    self.new[name, part] = value
+                else:
+                    self.current[name, part] = [value]
+            self.lets = dict(before)
+        self.iteration = None
+
+    def begin_repeat(self, s, chooses):
+        for inner_statement in s[2]:
+            if inner_statement[0] == 'assign':
+                name, _, level = self.target(inner_statement[1])
+                for part in self.fields[name].parts if name in self.states and (chooses or level == 'next') else []:
+                    self.new.setdefault((name, part), self.current[name, part][0])
+            elif inner_statement[0] in ('on', 'where'):
+                self.begin_repeat(inner_statement, True)
 
     def begin_sweep(self, s):
         """A state's new level begins as the old one."""
@@ -305,7 +343,7 @@ class Evaluator(Expressions):
     def assign(self, target, value, names, where):
         where, chooses = where
         name, part, level = self.target(target)
-        if (level == 1) != (name in self.states):
+        if level != 'next' and (level == 1) != (name in self.states):
             raise Unsupported('both u and u[t+1]')
         f = self.fields[name]
         places = self.chosen(name, part, names)
@@ -322,6 +360,14 @@ class Evaluator(Expressions):
             if unsure.any():
                 apart = np.inf if new.kind == 'bool' else np.abs(new.v * 1.0 - old.v * 1.0)
                 merged.error = np.where(unsure, worst(apart + new.error + old.error), merged.error)
+            if level == 'next':
+                if name not in self.states:
+                    merged.missing = old.missing
+                self.ends[name, p] = merged
+                self.next[name, p] = merge(written.v, new, old)  # past a free face it has no value
+                self.next[name, p].error = merged.error
+                self.next[name, p].missing = layers
+                continue
             if name not in self.states:
                 merged.missing = self.still_missing((name, p), old.missing, layers, chooses)
             if name in self.states:
@@ -417,7 +463,7 @@ class Evaluator(Expressions):
         for s in self.statements if within is None else within:
             if s[0] == kind:
                 yield s
-            elif s[0] in ('on', 'where', 'for', 'sweep'):
+            elif s[0] in ('on', 'where', 'for', 'sweep', 'repeat'):
                 yield from self.statements_of(kind, s[2])
 
 

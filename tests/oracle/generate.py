@@ -321,6 +321,8 @@ class Generator:
                 self.reduction()
             if self.chance(0.12):
                 self.sweep()
+            if self.chance(0.12):
+                self.repeat()
             if f['role'] != 'input':
                 self.write(f)
         while self.chance(0.5):
@@ -432,6 +434,44 @@ class Generator:
         block = f'sweep {axis} {"up" if up else "down"} {{ ' + '; '.join(inside) + ' }'
         self.lines.append(f'on {self.cells()} {{ {block} }}' if self.chance(0.15) else block)
         self.reals += [(name, 'anywhere') for name in names]
+
+    def repeat(self):
+        """One or two fields that are iterated from each other, tamed so that they do not grow, and one that is changed in place."""
+        names = [self.name('i') for _ in range(self.random.randint(1, 2))]
+        kind = self.pick(('f32', 'f64')) if self.flavour != 'f64' else 'f64'
+        around = lambda: f'{self.pick(self.axes)}{self.pick("+-")}{self.pick((1, 1, 2))}'
+        for name in names:
+            faces = ', '.join(f'{a} {self.pick(("clamp", "periodic", "mirror", "fixed 0.5"))}' for a in self.axes)
+            self.lines.append(f'field {name}: {kind} {{ boundary {faces} }}')
+        given = [name for name in names if self.chance(0.3)]
+        self.lines += [f'{name} = {self.real(1)}' for name in given]
+        inside, done = [], []
+        if self.chance(0.4):
+            inside.append(f'let l{names[0]} {{ boundary clamp }} = {self.pick(names)}[it, {around()}] / 3')
+            done.append(f'l{names[0]}')
+        for name in names:
+            terms = [f'{self.pick(names)}[it, {around()}] / 2', self.real(1)]
+            if done and self.chance(0.6):
+                terms.append(f'{self.pick(done)} / 4')
+            if self.chance(0.3):
+                terms.append(f'{name}[it] / 8')
+            statement = f'{name}[it+1] = ' + ' + '.join(terms)
+            selector = f'where {self.condition(1)}' if self.chance(0.5) else f'on {self.cells()}'
+            inside.append(f'{selector} {{ {statement} }}' if self.chance(0.25) else statement)
+            done.append(f'{name}[it+1]')
+        if self.chance(0.4):
+            other = self.name('g')
+            self.lines.append(f'field {other}: {kind} {{ boundary clamp }}')
+            colour = f'mod({" + ".join(f"idx({a})" for a in self.axes)}, 2)'
+            for each in (0, 1):
+                near = f'({other}[t+1, x-1] + {other}[t+1, x+1]) / 2 + {self.pick(done)} / 4'
+                inside.append(f'where {colour} == {each} {{ {other}[t+1] = {near} }}')
+        if self.chance(0.4):
+            reduced = self.name('r')
+            inside.append(f'reduce {reduced} = {self.pick(("max", "sum", "mean"))}(abs({names[0]}[it+1] - {names[0]}[it]))')
+            self.reduced.append(reduced)
+        self.lines.append(f'repeat it to {self.random.randint(1, 4)} {{ ' + '; '.join(inside) + ' }')
+        self.reals += [(name if name in given else f'{name}[t+1]', 'anywhere') for name in names]
 
     def reduction(self):
         name = self.name('r')

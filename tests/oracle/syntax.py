@@ -448,6 +448,13 @@ class Parser:
         if word == 'sweep':
             axis, way = self.name(), self.name()
             return ('sweep', (axis, way), self.block(lambda: self.statement(axes)))
+        if word == 'repeat':
+            level = None
+            if self.word(1) == 'to':
+                level = self.name()
+                self.need('to')
+            count = self.expression()
+            return ('repeat', (level, count), self.block(lambda: self.statement(axes)))
         if word in ('on', 'where'):
             selector = self.cells() if word == 'on' else self.expression()
             return (word, selector, self.block(lambda: self.statement(axes)))

@@ -200,6 +200,8 @@ private:
                 return put("    {} = {}\n", access(each.target, ""), value);
             case StatementSpec::Kind::state:
                 return put("    {} = {}\n", access(each.target, "[t+1]"), value);
+            case StatementSpec::Kind::iterate:
+                return put("    {} = {}\n", access(each.target, "[it+1]"), value);
             case StatementSpec::Kind::reduction:
                 return put("    reduce {} = {}({}) start 1/2{}{}\n", each.target, each.operation, value,
                            each.guard.empty() ? "" : " ", each.guard);
@@ -214,7 +216,11 @@ private:
     // `halves`: the axes along which what is read lies half a cell from the statement.
     std::string subscript(int time, const Cells& offset, unsigned halves = 0) const {
         std::string inside;
-        if (time != 0) inside = fmt::format("t{:+}", time);
+        if (time == kIterate || time == kNextIterate) {
+            inside = time == kIterate ? "it" : "it+1";
+        } else if (time != 0) {
+            inside = fmt::format("t{:+}", time);
+        }
         for (int axis = 0; axis < program_.rank; ++axis) {
             const bool is_half = ((halves >> static_cast<unsigned>(axis)) & 1u) != 0;
             if (offset[axis] == 0 && !is_half) continue;

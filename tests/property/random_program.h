@@ -44,11 +44,14 @@ struct GeneratorOptions {
     bool reductions = true;
     bool tables = false;       // sums over a table, whose rows are table_rows()
     bool sweeps = false;       // statements that go along an axis cell after cell
+    bool repeats = false;      // statements that are done several times in a step
     bool points = false;       // off the grid: statements that inject and sample at them
     bool interleaved = false;  // fields are components that lie side by side, where they can
 };
 
 using Cells = std::array<int, 3>;
+
+inline constexpr int kIterate = 100, kNextIterate = 101;  // levels of a repeat
 
 struct Node {
     enum class Kind : std::uint8_t {
@@ -79,7 +82,7 @@ struct Node {
     Kind kind = Kind::number;
     std::vector<Node> operands;
     std::string name;
-    int time = 0;
+    int time = 0;  // of an access: kIterate and kNextIterate, too
     Cells offset{};
     int axis = 0;
     int order = 0;
@@ -98,7 +101,7 @@ struct FieldSpec {
 };
 
 struct StatementSpec {
-    enum class Kind : std::uint8_t { let, output, state, reduction, inject, sample };
+    enum class Kind : std::uint8_t { let, output, state, reduction, inject, sample, iterate };
     Kind kind = Kind::output;
     std::string target;
     Node value;
@@ -106,8 +109,8 @@ struct StatementSpec {
     std::string operation;  // of a reduction
     int time = 0;           // of an injection: 1 into a state. What is sampled goes into the trace `target`
     std::string guard;      // "on x.low", "where idx(x) < 3"; empty for all cells. Not of a let
-    std::string order;      // "sweep y up"; empty for all cells at once
-    bool joins = false;     // in the sweep of the statement before it
+    std::string order;      // "sweep y up", "repeat it to 3"; empty for all cells at once
+    bool joins = false;     // in the sweep or repeat of the statement before it
 };
 
 struct RandomProgram {

@@ -105,6 +105,13 @@ std::vector<Construct> constructs() {
          "stencil s(x) {\n    field u, a: f32 { boundary fixed 0 }\n    field f: f32[200] { boundary "
          "fixed 0 }\n    sweep x up {\n    a = a[x-1] + u\n",
          [](int) { return std::string("}\n}\n"); }, false});
+    add("repeats",
+        "field a{0}: f32 {{ boundary clamp }}\nrepeat k to {0} + 1 {{ a{0}[k+1] = a{0}[k, x-1] + u }}");
+    all.push_back({"statements of a repeat",
+                   [](int i) { return fmt::format("let b{0} = a[k] * {0}\nreduce m{0} = max(b{0})", i); },
+                   "stencil s(x) {\n    field u, a: f32 { boundary clamp }\n    repeat k to 3 {\n    "
+                   "a[k+1] = a[k, x-1] + u\n",
+                   [](int) { return std::string("}\n}\n"); }, true});
     add("reductions", "reduce m{0} = max(u + {0})");
     add("reductions that statements read",
         "reduce m{0} = max(u[x+1] + {0}) start 0\nfield a{0}: f32\na{0} = u * m{0}");

@@ -81,6 +81,16 @@ TEST_CASE("axes that cannot be cut are named with the reason") {
                                      {64, 64, 1});
     CHECK_FALSE(mixed.may[0]);
     CHECK(mixed.why_not[0].find("`v` is not periodic along x") != std::string::npos);
+    const CutRules iterated = cut_rules(analyze_text(R"(stencil iterated(x, y) {
+        field u: f32 { boundary clamp }
+        repeat k to 3 { u[k+1] = u[k, x-1] + u[k, y+1] }
+    }
+    )"),
+                                        {64, 64, 1});
+    CHECK_FALSE(iterated.may[0]);
+    CHECK_FALSE(iterated.may[1]);
+    REQUIRE(iterated.why_not.size() == 1);
+    CHECK(iterated.why_not[0].find("the iterations of a `repeat` read each other's neighbours") == 0);
     const ir::Program line = analyze_text(R"(stencil line(x) {
         field u: f32 { boundary clamp }
         u[t+1] = u[x-1]

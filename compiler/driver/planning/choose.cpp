@@ -6,6 +6,7 @@
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/planning/compile.h"
 #include "compiler/driver/planning/pins.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/schedule/print.h"
 
 namespace halo::driver {
@@ -84,6 +85,13 @@ constexpr const char* kByPlane[] = {"", "direct threads=256x1 cells=1x1",
 std::string StageChoice::origin() const {
     if (!tuned) return pinned ? "pinned" : "chosen by the model";
     return fmt::format("tuned: {} a step with {}", format_step_time(known->seconds), known->compiler);
+}
+
+std::int64_t StageChoice::times_in_step(const ir::Program& program) const {
+    const auto first = static_cast<std::size_t>(this->stage.statements.front());
+    const std::int64_t times = ir::times_in_step(program.statements[first]);
+    const bool is_exchange = this->stage.statements.size() == 1 && ir::exchanged_with(program, first);
+    return is_exchange ? times % 2 : times;
 }
 
 std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options) {

@@ -79,6 +79,8 @@ struct StageChoice {
     std::optional<tune::StoredStage> known;  // what was measured of the stage on this grid and device
     bool tuned = false;                      // the schedule is `known`'s
 
+    // More than 1 in a `repeat`.
+    std::int64_t times_in_step(const ir::Program& program) const;
     std::string origin() const;  // "pinned", "tuned, measured …" or "chosen by the model"
 };
 

@@ -108,10 +108,12 @@ std::string explain_time(const Explanation& all, const StageChoice& stage, int w
     const std::optional<double> predicted = predicted_seconds(all, stage);
     if (!stage.tuned) {
         if (!predicted) return "";
-        return explain_entry("predicted",
-                             fmt::format("{} a step, {}; not measured: `haloc tune` does",
-                                         format_step_time(*predicted), bound_words(all, stage, *predicted)),
-                             width);
+        return explain_entry(
+            "predicted",
+            fmt::format("{} {}, {}; not measured: `haloc tune` does", format_step_time(*predicted),
+                        stage.times_in_step(all.program) == 1 ? "a step" : "each time",
+                        bound_words(all, stage, *predicted)),
+            width);
     }
     const tune::StoredStage& known = *stage.known;
     const auto cells = static_cast<double>(cell_count(*all.options.extent));
@@ -142,7 +144,11 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
     const StageChoice& stage = all.choice.stages[index];
     const schedule::Footprint& footprint = stage.footprint;
     double bound = schedule::cells_per_second_bound(footprint, all.options.target);
-    std::string text = fmt::format("stage {} of {}\n", index + 1, all.choice.stages.size());
+    const std::int64_t times = stage.times_in_step(all.program);
+    std::string text = fmt::format("stage {} of {}{}\n", index + 1, all.choice.stages.size(),
+                                   times == 1   ? ""
+                                   : times == 0 ? ", in whose place two arrays are exchanged"
+                                                : fmt::format(", done {} times in a step", times));
     text += explain_entry("reads", describe_reads(all.program, footprint), width);
     text += explain_entry("writes", describe_writes(all.program, stage), width);
     if (footprint.at_points) {
@@ -262,6 +268,7 @@ nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
     json["schedule"] = schedule::print(stage.schedule, all.program.rank());
     json["reason"] = stage.reason;
     json["pinned"] = stage.pinned;
+    if (const std::int64_t times = stage.times_in_step(all.program); times > 1) json["times_in_step"] = times;
     json["notes"] = stage.notes;
     json["bytes_read"] = footprint.bytes_read();
     json["bytes_written"] = footprint.bytes_written();

@@ -8,6 +8,7 @@
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/console/progress.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/lower/shared/storage.h"
 #include "compiler/passes/part.h"
 #include "compiler/support/error.h"
@@ -213,6 +214,7 @@ CutRules cut_rules(const ir::Program& program, const Extent& extent) {
         rules.may[along] = why.empty();
         if (!why.empty()) rules.why_not.push_back(program.axes[along].name + ": " + why);
     }
+    if (ir::has_repeats(program)) rules.why_not = {passes::why_uncut(program, 0)};  // along any axis
     return rules;
 }
 

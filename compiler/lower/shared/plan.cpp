@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/repeats.h"
 #include "compiler/ir/shifted.h"
 #include "compiler/lower/shared/host_scalar.h"
 #include "compiler/lower/shared/points.h"
@@ -149,6 +150,34 @@ rt::Domain launch_domain(const StageView& stage) {
     if (stage.in_place == nullptr) return domain;
     domain.ranges = stage.in_place->region.ranges;
     return domain;
+}
+
+void RepeatedKernels::begin(const rt::LaunchPlan& plan) {
+    first_ = static_cast<int>(plan.kernels.size());
+}
+
+void RepeatedKernels::end(const StageView& stage, const ProgramLayout& layout, rt::LaunchPlan& plan) {
+    const auto first_statement = static_cast<std::size_t>(stage.stage.statements.front());
+    const ir::Repeat* const repeat = ir::repeat_of(stage.program->statements[first_statement]);
+    const int past = static_cast<int>(plan.kernels.size());
+    if (repeat == nullptr) return current_.reset();
+    if (past == first_) return;
+    if (current_ == *repeat) {
+        plan.repeats.back().past = past;
+    } else {
+        plan.repeats.push_back({first_, past, repeat->count, {}});
+    }
+    current_ = *repeat;
+    std::vector<rt::RepeatPlan::Exchange>& exchanges = plan.repeats.back().exchanges;
+    const auto other = ir::exchanged_with(*stage.program, first_statement);
+    const bool is_copy = other && stage.stage.statements.size() == 1 && past - first_ == 1 &&
+                         plan.kernels.back().steps == rt::Steps::all;
+    if (!is_copy) return exchanges.clear();  // an exchange comes after all else
+    const auto& assign = std::get<ir::Assign>(stage.program->statements[first_statement]);
+    if (layout.halo_kernels[assign.target.index] || layout.halo_kernels[other->index])
+        return exchanges.clear();
+    exchanges.push_back(
+        {first_, layout.plan_field[assign.target.index], assign.time, layout.plan_field[other->index]});
 }
 
 std::vector<int> plan_reductions(const StageView& stage, const rt::LaunchPlan& plan) {

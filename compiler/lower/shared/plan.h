@@ -20,6 +20,17 @@ std::vector<int> plan_reductions(const StageView& stage, const rt::LaunchPlan& p
 // Adds a kernel of the stage. The plan's reductions are those of steps with results.
 void add_stage_kernel(const StageView& stage, rt::KernelPlan kernel, rt::LaunchPlan& plan);
 
+// Says in the plan which kernels are done several times: a stage's stand between begin() and end().
+class RepeatedKernels {
+public:
+    void begin(const rt::LaunchPlan& plan);
+    void end(const StageView& stage, const ProgramLayout& layout, rt::LaunchPlan& plan);
+
+private:
+    int first_ = 0;                      // kernel of the stage
+    std::optional<ir::Repeat> current_;  // that the plan's last entry is of
+};
+
 // The cells that a stage's kernel is launched over: the whole grid, or the region of a statement that changes
 // a level in place.
 rt::Domain launch_domain(const StageView& stage);

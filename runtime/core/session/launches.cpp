@@ -14,6 +14,16 @@ PreparedLaunch::Value scalar_value(ElementType type, double number) {
     return value;
 }
 
+// The level whose array is in the place of that one's.
+KernelPlan::Written exchanged_level(const KernelPlan::Written& level, const RepeatPlan* exchanged) {
+    if (exchanged == nullptr) return level;
+    for (const RepeatPlan::Exchange& each : exchanged->exchanges) {
+        if (level.field == each.field && level.time == each.time) return {each.other, 0};
+        if (level.field == each.other) return {each.field, each.time};
+    }
+    return level;
+}
+
 }  // namespace
 
 Launches::Launches(const Sources& sources) : from_(sources) {
@@ -28,15 +38,17 @@ bool Launches::changes(const Argument& argument) const {
 }
 
 PreparedLaunch::Value Launches::value_of(const Argument& argument, std::int64_t phase,
-                                         const std::vector<double>& params) {
+                                         const std::vector<double>& params, const RepeatPlan* exchanged) {
     const Geometry& geometry = from_.setup.geometry;
     const auto index = static_cast<std::size_t>(argument.index);
     PreparedLaunch::Value value{};
     switch (argument.kind) {
-        case Argument::Kind::field:
+        case Argument::Kind::field: {
+            const KernelPlan::Written level = exchanged_level({argument.field, argument.time}, exchanged);
             value.address = from_.arrays.first_cell(
-                argument.field, from_.arrays.level_in_step(argument.field, argument.time, phase));
+                level.field, from_.arrays.level_in_step(level.field, level.time, phase));
             break;
+        }
         case Argument::Kind::scalar:
             if (rt::changes_with_step(argument.scalar)) break;  // update() does those
             return scalar_value(argument.type, rt::evaluate(argument.scalar, params, geometry.extent));
@@ -79,16 +91,17 @@ PreparedLaunch::Value Launches::value_of(const Argument& argument, std::int64_t 
 }
 
 PreparedLaunch Launches::prepare(const KernelPlan& kernel, std::int64_t phase,
-                                 const std::vector<double>& params) {
+                                 const std::vector<double>& params, const RepeatPlan* exchanged) {
     PreparedLaunch launch;
     launch.values.reserve(kernel.arguments.size());
     for (const Argument& argument : kernel.arguments) {
         if (changes(argument)) launch.changing.push_back(static_cast<int>(launch.values.size()));
-        launch.values.push_back(value_of(argument, phase, params));
+        launch.values.push_back(value_of(argument, phase, params, exchanged));
     }
     for (auto& value : launch.values)
         launch.pointers.push_back(&value);
-    for (const auto& written : kernel.refresh_halos) {
+    for (const auto& given : kernel.refresh_halos) {
+        const KernelPlan::Written written = exchanged_level(given, exchanged);
         if (from_.arrays.images(written.field).empty()) continue;
         launch.refresh.push_back(
             {written.field, from_.arrays.level_in_step(written.field, written.time, phase).array});
@@ -98,14 +111,22 @@ PreparedLaunch Launches::prepare(const KernelPlan& kernel, std::int64_t phase,
 
 void Launches::prepare(const std::vector<double>& params) {
     launches_.clear();
+    exchanged_.clear();
     for (std::int64_t phase = 0; phase < from_.clock.cycle; ++phase) {
         launches_.emplace_back();
         for (const KernelPlan& kernel : from_.setup.plan.kernels)
             launches_.back().push_back(prepare(kernel, phase, params));
+        exchanged_.emplace_back();
+        for (const RepeatPlan& repeat : from_.setup.plan.repeats)
+            for (int kernel = repeat.first; kernel < repeat.past && !repeat.exchanges.empty(); ++kernel)
+                exchanged_.back().emplace(
+                    kernel, prepare(from_.setup.plan.kernels[static_cast<std::size_t>(kernel)], phase, params,
+                                    &repeat));
     }
 }
 
-PreparedLaunch& Launches::at(int kernel, std::int64_t phase) {
+PreparedLaunch& Launches::at(int kernel, std::int64_t phase, bool exchanged) {
+    if (exchanged) return exchanged_[from_.clock.in_cycle(phase)].at(kernel);
     return launches_[from_.clock.in_cycle(phase)][static_cast<std::size_t>(kernel)];
 }
 

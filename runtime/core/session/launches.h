@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "runtime/core/session/arrays.h"
@@ -58,8 +59,10 @@ public:
     void prepare(const std::vector<double>& params);  // all, in all phases
     // Of a kernel that is not among the plan's, or by itself. Arguments that a stepper gives at each launch
     // stay zero (Argument::Kind of time blocks).
-    PreparedLaunch prepare(const KernelPlan& kernel, std::int64_t phase, const std::vector<double>& params);
-    PreparedLaunch& at(int kernel, std::int64_t phase);
+    PreparedLaunch prepare(const KernelPlan& kernel, std::int64_t phase, const std::vector<double>& params,
+                           const RepeatPlan* exchanged = nullptr);
+    // exchanged: in a repeat, with the arrays that its iterations exchange.
+    PreparedLaunch& at(int kernel, std::int64_t phase, bool exchanged = false);
     // Launches copy their arguments, so values may change while earlier launches are still queued.
     void update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,
                 const std::vector<double>& params);
@@ -71,12 +74,13 @@ public:
 
 private:
     PreparedLaunch::Value value_of(const Argument& argument, std::int64_t phase,
-                                   const std::vector<double>& params);
+                                   const std::vector<double>& params, const RepeatPlan* exchanged);
     bool changes(const Argument& argument) const;
 
     Sources from_;
     bool changing_ = false;
-    std::vector<std::vector<PreparedLaunch>> launches_;  // [phase][kernel]
+    std::vector<std::vector<PreparedLaunch>> launches_;     // [phase][kernel]
+    std::vector<std::map<int, PreparedLaunch>> exchanged_;  // [phase], by kernel
 };
 
 }  // namespace halo::rt::session

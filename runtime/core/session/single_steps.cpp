@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <utility>
 
 #include "runtime/core/plan_check.h"
 
@@ -12,12 +13,54 @@ namespace {
 
 // Enough that starting a recording costs nothing against running it.
 constexpr std::int64_t kRecordedLaunches = 64;
+// A launch in a recording takes about a kilobyte.
+constexpr std::int64_t kMostRecordedLaunches = 20'000;
 // With fewer steps, launches cost the host no more than starting a recording.
 constexpr std::int64_t kLeastRecordedLaunches = 8;
 
+bool is_exchanged(const RepeatPlan& repeat, std::size_t kernel) {
+    return std::ranges::any_of(repeat.exchanges, [&](const RepeatPlan::Exchange& each) {
+        return std::cmp_equal(each.kernel, kernel);
+    });
+}
+
+// Calls visit(kernel, whether arrays are exchanged) for each launch of a step, in order.
+template <class Visit>
+void for_each_launch(const LaunchPlan& plan, Visit&& visit) {
+    auto repeat = plan.repeats.begin();
+    for (std::size_t k = 0; k < plan.kernels.size();) {
+        if (repeat == plan.repeats.end() || std::cmp_less(k, repeat->first)) {
+            visit(k++, false);
+            continue;
+        }
+        for (std::int64_t time = 0; time < repeat->count; ++time) {
+            const bool exchanged = time % 2 == 1 && !repeat->exchanges.empty();
+            const bool copies = time + 1 == repeat->count && time % 2 == 0;
+            for (k = static_cast<std::size_t>(repeat->first); std::cmp_less(k, repeat->past); ++k)
+                if (copies || !is_exchanged(*repeat, k)) visit(k, exchanged);
+        }
+        ++repeat;
+    }
+}
+
 // The number of launches of a step without results, as most steps are.
 std::int64_t launches_of_step(const LaunchPlan& plan) {
-    return std::ranges::count_if(plan.kernels, [](const KernelPlan& kernel) { return kernel.runs(false); });
+    const auto launches_of = [&](std::size_t first, std::size_t past) {
+        return std::count_if(plan.kernels.begin() + static_cast<std::ptrdiff_t>(first),
+                             plan.kernels.begin() + static_cast<std::ptrdiff_t>(past),
+                             [](const KernelPlan& kernel) { return kernel.runs(false); });
+    };
+    std::int64_t launches = launches_of(0, plan.kernels.size());
+    for (const RepeatPlan& repeat : plan.repeats)
+        launches += (repeat.count - 1) * (launches_of(static_cast<std::size_t>(repeat.first),
+                                                      static_cast<std::size_t>(repeat.past)) -
+                                          std::ssize(repeat.exchanges));
+    return launches;
+}
+
+// Whether recordings of whole cycles of steps are of no more launches than memory is spent on.
+bool has_room_to_record(const LaunchPlan& plan, std::int64_t cycle) {
+    return launches_of_step(plan) * cycle <= kMostRecordedLaunches;
 }
 
 // The device's calls go to its side stream, after all work so far of the main one.
@@ -115,10 +158,10 @@ void SingleSteps::launch(std::int64_t step, std::int64_t phase, bool with_result
     bool samples_of_step = false;
     move_outputs(phase);
     const std::vector<double> params = changing ? parts_.params.values() : std::vector<double>();
-    for (std::size_t k = 0; k < plan.kernels.size(); ++k) {
-        if (!plan.kernels[k].runs(with_results) || !runs_in_step(plan.kernels[k])) continue;
+    for_each_launch(plan, [&](std::size_t k, bool exchanged) {
+        if (!plan.kernels[k].runs(with_results) || !runs_in_step(plan.kernels[k])) return;
         const int kernel = static_cast<int>(k);
-        PreparedLaunch& launch = parts_.launches.at(kernel, phase);
+        PreparedLaunch& launch = parts_.launches.at(kernel, phase, exchanged);
         const bool is_beside = samples_beside_ && is_sample(plan.kernels[k]);
         if (is_beside && !samples_of_step)
             wait_for_samples();  // of the step before: the next writes to what they read
@@ -136,7 +179,7 @@ void SingleSteps::launch(std::int64_t step, std::int64_t phase, bool with_result
         for (const auto& refresh : launch.refresh)
             device.run_halo_passes(parts_.arrays.images(refresh.field),
                                    plan.fields[static_cast<std::size_t>(refresh.field)].type, refresh.array);
-    }
+    });
     samples_pending_ = samples_pending_ || samples_of_step;
 }
 
@@ -178,6 +221,7 @@ void RecordedSteps::expect(std::int64_t at_a_time) {
 
 std::int64_t RecordedSteps::step(std::int64_t count, bool with_results) {
     const bool can = parts_.setup.can_record() && launches_of_step(parts_.setup.plan) > 0 &&
+                     has_room_to_record(parts_.setup.plan, parts_.clock.cycle) &&
                      !parts_.launches.change_with_step();
     if (!can || count < length_ || !parts_.clock.at_cycle_start()) return 0;
     Device& device = *parts_.setup.device;
@@ -195,7 +239,7 @@ std::int64_t RecordedSteps::step(std::int64_t count, bool with_results) {
 bool RecordedSteps::can_watch(const HostScalar& until) {
     const LaunchPlan& plan = parts_.setup.plan;
     if (!parts_.setup.can_record() || !parts_.setup.device->can_finish_reductions() || plan.kernels.empty() ||
-        parts_.launches.change_with_step())
+        parts_.launches.change_with_step() || !has_room_to_record(plan, parts_.clock.cycle))
         return false;
     // Refuses conditions on sums that the device adds up in another order: they might hold where the host's
     // do not.

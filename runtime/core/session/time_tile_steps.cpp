@@ -57,7 +57,7 @@ bool counts_planes_or_rows(const KernelPlan& kernel, const Geometry& geometry) {
 
 bool TimeTileSteps::can_run() const {
     const LaunchPlan& plan = parts_.setup.plan;
-    if (plan.rank < 2 || std::ranges::none_of(plan.kernels, is_in_steps) ||
+    if (plan.rank < 2 || !plan.repeats.empty() || std::ranges::none_of(plan.kernels, is_in_steps) ||
         parts_.setup.options.time_tiles.steps == 1 || !parts_.setup.device->cache_share())
         return false;
     // Refuses plans whose outputs have a past, which moves by copying, and plans with reductions that a step

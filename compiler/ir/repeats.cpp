@@ -1,0 +1,77 @@
+#include "compiler/ir/repeats.h"
+
+#include <algorithm>
+
+#include "compiler/ir/in_place.h"
+
+namespace halo::ir {
+
+namespace {
+
+bool are_repeated_together(const Program& program, std::size_t a, std::size_t b) {
+    const Repeat* const repeat = repeat_of(program.statements[a]);
+    const Repeat* const other = repeat_of(program.statements[b]);
+    return repeat != nullptr && other != nullptr && repeat->number == other->number;
+}
+
+}  // namespace
+
+const Repeat* repeat_of(const Statement& statement) {
+    if (const auto* assign = std::get_if<Assign>(&statement))
+        return assign->repeat ? &*assign->repeat : nullptr;
+    const auto* reduce = std::get_if<Reduce>(&statement);
+    return reduce != nullptr && reduce->repeat ? &*reduce->repeat : nullptr;
+}
+
+std::size_t end_of_repeat(const Program& program, std::size_t first) {
+    std::size_t past = first + 1;
+    while (past < program.statements.size() && are_repeated_together(program, past - 1, past))
+        ++past;
+    return past;
+}
+
+std::size_t first_of_repeat(const Program& program, std::size_t last) {
+    while (last > 0 && are_repeated_together(program, last - 1, last))
+        --last;
+    return last;
+}
+
+std::optional<FieldId> exchanged_with(const Program& program, std::size_t statement) {
+    const auto* assign = std::get_if<Assign>(&program.statements[statement]);
+    if (assign == nullptr || !assign->repeat || assign->sweep || is_partial(*assign)) return std::nullopt;
+    const auto* read = std::get_if<Access>(&program[assign->value].node);
+    if (read == nullptr || read->offset != Offset{} || read->time != 0) return std::nullopt;
+    const Field& target = program[assign->target];
+    const Field& source = program[read->field];
+    if (source.role != Role::intermediate || source.storage != target.storage || source.halo != target.halo)
+        return std::nullopt;
+    if (interleave(program, assign->target).count() > 1) return std::nullopt;
+    for (const auto& faces : target.boundary)
+        for (const Face& face : faces)
+            if (face.kind == BoundaryKind::formula) return std::nullopt;
+    // Statements after it end the iteration as it does.
+    for (std::size_t i = statement + 1; i < end_of_repeat(program, statement); ++i) {
+        const auto* later = std::get_if<Assign>(&program.statements[i]);
+        if (later == nullptr || !std::holds_alternative<Access>(program[later->value].node) ||
+            !exchanged_with(program, i))
+            return std::nullopt;
+    }
+    const std::size_t first = first_of_repeat(program, statement);
+    for (std::size_t i = first; i < statement; ++i) {
+        const auto* other = std::get_if<Assign>(&program.statements[i]);
+        if (other != nullptr && other->target == assign->target) return std::nullopt;
+    }
+    return read->field;
+}
+
+std::int64_t times_in_step(const Statement& statement) {
+    const Repeat* const repeat = repeat_of(statement);
+    return repeat == nullptr ? 1 : repeat->count;
+}
+
+bool has_repeats(const Program& program) {
+    return std::ranges::any_of(program.statements,
+                               [](const Statement& each) { return repeat_of(each) != nullptr; });
+}
+
+}  // namespace halo::ir

@@ -1,0 +1,32 @@
+// Statements that are done several times in a step (Repeat in program.h).
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "compiler/ir/program.h"
+
+namespace halo::ir {
+
+// The repeat that a statement is part of; nullptr where it is done once.
+const Repeat* repeat_of(const Statement& statement);
+
+// The index past the last statement of the repeat that has the one at `first`; of a statement of none, the
+// next.
+std::size_t end_of_repeat(const Program& program, std::size_t first);
+
+// The index of the first statement of the repeat that has the one at `last`; `last` where that is of none.
+std::size_t first_of_repeat(const Program& program, std::size_t last);
+
+// How many times a step does the statement.
+std::int64_t times_in_step(const Statement& statement);
+
+// What a statement copies to its target as it ends an iteration, so that exchanging the two does as well: all
+// of a field with equal halos, which nothing but this writes within the repeat. nullopt: it does something
+// else, or has to copy.
+std::optional<FieldId> exchanged_with(const Program& program, std::size_t statement);
+
+bool has_repeats(const Program& program);
+
+}  // namespace halo::ir
