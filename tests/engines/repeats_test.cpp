@@ -1,0 +1,157 @@
+// Statements that are done several times in a step: the interpreter, the CPU and emulated CUDA, on every
+// small grid, and beside the same statements written out.
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "catch.h"
+#include "compare_engines.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/interpreter.h"
+#include "compiler/lower/lower.h"
+#include "emulated_device.h"
+#include "load_cpp.h"
+#include "random_schedule.h"
+#include "runtime/cpu/cpu_device.h"
+
+using namespace halo;
+using namespace halo::test;
+
+namespace {
+
+// What differs on the CPU or on emulated CUDA, by any strategy, on awkward grids.
+std::string repeated_difference(const std::string& text) {
+    const ir::Program program = load_program(text, false);
+    const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
+    const lower::Lowered on_cpu = lower::lower_cpu(program);
+    std::vector<lower::Lowered> on_cuda;
+    Random random(3);
+    for (const schedule::Strategy& strategy :
+         {schedule::Strategy(schedule::Direct{}), schedule::Strategy(schedule::Tile{}),
+          schedule::Strategy(schedule::Stream{})})
+        on_cuda.push_back(lower::lower_cuda(program, {random_schedules(program, strategy, random)}));
+    const int rank = program.rank();
+    const auto wrong_on = [&](Extent extent) -> std::string {
+        for (int axis = rank; axis < ir::kMaxRank; ++axis)
+            extent[static_cast<std::size_t>(axis)] = 1;
+        const Reference reference(program, extent, 3, 7);
+        const std::string where = fmt::format("{}x{}x{} cells: ", extent[0], extent[1], extent[2]);
+        std::string wrong = difference(reference, on_cpu, *device, load_cpp);
+        if (!wrong.empty()) return "on the CPU, " + where + wrong;
+        for (const lower::Lowered& lowered : on_cuda) {
+            emulator::EmulatedDevice emulated;
+            wrong = difference(reference, lowered, emulated, load_cuda);
+            if (!wrong.empty()) return "on emulated CUDA, " + where + wrong;
+        }
+        return "";
+    };
+    for (const Extent& extent : std::vector<Extent>{
+             {3, 3, 3}, {5, 4, 3}, {33, 3, 4}, {3, 35, 5}, {37, 19, 3}, {4, 3, 17}, {65, 9, 6}})
+        if (std::string wrong = wrong_on(extent); !wrong.empty()) return wrong;
+    return {};
+}
+
+// All of a field after two steps, from u = 1, 2, 3, …
+std::vector<double> after_steps(const std::string& text, const std::string& field, const Extent& extent) {
+    const ir::Program program = load_program(text, false);
+    ir::Interpreter interpreter(program, extent, ir::Arithmetic::declared);
+    std::vector<double>& values = interpreter.field("u");
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = 1 + static_cast<double>(i);
+    interpreter.step();
+    interpreter.step();
+    return interpreter.field(field);
+}
+
+}  // namespace
+
+TEST_CASE("an iteration is what its statements are, written out") {
+    const std::string head = "stencil s(x, y) {\n    field u: f64 { boundary fixed 1 }\n";
+    const std::string once = "(u[x-1] + u[x+1] + 2*u[y+1]) / 4\n}";
+    const std::string repeated =
+        head +
+        "    repeat k to {} {{\n        u[k+1] = (u[k, x-1] + u[k, x+1] + 2*u[k, y+1]) / 4\n    }}\n}}";
+    const Extent extent{5, 3, 1};
+    // Two steps of one iteration are two steps of the statement; two of three are six.
+    const std::string one = repeated.substr(0, repeated.find("{} {{")) +
+                            "1 {\n        u[k+1] = (u[k, x-1] + u[k, x+1] + 2*u[k, y+1]) / 4\n    }\n}";
+    CHECK(after_steps(one, "u", extent) == after_steps(head + "    u[t+1] = " + once, "u", extent));
+    std::string three = one;
+    three.replace(three.find("to 1"), 4, "to 3");
+    const ir::Program plain = load_program(head + "    u[t+1] = " + once, false);
+    ir::Interpreter interpreter(plain, extent, ir::Arithmetic::declared);
+    std::vector<double>& values = interpreter.field("u");
+    for (std::size_t i = 0; i < values.size(); ++i)
+        values[i] = 1 + static_cast<double>(i);
+    for (int step = 0; step < 6; ++step)
+        interpreter.step();
+    CHECK(after_steps(three, "u", extent) == interpreter.field("u"));
+    CHECK(repeated_difference(three) == "");
+}
+
+TEST_CASE("a reduction in a repeat is of its last iteration, and lets are computed anew") {
+    const std::string text = R"(stencil s(x, y, z) {
+    field f: f32
+    field u: f64 { boundary clamp }
+    let rhs { boundary clamp } = f * f[x+1]
+    repeat k to 4 {
+        let flux { boundary clamp } = u[k, z+1] - u[k, y-1] + rhs[x-1]
+        u[k+1] = (u[k] + flux[x+1] + flux[z-1]) / 8
+        reduce change = max(abs(u[k+1] - u[k]))
+        reduce all = sum(u[k+1])
+    }
+    reduce after = min(u[t+1])
+    field size: f64
+    size = change * u[t+1]
+})";
+    CHECK(repeated_difference(text) == "");
+}
+
+TEST_CASE("colours, cells and conditions in a repeat") {
+    const std::string text = R"(stencil s(x, y) {
+    field f: f64
+    field u: f64 { boundary fixed 0.5 }
+    field e: f32 { boundary periodic }
+    field w: f64 { boundary free }
+    def average(v) = (v[x-1] + v[x+1] + v[y-1] + v[y+1] - f) / 4
+    e = f / 2
+    repeat 3 {
+        where mod(idx(x) + idx(y), 2) == 0 { u[t+1] = average(u[t+1]) }
+        where mod(idx(x) + idx(y), 2) == 1 { u[t+1] = average(u[t+1]) }
+    }
+    repeat k to 3 {
+        where u[t+1] > 0.1 { e[k+1] = average(e[k]) }
+        on x in 1..-2 { w[k+1] = (w[k, x-1] + w[k, x+1]) / 2 + e[k+1, y+1] }
+        reduce change = max(abs(w[k+1] - w[k]))
+        reduce outside = sum(e[k+1, x-1]) on x in 3..-2
+    }
+    on y.high { w[t+1] = 2 }
+    reduce total = sum(e)
+})";
+    CHECK(repeated_difference(text) == "");
+}
+
+TEST_CASE("a sweep in a repeat: Gauss–Seidel by lines") {
+    const std::string text = R"(stencil s(x, y) {
+    field f: f64
+    field u: f64 { boundary fixed 0 }
+    u[t+1] = u
+    repeat 3 {
+        sweep y up { u[t+1] = (u[t+1, y-1] + u[t+1, y+1] + f) / 3 }
+        sweep x down { u[t+1] = (u[t+1, x-1] + u[t+1, x+1] + f) / 3 }
+    }
+})";
+    CHECK(repeated_difference(text) == "");
+}
+
+TEST_CASE("components and formulas past faces in a repeat") {
+    const std::string text = R"(stencil s(x, y) {
+    field p: f64 { boundary x gradient 0.5; boundary y antimirror }
+    field v: f64[2] { boundary clamp }
+    repeat k to 3 {
+        p[k+1] = (p[k, x-1] + p[k, x+1] + p[k, y-1] + p[k, y+1]) / 4
+        v[k+1] = [v.1[k, x-1] + p[k+1], v.0[k, y+1] / 2]
+    }
+})";
+    CHECK(repeated_difference(text) == "");
+}

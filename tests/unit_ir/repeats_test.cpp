@@ -1,0 +1,85 @@
+// Statements that are done several times in a step.
+#include "compiler/ir/repeats.h"
+#include "catch.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/ir/interpreter.h"
+#include "compiler/ir/unread_steps.h"
+#include "compiler/ir/verify.h"
+#include "program_maker.h"
+
+using namespace halo;
+using namespace halo::ir;
+
+namespace {
+
+// twice = 2u once; then three times next = a[x-1] + twice, last = max(next) and a = next; then out = a.
+struct Repeated {
+    ProgramMaker make{1};
+    FieldId u = make.field("u", Role::input);
+    FieldId twice = make.field("twice", Role::intermediate);
+    FieldId a = make.field("a", Role::state);
+    FieldId next = make.field("next", Role::intermediate);
+    FieldId out = make.field("out", Role::output);
+
+    Repeated() {
+        make.assign(twice, make.read(u) * make.number(2));
+        make.assign(a, make.read(a));
+        make.assign(next, make.read(a, {-1, 0, 0}, 1) + make.read(twice));
+        repeat();
+        Reduce reduce;
+        reduce.name = "last";
+        reduce.op = ReduceOp::max;
+        reduce.value = make.read(next).id;
+        make.program.statements.emplace_back(reduce);
+        std::get<Reduce>(make.program.statements.back()).repeat = Repeat{0, 3};
+        make.assign(a, make.read(next));
+        repeat();
+        make.assign(out, make.read(a, {0, 0, 0}, 1));
+    }
+    void repeat() { std::get<Assign>(make.program.statements.back()).repeat = Repeat{0, 3}; }
+};
+
+}  // namespace
+
+TEST_CASE("the statements of a repeat are done together, several times") {
+    Repeated repeated;
+    const Program program = repeated.make.finish();
+    CHECK(verify(program).empty());
+    CHECK(end_of_repeat(program, 2) == 5);
+    CHECK(first_of_repeat(program, 4) == 2);
+    CHECK(end_of_repeat(program, 0) == 1);
+    CHECK(times_in_step(program.statements[3]) == 3);
+    Interpreter interpreter(program, {2, 1, 1}, Arithmetic::declared);
+    interpreter.field("u") = {1, 10};
+    interpreter.step();  // a: {0, 0}, {2, 20}, {22, 22}, {24, 42}
+    CHECK(interpreter.field("a") == std::vector<double>{24, 42});
+    CHECK(interpreter.field("out") == std::vector<double>{24, 42});
+    CHECK(interpreter.reduction("last") == 42);
+}
+
+TEST_CASE("a stage is of one repeat or of none, and lets before it are stored") {
+    Repeated repeated;
+    const Program program = repeated.make.finish();
+    const std::vector<Stage> stages = form_stages(program);
+    for (const Stage& stage : stages)
+        for (const int statement : stage.statements)
+            CHECK((repeat_of(program.statements[static_cast<std::size_t>(statement)]) != nullptr) ==
+                  (repeat_of(program.statements[static_cast<std::size_t>(stage.statements.front())]) !=
+                   nullptr));
+    CHECK(stored_fields(program, stages)[repeated.twice.index]);
+}
+
+TEST_CASE("steps that nobody reads leave out what a repeat reduces, and keep what its next iteration reads") {
+    Repeated repeated;
+    const std::vector<bool> needed = needed_in_unread_steps(repeated.make.finish());
+    CHECK(needed == std::vector<bool>{true, true, true, false, true, false});
+}
+
+TEST_CASE("the verifier sees repeats that are torn apart") {
+    Repeated apart;
+    std::get<Reduce>(apart.make.program.statements[3]).repeat.reset();
+    CHECK_FALSE(verify(apart.make.program).empty());
+    Repeated unlike;
+    std::get<Reduce>(unlike.make.program.statements[3]).repeat->count = 4;
+    CHECK_FALSE(verify(unlike.make.program).empty());
+}

@@ -1,0 +1,74 @@
+// Kernels of a step that are done several times.
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "catch.h"
+#include "runtime/core/plan_json.h"
+#include "runtime/core/session.h"
+#include "sample_plans.h"
+
+using namespace halo::rt;
+
+namespace {
+
+// heat_sample() whose kernel is done `count` times in a step. It has no second one: the same each time.
+Session repeated(FakeDevice& device, std::int64_t count) {
+    Sample sample = heat_sample(1, ElementType::f64);
+    sample.plan.repeats.push_back({0, 1, count, {}});
+    std::vector<std::unique_ptr<Module>> modules;
+    modules.push_back(std::move(sample.module));
+    Session session(std::move(sample.plan), {5, 1, 1}, device, std::move(modules));
+    session.set_param("rate", 0.1);
+    return session;
+}
+
+}  // namespace
+
+TEST_CASE("a repeat launches its kernels as often as it says, recorded or not") {
+    for (const bool recordable : {false, true}) {
+        FakeDevice device;
+        device.recordable = recordable;
+        Session session = repeated(device, 7);
+        session.step(20);
+        CHECK(device.launches == 7 * 20);
+        CHECK((device.replays > 0) == recordable);
+    }
+}
+
+TEST_CASE("steps of very many launches are not recorded") {
+    FakeDevice device;
+    device.recordable = true;
+    Session session = repeated(device, 50'000);
+    session.step(3);
+    CHECK(device.launches == 3 * 50'000);
+    CHECK(device.recordings == 0);
+}
+
+TEST_CASE("repeats survive the way through JSON, and are checked") {
+    Sample sample = heat_sample(1, ElementType::f64);
+    sample.plan.repeats.push_back({0, 1, 12, {}});
+    const LaunchPlan copy = plan_from_json(plan_to_json(sample.plan));
+    REQUIRE(copy.repeats.size() == 1);
+    CHECK(copy.repeats[0].past == 1);
+    CHECK(copy.repeats[0].count == 12);
+    const auto is_refused = [&](const RepeatPlan& repeat) {
+        LaunchPlan plan = sample.plan;
+        plan.repeats = {repeat};
+        try {
+            plan_from_json(plan_to_json(plan));
+        } catch (const Error&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK_FALSE(is_refused({0, 1, 1, {}}));
+    CHECK(is_refused({0, 1, 0, {}}));
+    CHECK(is_refused({0, 1, kMostIterations + 1, {}}));
+    CHECK(is_refused({-1, 1, 3, {}}));
+    CHECK(is_refused({0, 2, 3, {}}));
+    CHECK(is_refused({1, 1, 3, {}}));
+    LaunchPlan overlapping = sample.plan;
+    overlapping.repeats.push_back({0, 1, 2, {}});
+    CHECK_THROWS_AS(plan_from_json(plan_to_json(overlapping)), Error);
+}
