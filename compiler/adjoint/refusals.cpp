@@ -7,6 +7,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/print.h"
+#include "compiler/ir/repeats.h"
 
 namespace halo::adjoint {
 
@@ -35,6 +36,9 @@ void refuse_statement(const ir::Program& program, const ir::Statement& statement
     if (assign != nullptr && assign->sweep)
         refuse(assign->where, "a sweep along an axis is not differentiated yet",
                "write an explicit scheme, whose statements are for all cells at once");
+    if (ir::repeat_of(statement) != nullptr)
+        refuse(std::visit([](const auto& each) { return each.where; }, statement),
+               "an inner iteration is not differentiated yet", "write its statements once for each time");
     for (const std::uint32_t i : ir::reached_exprs(program, ir::roots_of(statement)))
         refuse_expr(program, program.exprs[i]);
 }

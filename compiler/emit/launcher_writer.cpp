@@ -98,7 +98,15 @@ void LauncherWriter::write_state_rotations() {
 
 std::vector<const rt::KernelPlan*> LauncherWriter::launched_kernels() const {
     std::vector<const rt::KernelPlan*> kernels;
+    const auto is_exchange = [&](const rt::KernelPlan& kernel) {  // pointers are exchanged in its place
+        return std::ranges::any_of(plan_.repeats, [&](const rt::RepeatPlan& repeat) {
+            return std::ranges::any_of(repeat.exchanges, [&](const rt::RepeatPlan::Exchange& each) {
+                return &plan_.kernels[static_cast<std::size_t>(each.kernel)] == &kernel;
+            });
+        });
+    };
     for (const rt::KernelPlan& kernel : plan_.kernels) {
+        if (is_exchange(kernel)) continue;
         // One that fills a halo may stand in a step more than once.
         const bool is_known = std::ranges::any_of(
             kernels, [&](const rt::KernelPlan* known) { return known->name == kernel.name; });

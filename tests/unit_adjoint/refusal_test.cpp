@@ -44,6 +44,11 @@ TEST_CASE("constructs without a derivative") {
     CHECK(refusal(kField + "u[t+1] = mod(u, 2)", request).find("has no derivative") != std::string::npos);
     CHECK(refusal("field u: f64 { boundary fixed 0 }\nsweep y up { u[t+1] = u + u[t+1, y-1] }", request)
               .find("sweep") != std::string::npos);
+    CHECK(
+        refusal("field u: f64\nfield p: f64 { boundary fixed 0 }\nrepeat k to 3 { p[k+1] = p[k, x-1] + u }\n"
+                "u[t+1] = u + p",
+                request)
+            .starts_with("an inner iteration is not differentiated yet"));
     CHECK(refusal(kField + "reduce m = max(u)\nu[t+1] = u / m", request)
               .starts_with("a statement that reads a reduction is not differentiated yet"));
     CHECK(refusal(kField + "points p\nu[t+1] = u\ninject u[t+1] at p += p.g * p.w[t]", {{"u"}, {"p.w"}})

@@ -83,7 +83,8 @@ def assigned_names(frame: FrameType | None = None) -> list[str] | None:
 
 def _is_ours(frame: FrameType) -> bool:
     module = frame.f_globals.get("__name__") or ""
-    return module == _PACKAGE or module.startswith(_PACKAGE + ".")
+    # Blocks are opened by contextlib, on behalf of the user's `with`.
+    return module in (_PACKAGE, "contextlib") or module.startswith(_PACKAGE + ".")
 
 
 def _characters(text: str, column: int) -> int:
