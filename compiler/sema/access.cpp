@@ -101,9 +101,10 @@ Value Evaluator::read_iterate(FieldId id, Subscripts at, SourceRange where) {
         return Value();
     }
     if (!iterates_->written.contains(id.index)) {
-        report(DiagnosticKind::time_level, where,
-               fmt::format("`{0}` has no level `{1}`: nothing in this `repeat` writes `{0}[{1}+1]`", name,
-                           level));
+        if (iterates_->reported.insert(id.index).second)
+            report(DiagnosticKind::time_level, where,
+                   fmt::format("`{0}` has no level `{1}`: nothing in this `repeat` writes `{0}[{1}+1]`", name,
+                               level));
         return Value();
     }
     if (step == 0) {

@@ -77,9 +77,10 @@ struct Subscripts {  // u[t+1, x-2], vx[x-1/2]
 
 // Within `repeat k to n { … }`: what `p[k]` and `p[k+1]` are.
 struct Iterates {
-    std::string_view level;                     // k
-    std::set<std::uint32_t> written;            // fields that the block assigns at k+1
-    std::map<std::uint32_t, ir::FieldId> next;  // by field: what holds its value at k+1, from there on
+    std::string_view level;                      // k
+    std::set<std::uint32_t> written;             // fields that the block assigns at k+1
+    std::map<std::uint32_t, ir::FieldId> next;   // by field: what holds its value at k+1, from there on
+    mutable std::set<std::uint32_t> reported{};  // fields that have no such level, of which it was said
 };
 
 // A field, or a part of one, as it is named: `v`, `v.x`, `f.i[x-1]`, `v[t+1].y`.

@@ -97,6 +97,7 @@ public:
     }
     void synchronize() override {
         enter();
+        const BesideRecordings beside(driver_);
         driver_.check(driver_.StreamSynchronize(here_.stream), "finishing the steps");
     }
 

@@ -15,8 +15,8 @@ inline constexpr unsigned kNonBlocking = 1;  // CU_STREAM_NON_BLOCKING
 inline constexpr unsigned kWithoutTime = 2;  // CU_EVENT_DISABLE_TIMING
 
 // While another library of this thread records a stream of its own to a CUDA graph, the driver refuses what
-// is not put into streams, such as reserving memory and copies of pageable memory, and ends that recording.
-// What is done here has nothing to do with it.
+// is not put into streams, such as reserving memory and copies of pageable memory, and waiting, and ends that
+// recording. What is done here has nothing to do with it.
 class BesideRecordings {
 public:
     explicit BesideRecordings(const Driver& driver) : driver_(driver) {
