@@ -21,8 +21,14 @@ const SkipUnless with_llvm(false, "ranks of this machine run on the CPU, and thi
 }  // namespace
 
 std::vector<std::string> mpirun(int count) {
-    // Other networks than the memory are not looked for, which takes half of the time.
+    // Launchers share the folder of their sessions: one that ends removes what another is about to use, so
+    // each process of the tests has its own. Other networks than the memory are not looked for, which takes
+    // half of the time.
+    static const Folder sessions;
     return {HALO_MPIRUN,
+            "--mca",
+            "orte_tmpdir_base",
+            sessions.path(),
             "--allow-run-as-root",
             "--oversubscribe",
             "--bind-to",
