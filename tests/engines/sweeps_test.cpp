@@ -9,6 +9,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/interpreter.h"
 #include "compiler/lower/lower.h"
+#include "compiler/schedule/footprint.h"
 #include "emulated_device.h"
 #include "load_cpp.h"
 #include "random_schedule.h"
@@ -26,8 +27,14 @@ std::string swept_difference(const std::string& text, int most) {
     const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
     const lower::Lowered on_cpu = lower::lower_cpu(program);
     Random random(3);
-    const lower::Lowered on_cuda =
-        lower::lower_cuda(program, {random_schedules(program, schedule::Direct{}, random)});
+    std::vector<schedule::Schedule> schedules = random_schedules(program, schedule::Direct{}, random);
+    const lower::Lowered on_cuda = lower::lower_cuda(program, {schedules});
+    // Lines of a warp along the first axis, which pass through shared memory where they can.
+    const std::vector<ir::Stage> stages = ir::form_stages(program);
+    for (std::size_t i = 0; i < stages.size(); ++i)
+        if (program.rank() > 1 && schedule::footprint(program, stages[i]).swept_axis == 0)
+            schedules[i].threads = {1, 32, 1};
+    const lower::Lowered by_warps = lower::lower_cuda(program, {schedules});
     const auto wrong_on = [&](const Extent& extent) -> std::string {
         const Reference reference(program, extent, 2, 7);
         const std::string where = fmt::format("{}x{}x{} cells: ", extent[0], extent[1], extent[2]);
@@ -35,7 +42,9 @@ std::string swept_difference(const std::string& text, int most) {
         if (!wrong.empty()) return "on the CPU, " + where + wrong;
         emulator::EmulatedDevice emulated;
         wrong = difference(reference, on_cuda, emulated, load_cuda);
-        return wrong.empty() ? "" : "on emulated CUDA, " + where + wrong;
+        if (!wrong.empty()) return "on emulated CUDA, " + where + wrong;
+        wrong = difference(reference, by_warps, emulated, load_cuda);
+        return wrong.empty() ? "" : "on emulated CUDA by warps, " + where + wrong;
     };
     const auto along = [&](int axis) { return program.rank() > axis ? most : 1; };
     std::vector<Extent> extents;
@@ -171,6 +180,19 @@ TEST_CASE("sweeps along every axis, for some cells alone, of narrow types") {
             CHECK(swept_difference(text, 4) == "");
         }
     }
+}
+
+TEST_CASE("sweeps of single bytes") {
+    CHECK(swept_difference(R"(stencil s(x, y) {
+    field u: f32
+    field m: bool { boundary fixed false }
+    field n: u8 { boundary fixed 3 }
+    m[t+1] = u > 0.9
+    n[t+1] = n
+    sweep x up { m[t+1] = m[t+1, x-1] and u < 0.5 or m[t+1] }
+    sweep x down { n[t+1] = n[t+1, x+1] / 2 + n[t+1] / 2 }
+})",
+                           5) == "");
 }
 
 TEST_CASE("tridiagonal systems along an axis are solved to rounding") {

@@ -104,28 +104,28 @@ private:
             tiles[level] = std::move(tile);
         };
         for (const Write& write : stage.writes) {
-            if (is_narrow(stage.field(write.level)) || is_interleaved(write.level)) return;
+            if (is_narrow(stage.field(write.level)) || !can_be_copied(write.level)) return;
             Tile tile;
             tile.is_written = true;
             add(write.level, tile);
         }
         for (const Read& read : stage.reads) {
-            if (kernel::size_of(type_of(read.level)) < 4) {
-                continue;  // too small to be copied asynchronously
-            } else if (stage.sweeps_level(read.level)) {
+            if (stage.sweeps_level(read.level)) {
                 const bool is_kept = std::ranges::all_of(read.offsets, [&](const ir::Offset& offset) {
                     return offset == ir::Offset{} || offset == before_;
                 });
                 if (!is_kept) return;
-            } else if (read.low[2] == 0 && read.high[2] == 0 && !is_interleaved(read.level)) {
+            } else if (read.low[2] == 0 && read.high[2] == 0 && can_be_copied(read.level)) {
                 add(read.level, {"", read.low, read.high, false, true});
             }
         }
         if (bytes <= kMostSharedBytes) tiles_ = std::move(tiles);
     }
 
-    bool is_interleaved(const Level& level) const {
-        return ir::interleave(context_.program(), level.field).count() > 1;
+    // Element by element, asynchronously: 4 or 8 bytes that lie beside those of the next cell.
+    bool can_be_copied(const Level& level) const {
+        return kernel::size_of(type_of(level)) >= 4 &&
+               ir::interleave(context_.program(), level.field).count() == 1;
     }
 
     // ---- a cell
