@@ -276,8 +276,8 @@ struct LambdaParameter {
 struct DeclareLambda {  // const auto name = [&](parameters) { return value; };
     std::string name;
     std::vector<LambdaParameter> parameters;
-    Expr value;    // i32; empty where the lambda is a body, for RunLambda
-    Block body{};  // without a return
+    Expr value;  // i32; empty where the lambda is a body, for RunLambda
+    Block body;  // without a return
 };
 struct Assign {  // target: Variable or Element
     Expr target;

@@ -108,7 +108,7 @@ TEST_CASE("one statement needs no braces, except where an else would find anothe
 
 TEST_CASE("lambdas are declared by reference and called by name") {
     const Expr k = i32("k"), n = i32("n");
-    const Block body{DeclareLambda{"place", {{"k"}}, k * n + 1},
+    const Block body{DeclareLambda{"place", {{"k"}}, k * n + 1, {}},
                      Declare{Type::i32, "at", call_lambda("place", {n - 1})}};
     CHECK(printed(body) ==
           "    const auto place = [&](int k) {\n        return k * n + 1;\n    };\n"

@@ -103,7 +103,7 @@ std::string ResidentBlock::lambda(const std::string& name, const ResidentBox& bo
         if (kernel::same(declared->value, value)) return declared->name;
         given = context_.local(name + "_" + word(box.field));
     }
-    kernel::DeclareLambda made{given, {}, value};
+    kernel::DeclareLambda made{given, {}, value, {}};
     for (int axis = 0; axis < rank(); ++axis)
         made.parameters.push_back({Context::kIndexNames[axis]});
     body().push_back(std::move(made));
