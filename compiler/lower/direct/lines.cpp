@@ -75,7 +75,6 @@ private:
 
     Block& body() { return result_.function.body; }
     Type type_of(const Level& level) const { return storage_type(context_.stage().field(level).storage); }
-    Bounds last_line() const { return bounds_[1]; }
 
     // ---- which levels are kept
 
@@ -283,7 +282,7 @@ private:
         if (has_sides)
             copy = {
                 kernel::For{name("column"), lane(), count, kLanes, kernel::Unroll::leave, std::move(copy)}};
-        const Expr in_grid = row < last_line().end + tile.high[1];
+        const Expr in_grid = row < bounds_[1].end + tile.high[1];
         return over_lines(lanes() + tile.beside(), has_sides ? in_grid : in_grid && lane() < count,
                           std::move(copy));
     }
@@ -297,7 +296,7 @@ private:
             copy.push_back(kernel::Assign{context_.element(write.level, place_of(column, row)),
                                           element(write.level, line, lane())});
         images_.append(context_, {column, row, cell_[2]}, {1, 1, 1}, {1, 1, 1}, copy);
-        return over_lines(lanes(), row < last_line().end && column < local("last"), std::move(copy));
+        return over_lines(lanes(), row < bounds_[1].end && column < local("last"), std::move(copy));
     }
 
     kernel::Statement over_lines(const Expr& count, const Expr& inside, Block copy) const {

@@ -56,8 +56,7 @@ public:
         return cell;
     }
 
-    // Statements for the same cell, one after the other: they share what they have in common. Returns false
-    // where one is not for every cell.
+    // Statements for the same cell, one after the other: they share what they have in common.
     void lower_line_cell(const std::vector<const ir::Assign*>& statements,
                          const std::vector<const ir::Assign*>& lets,
                          const std::function<void(const ir::Assign&, Expr)>& store) {
