@@ -1,7 +1,6 @@
 // [packets]
-// Blocks send each other messages in packets of 16 bytes or of 8: values and, in the last four bytes, their
-// epoch, the number of their step. A packet becomes visible as a whole: no fence and no flag is needed. Small
-// packets of all messages come first, then large ones. The stores are predicated in PTX.
+// Messages between blocks are packets of 16 bytes or of 8: values and, last, their epoch, the step's number.
+// A packet becomes visible as a whole: it needs no fence and no flag. Small ones come first, then large.
 
 // [send_f32]
 __device__ __forceinline__ void send_f32(long long* packets, int message, int, int epoch, bool is_needed,

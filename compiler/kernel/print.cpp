@@ -91,6 +91,11 @@ std::string Printer::prologue(const KernelFunction&) const {
     return "";
 }
 
+std::string Printer::view(const DeclareArray& array) const {
+    return fmt::format("auto& {} = *reinterpret_cast<{}(*){}>({});", array.name, type_name(array.type),
+                       array_dims(array), expression(array.from));
+}
+
 std::string Printer::dynamic_shared(const DeclareArray& array) const {
     return fmt::format("dynamic_shared({}) {} {}{};", array.offset, type_name(array.type), array.name,
                        array_dims(array));
@@ -213,6 +218,9 @@ std::string Printer::simple_statement(const Statement& statement) const {
             [&](const RunLambda& call) {
                 return fmt::format("{}({});", call.lambda, arguments(call.arguments));
             },
+            [&](const AdvancePointer& advance) {
+                return fmt::format("{} += {};", advance.name, expression(advance.by));
+            },
             [&](const CallFunction& call) {
                 return fmt::format("{}({});", call.function, arguments(call.arguments));
             },
@@ -233,6 +241,7 @@ void Printer::statement(const Statement& statement, int depth) {
                                         type_name(declare.type), declare.name, expression(declare.value)));
             },
             [&](const DeclareArray& array) {
+                if (array.from) return line(depth, view(array));
                 if (array.memory == Memory::dynamic_shared) return line(depth, dynamic_shared(array));
                 const std::string qualifiers =
                     (array.alignment ? fmt::format("alignas({}) ", array.alignment) : "") +

@@ -52,6 +52,7 @@ protected:
     virtual std::string prologue(const KernelFunction& function) const;  // first lines of a body, indented
     virtual std::string parameter(const Parameter& parameter) const;
     virtual std::string dynamic_shared(const DeclareArray& array) const;
+    std::string view(const DeclareArray& array) const;
 
     virtual std::string special_literal(double value, Type type) const;  // NaN and the infinities
 

@@ -255,6 +255,10 @@ struct DeclarePointer {  // a row of a parameter: const T* name = value (an Addr
     Expr value;
     bool writable = false;
 };
+struct AdvancePointer {  // name += by; a writable DeclarePointer
+    std::string name;
+    Expr by;
+};
 enum class Memory : std::uint8_t {
     registers,      // a thread's own
     shared,         // a block's
@@ -268,6 +272,7 @@ struct DeclareArray {
     std::int64_t offset = 0;
     int alignment = 0;  // bytes; 0 for that of the type
     bool zero = false;  // every element starts as 0
+    Expr from = {};     // an AddressOf where this is a view of another array, which starts there
 };
 struct LambdaParameter {
     std::string name;
@@ -365,9 +370,9 @@ struct Comment {
 struct BlankLine {};
 
 struct Statement {
-    std::variant<Declare, DeclarePointer, DeclareArray, DeclareLambda, Assign, LoadVector, CopyVector,
-                 CopyAsync, CommitCopies, AwaitCopies, StoreVector, CopyCells, FillCells, For, If, Scope,
-                 Barrier, Return, RunHelper, RunLambda, CallFunction, Comment, BlankLine>
+    std::variant<Declare, DeclarePointer, AdvancePointer, DeclareArray, DeclareLambda, Assign, LoadVector,
+                 CopyVector, CopyAsync, CommitCopies, AwaitCopies, StoreVector, CopyCells, FillCells, For, If,
+                 Scope, Barrier, Return, RunHelper, RunLambda, CallFunction, Comment, BlankLine>
         kind;
     template <class Kind>
     Statement(Kind statement) : kind(std::move(statement)) {}

@@ -68,9 +68,12 @@ Statement with_exprs(const Statement& statement, const Change& change) {
                 node.value = change(node.value);
             if constexpr (std::is_same_v<Kind, DeclareLambda>)
                 if (node.value) node.value = change(node.value);
-            if constexpr (std::is_same_v<Kind, DeclareArray>)
+            if constexpr (std::is_same_v<Kind, AdvancePointer>) node.by = change(node.by);
+            if constexpr (std::is_same_v<Kind, DeclareArray>) {
                 for (Expr& dim : node.dims)
                     dim = change(dim);
+                if (node.from) node.from = change(node.from);
+            }
             if constexpr (std::is_same_v<Kind, Assign>) {
                 node.target = change(node.target);
                 node.value = change(node.value);

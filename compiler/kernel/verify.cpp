@@ -108,7 +108,16 @@ private:
         declare(node.name, {Entity::Kind::pointer, node.type, node.writable, 1, false, true});
     }
 
+    void check(const AdvancePointer& node) {
+        expect_integer(node.by, "what `" + node.name + "` advances by");
+        const Entity* const entity = find(node.name);
+        if (entity == nullptr) return fault("`{}` advances, but is not declared", node.name);
+        if (entity->kind != Entity::Kind::pointer || !entity->writable)
+            fault("`{}` advances, but is no pointer that may change", node.name);
+    }
+
     void check(const DeclareArray& node) {
+        if (node.from) check_address(node.from, node.type, true);
         if (node.dims.empty()) fault("array `{}` has no dimensions", node.name);
         for (const Expr& dim : node.dims) {
             expect_integer(dim, "a dimension of `" + node.name + "`");

@@ -59,9 +59,13 @@ void roots(const Declare& node, const Visit& visit) {
 void roots(const DeclarePointer& node, const Visit& visit) {
     visit(node.value);
 }
+void roots(const AdvancePointer& node, const Visit& visit) {
+    visit(node.by);
+}
 void roots(const DeclareArray& node, const Visit& visit) {
     for (const Expr& dim : node.dims)
         visit(dim);
+    if (node.from) visit(node.from);
 }
 void roots(const DeclareLambda& node, const Visit& visit) {
     if (node.value) visit(node.value);

@@ -55,6 +55,10 @@ TEST_CASE("statements") {
           "    alignas(16) shared float t[4][8];\n");
     CHECK(printed(Block{DeclarePointer{Type::f32, "row", address_of("u", i * 2, Type::f32)}}) ==
           "    const float* row = u + i * 2;\n");
+    CHECK(printed(Block{AdvancePointer{"row", i * 2}}) == "    row += i * 2;\n");
+    DeclareArray view{Type::f32, "t", {4, 8}};
+    view.from = address_of("u", i, Type::f32);
+    CHECK(printed(Block{view}) == "    auto& t = *reinterpret_cast<float(*)[4][8]>(u + i);\n");
     CHECK(printed(Block{LoadVector{element("t", {0}, Type::f32), address_of("u", 0, Type::f32), 4}}) ==
           "    load4(t, u);\n");
     CHECK(printed(Block{If{i >= 4, {Return{}}, {}}}) == "    if (i >= 4) return;\n");

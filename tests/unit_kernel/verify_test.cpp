@@ -163,6 +163,11 @@ TEST_CASE("only what is declared for it is stored to") {
                   Assign{element("row", {0}, Type::f32), kOne}}) ==
           "k: `row` is stored to, but not declared for it");
     CHECK(faults({Assign{kOne, kOne}}) == "k: a value is stored to what is no place");
+    const Expr start = address_of("u", 4, Type::f32);
+    CHECK(faults({DeclarePointer{Type::f32, "row", start, true}, AdvancePointer{"row", 4}}) == "");
+    CHECK(faults({DeclarePointer{Type::f32, "row", start}, AdvancePointer{"row", 4}}) ==
+          "k: `row` advances, but is no pointer that may change");
+    CHECK(faults({DeclareArray{Type::f64, "view", {4}, Memory::dynamic_shared, 0, 0, false, start}}) != "");
     Program input = kernel_of(
         {Assign{u(0), kOne}, DeclarePointer{Type::f32, "row", address_of("u", 0, Type::f32), true}});
     input.functions[0].parameters[0].kind = Parameter::Kind::input;

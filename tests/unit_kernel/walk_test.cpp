@@ -35,12 +35,14 @@ TEST_CASE("every variable of a body is visited") {
         CallFunction{"helper", {i32("u")}},
         CopyCells{at("v"), at("w"), i32("x")},
         FillCells{at("y"), v("z"), i32("A")},
+        AdvancePointer{"row", i32("B")},
+        DeclareArray{Type::f32, "view", {4}, Memory::dynamic_shared, 0, 0, false, to("C")},
     };
     std::string names;
     for_each_expr(body, [&](const Expr& expr) {
         if (const auto* variable = std::get_if<Variable>(&expr->kind)) names += variable->name;
     });
-    CHECK(names == "abcdefghijklmnopqrstuvwxyzA");
+    CHECK(names == "abcdefghijklmnopqrstuvwxyzABC");
 }
 
 TEST_CASE("an expression comes before its operands, and missing ones are passed over") {

@@ -30,13 +30,15 @@ protected:
     using ResidentBox = schedule::ResidentBox;
     using Place = std::array<Expr, 3>;
 
-    struct BoxNames {  // of variables and constants that belong to one box
-        std::string box;
-        std::string flat;    // the same cells, of each slot one after the other
+    struct BoxNames {        // of variables and constants that belong to one box
+        std::string flat;    // its cells in shared memory, of each slot one after the other
+        std::string start;   // where the thread's first cell lies there
+        std::string box;     // the same cells by indices that count from that one
         std::string around;  // where ghost cells lie in the box
         std::string source;  // the messages that they come in
         std::string exchange;
         std::string packets;                      // the half of the exchange buffer for this epoch
+        std::string to_next;                      // from there to the half for the next one
         std::string messages;                     // how many there are, of all blocks
         std::string row_message, column_message;  // lambdas: the message that has a cell of the grid
         std::string sends, message;               // which rows are sent; the message of the first one
@@ -112,12 +114,12 @@ protected:
         return axis == 0 ? box.left : box.reach[static_cast<std::size_t>(axis)];
     }
 
-    // The indices of a cell in the box, which is counted from the first one of the thread.
+    // The indices of a cell that is counted from the first one of the thread.
     std::vector<Expr> indices_near(const ResidentBox& box, const Expr& slot, const Place& cell) const {
         std::vector<Expr> indices;
         if (slot.has_value()) indices.push_back(slot);
         for (int axis = rank() - 1; axis >= 0; --axis)
-            indices.push_back(inner(axis) + cell[static_cast<std::size_t>(axis)] + before(box, axis));
+            indices.push_back(cell[static_cast<std::size_t>(axis)] + before(box, axis));
         return indices;
     }
 
@@ -252,7 +254,8 @@ protected:
     void declare_messages(const ResidentBox& box);
     // Which cells of the thread other blocks read.
     void declare_sends(const ResidentBox& box);
-    void declare_packets(const ResidentBox& box, Block& step);
+    void declare_packets(const ResidentBox& box);
+    void advance_packets(const ResidentBox& box, Block& step);
     void send_row(const ResidentBox& box, Block& row);
     void send_sides(const ResidentBox& box, Block& plane);
 

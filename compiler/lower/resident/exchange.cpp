@@ -234,13 +234,25 @@ void ResidentBlock::declare_sends(const ResidentBox& box) {
     }
 }
 
-// Declares where the packets of this epoch lie.
-void ResidentBlock::declare_packets(const ResidentBox& box, Block& step) {
+// Declares where the packets of the first epoch lie. The pointer then moves from half to half: to compute it
+// anew takes 5 % of a short step (heat3d on 64 cells cubed).
+void ResidentBlock::declare_packets(const ResidentBox& box) {
     BoxNames& names = names_.at(box.field);
     names.packets = context_.local(word(box.field) + "_packets");
-    step.push_back(kernel::DeclarePointer{
-        Type::i64, names.packets,
-        kernel::address_of(names.exchange, variable("epoch") % 2 * names.half, Type::i64), true});
+    names.to_next = context_.local(word(box.field) + "_to_next");
+    const Expr sent = context_.steps_sent();
+    body().push_back(kernel::DeclarePointer{
+        Type::i64, names.packets, kernel::address_of(names.exchange, (sent + 1) % 2 * names.half, Type::i64),
+        true});
+    body().push_back(kernel::Declare{Type::i64, names.to_next,
+                                     kernel::select(sent % 2 == 0, -names.half, names.half), true});
+}
+
+void ResidentBlock::advance_packets(const ResidentBox& box, Block& step) {
+    const BoxNames& names = names_.at(box.field);
+    const Expr to_next = kernel::variable(names.to_next, Type::i64);
+    step.push_back(kernel::AdvancePointer{names.packets, to_next});
+    step.push_back(kernel::Assign{to_next, -to_next});
 }
 
 // Sends a message; its values are cell(0), cell(1) ….

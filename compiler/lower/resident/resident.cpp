@@ -26,6 +26,7 @@ public:
             load_own(box);
             if (box.is_read_around()) declare_around(box);
             if (box.is_exchanged) declare_sends(box);
+            if (box.is_exchanged) declare_packets(box);
         }
         body().push_back(kernel::Barrier{});
         take_steps();
@@ -71,6 +72,7 @@ private:
             names.flat = context_.local(word(box.field) + "_flat");
             const Type type = type_of(box.field);
             declare_box_constants(box);
+            const Expr first = box.slots > 1 ? Expr(0) : Expr();
             const auto declare_array = [&](const std::string& name, bool is_flat) {
                 kernel::DeclareArray array{type, name, {}};
                 if (box.slots > 1) array.dims.emplace_back(box.slots);
@@ -79,10 +81,12 @@ private:
                     array.dims.push_back(names.size[static_cast<std::size_t>(axis)]);
                 array.memory = kernel::Memory::dynamic_shared;
                 array.offset = box.offset;
+                if (!is_flat) array.from = address_of(element_at(box, first, variable(names.start)));
                 body().push_back(std::move(array));
             };
+            declare_array(names.flat, true);
+            declare_start(box);
             declare_array(names.box, false);
-            if (box.is_read_around() || needs_zeros(box)) declare_array(names.flat, true);
             if (box.is_exchanged) declare_exchange(box);
         }
         if (!std::ranges::any_of(shape_.boxes, [&](const ResidentBox& box) { return needs_zeros(box); }))
@@ -99,6 +103,24 @@ private:
                                          constants_.threads, kernel::Unroll::none, std::move(zeros)});
         }
         body().push_back(kernel::Barrier{});
+    }
+
+    // What depends on the thread is computed before the loop over steps: within it the compiler would compute
+    // it again for each. Boxes of one shape share the name.
+    void declare_start(const ResidentBox& box) {
+        const Expr value = place_in(box, {inner(0), inner(1, rank()), inner(2, rank())});
+        std::string& name = names_[box.field].start;
+        name = "start";
+        for (const kernel::Statement& each : body()) {
+            const auto* known = std::get_if<kernel::Declare>(&each.kind);
+            if (known == nullptr || !known->name.ends_with("start")) continue;
+            if (kernel::same(known->value, value)) {
+                name = known->name;
+                return;
+            }
+            name = context_.local(word(box.field) + "_start");
+        }
+        declare(body(), name, value);
     }
 
     void declare_cells() {
@@ -160,12 +182,12 @@ private:
             if (box.slots > 1) declare_slots(box, step);
         const Expr epoch = context_.steps_sent() + variable("step") + 1;
         if (!result_.exchanges.empty()) declare(step, "epoch", epoch);
-        for (const ResidentBox& box : shape_.boxes)
-            if (box.is_exchanged) declare_packets(box, step);
         declare_windows_of_step(step);
         for (std::size_t index = 0; index < views_.stages.size(); ++index)
             do_stage(index, step);
         rotate(step);
+        for (const ResidentBox& box : shape_.boxes)
+            if (box.is_exchanged) advance_packets(box, step);
         body().push_back(kernel::BlankLine{});
         body().push_back(
             kernel::For{"step", 0, context_.launch_steps(), 1, kernel::Unroll::none, std::move(step)});
@@ -327,7 +349,7 @@ std::vector<std::string> resident_roles() {
             "size_k",   "in_i",     "in_j",        "in_k",        "first",          "index",    "pass",
             "place",    "source",   "shows",       "is_there",    "is_in",          "step",     "is_end",
             "is_first", "is_last",  "cell",        "row_message", "column_message", "row_i",    "blocks_i",
-            "blocks_j", "blocks_k", "lane_beside", "is_cut"};
+            "blocks_j", "blocks_k", "lane_beside", "is_cut",      "start"};
 }
 
 ResidentResult lower_resident(Context& context, const StageViews& views, const schedule::Pipeline& pipeline,

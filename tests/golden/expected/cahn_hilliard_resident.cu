@@ -16,9 +16,8 @@ __device__ __forceinline__ void share2(float* to, const float* from) {
     *reinterpret_cast<float2*>(to) = make_float2(from[0], from[1]);
 }
 
-// Blocks send each other messages in packets of 16 bytes or of 8: values and, in the last four bytes, their
-// epoch, the number of their step. A packet becomes visible as a whole: no fence and no flag is needed. Small
-// packets of all messages come first, then large ones. The stores are predicated in PTX.
+// Messages between blocks are packets of 16 bytes or of 8: values and, last, their epoch, the step's number.
+// A packet becomes visible as a whole: it needs no fence and no flag. Small ones come first, then large.
 
 __device__ __forceinline__ void send2_f32(long long* packets, int message, int messages, int epoch,
                                           bool is_needed, const float* from, int stride) {
@@ -231,10 +230,11 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const int in_j = threadIdx.y * kCellsY;
     const bool is_first = threadIdx.x % 32 == 0;
     const bool is_last = threadIdx.x % 32 == 31;
-    auto& c_box = *reinterpret_cast<float(*)[2][kBoxY][kBoxX]>(shared_memory);
     auto& c_flat = *reinterpret_cast<float(*)[2][kBoxY * kBoxX]>(shared_memory);
-    auto& mu_box = *reinterpret_cast<float(*)[kBoxY][kBoxX]>(shared_memory + 1224);
+    const int start = in_j * kBoxX + in_i;
+    auto& c_box = *reinterpret_cast<float(*)[2][kBoxY][kBoxX]>(c_flat[0] + start);
     auto& mu_flat = *reinterpret_cast<float(*)[kBoxY * kBoxX]>(shared_memory + 1224);
+    auto& mu_box = *reinterpret_cast<float(*)[kBoxY][kBoxX]>(mu_flat + start);
     const int blocks_i = (nx + kTileX - 1) / kTileX;
     const int c_messages = (ny + kTileY - 1) / kTileY * blocks_i * kMessages;
     const auto row_message = [&](int i, int j) {
@@ -253,7 +253,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
     for (int y = 0; y < kCellsY; ++y) {
         load2(&c_cells[y + 1][1], c + first + y * pitch);
-        share2(c_box[0][in_j + y + 1] + in_i + 2, &c_cells[y + 1][1]);
+        share2(c_box[0][y + 1] + 2, &c_cells[y + 1][1]);
     }
 
     // The ghost cells of c that this thread fills in: at first from the grid, later from messages.
@@ -298,6 +298,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const int c_side_sends = (in_i == 0 ? 1 : 0) | (in_i == kTileX - kCellsX ? 2 : 0);
     const int c_low_message = column_message(box_i + in_i, box_j + in_j);
     const int c_high_message = column_message(box_i + in_i + 1, box_j + in_j);
+    long long* c_packets = c_exchange + (steps_sent + 1) % 2 * c_half;
+    long long c_to_next = steps_sent % 2 == 0 ? -c_half : c_half;
 
     // The ghost cells of mu that this thread fills in: at first from the grid, later from messages.
     int mu_around[2];
@@ -332,6 +334,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const int mu_side_sends = (in_i == 0 ? 1 : 0) | (in_i == kTileX - kCellsX ? 2 : 0);
     const int mu_low_message = column_message(box_i + in_i, box_j + in_j);
     const int mu_high_message = column_message(box_i + in_i + 1, box_j + in_j);
+    long long* mu_packets = mu_exchange + (steps_sent + 1) % 2 * mu_half;
+    long long mu_to_next = steps_sent % 2 == 0 ? -mu_half : mu_half;
     __syncthreads();
 
 #pragma unroll 1
@@ -339,20 +343,18 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int now = step % 2;
         const int next = (step + 1) % 2;
         const int epoch = steps_sent + step + 1;
-        long long* c_packets = c_exchange + epoch % 2 * c_half;
-        long long* mu_packets = mu_exchange + epoch % 2 * mu_half;
         float c_next_cells[2][2];
         float mu_cells[4][4];
 
         // The next mu.
-        load2(&c_cells[0][1], c_box[now][in_j] + in_i + 2);
-        load2(&c_cells[3][1], c_box[now][in_j + 3] + in_i + 2);
+        load2(&c_cells[0][1], c_box[now][0] + 2);
+        load2(&c_cells[3][1], c_box[now][3] + 2);
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
             c_cells[y + 1][0] = __shfl_up_sync(0xffffffff, c_cells[y + 1][2], 1);
             c_cells[y + 1][3] = __shfl_down_sync(0xffffffff, c_cells[y + 1][1], 1);
-            if (is_first) c_cells[y + 1][0] = c_box[now][in_j + y + 1][in_i + 1];
-            if (is_last) c_cells[y + 1][3] = c_box[now][in_j + y + 1][in_i + 4];
+            if (is_first) c_cells[y + 1][0] = c_box[now][y + 1][1];
+            if (is_last) c_cells[y + 1][3] = c_box[now][y + 1][4];
         }
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
@@ -364,7 +366,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                                    c_cells[y][x + 1] + c_cells[y + 2][x + 1]),
                                               fmaf(c_cells[y + 1][x + 1] * c_cells[y + 1][x + 1],
                                                    c_cells[y + 1][x + 1], -c_cells[y + 1][x + 1]));
-            share2(mu_box[in_j + y + 1] + in_i + 2, &mu_cells[y + 1][1]);
+            share2(mu_box[y + 1] + 2, &mu_cells[y + 1][1]);
             send2_f32(mu_packets, mu_message + y * kThreadsX, mu_messages, epoch, (mu_sends & 1 << y) != 0,
                       mu_cells[y + 1] + 1, 1);
         }
@@ -385,14 +387,14 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         __syncthreads();
 
         // The next c.
-        load2(&mu_cells[0][1], mu_box[in_j] + in_i + 2);
-        load2(&mu_cells[3][1], mu_box[in_j + 3] + in_i + 2);
+        load2(&mu_cells[0][1], mu_box[0] + 2);
+        load2(&mu_cells[3][1], mu_box[3] + 2);
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
             mu_cells[y + 1][0] = __shfl_up_sync(0xffffffff, mu_cells[y + 1][2], 1);
             mu_cells[y + 1][3] = __shfl_down_sync(0xffffffff, mu_cells[y + 1][1], 1);
-            if (is_first) mu_cells[y + 1][0] = mu_box[in_j + y + 1][in_i + 1];
-            if (is_last) mu_cells[y + 1][3] = mu_box[in_j + y + 1][in_i + 4];
+            if (is_first) mu_cells[y + 1][0] = mu_box[y + 1][1];
+            if (is_last) mu_cells[y + 1][3] = mu_box[y + 1][4];
         }
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
@@ -403,7 +405,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                                mu_cells[y + 1][x] + mu_cells[y + 1][x + 2] +
                                                mu_cells[y][x + 1] + mu_cells[y + 2][x + 1]),
                                           c_cells[y + 1][x + 1]);
-            share2(c_box[next][in_j + y + 1] + in_i + 2, c_next_cells[y]);
+            share2(c_box[next][y + 1] + 2, c_next_cells[y]);
             send2_f32(c_packets, c_message + y * kThreadsX, c_messages, epoch, (c_sends & 1 << y) != 0,
                       c_next_cells[y], 1);
         }
@@ -427,6 +429,10 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
             for (int x = 0; x < kCellsX; ++x)
                 c_cells[y + 1][x + 1] = c_next_cells[y][x];
+        c_packets += c_to_next;
+        c_to_next = -c_to_next;
+        mu_packets += mu_to_next;
+        mu_to_next = -mu_to_next;
     }
 
 #pragma unroll

@@ -21,9 +21,8 @@ __device__ __forceinline__ void share4(float* to, const float* from) {
     *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
 }
 
-// Blocks send each other messages in packets of 16 bytes or of 8: values and, in the last four bytes, their
-// epoch, the number of their step. A packet becomes visible as a whole: no fence and no flag is needed. Small
-// packets of all messages come first, then large ones. The stores are predicated in PTX.
+// Messages between blocks are packets of 16 bytes or of 8: values and, last, their epoch, the step's number.
+// A packet becomes visible as a whole: it needs no fence and no flag. Small ones come first, then large.
 
 __device__ __forceinline__ void send4_f32(long long* packets, int message, int messages, int epoch,
                                           bool is_needed, const float* from, int stride) {
@@ -161,8 +160,9 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const int in_k = threadIdx.z * kCellsZ;
     const bool is_first = threadIdx.x % 32 == 0;
     const bool is_last = threadIdx.x % 32 == 31;
-    auto& u_box = *reinterpret_cast<float(*)[2][kBoxZ][kBoxY][kBoxX]>(shared_memory);
     auto& u_flat = *reinterpret_cast<float(*)[2][kBoxZ * kBoxY * kBoxX]>(shared_memory);
+    const int start = (in_k * kBoxY + in_j) * kBoxX + in_i;
+    auto& u_box = *reinterpret_cast<float(*)[2][kBoxZ][kBoxY][kBoxX]>(u_flat[0] + start);
     const int blocks_j = (ny + kTileY - 1) / kTileY;
     const int blocks_i = (nx + kTileX - 1) / kTileX;
     const int u_messages = (nz + kTileZ - 1) / kTileZ * blocks_j * blocks_i * kMessages;
@@ -184,7 +184,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
             load4(&u_cells[z + 1][y + 1][1], u + first + z * static_cast<int>(slice) + y * pitch);
-            share4(u_box[0][in_k + z + 1][in_j + y + 1] + in_i + 4, &u_cells[z + 1][y + 1][1]);
+            share4(u_box[0][z + 1][y + 1] + 4, &u_cells[z + 1][y + 1][1]);
         }
 
     // The ghost cells of u that this thread fills in: at first from the grid, later from messages.
@@ -242,6 +242,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         (box_i + kTileX < nx && in_i == kTileX - kCellsX ? 2 : 0);
     const int u_low_message = column_message(box_i + in_i, box_j + in_j, box_k + in_k);
     const int u_high_message = column_message(box_i + in_i + 3, box_j + in_j, box_k + in_k);
+    long long* u_packets = u_exchange + (steps_sent + 1) % 2 * u_half;
+    long long u_to_next = steps_sent % 2 == 0 ? -u_half : u_half;
     __syncthreads();
 
 #pragma unroll 1
@@ -249,26 +251,25 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const int now = step % 2;
         const int next = (step + 1) % 2;
         const int epoch = steps_sent + step + 1;
-        long long* u_packets = u_exchange + epoch % 2 * u_half;
         float u_next_cells[4][4][4];
 
         // The next u.
 #pragma unroll
         for (int z = -3; z < kCellsZ; ++z) {
             if (z >= -2 && z < kCellsZ - 2) {
-                load4(&u_cells[z + 3][0][1], u_box[now][in_k + z + 3][in_j] + in_i + 4);
-                load4(&u_cells[z + 3][5][1], u_box[now][in_k + z + 3][in_j + 5] + in_i + 4);
+                load4(&u_cells[z + 3][0][1], u_box[now][z + 3][0] + 4);
+                load4(&u_cells[z + 3][5][1], u_box[now][z + 3][5] + 4);
 #pragma unroll
                 for (int y = 0; y < 4; ++y) {
                     u_cells[z + 3][y + 1][0] = __shfl_up_sync(0xffffffff, u_cells[z + 3][y + 1][4], 1);
                     u_cells[z + 3][y + 1][5] = __shfl_down_sync(0xffffffff, u_cells[z + 3][y + 1][1], 1);
-                    if (is_first) u_cells[z + 3][y + 1][0] = u_box[now][in_k + z + 3][in_j + y + 1][in_i + 3];
-                    if (is_last) u_cells[z + 3][y + 1][5] = u_box[now][in_k + z + 3][in_j + y + 1][in_i + 8];
+                    if (is_first) u_cells[z + 3][y + 1][0] = u_box[now][z + 3][y + 1][3];
+                    if (is_last) u_cells[z + 3][y + 1][5] = u_box[now][z + 3][y + 1][8];
                 }
             } else if (z < kCellsZ - 1) {
 #pragma unroll
                 for (int y = 0; y < 4; ++y)
-                    load4(&u_cells[z + 3][y + 1][1], u_box[now][in_k + z + 3][in_j + y + 1] + in_i + 4);
+                    load4(&u_cells[z + 3][y + 1][1], u_box[now][z + 3][y + 1] + 4);
             }
             if (z >= 0) {
 #pragma unroll
@@ -285,7 +286,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                                                           u_cells[z + 2][y + 1][x + 1]),
                                                      u_cells[z + 1][y + 1][x + 1]);
                     if (y < 1 || y >= kCellsY - 1 || z < 1 || z >= kCellsZ - 1)
-                        share4(u_box[next][in_k + z + 1][in_j + y + 1] + in_i + 4, u_next_cells[z][y]);
+                        share4(u_box[next][z + 1][y + 1] + 4, u_next_cells[z][y]);
                     send4_f32(u_packets, u_message + (z * kTileY + y) * kThreadsX, u_messages, epoch,
                               (u_sends & 1 << (z * kCellsY + y)) != 0, u_next_cells[z][y], 1);
                 }
@@ -315,6 +316,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
 #pragma unroll
                 for (int x = 0; x < kCellsX; ++x)
                     u_cells[z + 1][y + 1][x + 1] = u_next_cells[z][y][x];
+        u_packets += u_to_next;
+        u_to_next = -u_to_next;
     }
 
 #pragma unroll

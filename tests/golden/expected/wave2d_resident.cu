@@ -17,9 +17,8 @@ __device__ __forceinline__ void share4(float* to, const float* from) {
     *reinterpret_cast<float4*>(to) = make_float4(from[0], from[1], from[2], from[3]);
 }
 
-// Blocks send each other messages in packets of 16 bytes or of 8: values and, in the last four bytes, their
-// epoch, the number of their step. A packet becomes visible as a whole: no fence and no flag is needed. Small
-// packets of all messages come first, then large ones. The stores are predicated in PTX.
+// Messages between blocks are packets of 16 bytes or of 8: values and, last, their epoch, the step's number.
+// A packet becomes visible as a whole: it needs no fence and no flag. Small ones come first, then large.
 
 __device__ __forceinline__ void send2_f32(long long* packets, int message, int messages, int epoch,
                                           bool is_needed, const float* from, int stride) {
@@ -214,8 +213,9 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     const bool is_cut = in_j + 2 > size_j;
     const bool is_first = threadIdx.x % 32 == 0;
     const bool is_last = threadIdx.x % 32 == 31 || in_i + 4 == size_i;
-    auto& u_box = *reinterpret_cast<float(*)[2][kBoxY][kBoxX]>(shared_memory);
     auto& u_flat = *reinterpret_cast<float(*)[2][kBoxY * kBoxX]>(shared_memory);
+    const int start = in_j * kBoxX + in_i;
+    auto& u_box = *reinterpret_cast<float(*)[2][kBoxY][kBoxX]>(u_flat[0] + start);
     // Cells that are not in the grid are zero.
 #pragma unroll 1
     for (int index = thread; index < kBoxY * kBoxX; index += kThreads) {
@@ -245,7 +245,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         for (int x = 0; x < kCellsX; ++x)
             if (in_i + x < size_i && in_j + y < size_j) {
                 u_cells[y + 2][x + 2] = u[first + y * pitch + x];
-                u_box[0][in_j + y + 2][in_i + x + 4] = u_cells[y + 2][x + 2];
+                u_box[0][y + 2][x + 4] = u_cells[y + 2][x + 2];
                 u_before_cells[y][x] = u_prev[first + y * pitch + x];
             }
 
@@ -300,6 +300,8 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     }
     const int u_low_message = column_message(box_i + in_i, box_j + in_j);
     const int u_high_message = column_message(box_i + in_i + 3, box_j + in_j);
+    long long* u_packets = u_exchange + (steps_sent + 1) % 2 * u_half;
+    long long u_to_next = steps_sent % 2 == 0 ? -u_half : u_half;
     __syncthreads();
 
 #pragma unroll 1
@@ -307,20 +309,19 @@ extern "C" __global__ void __launch_bounds__(128, 1)
         const int now = step % 2;
         const int next = (step + 1) % 2;
         const int epoch = steps_sent + step + 1;
-        long long* u_packets = u_exchange + epoch % 2 * u_half;
         float u_next_cells[2][4];
 
         // The next u.
         if (is_cut)
 #pragma unroll
             for (int y = 0; y < kCellsY; ++y)
-                if (in_j + y >= size_j) load4(&u_cells[y + 2][2], u_box[now][in_j + y + 2] + in_i + 4);
+                if (in_j + y >= size_j) load4(&u_cells[y + 2][2], u_box[now][y + 2] + 4);
 #pragma unroll
         for (int y = -2; y < 0; ++y)
-            load4(&u_cells[y + 2][2], u_box[now][in_j + y + 2] + in_i + 4);
+            load4(&u_cells[y + 2][2], u_box[now][y + 2] + 4);
 #pragma unroll
         for (int y = 2; y < 4; ++y)
-            load4(&u_cells[y + 2][2], u_box[now][in_j + y + 2] + in_i + 4);
+            load4(&u_cells[y + 2][2], u_box[now][y + 2] + 4);
 #pragma unroll
         for (int y = 0; y < 2; ++y) {
             u_cells[y + 2][1] = __shfl_up_sync(0xffffffff, u_cells[y + 2][5], 1);
@@ -328,12 +329,12 @@ extern "C" __global__ void __launch_bounds__(128, 1)
             u_cells[y + 2][6] = __shfl_down_sync(0xffffffff, u_cells[y + 2][2], 1);
             u_cells[y + 2][7] = __shfl_down_sync(0xffffffff, u_cells[y + 2][3], 1);
             if (is_first) {
-                u_cells[y + 2][1] = u_box[now][in_j + y + 2][in_i + 3];
-                u_cells[y + 2][0] = u_box[now][in_j + y + 2][in_i + 2];
+                u_cells[y + 2][1] = u_box[now][y + 2][3];
+                u_cells[y + 2][0] = u_box[now][y + 2][2];
             }
             if (is_last) {
-                u_cells[y + 2][6] = u_box[now][in_j + y + 2][in_i + 8];
-                u_cells[y + 2][7] = u_box[now][in_j + y + 2][in_i + 9];
+                u_cells[y + 2][6] = u_box[now][y + 2][8];
+                u_cells[y + 2][7] = u_box[now][y + 2][9];
             }
         }
 #pragma unroll
@@ -350,8 +351,7 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                                                                   u_cells[y + 1][x + 2] +
                                                                   u_cells[y + 3][x + 2]))),
                                           fmaf(2.0f, u_cells[y + 2][x + 2], -u_before_cells[y][x]));
-            if (in_i < size_i && in_j + y < size_j)
-                share4(u_box[next][in_j + y + 2] + in_i + 4, u_next_cells[y]);
+            if (in_i < size_i && in_j + y < size_j) share4(u_box[next][y + 2] + 4, u_next_cells[y]);
             send4_f32(u_packets, u_message + y * kThreadsX, u_messages, epoch, (u_sends & 1 << y) != 0,
                       u_next_cells[y], 1);
         }
@@ -382,6 +382,8 @@ extern "C" __global__ void __launch_bounds__(128, 1)
                 u_before_cells[y][x] = u_cells[y + 2][x + 2];
                 u_cells[y + 2][x + 2] = u_next_cells[y][x];
             }
+        u_packets += u_to_next;
+        u_to_next = -u_to_next;
     }
 
 #pragma unroll
