@@ -54,11 +54,11 @@ double fetched_per_cell(const LevelRead& read, const std::array<double, 3>& bloc
 
 // Bytes that memory moves for a cell besides those of one sweep: the planes that streaming blocks read before
 // their first one; and for other strategies, where a layer of blocks exceeds the L2, what the next layer
-// reads again and what is written back out of order.
+// reads again and what is written back out of order. Blocks that stream along rows are such a layer, too.
 double extra_bytes(const Footprint& footprint, const Schedule& schedule, const Target& target,
                    const Extent& extent, const std::array<double, 3>& block) {
     const int slowest = footprint.rank - 1;
-    const bool streams = kind_of(schedule).streams;
+    const bool streams = kind_of(schedule).streams && footprint.rank == 3;
     double layer = static_cast<double>(footprint.bytes()) * block[slowest];
     for (int axis = 0; axis < slowest; ++axis)
         layer *= static_cast<double>(extent[axis]);

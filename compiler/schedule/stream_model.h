@@ -3,6 +3,7 @@
 // explain`.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 namespace halo::schedule::stream_model {
@@ -41,6 +42,13 @@ inline constexpr double kPlanesToStart = 3;
 // Levels that a stage reads, at most, where the strategy is considered: the planes of more are copied by so
 // many instructions that direct is faster. Measured by `haloc tune` of maxwell3d and elastic3d.
 inline constexpr std::size_t kMostLevels = 3;
+// On grids of two dimensions: rows that a row of cells reads, at least, where the strategy is considered; and
+// those of a traversal. Measured by schroedinger2d on 8192 cells squared: 16, 32, 64, 128, 256 and 512 rows
+// reach 26.1, 26.6, 25.5, 22.1, 17.4 and 12.8 GStencil/s.
+inline constexpr int kLeastReachOfRows = 6;
+inline constexpr std::array<int, 2> kRowsOfTraversal{32, 64};
+// The same: factor on a stage's time where an SM holds a single block, 256 threads against 128.
+inline constexpr double kLoneBlockOfRows = 1.05;
 // Exponent of the norm that combines the times of the memories where several levels arrive. Measured by
 // `haloc tune` of acoustic3d and heat3d_capacity on 512 cells cubed.
 inline constexpr double kBlendOfLevels = 8;

@@ -106,6 +106,7 @@ double stream_latency(const Footprint& footprint, const Schedule& schedule, cons
     if (!reads_several_levels(footprint)) latency *= stream_model::kTraversalFactor;
     latency *= 1 + stream_model::kPlanesToStart / facts.cells[static_cast<std::size_t>(footprint.rank - 1)];
     latency *= 1 + stream_model::kThinStreamCost * std::max(0.0, 1 - ahead / stream_model::kBytesAwaited);
+    if (footprint.rank == 2 && facts.resident <= 1) latency *= stream_model::kLoneBlockOfRows;
     if (static_cast<double>(facts.blocks) <= facts.target.sms * resident)
         latency *= stream_model::kOneWaveFactor;
     return latency;
@@ -122,9 +123,11 @@ bool is_shared(const LevelRead& read) {
 }
 
 bool is_stream_likely(const Footprint& footprint, const Pins& pins) {
+    if (pins.cells || pins.threads || pins.tile) return false;
+    if (footprint.rank == 2) return footprint.reach(1) >= stream_model::kLeastReachOfRows;
     return footprint.rank == 3 && footprint.reads.size() <= stream_model::kMostLevels &&
            std::ranges::all_of(footprint.reads, is_shared) && footprint.reach(2) > 0 &&
-           footprint.reach(0) + footprint.reach(1) > 0 && !pins.cells && !pins.threads && !pins.tile;
+           footprint.reach(0) + footprint.reach(1) > 0;
 }
 
 std::vector<Lengths> stream_cells(const Footprint& footprint) {
@@ -159,11 +162,14 @@ void fetch_ahead(Schedule& schedule, const ChoiceContext& context) {
 }
 
 // Lists the lengths of traversals by which two, three, four waves of blocks, or one, divide the grid evenly;
-// then that of a single block along the whole axis.
+// then that of a single block along the whole axis. Of rows, a few do: far rows that blocks read at a time
+// are in as many pages of memory.
 std::vector<Schedule> share_out_planes(const Schedule& schedule, const ChoiceContext& context) {
     std::vector<int> lengths;
     if (context.pins.planes) {
         lengths = {*context.pins.planes};
+    } else if (context.footprint.rank == 2) {
+        lengths.assign(stream_model::kRowsOfTraversal.begin(), stream_model::kRowsOfTraversal.end());
     } else {
         const int slowest = context.footprint.rank - 1;
         std::int64_t tiles = 1;
