@@ -64,10 +64,10 @@ std::vector<const StrategyKind*> kinds_to_try(const Footprint& footprint, const 
 // Blocks an SM to limit registers for. Always set: left to itself the compiler may spill values to fit more
 // blocks. A thread gets what it is expected to need and a margin.
 int blocks_for_budget(const Footprint& footprint, const Schedule& schedule, const Target& target) {
-    const int expected = estimate_registers(footprint, schedule).expected;
-    if (expected > kRegisterBudget) return 1;
+    const RegisterEstimate estimate = estimate_registers(footprint, schedule);
+    if (estimate.enough > kRegisterBudget) return 1;
     const int wanted =
-        static_cast<int>(sweep_model::kRegisterMargin * expected) + sweep_model::kSpareRegisters;
+        static_cast<int>(sweep_model::kRegisterMargin * estimate.expected) + sweep_model::kSpareRegisters;
     const int least = kind_of(schedule).least_registers(schedule);
     const int registers = std::clamp(wanted, least, kRegisterBudget);
     const std::int64_t threads =
@@ -161,10 +161,10 @@ private:
         }
         const StrategyKind& kind = kind_of(schedule);
         const int budget = static_cast<int>(kind.tightest * kind.easy_registers(schedule, target_));
-        const bool spills = estimate_registers(footprint_, schedule).expected > budget;
+        const RegisterEstimate registers = estimate_registers(footprint_, schedule);
         const double cost = estimate_cost(footprint_, schedule, target_, grid_).seconds_per_cell;
-        const double registers = estimate_registers(footprint_, schedule).expected;
-        ranked_.push_back({schedule, spills ? cost * kLastResort * registers : cost});
+        const bool spills = registers.enough > budget;
+        ranked_.push_back({schedule, spills ? cost * kLastResort * registers.expected : cost});
     }
 
     // Nothing legal: with pins, the user's own words stand and check() says why; without, one cell a thread.

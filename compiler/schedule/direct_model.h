@@ -9,6 +9,11 @@ namespace halo::schedule::direct_model {
 // words of these.
 inline constexpr double kShareInFlight = 0.75;
 inline constexpr int kMostInFlight = 96;
+// Of a thread whose cells are one row: registers besides what is held and the results, and the share of the
+// expected ones, with which the compiler spills nothing. By the kernels of elastic3d, cpml_elastic3d,
+// schroedinger2d and cahn_hilliard_rk4 at 128 registers.
+inline constexpr int kSpareOfRow = 12;
+inline constexpr double kShareThatWaits = 0.72;
 // Registers a thread: a tighter limit spills and saves no time.
 inline constexpr int kLeastRegisters = 40;
 // Warps an SM: with fewer, the latency of loads shows.

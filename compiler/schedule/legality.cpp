@@ -244,9 +244,9 @@ private:
         }
         const RegisterEstimate estimate = estimate_registers(footprint_, schedule_);
         const int share = register_limit(schedule_, target_);
-        if (estimate.expected > share) {
+        if (estimate.enough > share) {
             note(schedule_.min_blocks > 1 ? Setting::min_blocks : Setting::cells,
-                 "about " + grouped(estimate.expected) + " registers a thread would be of use and " +
+                 "about " + grouped(estimate.enough) + " registers a thread would be of use and " +
                      grouped(share) + " are to be had: some values may be spilled to memory or loaded twice");
         }
     }

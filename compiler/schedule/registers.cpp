@@ -43,7 +43,9 @@ Window window(const LevelRead& read, const std::array<int, 3>& cells) {
 }
 
 RegisterEstimate estimate_registers(const Footprint& footprint, const Schedule& schedule) {
-    return kind_of(schedule).registers(footprint, schedule);
+    RegisterEstimate estimate = kind_of(schedule).registers(footprint, schedule);
+    if (estimate.enough == 0) estimate.enough = estimate.expected;
+    return estimate;
 }
 
 int register_limit(const Schedule& schedule, const Target& target) {

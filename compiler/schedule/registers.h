@@ -12,6 +12,7 @@ struct RegisterEstimate {
     int held = 0;      // without which values would be loaded twice: those that several cells share, and what
                        // every kernel needs
     int expected = 0;  // with the other loads in flight, as the compiler schedules them
+    int enough = 0;    // with fewer, values are spilled: as many as expected, or fewer where loads can wait
 };
 RegisterEstimate estimate_registers(const Footprint& footprint, const Schedule& schedule);
 

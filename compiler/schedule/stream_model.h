@@ -3,7 +3,6 @@
 // explain`.
 #pragma once
 
-#include <array>
 #include <cstddef>
 
 namespace halo::schedule::stream_model {
@@ -46,7 +45,7 @@ inline constexpr std::size_t kMostLevels = 3;
 // those of a traversal. Measured by schroedinger2d on 8192 cells squared: 16, 32, 64, 128, 256 and 512 rows
 // reach 26.1, 26.6, 25.5, 22.1, 17.4 and 12.8 GStencil/s.
 inline constexpr int kLeastReachOfRows = 6;
-inline constexpr std::array<int, 2> kRowsOfTraversal{32, 64};
+inline constexpr int kRowsOfTraversal = 32;
 // The same: factor on a stage's time where an SM holds a single block, 256 threads against 128.
 inline constexpr double kLoneBlockOfRows = 1.05;
 // Exponent of the norm that combines the times of the memories where several levels arrive. Measured by

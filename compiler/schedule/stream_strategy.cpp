@@ -169,7 +169,7 @@ std::vector<Schedule> share_out_planes(const Schedule& schedule, const ChoiceCon
     if (context.pins.planes) {
         lengths = {*context.pins.planes};
     } else if (context.footprint.rank == 2) {
-        lengths.assign(stream_model::kRowsOfTraversal.begin(), stream_model::kRowsOfTraversal.end());
+        lengths = {stream_model::kRowsOfTraversal};
     } else {
         const int slowest = context.footprint.rank - 1;
         std::int64_t tiles = 1;

@@ -4,13 +4,6 @@
 // multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
 // at least 2 below and 2 above along x, 2 below and 2 above along y, 2 below and 2 above along z.
 
-// Two neighbouring elements at once; `from` is aligned to both.
-__device__ __forceinline__ void load2(float* to, const float* from) {
-    const float2 pair = *reinterpret_cast<const float2*>(from);
-    to[0] = pair.x;
-    to[1] = pair.y;
-}
-
 // Four neighbouring elements at once; `from` is aligned to all four.
 __device__ __forceinline__ void load4(float* to, const float* from) {
     const float4 four = *reinterpret_cast<const float4*>(from);
@@ -18,11 +11,6 @@ __device__ __forceinline__ void load4(float* to, const float* from) {
     to[1] = four.y;
     to[2] = four.z;
     to[3] = four.w;
-}
-
-// As one instruction: where both ways of a branch store, compilers would take vectors apart.
-__device__ __forceinline__ void store2(float* to, const float* from) {
-    __stwb(reinterpret_cast<float2*>(to), make_float2(from[0], from[1]));
 }
 
 __device__ __forceinline__ void store4(float* to, const float* from) {
@@ -148,9 +136,9 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 
 // Reads p, zeta_x, psi_x_next, zeta_y, psi_y_next, zeta_z, psi_z_next, p_prev, writes zeta_x_next,
 // zeta_y_next, zeta_z_next, p_next.
-// Schedule: direct, blocks of 32x4x4 threads, 2x2x1 cells a thread.
+// Schedule: direct, blocks of 16x4x4 threads, 4x1x1 cells a thread.
 // At least 48 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(512, 1)
+extern "C" __global__ void __launch_bounds__(256, 2)
     cpml_acoustic3d_zeta_x(const float* __restrict__ p, const float* __restrict__ zeta_x,
                            const float* __restrict__ psi_x_next, const float* __restrict__ zeta_y,
                            const float* __restrict__ psi_y_next, const float* __restrict__ zeta_z,
@@ -161,167 +149,143 @@ extern "C" __global__ void __launch_bounds__(512, 1)
                            float scale, float f0, float dt, float inv_h_squared, float inv_h_squared_2,
                            float minus_inv_h_squared, float inv_h, float minus_inv_h, float scale_2,
                            float scale_3, float c_squared_dt_dt) {
-    constexpr int kCellsX = 2, kCellsY = 2;
-    constexpr int kThreadsX = 32, kThreadsY = 4, kThreadsZ = 4;
+    constexpr int kCellsX = 4;
+    constexpr int kThreadsX = 16, kThreadsY = 4, kThreadsZ = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
-    const int j = (blockIdx.y * kThreadsY + threadIdx.y) * kCellsY;
+    const int j = blockIdx.y * kThreadsY + threadIdx.y;
     const int k = blockIdx.z * kThreadsZ + threadIdx.z;
     if (i >= nx || j >= ny || k >= nz) return;
 
     // Where the rows of this thread's window start.
-    long long row[kCellsY + 4];
+    long long row[5];
 #pragma unroll
-    for (int y = 0; y < kCellsY + 4; ++y)
-        row[y] = static_cast<long long>(min(j + y - 2, ny + 1)) * pitch;
+    for (int y = 0; y < 5; ++y)
+        row[y] = static_cast<long long>(j + y - 2) * pitch;
     long long plane[5];
 #pragma unroll
     for (int z = 0; z < 5; ++z)
         plane[z] = (k + z - 2) * slice;
 
-    float p_cells[5][kCellsY + 4][kCellsX + 4];
+    float p_cells[5][5][kCellsX + 4];
 #pragma unroll
     for (int z = 0; z < 2; ++z)
-#pragma unroll
-        for (int y = 2; y < 4; ++y)
-            load2(&p_cells[z][y][2], p + plane[z] + row[y] + i);
+        load4(&p_cells[z][2][2], p + plane[z] + row[2] + i);
 #pragma unroll
     for (int y = 0; y < 2; ++y)
-        load2(&p_cells[2][y][2], p + plane[2] + row[y] + i);
+        load4(&p_cells[2][y][2], p + plane[2] + row[y] + i);
+    const float* p_row = p + plane[2] + row[2] + i;
+    p_cells[2][2][1] = p_row[-1];
+    p_cells[2][2][0] = p_row[-2];
+    load4(&p_cells[2][2][2], p_row);
+    p_cells[2][2][6] = p_row[4];
+    p_cells[2][2][7] = p_row[5];
 #pragma unroll
-    for (int y = 2; y < 4; ++y) {
-        const float* p_row = p + plane[2] + row[y] + i;
-        load2(p_cells[2][y], p_row - 2);
-        load2(&p_cells[2][y][2], p_row);
-        load2(&p_cells[2][y][4], p_row + 2);
-    }
-#pragma unroll
-    for (int y = 4; y < 6; ++y)
-        load2(&p_cells[2][y][2], p + plane[2] + row[y] + i);
+    for (int y = 3; y < 5; ++y)
+        load4(&p_cells[2][y][2], p + plane[2] + row[y] + i);
 #pragma unroll
     for (int z = 3; z < 5; ++z)
+        load4(&p_cells[z][2][2], p + plane[z] + row[2] + i);
+    float zeta_x_cells[kCellsX];
+    load4(zeta_x_cells, zeta_x + plane[2] + row[2] + i);
+    float psi_x_next_cells[kCellsX + 3];
+    const float* psi_x_next_row = psi_x_next + plane[2] + row[2] + i;
+    psi_x_next_cells[1] = psi_x_next_row[-1];
+    psi_x_next_cells[0] = psi_x_next_row[-2];
+    load4(&psi_x_next_cells[2], psi_x_next_row);
+    psi_x_next_cells[6] = psi_x_next_row[4];
+    float zeta_y_cells[kCellsX];
+    load4(zeta_y_cells, zeta_y + plane[2] + row[2] + i);
+    float psi_y_next_cells[4][kCellsX];
 #pragma unroll
-        for (int y = 2; y < 4; ++y)
-            load2(&p_cells[z][y][2], p + plane[z] + row[y] + i);
-    float zeta_x_cells[kCellsY][kCellsX];
-#pragma unroll
-    for (int y = 0; y < 2; ++y)
-        load2(zeta_x_cells[y], zeta_x + plane[2] + row[y + 2] + i);
-    float psi_x_next_cells[kCellsY][kCellsX + 3];
-#pragma unroll
-    for (int y = 0; y < 2; ++y) {
-        const float* psi_x_next_row = psi_x_next + plane[2] + row[y + 2] + i;
-        load2(psi_x_next_cells[y], psi_x_next_row - 2);
-        load2(&psi_x_next_cells[y][2], psi_x_next_row);
-        psi_x_next_cells[y][4] = psi_x_next_row[2];
-    }
-    float zeta_y_cells[kCellsY][kCellsX];
-#pragma unroll
-    for (int y = 0; y < 2; ++y)
-        load2(zeta_y_cells[y], zeta_y + plane[2] + row[y + 2] + i);
-    float psi_y_next_cells[kCellsY + 3][kCellsX];
-#pragma unroll
-    for (int y = 0; y < 5; ++y)
-        load2(psi_y_next_cells[y], psi_y_next + plane[2] + row[y] + i);
-    float zeta_z_cells[kCellsY][kCellsX];
-#pragma unroll
-    for (int y = 0; y < 2; ++y)
-        load2(zeta_z_cells[y], zeta_z + plane[2] + row[y + 2] + i);
-    float psi_z_next_cells[4][kCellsY][kCellsX];
+    for (int y = 0; y < 4; ++y)
+        load4(psi_y_next_cells[y], psi_y_next + plane[2] + row[y] + i);
+    float zeta_z_cells[kCellsX];
+    load4(zeta_z_cells, zeta_z + plane[2] + row[2] + i);
+    float psi_z_next_cells[4][kCellsX];
 #pragma unroll
     for (int z = 0; z < 4; ++z)
-#pragma unroll
-        for (int y = 0; y < 2; ++y)
-            load2(psi_z_next_cells[z][y], psi_z_next + plane[z] + row[y + 2] + i);
-    float p_prev_cells[kCellsY][kCellsX];
-#pragma unroll
-    for (int y = 0; y < 2; ++y)
-        load2(p_prev_cells[y], p_prev + plane[2] + row[y + 2] + i);
+        load4(psi_z_next_cells[z], psi_z_next + plane[z] + row[2] + i);
+    float p_prev_cells[kCellsX];
+    load4(p_prev_cells, p_prev + plane[2] + row[2] + i);
 
+    float zeta_x_next_result[kCellsX];
+    float zeta_y_next_result[kCellsX];
+    float zeta_z_next_result[kCellsX];
+    float p_next_result[kCellsX];
 #pragma unroll
-    for (int y = 0; y < kCellsY; ++y) {
-        float zeta_x_next_result[kCellsX];
-        float zeta_y_next_result[kCellsX];
-        float zeta_z_next_result[kCellsX];
-        float p_next_result[kCellsX];
+    for (int x = 0; x < kCellsX; ++x) {
+        const float value = static_cast<float>(i + x) * h;
+        const float operand = width - value;
+        const float operand_2 = value - scale;
+        const float operand_3 = (operand > operand_2 ? operand : operand_2) / width;
+        const float bound = 0.0f > operand_3 ? 0.0f : operand_3;
+        const float product = c_over_width * (bound * bound);
+        const float operand_4 = 1.0f - bound;
+        const float sum = product + f0 * (0.0f > operand_4 ? 0.0f : operand_4);
+        const float value_2 = tanhf(0.5f * (sum * dt));
+        const float ratio = -2.0f * value_2 / (1.0f + value_2);
+        const float value_3 = -(inv_h_squared * p_cells[2][2][x + 2]);
+        float sum_2 = fmaf(inv_h_squared_2, p_cells[2][2][x + 1] + p_cells[2][2][x + 3], value_3);
+        sum_2 = fmaf(minus_inv_h_squared, p_cells[2][2][x] + p_cells[2][2][x + 4], sum_2);
+        sum_2 = fmaf(inv_h, psi_x_next_cells[x + 2] - psi_x_next_cells[x + 1], sum_2);
+        sum_2 = fmaf(minus_inv_h, psi_x_next_cells[x + 3] - psi_x_next_cells[x], sum_2);
+        const float zeta_x_new = fmaf(product * ratio / sum, sum_2, (1.0f + ratio) * zeta_x_cells[x]);
+        const float value_4 = static_cast<float>(j) * h;
+        const float operand_5 = width - value_4;
+        const float operand_6 = value_4 - scale_2;
+        const float operand_7 = (operand_5 > operand_6 ? operand_5 : operand_6) / width;
+        const float bound_2 = 0.0f > operand_7 ? 0.0f : operand_7;
+        const float product_2 = c_over_width * (bound_2 * bound_2);
+        const float operand_8 = 1.0f - bound_2;
+        const float sum_3 = product_2 + f0 * (0.0f > operand_8 ? 0.0f : operand_8);
+        const float value_5 = tanhf(0.5f * (sum_3 * dt));
+        const float ratio_2 = -2.0f * value_5 / (1.0f + value_5);
+        float sum_4 = fmaf(inv_h_squared_2, p_cells[2][1][x + 2] + p_cells[2][3][x + 2], value_3);
+        sum_4 = fmaf(minus_inv_h_squared, p_cells[2][0][x + 2] + p_cells[2][4][x + 2], sum_4);
+        sum_4 = fmaf(inv_h, psi_y_next_cells[2][x] - psi_y_next_cells[1][x], sum_4);
+        sum_4 = fmaf(minus_inv_h, psi_y_next_cells[3][x] - psi_y_next_cells[0][x], sum_4);
+        const float zeta_y_new = fmaf(product_2 * ratio_2 / sum_3, sum_4, (1.0f + ratio_2) * zeta_y_cells[x]);
+        const float value_6 = static_cast<float>(k) * h;
+        const float operand_9 = width - value_6;
+        const float operand_10 = value_6 - scale_3;
+        const float operand_11 = (operand_9 > operand_10 ? operand_9 : operand_10) / width;
+        const float bound_3 = 0.0f > operand_11 ? 0.0f : operand_11;
+        const float product_3 = c_over_width * (bound_3 * bound_3);
+        const float operand_12 = 1.0f - bound_3;
+        const float sum_5 = product_3 + f0 * (0.0f > operand_12 ? 0.0f : operand_12);
+        const float value_7 = tanhf(0.5f * (sum_5 * dt));
+        const float ratio_3 = -2.0f * value_7 / (1.0f + value_7);
+        float sum_6 = fmaf(inv_h_squared_2, p_cells[1][2][x + 2] + p_cells[3][2][x + 2], value_3);
+        sum_6 = fmaf(minus_inv_h_squared, p_cells[0][2][x + 2] + p_cells[4][2][x + 2], sum_6);
+        sum_6 = fmaf(inv_h, psi_z_next_cells[2][x] - psi_z_next_cells[1][x], sum_6);
+        sum_6 = fmaf(minus_inv_h, psi_z_next_cells[3][x] - psi_z_next_cells[0][x], sum_6);
+        const float zeta_z_new = fmaf(product_3 * ratio_3 / sum_5, sum_6, (1.0f + ratio_3) * zeta_z_cells[x]);
+        const float p_new = fmaf(c_squared_dt_dt,
+                                 sum_2 + zeta_x_new + sum_4 + zeta_y_new + sum_6 + zeta_z_new,
+                                 fmaf(2.0f, p_cells[2][2][x + 2], -p_prev_cells[x]));
+        zeta_x_next_result[x] = zeta_x_new;
+        zeta_y_next_result[x] = zeta_y_new;
+        zeta_z_next_result[x] = zeta_z_new;
+        p_next_result[x] = p_new;
+    }
+    if (i + kCellsX <= nx) {
+        store4(zeta_x_next + plane[2] + row[2] + i, zeta_x_next_result);
+        store4(zeta_y_next + plane[2] + row[2] + i, zeta_y_next_result);
+        store4(zeta_z_next + plane[2] + row[2] + i, zeta_z_next_result);
+        store4(p_next + plane[2] + row[2] + i, p_next_result);
+    } else {
 #pragma unroll
-        for (int x = 0; x < kCellsX; ++x) {
-            const float value = static_cast<float>(i + x) * h;
-            const float operand = width - value;
-            const float operand_2 = value - scale;
-            const float operand_3 = (operand > operand_2 ? operand : operand_2) / width;
-            const float bound = 0.0f > operand_3 ? 0.0f : operand_3;
-            const float product = c_over_width * (bound * bound);
-            const float operand_4 = 1.0f - bound;
-            const float sum = product + f0 * (0.0f > operand_4 ? 0.0f : operand_4);
-            const float value_2 = tanhf(0.5f * (sum * dt));
-            const float ratio = -2.0f * value_2 / (1.0f + value_2);
-            const float value_3 = -(inv_h_squared * p_cells[2][y + 2][x + 2]);
-            float sum_2 = fmaf(inv_h_squared_2, p_cells[2][y + 2][x + 1] + p_cells[2][y + 2][x + 3], value_3);
-            sum_2 = fmaf(minus_inv_h_squared, p_cells[2][y + 2][x] + p_cells[2][y + 2][x + 4], sum_2);
-            sum_2 = fmaf(inv_h, psi_x_next_cells[y][x + 2] - psi_x_next_cells[y][x + 1], sum_2);
-            sum_2 = fmaf(minus_inv_h, psi_x_next_cells[y][x + 3] - psi_x_next_cells[y][x], sum_2);
-            const float zeta_x_new = fmaf(product * ratio / sum, sum_2, (1.0f + ratio) * zeta_x_cells[y][x]);
-            const float value_4 = static_cast<float>(j + y) * h;
-            const float operand_5 = width - value_4;
-            const float operand_6 = value_4 - scale_2;
-            const float operand_7 = (operand_5 > operand_6 ? operand_5 : operand_6) / width;
-            const float bound_2 = 0.0f > operand_7 ? 0.0f : operand_7;
-            const float product_2 = c_over_width * (bound_2 * bound_2);
-            const float operand_8 = 1.0f - bound_2;
-            const float sum_3 = product_2 + f0 * (0.0f > operand_8 ? 0.0f : operand_8);
-            const float value_5 = tanhf(0.5f * (sum_3 * dt));
-            const float ratio_2 = -2.0f * value_5 / (1.0f + value_5);
-            float sum_4 = fmaf(inv_h_squared_2, p_cells[2][y + 1][x + 2] + p_cells[2][y + 3][x + 2], value_3);
-            sum_4 = fmaf(minus_inv_h_squared, p_cells[2][y][x + 2] + p_cells[2][y + 4][x + 2], sum_4);
-            sum_4 = fmaf(inv_h, psi_y_next_cells[y + 2][x] - psi_y_next_cells[y + 1][x], sum_4);
-            sum_4 = fmaf(minus_inv_h, psi_y_next_cells[y + 3][x] - psi_y_next_cells[y][x], sum_4);
-            const float zeta_y_new =
-                fmaf(product_2 * ratio_2 / sum_3, sum_4, (1.0f + ratio_2) * zeta_y_cells[y][x]);
-            const float value_6 = static_cast<float>(k) * h;
-            const float operand_9 = width - value_6;
-            const float operand_10 = value_6 - scale_3;
-            const float operand_11 = (operand_9 > operand_10 ? operand_9 : operand_10) / width;
-            const float bound_3 = 0.0f > operand_11 ? 0.0f : operand_11;
-            const float product_3 = c_over_width * (bound_3 * bound_3);
-            const float operand_12 = 1.0f - bound_3;
-            const float sum_5 = product_3 + f0 * (0.0f > operand_12 ? 0.0f : operand_12);
-            const float value_7 = tanhf(0.5f * (sum_5 * dt));
-            const float ratio_3 = -2.0f * value_7 / (1.0f + value_7);
-            float sum_6 = fmaf(inv_h_squared_2, p_cells[1][y + 2][x + 2] + p_cells[3][y + 2][x + 2], value_3);
-            sum_6 = fmaf(minus_inv_h_squared, p_cells[0][y + 2][x + 2] + p_cells[4][y + 2][x + 2], sum_6);
-            sum_6 = fmaf(inv_h, psi_z_next_cells[2][y][x] - psi_z_next_cells[1][y][x], sum_6);
-            sum_6 = fmaf(minus_inv_h, psi_z_next_cells[3][y][x] - psi_z_next_cells[0][y][x], sum_6);
-            const float zeta_z_new =
-                fmaf(product_3 * ratio_3 / sum_5, sum_6, (1.0f + ratio_3) * zeta_z_cells[y][x]);
-            const float p_new = fmaf(c_squared_dt_dt,
-                                     sum_2 + zeta_x_new + sum_4 + zeta_y_new + sum_6 + zeta_z_new,
-                                     fmaf(2.0f, p_cells[2][y + 2][x + 2], -p_prev_cells[y][x]));
-            zeta_x_next_result[x] = zeta_x_new;
-            zeta_y_next_result[x] = zeta_y_new;
-            zeta_z_next_result[x] = zeta_z_new;
-            p_next_result[x] = p_new;
-        }
-        if (j + y < ny) {
-            if (i + kCellsX <= nx) {
-                store2(zeta_x_next + plane[2] + row[y + 2] + i, zeta_x_next_result);
-                store2(zeta_y_next + plane[2] + row[y + 2] + i, zeta_y_next_result);
-                store2(zeta_z_next + plane[2] + row[y + 2] + i, zeta_z_next_result);
-                store2(p_next + plane[2] + row[y + 2] + i, p_next_result);
-            } else {
+        for (int x = 0; x < kCellsX; ++x)
+            if (i + x < nx) zeta_x_next[plane[2] + row[2] + i + x] = zeta_x_next_result[x];
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x)
-                    if (i + x < nx) zeta_x_next[plane[2] + row[y + 2] + i + x] = zeta_x_next_result[x];
+        for (int x = 0; x < kCellsX; ++x)
+            if (i + x < nx) zeta_y_next[plane[2] + row[2] + i + x] = zeta_y_next_result[x];
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x)
-                    if (i + x < nx) zeta_y_next[plane[2] + row[y + 2] + i + x] = zeta_y_next_result[x];
+        for (int x = 0; x < kCellsX; ++x)
+            if (i + x < nx) zeta_z_next[plane[2] + row[2] + i + x] = zeta_z_next_result[x];
 #pragma unroll
-                for (int x = 0; x < kCellsX; ++x)
-                    if (i + x < nx) zeta_z_next[plane[2] + row[y + 2] + i + x] = zeta_z_next_result[x];
-#pragma unroll
-                for (int x = 0; x < kCellsX; ++x)
-                    if (i + x < nx) p_next[plane[2] + row[y + 2] + i + x] = p_next_result[x];
-            }
-        }
+        for (int x = 0; x < kCellsX; ++x)
+            if (i + x < nx) p_next[plane[2] + row[2] + i + x] = p_next_result[x];
     }
 }

@@ -4,16 +4,17 @@
 // multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
 // at least 2 below and 2 above along x, 2 below and 2 above along y, 2 below and 2 above along z.
 
-// Two neighbouring elements at once; `from` is aligned to both.
-__device__ __forceinline__ void load2(float* to, const float* from) {
-    const float2 pair = *reinterpret_cast<const float2*>(from);
-    to[0] = pair.x;
-    to[1] = pair.y;
+// Four neighbouring elements at once; `from` is aligned to all four.
+__device__ __forceinline__ void load4(float* to, const float* from) {
+    const float4 four = *reinterpret_cast<const float4*>(from);
+    to[0] = four.x;
+    to[1] = four.y;
+    to[2] = four.z;
+    to[3] = four.w;
 }
 
-// As one instruction: where both ways of a branch store, compilers would take vectors apart.
-__device__ __forceinline__ void store2(float* to, const float* from) {
-    __stwb(reinterpret_cast<float2*>(to), make_float2(from[0], from[1]));
+__device__ __forceinline__ void store4(float* to, const float* from) {
+    __stwb(reinterpret_cast<float4*>(to), make_float4(from[0], from[1], from[2], from[3]));
 }
 
 // The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
@@ -54,7 +55,7 @@ __device__ inline void store_images_vz(float* u, int i, int j, int k, int nx, in
 }
 
 // Reads vx, buoyancy, sxx, sxy, sxz, vy, syy, syz, vz, szz, writes vx_next, vy_next, vz_next.
-// Schedule: direct, blocks of 16x8x2 threads, 2x1x1 cells a thread.
+// Schedule: direct, blocks of 8x8x4 threads, 4x1x1 cells a thread.
 // At least 52 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(256, 2)
     elastic3d_vx(const float* __restrict__ vx, const float* __restrict__ buoyancy,
@@ -63,8 +64,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                  const float* __restrict__ vz, const float* __restrict__ szz, float* __restrict__ vx_next,
                  float* __restrict__ vy_next, float* __restrict__ vz_next, int nx, int ny, int nz, int pitch,
                  long long slice, float dt) {
-    constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 16, kThreadsY = 8, kThreadsZ = 2;
+    constexpr int kCellsX = 4;
+    constexpr int kThreadsX = 8, kThreadsY = 8, kThreadsZ = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -82,56 +83,59 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         plane[z] = (k + z - 2) * slice;
 
     float vx_cells[kCellsX];
-    load2(vx_cells, vx + plane[2] + row[2] + i);
+    load4(vx_cells, vx + plane[2] + row[2] + i);
     float buoyancy_cells[2][2][kCellsX + 1];
     const float* buoyancy_row = buoyancy + plane[2] + row[2] + i;
-    load2(buoyancy_cells[0][0], buoyancy_row);
-    buoyancy_cells[0][0][2] = buoyancy_row[2];
-    load2(buoyancy_cells[0][1], buoyancy + plane[2] + row[3] + i);
-    load2(buoyancy_cells[1][0], buoyancy + plane[3] + row[2] + i);
+    load4(buoyancy_cells[0][0], buoyancy_row);
+    buoyancy_cells[0][0][4] = buoyancy_row[4];
+    load4(buoyancy_cells[0][1], buoyancy + plane[2] + row[3] + i);
+    load4(buoyancy_cells[1][0], buoyancy + plane[3] + row[2] + i);
     float sxx_cells[kCellsX + 3];
     const float* sxx_row = sxx + plane[2] + row[2] + i;
     sxx_cells[0] = sxx_row[-1];
-    load2(&sxx_cells[1], sxx_row);
-    load2(&sxx_cells[3], sxx_row + 2);
+    load4(&sxx_cells[1], sxx_row);
+    sxx_cells[5] = sxx_row[4];
+    sxx_cells[6] = sxx_row[5];
     float sxy_cells[4][kCellsX + 3];
 #pragma unroll
     for (int y = 0; y < 2; ++y)
-        load2(&sxy_cells[y][2], sxy + plane[2] + row[y] + i);
+        load4(&sxy_cells[y][2], sxy + plane[2] + row[y] + i);
     const float* sxy_row = sxy + plane[2] + row[2] + i;
-    load2(sxy_cells[2], sxy_row - 2);
-    load2(&sxy_cells[2][2], sxy_row);
-    sxy_cells[2][4] = sxy_row[2];
-    load2(&sxy_cells[3][2], sxy + plane[2] + row[3] + i);
+    sxy_cells[2][1] = sxy_row[-1];
+    sxy_cells[2][0] = sxy_row[-2];
+    load4(&sxy_cells[2][2], sxy_row);
+    sxy_cells[2][6] = sxy_row[4];
+    load4(&sxy_cells[3][2], sxy + plane[2] + row[3] + i);
     float sxz_cells[4][kCellsX + 3];
 #pragma unroll
     for (int z = 0; z < 2; ++z)
-        load2(&sxz_cells[z][2], sxz + plane[z] + row[2] + i);
+        load4(&sxz_cells[z][2], sxz + plane[z] + row[2] + i);
     const float* sxz_row = sxz + plane[2] + row[2] + i;
-    load2(sxz_cells[2], sxz_row - 2);
-    load2(&sxz_cells[2][2], sxz_row);
-    sxz_cells[2][4] = sxz_row[2];
-    load2(&sxz_cells[3][2], sxz + plane[3] + row[2] + i);
+    sxz_cells[2][1] = sxz_row[-1];
+    sxz_cells[2][0] = sxz_row[-2];
+    load4(&sxz_cells[2][2], sxz_row);
+    sxz_cells[2][6] = sxz_row[4];
+    load4(&sxz_cells[3][2], sxz + plane[3] + row[2] + i);
     float vy_cells[kCellsX];
-    load2(vy_cells, vy + plane[2] + row[2] + i);
+    load4(vy_cells, vy + plane[2] + row[2] + i);
     float syy_cells[4][kCellsX];
 #pragma unroll
     for (int y = 0; y < 4; ++y)
-        load2(syy_cells[y], syy + plane[2] + row[y + 1] + i);
+        load4(syy_cells[y], syy + plane[2] + row[y + 1] + i);
     float syz_cells[4][4][kCellsX];
 #pragma unroll
     for (int z = 0; z < 2; ++z)
-        load2(syz_cells[z][2], syz + plane[z] + row[2] + i);
+        load4(syz_cells[z][2], syz + plane[z] + row[2] + i);
 #pragma unroll
     for (int y = 0; y < 4; ++y)
-        load2(syz_cells[2][y], syz + plane[2] + row[y] + i);
-    load2(syz_cells[3][2], syz + plane[3] + row[2] + i);
+        load4(syz_cells[2][y], syz + plane[2] + row[y] + i);
+    load4(syz_cells[3][2], syz + plane[3] + row[2] + i);
     float vz_cells[kCellsX];
-    load2(vz_cells, vz + plane[2] + row[2] + i);
+    load4(vz_cells, vz + plane[2] + row[2] + i);
     float szz_cells[4][kCellsX];
 #pragma unroll
     for (int z = 0; z < 4; ++z)
-        load2(szz_cells[z], szz + plane[z + 1] + row[2] + i);
+        load4(szz_cells[z], szz + plane[z + 1] + row[2] + i);
 
     float vx_next_result[kCellsX];
     float vy_next_result[kCellsX];
@@ -194,9 +198,9 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         vz_next_result[x] = vz_new;
     }
     if (i + kCellsX <= nx) {
-        store2(vx_next + plane[2] + row[2] + i, vx_next_result);
-        store2(vy_next + plane[2] + row[2] + i, vy_next_result);
-        store2(vz_next + plane[2] + row[2] + i, vz_next_result);
+        store4(vx_next + plane[2] + row[2] + i, vx_next_result);
+        store4(vy_next + plane[2] + row[2] + i, vy_next_result);
+        store4(vz_next + plane[2] + row[2] + i, vz_next_result);
     } else {
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x)
@@ -211,25 +215,25 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 
     // Cells of vx_next near a face are shown by halo cells, too.
     const bool near_face = j < 2 || j >= ny - 1;
-    if (near_face || i < 1 || i + 1 >= nx - 2)
+    if (near_face || i < 1 || i + 3 >= nx - 2)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x)
+        for (int x = 0; x < 4; ++x)
             if (near_face || i + x < 1 || i + x >= nx - 2)
                 if (i + x < nx) store_images_vx(vx_next, i + x, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of vy_next near a face are shown by halo cells, too.
     const bool near_face_2 = j < 1 || j >= ny - 2;
-    if (near_face_2 || i < 2 || i + 1 >= nx - 1)
+    if (near_face_2 || i < 2 || i + 3 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x)
+        for (int x = 0; x < 4; ++x)
             if (near_face_2 || i + x < 2 || i + x >= nx - 1)
                 if (i + x < nx) store_images_vy(vy_next, i + x, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of vz_next near a face are shown by halo cells, too.
     const bool near_face_3 = j < 2 || j >= ny - 1;
-    if (near_face_3 || i < 2 || i + 1 >= nx - 1)
+    if (near_face_3 || i < 2 || i + 3 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x)
+        for (int x = 0; x < 4; ++x)
             if (near_face_3 || i + x < 2 || i + x >= nx - 1)
                 if (i + x < nx) store_images_vz(vz_next, i + x, j, k, nx, ny, nz, pitch, slice);
 }
@@ -282,7 +286,7 @@ __device__ inline void store_images_syz(float* u, int i, int j, int k, int nx, i
 
 // Reads sxx, sxy, sxz, syy, syz, szz, vx_next, vy_next, vz_next, lambda, mu, writes sxx_next, syy_next,
 // szz_next, sxy_next, sxz_next, syz_next.
-// Schedule: direct, blocks of 16x8x2 threads, 2x1x1 cells a thread.
+// Schedule: direct, blocks of 8x8x4 threads, 4x1x1 cells a thread.
 // At least 68 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(256, 2)
     elastic3d_sxx(const float* __restrict__ sxx, const float* __restrict__ sxy, const float* __restrict__ sxz,
@@ -293,8 +297,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                   float* __restrict__ szz_next, float* __restrict__ sxy_next, float* __restrict__ sxz_next,
                   float* __restrict__ syz_next, int nx, int ny, int nz, int pitch, long long slice, float dt,
                   float dt_2) {
-    constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 16, kThreadsY = 8, kThreadsZ = 2;
+    constexpr int kCellsX = 4;
+    constexpr int kThreadsX = 8, kThreadsY = 8, kThreadsZ = 4;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -312,69 +316,72 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         plane[z] = (k + z - 2) * slice;
 
     float sxx_cells[kCellsX];
-    load2(sxx_cells, sxx + plane[2] + row[2] + i);
+    load4(sxx_cells, sxx + plane[2] + row[2] + i);
     float sxy_cells[kCellsX];
-    load2(sxy_cells, sxy + plane[2] + row[2] + i);
+    load4(sxy_cells, sxy + plane[2] + row[2] + i);
     float sxz_cells[kCellsX];
-    load2(sxz_cells, sxz + plane[2] + row[2] + i);
+    load4(sxz_cells, sxz + plane[2] + row[2] + i);
     float syy_cells[kCellsX];
-    load2(syy_cells, syy + plane[2] + row[2] + i);
+    load4(syy_cells, syy + plane[2] + row[2] + i);
     float syz_cells[kCellsX];
-    load2(syz_cells, syz + plane[2] + row[2] + i);
+    load4(syz_cells, syz + plane[2] + row[2] + i);
     float szz_cells[kCellsX];
-    load2(szz_cells, szz + plane[2] + row[2] + i);
+    load4(szz_cells, szz + plane[2] + row[2] + i);
     float vx_next_cells[4][4][kCellsX + 3];
-    load2(&vx_next_cells[0][1][2], vx_next + plane[1] + row[2] + i);
-    load2(&vx_next_cells[1][0][2], vx_next + plane[2] + row[1] + i);
+    load4(&vx_next_cells[0][1][2], vx_next + plane[1] + row[2] + i);
+    load4(&vx_next_cells[1][0][2], vx_next + plane[2] + row[1] + i);
     const float* vx_next_row = vx_next + plane[2] + row[2] + i;
-    load2(vx_next_cells[1][1], vx_next_row - 2);
-    load2(&vx_next_cells[1][1][2], vx_next_row);
-    vx_next_cells[1][1][4] = vx_next_row[2];
+    vx_next_cells[1][1][1] = vx_next_row[-1];
+    vx_next_cells[1][1][0] = vx_next_row[-2];
+    load4(&vx_next_cells[1][1][2], vx_next_row);
+    vx_next_cells[1][1][6] = vx_next_row[4];
 #pragma unroll
     for (int y = 2; y < 4; ++y)
-        load2(&vx_next_cells[1][y][2], vx_next + plane[2] + row[y + 1] + i);
+        load4(&vx_next_cells[1][y][2], vx_next + plane[2] + row[y + 1] + i);
 #pragma unroll
     for (int z = 2; z < 4; ++z)
-        load2(&vx_next_cells[z][1][2], vx_next + plane[z + 1] + row[2] + i);
+        load4(&vx_next_cells[z][1][2], vx_next + plane[z + 1] + row[2] + i);
     float vy_next_cells[4][4][kCellsX + 3];
-    load2(&vy_next_cells[0][2][1], vy_next + plane[1] + row[2] + i);
+    load4(&vy_next_cells[0][2][1], vy_next + plane[1] + row[2] + i);
 #pragma unroll
     for (int y = 0; y < 2; ++y)
-        load2(&vy_next_cells[1][y][1], vy_next + plane[2] + row[y] + i);
+        load4(&vy_next_cells[1][y][1], vy_next + plane[2] + row[y] + i);
     const float* vy_next_row = vy_next + plane[2] + row[2] + i;
     vy_next_cells[1][2][0] = vy_next_row[-1];
-    load2(&vy_next_cells[1][2][1], vy_next_row);
-    load2(&vy_next_cells[1][2][3], vy_next_row + 2);
-    load2(&vy_next_cells[1][3][1], vy_next + plane[2] + row[3] + i);
+    load4(&vy_next_cells[1][2][1], vy_next_row);
+    vy_next_cells[1][2][5] = vy_next_row[4];
+    vy_next_cells[1][2][6] = vy_next_row[5];
+    load4(&vy_next_cells[1][3][1], vy_next + plane[2] + row[3] + i);
 #pragma unroll
     for (int z = 2; z < 4; ++z)
-        load2(&vy_next_cells[z][2][1], vy_next + plane[z + 1] + row[2] + i);
+        load4(&vy_next_cells[z][2][1], vy_next + plane[z + 1] + row[2] + i);
     float vz_next_cells[4][4][kCellsX + 3];
 #pragma unroll
     for (int z = 0; z < 2; ++z)
-        load2(&vz_next_cells[z][1][1], vz_next + plane[z] + row[2] + i);
-    load2(&vz_next_cells[2][0][1], vz_next + plane[2] + row[1] + i);
+        load4(&vz_next_cells[z][1][1], vz_next + plane[z] + row[2] + i);
+    load4(&vz_next_cells[2][0][1], vz_next + plane[2] + row[1] + i);
     const float* vz_next_row = vz_next + plane[2] + row[2] + i;
     vz_next_cells[2][1][0] = vz_next_row[-1];
-    load2(&vz_next_cells[2][1][1], vz_next_row);
-    load2(&vz_next_cells[2][1][3], vz_next_row + 2);
+    load4(&vz_next_cells[2][1][1], vz_next_row);
+    vz_next_cells[2][1][5] = vz_next_row[4];
+    vz_next_cells[2][1][6] = vz_next_row[5];
 #pragma unroll
     for (int y = 2; y < 4; ++y)
-        load2(&vz_next_cells[2][y][1], vz_next + plane[2] + row[y + 1] + i);
-    load2(&vz_next_cells[3][1][1], vz_next + plane[3] + row[2] + i);
+        load4(&vz_next_cells[2][y][1], vz_next + plane[2] + row[y + 1] + i);
+    load4(&vz_next_cells[3][1][1], vz_next + plane[3] + row[2] + i);
     float lambda_cells[kCellsX];
-    load2(lambda_cells, lambda + plane[2] + row[2] + i);
+    load4(lambda_cells, lambda + plane[2] + row[2] + i);
     float mu_cells[2][2][kCellsX + 1];
 #pragma unroll
     for (int y = 0; y < 2; ++y) {
         const float* mu_row = mu + plane[2] + row[y + 2] + i;
-        load2(mu_cells[0][y], mu_row);
-        mu_cells[0][y][2] = mu_row[2];
+        load4(mu_cells[0][y], mu_row);
+        mu_cells[0][y][4] = mu_row[4];
     }
     const float* mu_row_2 = mu + plane[3] + row[2] + i;
-    load2(mu_cells[1][0], mu_row_2);
-    mu_cells[1][0][2] = mu_row_2[2];
-    load2(mu_cells[1][1], mu + plane[3] + row[3] + i);
+    load4(mu_cells[1][0], mu_row_2);
+    mu_cells[1][0][4] = mu_row_2[4];
+    load4(mu_cells[1][1], mu + plane[3] + row[3] + i);
 
     float sxx_next_result[kCellsX];
     float syy_next_result[kCellsX];
@@ -460,12 +467,12 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         syz_next_result[x] = syz_new;
     }
     if (i + kCellsX <= nx) {
-        store2(sxx_next + plane[2] + row[2] + i, sxx_next_result);
-        store2(syy_next + plane[2] + row[2] + i, syy_next_result);
-        store2(szz_next + plane[2] + row[2] + i, szz_next_result);
-        store2(sxy_next + plane[2] + row[2] + i, sxy_next_result);
-        store2(sxz_next + plane[2] + row[2] + i, sxz_next_result);
-        store2(syz_next + plane[2] + row[2] + i, syz_next_result);
+        store4(sxx_next + plane[2] + row[2] + i, sxx_next_result);
+        store4(syy_next + plane[2] + row[2] + i, syy_next_result);
+        store4(szz_next + plane[2] + row[2] + i, szz_next_result);
+        store4(sxy_next + plane[2] + row[2] + i, sxy_next_result);
+        store4(sxz_next + plane[2] + row[2] + i, sxz_next_result);
+        store4(syz_next + plane[2] + row[2] + i, syz_next_result);
     } else {
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x)
@@ -488,36 +495,36 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     }
 
     // Cells of sxx_next near a face are shown by halo cells, too.
-    if (i < 2 || i + 1 >= nx - 1)
+    if (i < 2 || i + 3 >= nx - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x)
+        for (int x = 0; x < 4; ++x)
             if (i + x < 2 || i + x >= nx - 1)
                 if (i + x < nx) store_images_sxx(sxx_next, i + x, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of syy_next near a face are shown by halo cells, too.
     if (j < 2 || j >= ny - 1)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x)
+        for (int x = 0; x < 4; ++x)
             if (i + x < nx) store_images_syy(syy_next, i + x, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of sxy_next near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 2;
-    if (near_face || i < 1 || i + 1 >= nx - 2)
+    if (near_face || i < 1 || i + 3 >= nx - 2)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x)
+        for (int x = 0; x < 4; ++x)
             if (near_face || i + x < 1 || i + x >= nx - 2)
                 if (i + x < nx) store_images_sxy(sxy_next, i + x, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of sxz_next near a face are shown by halo cells, too.
-    if (i < 1 || i + 1 >= nx - 2)
+    if (i < 1 || i + 3 >= nx - 2)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x)
+        for (int x = 0; x < 4; ++x)
             if (i + x < 1 || i + x >= nx - 2)
                 if (i + x < nx) store_images_sxz(sxz_next, i + x, j, k, nx, ny, nz, pitch, slice);
 
     // Cells of syz_next near a face are shown by halo cells, too.
     if (j < 1 || j >= ny - 2)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x)
+        for (int x = 0; x < 4; ++x)
             if (i + x < nx) store_images_syz(syz_next, i + x, j, k, nx, ny, nz, pitch, slice);
 }

@@ -171,15 +171,15 @@ extern "C" __global__ void __launch_bounds__(64, 8)
 }
 
 // Reads psi_re, psi_im, potential, k1_re, k1_im, writes k2_re, k2_im.
-// Schedule: direct, blocks of 32x4 threads, 2x1 cells a thread.
+// Schedule: direct, blocks of 8x8 threads, 4x1 cells a thread.
 // At least 28 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 4)
+extern "C" __global__ void __launch_bounds__(64, 8)
     schroedinger2d_k2_re(const float* __restrict__ psi_re, const float* __restrict__ psi_im,
                          const float* __restrict__ potential, const float* __restrict__ k1_re,
                          const float* __restrict__ k1_im, float* __restrict__ k2_re,
                          float* __restrict__ k2_im, int nx, int ny, int pitch, float dt) {
-    constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 32, kThreadsY = 4;
+    constexpr int kCellsX = 4;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -194,57 +194,49 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     float psi_re_cells[9][kCellsX + 8];
 #pragma unroll
     for (int y = 0; y < 4; ++y)
-        load2(&psi_re_cells[y][4], psi_re + row[y] + i);
+        load4(&psi_re_cells[y][4], psi_re + row[y] + i);
     const float* psi_re_row = psi_re + row[4] + i;
-    load2(&psi_re_cells[4][2], psi_re_row - 2);
-    load2(psi_re_cells[4], psi_re_row - 4);
-    load2(&psi_re_cells[4][4], psi_re_row);
-    load2(&psi_re_cells[4][6], psi_re_row + 2);
-    load2(&psi_re_cells[4][8], psi_re_row + 4);
+    load4(psi_re_cells[4], psi_re_row - 4);
+    load4(&psi_re_cells[4][4], psi_re_row);
+    load4(&psi_re_cells[4][8], psi_re_row + 4);
 #pragma unroll
     for (int y = 5; y < 9; ++y)
-        load2(&psi_re_cells[y][4], psi_re + row[y] + i);
+        load4(&psi_re_cells[y][4], psi_re + row[y] + i);
     float psi_im_cells[9][kCellsX + 8];
 #pragma unroll
     for (int y = 0; y < 4; ++y)
-        load2(&psi_im_cells[y][4], psi_im + row[y] + i);
+        load4(&psi_im_cells[y][4], psi_im + row[y] + i);
     const float* psi_im_row = psi_im + row[4] + i;
-    load2(&psi_im_cells[4][2], psi_im_row - 2);
-    load2(psi_im_cells[4], psi_im_row - 4);
-    load2(&psi_im_cells[4][4], psi_im_row);
-    load2(&psi_im_cells[4][6], psi_im_row + 2);
-    load2(&psi_im_cells[4][8], psi_im_row + 4);
+    load4(psi_im_cells[4], psi_im_row - 4);
+    load4(&psi_im_cells[4][4], psi_im_row);
+    load4(&psi_im_cells[4][8], psi_im_row + 4);
 #pragma unroll
     for (int y = 5; y < 9; ++y)
-        load2(&psi_im_cells[y][4], psi_im + row[y] + i);
+        load4(&psi_im_cells[y][4], psi_im + row[y] + i);
     float potential_cells[kCellsX];
-    load2(potential_cells, potential + row[4] + i);
+    load4(potential_cells, potential + row[4] + i);
     float k1_re_cells[9][kCellsX + 8];
 #pragma unroll
     for (int y = 0; y < 4; ++y)
-        load2(&k1_re_cells[y][4], k1_re + row[y] + i);
+        load4(&k1_re_cells[y][4], k1_re + row[y] + i);
     const float* k1_re_row = k1_re + row[4] + i;
-    load2(&k1_re_cells[4][2], k1_re_row - 2);
-    load2(k1_re_cells[4], k1_re_row - 4);
-    load2(&k1_re_cells[4][4], k1_re_row);
-    load2(&k1_re_cells[4][6], k1_re_row + 2);
-    load2(&k1_re_cells[4][8], k1_re_row + 4);
+    load4(k1_re_cells[4], k1_re_row - 4);
+    load4(&k1_re_cells[4][4], k1_re_row);
+    load4(&k1_re_cells[4][8], k1_re_row + 4);
 #pragma unroll
     for (int y = 5; y < 9; ++y)
-        load2(&k1_re_cells[y][4], k1_re + row[y] + i);
+        load4(&k1_re_cells[y][4], k1_re + row[y] + i);
     float k1_im_cells[9][kCellsX + 8];
 #pragma unroll
     for (int y = 0; y < 4; ++y)
-        load2(&k1_im_cells[y][4], k1_im + row[y] + i);
+        load4(&k1_im_cells[y][4], k1_im + row[y] + i);
     const float* k1_im_row = k1_im + row[4] + i;
-    load2(&k1_im_cells[4][2], k1_im_row - 2);
-    load2(k1_im_cells[4], k1_im_row - 4);
-    load2(&k1_im_cells[4][4], k1_im_row);
-    load2(&k1_im_cells[4][6], k1_im_row + 2);
-    load2(&k1_im_cells[4][8], k1_im_row + 4);
+    load4(k1_im_cells[4], k1_im_row - 4);
+    load4(&k1_im_cells[4][4], k1_im_row);
+    load4(&k1_im_cells[4][8], k1_im_row + 4);
 #pragma unroll
     for (int y = 5; y < 9; ++y)
-        load2(&k1_im_cells[y][4], k1_im + row[y] + i);
+        load4(&k1_im_cells[y][4], k1_im + row[y] + i);
 
     float k2_re_result[kCellsX];
     float k2_im_result[kCellsX];
@@ -313,8 +305,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         k2_im_result[x] = k2_im_value;
     }
     if (i + kCellsX <= nx) {
-        store2(k2_re + row[4] + i, k2_re_result);
-        store2(k2_im + row[4] + i, k2_im_result);
+        store4(k2_re + row[4] + i, k2_re_result);
+        store4(k2_im + row[4] + i, k2_im_result);
     } else {
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x)
@@ -326,31 +318,31 @@ extern "C" __global__ void __launch_bounds__(128, 4)
 
     // Cells of k2_re near a face are shown by halo cells, too.
     const bool near_face = j < 4 || j >= ny - 4;
-    if (near_face || i < 4 || i + 1 >= nx - 4)
+    if (near_face || i < 4 || i + 3 >= nx - 4)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x)
+        for (int x = 0; x < 4; ++x)
             if (near_face || i + x < 4 || i + x >= nx - 4)
                 if (i + x < nx) store_images_k1_re(k2_re, i + x, j, nx, ny, pitch);
 
     // Cells of k2_im near a face are shown by halo cells, too.
     const bool near_face_2 = j < 4 || j >= ny - 4;
-    if (near_face_2 || i < 4 || i + 1 >= nx - 4)
+    if (near_face_2 || i < 4 || i + 3 >= nx - 4)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x)
+        for (int x = 0; x < 4; ++x)
             if (near_face_2 || i + x < 4 || i + x >= nx - 4)
                 if (i + x < nx) store_images_k1_re(k2_im, i + x, j, nx, ny, pitch);
 }
 
 // Reads psi_re, psi_im, potential, k2_re, k2_im, writes k3_re, k3_im.
-// Schedule: direct, blocks of 32x4 threads, 2x1 cells a thread.
+// Schedule: direct, blocks of 8x8 threads, 4x1 cells a thread.
 // At least 28 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 4)
+extern "C" __global__ void __launch_bounds__(64, 8)
     schroedinger2d_k3_re(const float* __restrict__ psi_re, const float* __restrict__ psi_im,
                          const float* __restrict__ potential, const float* __restrict__ k2_re,
                          const float* __restrict__ k2_im, float* __restrict__ k3_re,
                          float* __restrict__ k3_im, int nx, int ny, int pitch, float dt) {
-    constexpr int kCellsX = 2;
-    constexpr int kThreadsX = 32, kThreadsY = 4;
+    constexpr int kCellsX = 4;
+    constexpr int kThreadsX = 8, kThreadsY = 8;
 
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -365,57 +357,49 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     float psi_re_cells[9][kCellsX + 8];
 #pragma unroll
     for (int y = 0; y < 4; ++y)
-        load2(&psi_re_cells[y][4], psi_re + row[y] + i);
+        load4(&psi_re_cells[y][4], psi_re + row[y] + i);
     const float* psi_re_row = psi_re + row[4] + i;
-    load2(&psi_re_cells[4][2], psi_re_row - 2);
-    load2(psi_re_cells[4], psi_re_row - 4);
-    load2(&psi_re_cells[4][4], psi_re_row);
-    load2(&psi_re_cells[4][6], psi_re_row + 2);
-    load2(&psi_re_cells[4][8], psi_re_row + 4);
+    load4(psi_re_cells[4], psi_re_row - 4);
+    load4(&psi_re_cells[4][4], psi_re_row);
+    load4(&psi_re_cells[4][8], psi_re_row + 4);
 #pragma unroll
     for (int y = 5; y < 9; ++y)
-        load2(&psi_re_cells[y][4], psi_re + row[y] + i);
+        load4(&psi_re_cells[y][4], psi_re + row[y] + i);
     float psi_im_cells[9][kCellsX + 8];
 #pragma unroll
     for (int y = 0; y < 4; ++y)
-        load2(&psi_im_cells[y][4], psi_im + row[y] + i);
+        load4(&psi_im_cells[y][4], psi_im + row[y] + i);
     const float* psi_im_row = psi_im + row[4] + i;
-    load2(&psi_im_cells[4][2], psi_im_row - 2);
-    load2(psi_im_cells[4], psi_im_row - 4);
-    load2(&psi_im_cells[4][4], psi_im_row);
-    load2(&psi_im_cells[4][6], psi_im_row + 2);
-    load2(&psi_im_cells[4][8], psi_im_row + 4);
+    load4(psi_im_cells[4], psi_im_row - 4);
+    load4(&psi_im_cells[4][4], psi_im_row);
+    load4(&psi_im_cells[4][8], psi_im_row + 4);
 #pragma unroll
     for (int y = 5; y < 9; ++y)
-        load2(&psi_im_cells[y][4], psi_im + row[y] + i);
+        load4(&psi_im_cells[y][4], psi_im + row[y] + i);
     float potential_cells[kCellsX];
-    load2(potential_cells, potential + row[4] + i);
+    load4(potential_cells, potential + row[4] + i);
     float k2_re_cells[9][kCellsX + 8];
 #pragma unroll
     for (int y = 0; y < 4; ++y)
-        load2(&k2_re_cells[y][4], k2_re + row[y] + i);
+        load4(&k2_re_cells[y][4], k2_re + row[y] + i);
     const float* k2_re_row = k2_re + row[4] + i;
-    load2(&k2_re_cells[4][2], k2_re_row - 2);
-    load2(k2_re_cells[4], k2_re_row - 4);
-    load2(&k2_re_cells[4][4], k2_re_row);
-    load2(&k2_re_cells[4][6], k2_re_row + 2);
-    load2(&k2_re_cells[4][8], k2_re_row + 4);
+    load4(k2_re_cells[4], k2_re_row - 4);
+    load4(&k2_re_cells[4][4], k2_re_row);
+    load4(&k2_re_cells[4][8], k2_re_row + 4);
 #pragma unroll
     for (int y = 5; y < 9; ++y)
-        load2(&k2_re_cells[y][4], k2_re + row[y] + i);
+        load4(&k2_re_cells[y][4], k2_re + row[y] + i);
     float k2_im_cells[9][kCellsX + 8];
 #pragma unroll
     for (int y = 0; y < 4; ++y)
-        load2(&k2_im_cells[y][4], k2_im + row[y] + i);
+        load4(&k2_im_cells[y][4], k2_im + row[y] + i);
     const float* k2_im_row = k2_im + row[4] + i;
-    load2(&k2_im_cells[4][2], k2_im_row - 2);
-    load2(k2_im_cells[4], k2_im_row - 4);
-    load2(&k2_im_cells[4][4], k2_im_row);
-    load2(&k2_im_cells[4][6], k2_im_row + 2);
-    load2(&k2_im_cells[4][8], k2_im_row + 4);
+    load4(k2_im_cells[4], k2_im_row - 4);
+    load4(&k2_im_cells[4][4], k2_im_row);
+    load4(&k2_im_cells[4][8], k2_im_row + 4);
 #pragma unroll
     for (int y = 5; y < 9; ++y)
-        load2(&k2_im_cells[y][4], k2_im + row[y] + i);
+        load4(&k2_im_cells[y][4], k2_im + row[y] + i);
 
     float k3_re_result[kCellsX];
     float k3_im_result[kCellsX];
@@ -484,8 +468,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         k3_im_result[x] = k3_im_value;
     }
     if (i + kCellsX <= nx) {
-        store2(k3_re + row[4] + i, k3_re_result);
-        store2(k3_im + row[4] + i, k3_im_result);
+        store4(k3_re + row[4] + i, k3_re_result);
+        store4(k3_im + row[4] + i, k3_im_result);
     } else {
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x)
@@ -497,26 +481,26 @@ extern "C" __global__ void __launch_bounds__(128, 4)
 
     // Cells of k3_re near a face are shown by halo cells, too.
     const bool near_face = j < 4 || j >= ny - 4;
-    if (near_face || i < 4 || i + 1 >= nx - 4)
+    if (near_face || i < 4 || i + 3 >= nx - 4)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x)
+        for (int x = 0; x < 4; ++x)
             if (near_face || i + x < 4 || i + x >= nx - 4)
                 if (i + x < nx) store_images_k1_re(k3_re, i + x, j, nx, ny, pitch);
 
     // Cells of k3_im near a face are shown by halo cells, too.
     const bool near_face_2 = j < 4 || j >= ny - 4;
-    if (near_face_2 || i < 4 || i + 1 >= nx - 4)
+    if (near_face_2 || i < 4 || i + 3 >= nx - 4)
 #pragma unroll 1
-        for (int x = 0; x < 2; ++x)
+        for (int x = 0; x < 4; ++x)
             if (near_face_2 || i + x < 4 || i + x >= nx - 4)
                 if (i + x < nx) store_images_k1_re(k3_im, i + x, j, nx, ny, pitch);
 }
 
 // Reads psi_re, psi_im, potential, k1_re, k1_im, k2_re, k2_im, k3_re, k3_im, writes psi_re_next, psi_im_next,
 // density, reduces to probability.
-// Schedule: direct, blocks of 64x4 threads, 1x1 cells a thread.
+// Schedule: direct, blocks of 32x4 threads, 2x1 cells a thread.
 // At least 48 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(256, 2)
+extern "C" __global__ void __launch_bounds__(128, 4)
     schroedinger2d_psi_re(const float* __restrict__ psi_re, const float* __restrict__ psi_im,
                           const float* __restrict__ potential, const float* __restrict__ k1_re,
                           const float* __restrict__ k1_im, const float* __restrict__ k2_re,
@@ -524,70 +508,192 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                           const float* __restrict__ k3_im, float* __restrict__ psi_re_next,
                           float* __restrict__ psi_im_next, float* __restrict__ density, int nx, int ny,
                           int pitch, float dt, float dt_2, double* __restrict__ probability_partials) {
-    constexpr int kThreadsX = 64, kThreadsY = 4;
+    constexpr int kCellsX = 2;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
-    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
 
     double probability_of_thread = 0.0;
     if (i < nx && j < ny) {
-        const long long at = static_cast<long long>(j) * pitch + i;
-        const float sum = fmaf(dt, k3_im[at], psi_im[at]);
-        float sum_2 = fmaf(-91.111115f, sum,
-                           25.6f * fmaf(dt,
-                                        k3_im[at - 1] + k3_im[at + 1] + k3_im[at - pitch] + k3_im[at + pitch],
-                                        psi_im[at - 1] + psi_im[at + 1] + psi_im[at - pitch] +
-                                        psi_im[at + pitch]));
-        sum_2 = fmaf(-3.2f,
-                     fmaf(dt, k3_im[at - 2] + k3_im[at + 2] + k3_im[at - 2 * pitch] + k3_im[at + 2 * pitch],
-                          psi_im[at - 2] + psi_im[at + 2] + psi_im[at - 2 * pitch] + psi_im[at + 2 * pitch]),
-                     sum_2);
-        sum_2 = fmaf(0.4063492f,
-                     fmaf(dt, k3_im[at - 3] + k3_im[at + 3] + k3_im[at - 3 * pitch] + k3_im[at + 3 * pitch],
-                          psi_im[at - 3] + psi_im[at + 3] + psi_im[at - 3 * pitch] + psi_im[at + 3 * pitch]),
-                     sum_2);
-        sum_2 = fmaf(-0.028571429f,
-                     fmaf(dt, k3_im[at - 4] + k3_im[at + 4] + k3_im[at - 4 * pitch] + k3_im[at + 4 * pitch],
-                          psi_im[at - 4] + psi_im[at + 4] + psi_im[at - 4 * pitch] + psi_im[at + 4 * pitch]),
-                     sum_2);
-        const float value = -potential[at];
-        const float k4_re_value = -fmaf(value, sum, 0.5f * sum_2);
-        const float sum_3 = fmaf(dt, k3_re[at], psi_re[at]);
-        float sum_4 = fmaf(-91.111115f, sum_3,
-                           25.6f * fmaf(dt,
-                                        k3_re[at - 1] + k3_re[at + 1] + k3_re[at - pitch] + k3_re[at + pitch],
-                                        psi_re[at - 1] + psi_re[at + 1] + psi_re[at - pitch] +
-                                        psi_re[at + pitch]));
-        sum_4 = fmaf(-3.2f,
-                     fmaf(dt, k3_re[at - 2] + k3_re[at + 2] + k3_re[at - 2 * pitch] + k3_re[at + 2 * pitch],
-                          psi_re[at - 2] + psi_re[at + 2] + psi_re[at - 2 * pitch] + psi_re[at + 2 * pitch]),
-                     sum_4);
-        sum_4 = fmaf(0.4063492f,
-                     fmaf(dt, k3_re[at - 3] + k3_re[at + 3] + k3_re[at - 3 * pitch] + k3_re[at + 3 * pitch],
-                          psi_re[at - 3] + psi_re[at + 3] + psi_re[at - 3 * pitch] + psi_re[at + 3 * pitch]),
-                     sum_4);
-        sum_4 = fmaf(-0.028571429f,
-                     fmaf(dt, k3_re[at - 4] + k3_re[at + 4] + k3_re[at - 4 * pitch] + k3_re[at + 4 * pitch],
-                          psi_re[at - 4] + psi_re[at + 4] + psi_re[at - 4 * pitch] + psi_re[at + 4 * pitch]),
-                     sum_4);
-        const float k4_im_value = fmaf(value, sum_3, 0.5f * sum_4);
-        const float psi_re_new =
-            fmaf(dt_2, fmaf(2.0f, k2_re[at] + k3_re[at], k1_re[at] + k4_re_value), psi_re[at]);
-        const float psi_im_new =
-            fmaf(dt_2, fmaf(2.0f, k2_im[at] + k3_im[at], k1_im[at] + k4_im_value), psi_im[at]);
-        const float density_value = fmaf(psi_im_new, psi_im_new, psi_re_new * psi_re_new);
-        psi_re_next[at] = psi_re_new;
-        psi_im_next[at] = psi_im_new;
-        density[at] = density_value;
-        probability_of_thread += static_cast<double>(0.0625f * density_value);
+        // Where the rows of this thread's window start.
+        long long row[9];
+#pragma unroll
+        for (int y = 0; y < 9; ++y)
+            row[y] = static_cast<long long>(j + y - 4) * pitch;
+
+        float psi_re_cells[9][kCellsX + 8];
+#pragma unroll
+        for (int y = 0; y < 4; ++y)
+            load2(&psi_re_cells[y][4], psi_re + row[y] + i);
+        const float* psi_re_row = psi_re + row[4] + i;
+        load2(&psi_re_cells[4][2], psi_re_row - 2);
+        load2(psi_re_cells[4], psi_re_row - 4);
+        load2(&psi_re_cells[4][4], psi_re_row);
+        load2(&psi_re_cells[4][6], psi_re_row + 2);
+        load2(&psi_re_cells[4][8], psi_re_row + 4);
+#pragma unroll
+        for (int y = 5; y < 9; ++y)
+            load2(&psi_re_cells[y][4], psi_re + row[y] + i);
+        float psi_im_cells[9][kCellsX + 8];
+#pragma unroll
+        for (int y = 0; y < 4; ++y)
+            load2(&psi_im_cells[y][4], psi_im + row[y] + i);
+        const float* psi_im_row = psi_im + row[4] + i;
+        load2(&psi_im_cells[4][2], psi_im_row - 2);
+        load2(psi_im_cells[4], psi_im_row - 4);
+        load2(&psi_im_cells[4][4], psi_im_row);
+        load2(&psi_im_cells[4][6], psi_im_row + 2);
+        load2(&psi_im_cells[4][8], psi_im_row + 4);
+#pragma unroll
+        for (int y = 5; y < 9; ++y)
+            load2(&psi_im_cells[y][4], psi_im + row[y] + i);
+        float potential_cells[kCellsX];
+        load2(potential_cells, potential + row[4] + i);
+        float k1_re_cells[kCellsX];
+        load2(k1_re_cells, k1_re + row[4] + i);
+        float k1_im_cells[kCellsX];
+        load2(k1_im_cells, k1_im + row[4] + i);
+        float k2_re_cells[kCellsX];
+        load2(k2_re_cells, k2_re + row[4] + i);
+        float k2_im_cells[kCellsX];
+        load2(k2_im_cells, k2_im + row[4] + i);
+        float k3_re_cells[9][kCellsX + 8];
+#pragma unroll
+        for (int y = 0; y < 4; ++y)
+            load2(&k3_re_cells[y][4], k3_re + row[y] + i);
+        const float* k3_re_row = k3_re + row[4] + i;
+        load2(&k3_re_cells[4][2], k3_re_row - 2);
+        load2(k3_re_cells[4], k3_re_row - 4);
+        load2(&k3_re_cells[4][4], k3_re_row);
+        load2(&k3_re_cells[4][6], k3_re_row + 2);
+        load2(&k3_re_cells[4][8], k3_re_row + 4);
+#pragma unroll
+        for (int y = 5; y < 9; ++y)
+            load2(&k3_re_cells[y][4], k3_re + row[y] + i);
+        float k3_im_cells[9][kCellsX + 8];
+#pragma unroll
+        for (int y = 0; y < 4; ++y)
+            load2(&k3_im_cells[y][4], k3_im + row[y] + i);
+        const float* k3_im_row = k3_im + row[4] + i;
+        load2(&k3_im_cells[4][2], k3_im_row - 2);
+        load2(k3_im_cells[4], k3_im_row - 4);
+        load2(&k3_im_cells[4][4], k3_im_row);
+        load2(&k3_im_cells[4][6], k3_im_row + 2);
+        load2(&k3_im_cells[4][8], k3_im_row + 4);
+#pragma unroll
+        for (int y = 5; y < 9; ++y)
+            load2(&k3_im_cells[y][4], k3_im + row[y] + i);
+
+        float psi_re_next_result[kCellsX];
+        float psi_im_next_result[kCellsX];
+        float density_result[kCellsX];
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x) {
+            const float sum = fmaf(dt, k3_im_cells[4][x + 4], psi_im_cells[4][x + 4]);
+            float sum_2 = fmaf(-91.111115f, sum,
+                               25.6f * fmaf(dt,
+                                            k3_im_cells[4][x + 3] + k3_im_cells[4][x + 5] +
+                                            k3_im_cells[3][x + 4] + k3_im_cells[5][x + 4],
+                                            psi_im_cells[4][x + 3] + psi_im_cells[4][x + 5] +
+                                            psi_im_cells[3][x + 4] + psi_im_cells[5][x + 4]));
+            sum_2 = fmaf(-3.2f,
+                         fmaf(dt,
+                              k3_im_cells[4][x + 2] + k3_im_cells[4][x + 6] + k3_im_cells[2][x + 4] +
+                              k3_im_cells[6][x + 4],
+                              psi_im_cells[4][x + 2] + psi_im_cells[4][x + 6] + psi_im_cells[2][x + 4] +
+                              psi_im_cells[6][x + 4]),
+                         sum_2);
+            sum_2 = fmaf(0.4063492f,
+                         fmaf(dt,
+                              k3_im_cells[4][x + 1] + k3_im_cells[4][x + 7] + k3_im_cells[1][x + 4] +
+                              k3_im_cells[7][x + 4],
+                              psi_im_cells[4][x + 1] + psi_im_cells[4][x + 7] + psi_im_cells[1][x + 4] +
+                              psi_im_cells[7][x + 4]),
+                         sum_2);
+            sum_2 = fmaf(-0.028571429f,
+                         fmaf(dt,
+                              k3_im_cells[4][x] + k3_im_cells[4][x + 8] + k3_im_cells[0][x + 4] +
+                              k3_im_cells[8][x + 4],
+                              psi_im_cells[4][x] + psi_im_cells[4][x + 8] + psi_im_cells[0][x + 4] +
+                              psi_im_cells[8][x + 4]),
+                         sum_2);
+            const float value = -potential_cells[x];
+            const float k4_re_value = -fmaf(value, sum, 0.5f * sum_2);
+            const float sum_3 = fmaf(dt, k3_re_cells[4][x + 4], psi_re_cells[4][x + 4]);
+            float sum_4 = fmaf(-91.111115f, sum_3,
+                               25.6f * fmaf(dt,
+                                            k3_re_cells[4][x + 3] + k3_re_cells[4][x + 5] +
+                                            k3_re_cells[3][x + 4] + k3_re_cells[5][x + 4],
+                                            psi_re_cells[4][x + 3] + psi_re_cells[4][x + 5] +
+                                            psi_re_cells[3][x + 4] + psi_re_cells[5][x + 4]));
+            sum_4 = fmaf(-3.2f,
+                         fmaf(dt,
+                              k3_re_cells[4][x + 2] + k3_re_cells[4][x + 6] + k3_re_cells[2][x + 4] +
+                              k3_re_cells[6][x + 4],
+                              psi_re_cells[4][x + 2] + psi_re_cells[4][x + 6] + psi_re_cells[2][x + 4] +
+                              psi_re_cells[6][x + 4]),
+                         sum_4);
+            sum_4 = fmaf(0.4063492f,
+                         fmaf(dt,
+                              k3_re_cells[4][x + 1] + k3_re_cells[4][x + 7] + k3_re_cells[1][x + 4] +
+                              k3_re_cells[7][x + 4],
+                              psi_re_cells[4][x + 1] + psi_re_cells[4][x + 7] + psi_re_cells[1][x + 4] +
+                              psi_re_cells[7][x + 4]),
+                         sum_4);
+            sum_4 = fmaf(-0.028571429f,
+                         fmaf(dt,
+                              k3_re_cells[4][x] + k3_re_cells[4][x + 8] + k3_re_cells[0][x + 4] +
+                              k3_re_cells[8][x + 4],
+                              psi_re_cells[4][x] + psi_re_cells[4][x + 8] + psi_re_cells[0][x + 4] +
+                              psi_re_cells[8][x + 4]),
+                         sum_4);
+            const float k4_im_value = fmaf(value, sum_3, 0.5f * sum_4);
+            const float psi_re_new = fmaf(dt_2,
+                                          fmaf(2.0f, k2_re_cells[x] + k3_re_cells[4][x + 4],
+                                               k1_re_cells[x] + k4_re_value),
+                                          psi_re_cells[4][x + 4]);
+            const float psi_im_new = fmaf(dt_2,
+                                          fmaf(2.0f, k2_im_cells[x] + k3_im_cells[4][x + 4],
+                                               k1_im_cells[x] + k4_im_value),
+                                          psi_im_cells[4][x + 4]);
+            const float density_value = fmaf(psi_im_new, psi_im_new, psi_re_new * psi_re_new);
+            psi_re_next_result[x] = psi_re_new;
+            psi_im_next_result[x] = psi_im_new;
+            density_result[x] = density_value;
+            if (i + x < nx) probability_of_thread += static_cast<double>(0.0625f * density_value);
+        }
+        if (i + kCellsX <= nx) {
+            store2(psi_re_next + row[4] + i, psi_re_next_result);
+            store2(psi_im_next + row[4] + i, psi_im_next_result);
+            store2(density + row[4] + i, density_result);
+        } else {
+#pragma unroll
+            for (int x = 0; x < kCellsX; ++x)
+                if (i + x < nx) psi_re_next[row[4] + i + x] = psi_re_next_result[x];
+#pragma unroll
+            for (int x = 0; x < kCellsX; ++x)
+                if (i + x < nx) psi_im_next[row[4] + i + x] = psi_im_next_result[x];
+#pragma unroll
+            for (int x = 0; x < kCellsX; ++x)
+                if (i + x < nx) density[row[4] + i + x] = density_result[x];
+        }
 
         // Cells of psi_re_next near a face are shown by halo cells, too.
         const bool near_face = j < 4 || j >= ny - 4;
-        if (near_face || i < 4 || i >= nx - 4) store_images_k1_re(psi_re_next, i, j, nx, ny, pitch);
+        if (near_face || i < 4 || i + 1 >= nx - 4)
+#pragma unroll 1
+            for (int x = 0; x < 2; ++x)
+                if (near_face || i + x < 4 || i + x >= nx - 4)
+                    if (i + x < nx) store_images_k1_re(psi_re_next, i + x, j, nx, ny, pitch);
 
         // Cells of psi_im_next near a face are shown by halo cells, too.
         const bool near_face_2 = j < 4 || j >= ny - 4;
-        if (near_face_2 || i < 4 || i >= nx - 4) store_images_k1_re(psi_im_next, i, j, nx, ny, pitch);
+        if (near_face_2 || i < 4 || i + 1 >= nx - 4)
+#pragma unroll 1
+            for (int x = 0; x < 2; ++x)
+                if (near_face_2 || i + x < 4 || i + x >= nx - 4)
+                    if (i + x < nx) store_images_k1_re(psi_im_next, i + x, j, nx, ny, pitch);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
@@ -598,9 +704,9 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 
 // In place of schroedinger2d_psi.re in steps whose results nobody reads; leaves out density, probability.
 // Reads psi_re, psi_im, potential, k1_re, k1_im, k2_re, k2_im, k3_re, k3_im, writes psi_re_next, psi_im_next.
-// Schedule: direct, blocks of 64x4 threads, 1x1 cells a thread.
+// Schedule: direct, blocks of 32x4 threads, 2x1 cells a thread.
 // At least 44 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(256, 2)
+extern "C" __global__ void __launch_bounds__(128, 4)
     schroedinger2d_psi_re_states(const float* __restrict__ psi_re, const float* __restrict__ psi_im,
                                  const float* __restrict__ potential, const float* __restrict__ k1_re,
                                  const float* __restrict__ k1_im, const float* __restrict__ k2_re,
@@ -608,62 +714,181 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                                  const float* __restrict__ k3_im, float* __restrict__ psi_re_next,
                                  float* __restrict__ psi_im_next, int nx, int ny, int pitch, float dt,
                                  float dt_2) {
-    constexpr int kThreadsX = 64, kThreadsY = 4;
+    constexpr int kCellsX = 2;
+    constexpr int kThreadsX = 32, kThreadsY = 4;
 
-    const int i = blockIdx.x * kThreadsX + threadIdx.x;
+    const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
     if (i >= nx || j >= ny) return;
 
-    const long long at = static_cast<long long>(j) * pitch + i;
-    const float sum = fmaf(dt, k3_im[at], psi_im[at]);
-    float sum_2 = fmaf(-91.111115f, sum,
-                       25.6f * fmaf(dt, k3_im[at - 1] + k3_im[at + 1] + k3_im[at - pitch] + k3_im[at + pitch],
-                                    psi_im[at - 1] + psi_im[at + 1] + psi_im[at - pitch] +
-                                    psi_im[at + pitch]));
-    sum_2 = fmaf(-3.2f,
-                 fmaf(dt, k3_im[at - 2] + k3_im[at + 2] + k3_im[at - 2 * pitch] + k3_im[at + 2 * pitch],
-                      psi_im[at - 2] + psi_im[at + 2] + psi_im[at - 2 * pitch] + psi_im[at + 2 * pitch]),
-                 sum_2);
-    sum_2 = fmaf(0.4063492f,
-                 fmaf(dt, k3_im[at - 3] + k3_im[at + 3] + k3_im[at - 3 * pitch] + k3_im[at + 3 * pitch],
-                      psi_im[at - 3] + psi_im[at + 3] + psi_im[at - 3 * pitch] + psi_im[at + 3 * pitch]),
-                 sum_2);
-    sum_2 = fmaf(-0.028571429f,
-                 fmaf(dt, k3_im[at - 4] + k3_im[at + 4] + k3_im[at - 4 * pitch] + k3_im[at + 4 * pitch],
-                      psi_im[at - 4] + psi_im[at + 4] + psi_im[at - 4 * pitch] + psi_im[at + 4 * pitch]),
-                 sum_2);
-    const float value = -potential[at];
-    const float k4_re_value = -fmaf(value, sum, 0.5f * sum_2);
-    const float sum_3 = fmaf(dt, k3_re[at], psi_re[at]);
-    float sum_4 = fmaf(-91.111115f, sum_3,
-                       25.6f * fmaf(dt, k3_re[at - 1] + k3_re[at + 1] + k3_re[at - pitch] + k3_re[at + pitch],
-                                    psi_re[at - 1] + psi_re[at + 1] + psi_re[at - pitch] +
-                                    psi_re[at + pitch]));
-    sum_4 = fmaf(-3.2f,
-                 fmaf(dt, k3_re[at - 2] + k3_re[at + 2] + k3_re[at - 2 * pitch] + k3_re[at + 2 * pitch],
-                      psi_re[at - 2] + psi_re[at + 2] + psi_re[at - 2 * pitch] + psi_re[at + 2 * pitch]),
-                 sum_4);
-    sum_4 = fmaf(0.4063492f,
-                 fmaf(dt, k3_re[at - 3] + k3_re[at + 3] + k3_re[at - 3 * pitch] + k3_re[at + 3 * pitch],
-                      psi_re[at - 3] + psi_re[at + 3] + psi_re[at - 3 * pitch] + psi_re[at + 3 * pitch]),
-                 sum_4);
-    sum_4 = fmaf(-0.028571429f,
-                 fmaf(dt, k3_re[at - 4] + k3_re[at + 4] + k3_re[at - 4 * pitch] + k3_re[at + 4 * pitch],
-                      psi_re[at - 4] + psi_re[at + 4] + psi_re[at - 4 * pitch] + psi_re[at + 4 * pitch]),
-                 sum_4);
-    const float k4_im_value = fmaf(value, sum_3, 0.5f * sum_4);
-    const float psi_re_new =
-        fmaf(dt_2, fmaf(2.0f, k2_re[at] + k3_re[at], k1_re[at] + k4_re_value), psi_re[at]);
-    const float psi_im_new =
-        fmaf(dt_2, fmaf(2.0f, k2_im[at] + k3_im[at], k1_im[at] + k4_im_value), psi_im[at]);
-    psi_re_next[at] = psi_re_new;
-    psi_im_next[at] = psi_im_new;
+    // Where the rows of this thread's window start.
+    long long row[9];
+#pragma unroll
+    for (int y = 0; y < 9; ++y)
+        row[y] = static_cast<long long>(j + y - 4) * pitch;
+
+    float psi_re_cells[9][kCellsX + 8];
+#pragma unroll
+    for (int y = 0; y < 4; ++y)
+        load2(&psi_re_cells[y][4], psi_re + row[y] + i);
+    const float* psi_re_row = psi_re + row[4] + i;
+    load2(&psi_re_cells[4][2], psi_re_row - 2);
+    load2(psi_re_cells[4], psi_re_row - 4);
+    load2(&psi_re_cells[4][4], psi_re_row);
+    load2(&psi_re_cells[4][6], psi_re_row + 2);
+    load2(&psi_re_cells[4][8], psi_re_row + 4);
+#pragma unroll
+    for (int y = 5; y < 9; ++y)
+        load2(&psi_re_cells[y][4], psi_re + row[y] + i);
+    float psi_im_cells[9][kCellsX + 8];
+#pragma unroll
+    for (int y = 0; y < 4; ++y)
+        load2(&psi_im_cells[y][4], psi_im + row[y] + i);
+    const float* psi_im_row = psi_im + row[4] + i;
+    load2(&psi_im_cells[4][2], psi_im_row - 2);
+    load2(psi_im_cells[4], psi_im_row - 4);
+    load2(&psi_im_cells[4][4], psi_im_row);
+    load2(&psi_im_cells[4][6], psi_im_row + 2);
+    load2(&psi_im_cells[4][8], psi_im_row + 4);
+#pragma unroll
+    for (int y = 5; y < 9; ++y)
+        load2(&psi_im_cells[y][4], psi_im + row[y] + i);
+    float potential_cells[kCellsX];
+    load2(potential_cells, potential + row[4] + i);
+    float k1_re_cells[kCellsX];
+    load2(k1_re_cells, k1_re + row[4] + i);
+    float k1_im_cells[kCellsX];
+    load2(k1_im_cells, k1_im + row[4] + i);
+    float k2_re_cells[kCellsX];
+    load2(k2_re_cells, k2_re + row[4] + i);
+    float k2_im_cells[kCellsX];
+    load2(k2_im_cells, k2_im + row[4] + i);
+    float k3_re_cells[9][kCellsX + 8];
+#pragma unroll
+    for (int y = 0; y < 4; ++y)
+        load2(&k3_re_cells[y][4], k3_re + row[y] + i);
+    const float* k3_re_row = k3_re + row[4] + i;
+    load2(&k3_re_cells[4][2], k3_re_row - 2);
+    load2(k3_re_cells[4], k3_re_row - 4);
+    load2(&k3_re_cells[4][4], k3_re_row);
+    load2(&k3_re_cells[4][6], k3_re_row + 2);
+    load2(&k3_re_cells[4][8], k3_re_row + 4);
+#pragma unroll
+    for (int y = 5; y < 9; ++y)
+        load2(&k3_re_cells[y][4], k3_re + row[y] + i);
+    float k3_im_cells[9][kCellsX + 8];
+#pragma unroll
+    for (int y = 0; y < 4; ++y)
+        load2(&k3_im_cells[y][4], k3_im + row[y] + i);
+    const float* k3_im_row = k3_im + row[4] + i;
+    load2(&k3_im_cells[4][2], k3_im_row - 2);
+    load2(k3_im_cells[4], k3_im_row - 4);
+    load2(&k3_im_cells[4][4], k3_im_row);
+    load2(&k3_im_cells[4][6], k3_im_row + 2);
+    load2(&k3_im_cells[4][8], k3_im_row + 4);
+#pragma unroll
+    for (int y = 5; y < 9; ++y)
+        load2(&k3_im_cells[y][4], k3_im + row[y] + i);
+
+    float psi_re_next_result[kCellsX];
+    float psi_im_next_result[kCellsX];
+#pragma unroll
+    for (int x = 0; x < kCellsX; ++x) {
+        const float sum = fmaf(dt, k3_im_cells[4][x + 4], psi_im_cells[4][x + 4]);
+        float sum_2 = fmaf(-91.111115f, sum,
+                           25.6f * fmaf(dt,
+                                        k3_im_cells[4][x + 3] + k3_im_cells[4][x + 5] +
+                                        k3_im_cells[3][x + 4] + k3_im_cells[5][x + 4],
+                                        psi_im_cells[4][x + 3] + psi_im_cells[4][x + 5] +
+                                        psi_im_cells[3][x + 4] + psi_im_cells[5][x + 4]));
+        sum_2 = fmaf(-3.2f,
+                     fmaf(dt,
+                          k3_im_cells[4][x + 2] + k3_im_cells[4][x + 6] + k3_im_cells[2][x + 4] +
+                          k3_im_cells[6][x + 4],
+                          psi_im_cells[4][x + 2] + psi_im_cells[4][x + 6] + psi_im_cells[2][x + 4] +
+                          psi_im_cells[6][x + 4]),
+                     sum_2);
+        sum_2 = fmaf(0.4063492f,
+                     fmaf(dt,
+                          k3_im_cells[4][x + 1] + k3_im_cells[4][x + 7] + k3_im_cells[1][x + 4] +
+                          k3_im_cells[7][x + 4],
+                          psi_im_cells[4][x + 1] + psi_im_cells[4][x + 7] + psi_im_cells[1][x + 4] +
+                          psi_im_cells[7][x + 4]),
+                     sum_2);
+        sum_2 = fmaf(-0.028571429f,
+                     fmaf(dt,
+                          k3_im_cells[4][x] + k3_im_cells[4][x + 8] + k3_im_cells[0][x + 4] +
+                          k3_im_cells[8][x + 4],
+                          psi_im_cells[4][x] + psi_im_cells[4][x + 8] + psi_im_cells[0][x + 4] +
+                          psi_im_cells[8][x + 4]),
+                     sum_2);
+        const float value = -potential_cells[x];
+        const float k4_re_value = -fmaf(value, sum, 0.5f * sum_2);
+        const float sum_3 = fmaf(dt, k3_re_cells[4][x + 4], psi_re_cells[4][x + 4]);
+        float sum_4 = fmaf(-91.111115f, sum_3,
+                           25.6f * fmaf(dt,
+                                        k3_re_cells[4][x + 3] + k3_re_cells[4][x + 5] +
+                                        k3_re_cells[3][x + 4] + k3_re_cells[5][x + 4],
+                                        psi_re_cells[4][x + 3] + psi_re_cells[4][x + 5] +
+                                        psi_re_cells[3][x + 4] + psi_re_cells[5][x + 4]));
+        sum_4 = fmaf(-3.2f,
+                     fmaf(dt,
+                          k3_re_cells[4][x + 2] + k3_re_cells[4][x + 6] + k3_re_cells[2][x + 4] +
+                          k3_re_cells[6][x + 4],
+                          psi_re_cells[4][x + 2] + psi_re_cells[4][x + 6] + psi_re_cells[2][x + 4] +
+                          psi_re_cells[6][x + 4]),
+                     sum_4);
+        sum_4 = fmaf(0.4063492f,
+                     fmaf(dt,
+                          k3_re_cells[4][x + 1] + k3_re_cells[4][x + 7] + k3_re_cells[1][x + 4] +
+                          k3_re_cells[7][x + 4],
+                          psi_re_cells[4][x + 1] + psi_re_cells[4][x + 7] + psi_re_cells[1][x + 4] +
+                          psi_re_cells[7][x + 4]),
+                     sum_4);
+        sum_4 = fmaf(-0.028571429f,
+                     fmaf(dt,
+                          k3_re_cells[4][x] + k3_re_cells[4][x + 8] + k3_re_cells[0][x + 4] +
+                          k3_re_cells[8][x + 4],
+                          psi_re_cells[4][x] + psi_re_cells[4][x + 8] + psi_re_cells[0][x + 4] +
+                          psi_re_cells[8][x + 4]),
+                     sum_4);
+        const float k4_im_value = fmaf(value, sum_3, 0.5f * sum_4);
+        const float psi_re_new = fmaf(dt_2,
+                                      fmaf(2.0f, k2_re_cells[x] + k3_re_cells[4][x + 4],
+                                           k1_re_cells[x] + k4_re_value),
+                                      psi_re_cells[4][x + 4]);
+        const float psi_im_new = fmaf(dt_2,
+                                      fmaf(2.0f, k2_im_cells[x] + k3_im_cells[4][x + 4],
+                                           k1_im_cells[x] + k4_im_value),
+                                      psi_im_cells[4][x + 4]);
+        psi_re_next_result[x] = psi_re_new;
+        psi_im_next_result[x] = psi_im_new;
+    }
+    if (i + kCellsX <= nx) {
+        store2(psi_re_next + row[4] + i, psi_re_next_result);
+        store2(psi_im_next + row[4] + i, psi_im_next_result);
+    } else {
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x)
+            if (i + x < nx) psi_re_next[row[4] + i + x] = psi_re_next_result[x];
+#pragma unroll
+        for (int x = 0; x < kCellsX; ++x)
+            if (i + x < nx) psi_im_next[row[4] + i + x] = psi_im_next_result[x];
+    }
 
     // Cells of psi_re_next near a face are shown by halo cells, too.
     const bool near_face = j < 4 || j >= ny - 4;
-    if (near_face || i < 4 || i >= nx - 4) store_images_k1_re(psi_re_next, i, j, nx, ny, pitch);
+    if (near_face || i < 4 || i + 1 >= nx - 4)
+#pragma unroll 1
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 4 || i + x >= nx - 4)
+                if (i + x < nx) store_images_k1_re(psi_re_next, i + x, j, nx, ny, pitch);
 
     // Cells of psi_im_next near a face are shown by halo cells, too.
     const bool near_face_2 = j < 4 || j >= ny - 4;
-    if (near_face_2 || i < 4 || i >= nx - 4) store_images_k1_re(psi_im_next, i, j, nx, ny, pitch);
+    if (near_face_2 || i < 4 || i + 1 >= nx - 4)
+#pragma unroll 1
+        for (int x = 0; x < 2; ++x)
+            if (near_face_2 || i + x < 4 || i + x >= nx - 4)
+                if (i + x < nx) store_images_k1_re(psi_im_next, i + x, j, nx, ny, pitch);
 }
