@@ -216,10 +216,8 @@ constexpr const char* kSections[] = {"f16",
                                      "philox",
                                      "random_f32",
                                      "random_f64",
-                                     "random_radius_f32",
-                                     "random_radius_f64",
-                                     "random_turn_f32",
-                                     "random_turn_f64"};
+                                     "random_normal_f32",
+                                     "random_normal_f64"};
 
 std::string CudaPrinter::prelude(const Program& program) const {
     std::set<std::string> used;

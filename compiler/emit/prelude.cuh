@@ -270,51 +270,69 @@ __device__ __forceinline__ void philox(unsigned* words, int i, int j, int k, int
     words[3] = d;
 }
 // [random_f32]
-// Uniform in [0, 1).
+// Uniform in [0, 1). Two calls share the words: the third is one's, the fourth the other's.
 __device__ __forceinline__ float random_f32(int i, int j, int k, int stream, double step, double seed) {
     unsigned words[4];
-    philox(words, i, j, k, stream, step, seed);
-    return static_cast<float>(words[0] >> 8) * 0x1p-24f;
+    philox(words, i, j, k, stream / 2, step, seed);
+    return static_cast<float>(words[2 + stream % 2] >> 8) * 0x1p-24f;
 }
 // [random_f64]
 // Uniform in [0, 1).
 __device__ __forceinline__ double random_f64(int i, int j, int k, int stream, double step, double seed) {
     unsigned words[4];
-    philox(words, i, j, k, stream, step, seed);
+    philox(words, i, j, k, stream | (1 << 31), step, seed);
     const unsigned long long bits = ((static_cast<unsigned long long>(words[0]) << 32) | words[1]) >> 11;
     return static_cast<double>(bits) * 0x1p-53;
 }
-// [random_radius_f32]
-// In (0, 1], for the logarithm of a normal number.
-__device__ __forceinline__ float random_radius_f32(int i, int j, int k, int stream, double step,
+// [random_normal_f32]
+// Of mean 0 and variance 1, by Box and Muller. Two calls share a radius and an angle: one takes the cosine,
+// the other the sine.
+__device__ __forceinline__ float random_normal_f32(int i, int j, int k, int stream, double step,
                                                    double seed) {
     unsigned words[4];
-    philox(words, i, j, k, stream, step, seed);
-    return (static_cast<float>(words[0]) + 0.5f) * 0x1p-32f;
+    philox(words, i, j, k, stream / 2, step, seed);
+    const float radius = sqrtf(-2.0f * logf((static_cast<float>(words[0]) + 0.5f) * 0x1p-32f));
+    const float turn = static_cast<float>(words[1] >> 8) * 0x1p-24f;
+    return radius * (stream % 2 == 0 ? cospif(2.0f * turn) : sinpif(2.0f * turn));
 }
-// [random_radius_f64]
-// In (0, 1], for the logarithm of a normal number.
-__device__ __forceinline__ double random_radius_f64(int i, int j, int k, int stream, double step,
+// [random_normal_f32 cpu]
+// Of mean 0 and variance 1, by Box and Muller. Two calls share a radius and an angle: one takes the cosine,
+// the other the sine.
+__device__ __forceinline__ float random_normal_f32(int i, int j, int k, int stream, double step,
+                                                   double seed) {
+    unsigned words[4];
+    philox(words, i, j, k, stream / 2, step, seed);
+    const float radius =
+        __builtin_sqrtf(-2.0f * __builtin_logf((static_cast<float>(words[0]) + 0.5f) * 0x1p-32f));
+    const float turn = static_cast<float>(words[1] >> 8) * 0x1p-24f;
+    return radius * (stream % 2 == 0 ? __builtin_cosf(6.2831855f * turn) : __builtin_sinf(6.2831855f * turn));
+}
+// [random_normal_f64]
+// Of mean 0 and variance 1, by Box and Muller. Two calls share a radius and an angle: one takes the cosine,
+// the other the sine.
+__device__ __forceinline__ double random_normal_f64(int i, int j, int k, int stream, double step,
                                                     double seed) {
     unsigned words[4];
-    philox(words, i, j, k, stream, step, seed);
-    const unsigned long long bits = ((static_cast<unsigned long long>(words[0]) << 32) | words[1]) >> 11;
-    return (static_cast<double>(bits) + 0.5) * 0x1p-53;
+    philox(words, i, j, k, stream / 2, step, seed);
+    const unsigned long long first = ((static_cast<unsigned long long>(words[0]) << 32) | words[1]) >> 11;
+    const unsigned long long second = ((static_cast<unsigned long long>(words[2]) << 32) | words[3]) >> 11;
+    const double radius = sqrt(-2.0 * log((static_cast<double>(first) + 0.5) * 0x1p-53));
+    const double turn = static_cast<double>(second) * 0x1p-53;
+    return radius * (stream % 2 == 0 ? cospi(2.0 * turn) : sinpi(2.0 * turn));
 }
-// [random_turn_f32]
-// In [0, 1), for the angle of a normal number.
-__device__ __forceinline__ float random_turn_f32(int i, int j, int k, int stream, double step, double seed) {
+// [random_normal_f64 cpu]
+// Of mean 0 and variance 1, by Box and Muller. Two calls share a radius and an angle: one takes the cosine,
+// the other the sine.
+__device__ __forceinline__ double random_normal_f64(int i, int j, int k, int stream, double step,
+                                                    double seed) {
     unsigned words[4];
-    philox(words, i, j, k, stream, step, seed);
-    return static_cast<float>(words[1] >> 8) * 0x1p-24f;
-}
-// [random_turn_f64]
-// In [0, 1), for the angle of a normal number.
-__device__ __forceinline__ double random_turn_f64(int i, int j, int k, int stream, double step, double seed) {
-    unsigned words[4];
-    philox(words, i, j, k, stream, step, seed);
-    const unsigned long long bits = ((static_cast<unsigned long long>(words[2]) << 32) | words[3]) >> 11;
-    return static_cast<double>(bits) * 0x1p-53;
+    philox(words, i, j, k, stream / 2, step, seed);
+    const unsigned long long first = ((static_cast<unsigned long long>(words[0]) << 32) | words[1]) >> 11;
+    const unsigned long long second = ((static_cast<unsigned long long>(words[2]) << 32) | words[3]) >> 11;
+    const double radius = __builtin_sqrt(-2.0 * __builtin_log((static_cast<double>(first) + 0.5) * 0x1p-53));
+    const double turn = static_cast<double>(second) * 0x1p-53;
+    return radius * (stream % 2 == 0 ? __builtin_cos(6.2831853071795862 * turn)
+                                     : __builtin_sin(6.2831853071795862 * turn));
 }
 // [f16_to_float cpu]
 static inline float f16_to_float(f16 value) {

@@ -15,6 +15,19 @@ std::uint64_t high_53(std::uint32_t high, std::uint32_t low) {
 }
 
 constexpr double kTwoTo53 = 9007199254740992.0;
+constexpr std::uint32_t kOwnKey = 0x80000000;
+
+using Words = std::array<std::uint32_t, 4>;
+
+Words words_of(const Draw& draw, std::uint32_t key) {
+    return philox({static_cast<std::uint32_t>(draw.cell[0]), static_cast<std::uint32_t>(draw.cell[1]),
+                   static_cast<std::uint32_t>(draw.cell[2]), low_word(draw.step)},
+                  {low_word(draw.seed), key});
+}
+
+std::uint32_t shared_key(const Draw& draw) {
+    return static_cast<std::uint32_t>(draw.stream / 2);
+}
 
 }  // namespace
 
@@ -30,36 +43,34 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::a
     return counter;
 }
 
-std::array<std::uint32_t, 4> noise_words(double seed, int stream, double step,
-                                         const std::array<std::int64_t, kMaxRank>& cell) {
-    return philox({static_cast<std::uint32_t>(cell[0]), static_cast<std::uint32_t>(cell[1]),
-                   static_cast<std::uint32_t>(cell[2]), low_word(step)},
-                  {low_word(seed), static_cast<std::uint32_t>(stream)});
+template <>
+float uniform_noise<float>(const Draw& draw) {
+    const Words words = words_of(draw, shared_key(draw));
+    return static_cast<float>(words[2 + static_cast<std::size_t>(draw.stream % 2)] >> 8) * 0x1p-24F;
 }
 
 template <>
-float uniform_noise<float>(const std::array<std::uint32_t, 4>& words) {
-    return static_cast<float>(words[0] >> 8) * 0x1p-24F;
-}
-
-template <>
-double uniform_noise<double>(const std::array<std::uint32_t, 4>& words) {
+double uniform_noise<double>(const Draw& draw) {
+    const Words words = words_of(draw, static_cast<std::uint32_t>(draw.stream) | kOwnKey);
     return static_cast<double>(high_53(words[0], words[1])) / kTwoTo53;
 }
 
 // The half keeps the logarithm finite.
 template <>
-float normal_noise<float>(const std::array<std::uint32_t, 4>& words) {
-    const float radius = (static_cast<float>(words[0]) + 0.5F) * 0x1p-32F;
-    const float turn = static_cast<float>(words[1] >> 8) * 0x1p-24F;
-    return std::sqrt(-2.0F * std::log(radius)) * std::cos(6.2831853F * turn);
+float normal_noise<float>(const Draw& draw) {
+    const Words words = words_of(draw, shared_key(draw));
+    const float radius = std::sqrt(-2.0F * std::log((static_cast<float>(words[0]) + 0.5F) * 0x1p-32F));
+    const float angle = 6.2831853F * (static_cast<float>(words[1] >> 8) * 0x1p-24F);
+    return radius * (draw.stream % 2 == 0 ? std::cos(angle) : std::sin(angle));
 }
 
 template <>
-double normal_noise<double>(const std::array<std::uint32_t, 4>& words) {
-    const double radius = (static_cast<double>(high_53(words[0], words[1])) + 0.5) / kTwoTo53;
-    const double turn = static_cast<double>(high_53(words[2], words[3])) / kTwoTo53;
-    return std::sqrt(-2.0 * std::log(radius)) * std::cos(6.2831853071795862 * turn);
+double normal_noise<double>(const Draw& draw) {
+    const Words words = words_of(draw, shared_key(draw));
+    const double first = (static_cast<double>(high_53(words[0], words[1])) + 0.5) / kTwoTo53;
+    const double radius = std::sqrt(-2.0 * std::log(first));
+    const double angle = 6.2831853071795862 * (static_cast<double>(high_53(words[2], words[3])) / kTwoTo53);
+    return radius * (draw.stream % 2 == 0 ? std::cos(angle) : std::sin(angle));
 }
 
 std::optional<ParamId> seed_param(const Program& program) {

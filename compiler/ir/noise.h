@@ -24,27 +24,33 @@ inline constexpr const char* kSeedName = "seed";
 // Philox4x32-10 itself.
 std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::array<std::uint32_t, 2> key);
 
-// The four words of one cell. Seed and step are whole numbers taken modulo 2^32; what is no number, or not
-// within +-2^63, counts as 0.
-std::array<std::uint32_t, 4> noise_words(double seed, int stream, double step,
-                                         const std::array<std::int64_t, kMaxRank>& cell);
+// A number that is drawn in each cell and step: the key has its seed, and with `stream` its call.
+struct Draw {
+    double seed = 0;  // it and the step: whole numbers taken modulo 2^32; what is no number, or not within
+                      // +-2^63, counts as 0
+    int stream = 0;
+    double step = 0;
+    std::array<std::int64_t, kMaxRank> cell{};
+};
 
-// [0, 1): the first 24 bits of the first word, or the first 53 of the first two.
+// [0, 1). Of f32: 24 bits of a word, of which streams 2n and 2n + 1 have the third and the fourth of key n;
+// of f64: the first 53 bits of the first two words of a key that no other stream has.
 template <class T>
-T uniform_noise(const std::array<std::uint32_t, 4>& words);
+T uniform_noise(const Draw& draw);
 template <>
-float uniform_noise<float>(const std::array<std::uint32_t, 4>& words);
+float uniform_noise<float>(const Draw& draw);
 template <>
-double uniform_noise<double>(const std::array<std::uint32_t, 4>& words);
+double uniform_noise<double>(const Draw& draw);
 
-// Mean 0 and variance 1, by Box and Muller from two uniforms. Engines agree within a few units of the last
-// place, as log and cos do.
+// Mean 0 and variance 1, by Box and Muller from two uniforms. Streams 2n and 2n + 1 are the cosine and the
+// sine of key n, so that a step with two of them computes the words, the logarithm and the root once. Engines
+// agree within a few units of the last place, as log, cos and sin do.
 template <class T>
-T normal_noise(const std::array<std::uint32_t, 4>& words);
+T normal_noise(const Draw& draw);
 template <>
-float normal_noise<float>(const std::array<std::uint32_t, 4>& words);
+float normal_noise<float>(const Draw& draw);
 template <>
-double normal_noise<double>(const std::array<std::uint32_t, 4>& words);
+double normal_noise<double>(const Draw& draw);
 
 // The param that is the program's seed; without one it is Program::noise_seed.
 std::optional<ParamId> seed_param(const Program& program);

@@ -397,12 +397,14 @@ void RowEvaluator::node(ExprId id, const Noise& node, T* out) {
         param ? surroundings_->params[param->index] : static_cast<double>(program_.noise_seed);
     const bool narrow = program_[id].type == Scalar::f32;  // the same noise where it is computed in f64
     for (std::int64_t i = 0; i < cells_; ++i) {
-        const auto words = noise_words(seed, node.stream, surroundings_->step,
-                                       {grid_index(0, x_ + i), grid_index(1, y_), grid_index(2, z_)});
+        const Draw draw{seed,
+                        node.stream,
+                        surroundings_->step,
+                        {grid_index(0, x_ + i), grid_index(1, y_), grid_index(2, z_)}};
         if (node.kind == NoiseKind::uniform)
-            out[i] = static_cast<T>(narrow ? uniform_noise<float>(words) : uniform_noise<double>(words));
+            out[i] = static_cast<T>(narrow ? uniform_noise<float>(draw) : uniform_noise<double>(draw));
         else
-            out[i] = static_cast<T>(narrow ? normal_noise<float>(words) : normal_noise<double>(words));
+            out[i] = static_cast<T>(narrow ? normal_noise<float>(draw) : normal_noise<double>(draw));
     }
 }
 

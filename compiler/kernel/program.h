@@ -116,10 +116,8 @@ enum class Function : std::uint8_t {
 enum class Helper : std::uint8_t {
     random_f32,
     random_f64,
-    random_radius_f32,
-    random_radius_f64,
-    random_turn_f32,
-    random_turn_f64,
+    random_normal_f32,
+    random_normal_f64,
     first_image,
     face_source,
     keep_min,

@@ -307,6 +307,19 @@ __forceinline__ float __sinf(float x) {
 __forceinline__ float __cosf(float x) {
     return __builtin_cosf(x);
 }
+// The C library has none: these round the angle, as the definition of noise does.
+__forceinline__ float cospif(float x) {
+    return __builtin_cosf(3.14159274f * x);
+}
+__forceinline__ float sinpif(float x) {
+    return __builtin_sinf(3.14159274f * x);
+}
+__forceinline__ double cospi(double x) {
+    return __builtin_cos(3.1415926535897931 * x);
+}
+__forceinline__ double sinpi(double x) {
+    return __builtin_sin(3.1415926535897931 * x);
+}
 __forceinline__ float __expf(float x) {
     return __builtin_expf(x);
 }

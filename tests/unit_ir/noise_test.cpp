@@ -1,5 +1,6 @@
 #include "compiler/ir/noise.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "catch.h"
@@ -17,35 +18,46 @@ TEST_CASE("philox gives the words of its authors") {
           Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
 }
 
-TEST_CASE("the counter is the cell and the step, the key the seed and the stream") {
-    CHECK(noise_words(0xa4093822, 0x299f31d0, 0x03707344, {0x243f6a88, 0x85a308d3, 0x13198a2e}) ==
-          Words{0xd16cfe09, 0x94fdcceb, 0x5001e420, 0x24126ea1});
-    CHECK(noise_words(4294967296.0 + 5, 1, 2, {3, 4, 5}) == noise_words(5, 1, 2, {3, 4, 5}));
-    CHECK(noise_words(NAN, 1, 2, {3, 4, 5}) == noise_words(0, 1, 2, {3, 4, 5}));
+TEST_CASE("the counter is the cell and the step, the key the seed and half the stream") {
+    const Draw draw{0xa4093822, 2 * 0x299f31d0, 0x03707344, {0x243f6a88, 0x85a308d3, 0x13198a2e}};
+    Draw odd = draw;
+    ++odd.stream;
+    CHECK(uniform_noise<float>(draw) == static_cast<float>(0x5001e4) * 0x1p-24F);
+    CHECK(uniform_noise<float>(odd) == static_cast<float>(0x24126e) * 0x1p-24F);
+    const float radius = std::sqrt(-2 * std::log(static_cast<float>(0xd16cfe09) * 0x1p-32F));
+    const float angle = 6.2831853F * static_cast<float>(0x94fdcc) * 0x1p-24F;
+    CHECK(normal_noise<float>(draw) == Approx(radius * std::cos(angle)));
+    CHECK(normal_noise<float>(odd) == Approx(radius * std::sin(angle)));
+    CHECK(uniform_noise<double>({4294967296.0 + 5, 1, 2, {3, 4, 5}}) ==
+          uniform_noise<double>({5, 1, 2, {3, 4, 5}}));
+    CHECK(uniform_noise<double>({NAN, 1, 2, {3, 4, 5}}) == uniform_noise<double>({0, 1, 2, {3, 4, 5}}));
 }
 
 TEST_CASE("uniform noise fills [0, 1) and normal noise stays finite") {
-    const Words least{0, 0, 0, 0}, most{0xffffffff, 0xffffffff, 0xffffffff, 0xffffffff};
-    CHECK(uniform_noise<float>(least) == 0);
-    CHECK(uniform_noise<float>(most) == 1 - 0x1p-24F);
-    CHECK(uniform_noise<double>(most) == 1 - 0x1p-53);
-    CHECK(normal_noise<float>(least) == Approx(std::sqrt(66 * std::log(2.0))));
-    CHECK(normal_noise<double>(least) == Approx(std::sqrt(108 * std::log(2.0))));
-    CHECK(normal_noise<float>(most) == 0);
-    CHECK(std::abs(normal_noise<double>(most)) < 1e-7);
+    float least = 1, most = 0, farthest = 0;
+    for (int x = 0; x < 200'000; ++x) {
+        const Draw draw{1, x % 4, 0, {x, 0, 0}};
+        const float value = uniform_noise<float>(draw);
+        least = std::min(least, value);
+        most = std::max(most, value);
+        farthest = std::max(farthest, std::abs(normal_noise<float>(draw)));
+    }
+    CHECK((least >= 0 && least < 1e-4F));
+    CHECK((most < 1 && most > 1 - 1e-4F));
+    CHECK((farthest > 4 && farthest < 6.8F));
 }
 
 namespace {
 
 // Mean, variance, and the moments that tell skewness and weight of tails, over a box of cells.
-template <class T, class Draw>
-std::array<double, 4> moments(Draw draw) {
+template <class Number>
+std::array<double, 4> moments(int stream, Number draw) {
     std::array<double, 4> sums{};
     constexpr int kCells = 60;
     for (int z = 0; z < kCells; ++z) {
         for (int y = 0; y < kCells; ++y) {
             for (int x = 0; x < kCells; ++x) {
-                const double value = draw(noise_words(42, 3, 17, {x, y, z}));
+                const double value = draw({42, stream, 17, {x, y, z}});
                 double power = 1;
                 for (double& sum : sums)
                     sum += power *= value;
@@ -59,14 +71,16 @@ std::array<double, 4> moments(Draw draw) {
 
 template <class T>
 void check_moments() {
-    const auto normal = moments<T>([](const Words& words) { return normal_noise<T>(words); });
-    CHECK(normal[0] == Approx(0).margin(0.01));  // 4.6 standard errors of 216,000 draws
-    CHECK(normal[1] == Approx(1).margin(0.015));
-    CHECK(normal[2] == Approx(0).margin(0.04));
-    CHECK(normal[3] == Approx(3).margin(0.1));
-    const auto uniform = moments<T>([](const Words& words) { return uniform_noise<T>(words); });
-    for (int power = 1; power <= 4; ++power)
-        CHECK(uniform[static_cast<std::size_t>(power - 1)] == Approx(1.0 / (power + 1)).margin(0.003));
+    for (const int stream : {2, 3}) {
+        const auto normal = moments(stream, [](const Draw& draw) { return normal_noise<T>(draw); });
+        CHECK(normal[0] == Approx(0).margin(0.01));  // 4.6 standard errors of 216,000 draws
+        CHECK(normal[1] == Approx(1).margin(0.015));
+        CHECK(normal[2] == Approx(0).margin(0.04));
+        CHECK(normal[3] == Approx(3).margin(0.1));
+        const auto uniform = moments(stream, [](const Draw& draw) { return uniform_noise<T>(draw); });
+        for (int power = 1; power <= 4; ++power)
+            CHECK(uniform[static_cast<std::size_t>(power - 1)] == Approx(1.0 / (power + 1)).margin(0.003));
+    }
 }
 
 }  // namespace
@@ -77,14 +91,18 @@ TEST_CASE("noise has the moments that it should have") {
 }
 
 TEST_CASE("neighbours, steps and streams know nothing of each other") {
-    double neighbours = 0, steps = 0, streams = 0;
+    double neighbours = 0, steps = 0, pairs = 0, streams = 0, kinds = 0;
     constexpr int kDraws = 200'000;
     for (int x = 0; x < kDraws; ++x) {
-        const double here = normal_noise<double>(noise_words(0, 0, 0, {x, 0, 0}));
-        neighbours += here * normal_noise<double>(noise_words(0, 0, 0, {x + 1, 0, 0}));
-        steps += here * normal_noise<double>(noise_words(0, 0, 1, {x, 0, 0}));
-        streams += here * normal_noise<double>(noise_words(0, 1, 0, {x, 0, 0}));
+        const double here = normal_noise<double>({0, 0, 0, {x, 0, 0}});
+        neighbours += here * normal_noise<double>({0, 0, 0, {x + 1, 0, 0}});
+        steps += here * normal_noise<double>({0, 0, 1, {x, 0, 0}});
+        pairs += here * normal_noise<double>({0, 1, 0, {x, 0, 0}});
+        streams += here * normal_noise<double>({0, 2, 0, {x, 0, 0}});
+        kinds += here * (uniform_noise<double>({0, 1, 0, {x, 0, 0}}) - 0.5);
+        kinds +=
+            normal_noise<float>({0, 0, 0, {x, 0, 0}}) * (uniform_noise<float>({0, 1, 0, {x, 0, 0}}) - 0.5F);
     }
-    for (const double sum : {neighbours, steps, streams})
+    for (const double sum : {neighbours, steps, pairs, streams, kinds})
         CHECK(std::abs(sum / kDraws) < 0.01);  // 4.5 standard errors
 }

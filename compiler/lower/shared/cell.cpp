@@ -361,14 +361,7 @@ private:
             return kernel::call_helper(type == Type::f32 ? of_floats : of_doubles, std::move(arguments));
         };
         if (noise.kind == ir::NoiseKind::uniform) return draw(Helper::random_f32, Helper::random_f64);
-        // The method of Box and Muller; both numbers are drawn from the same four words.
-        const Expr drawn = declare(draw(Helper::random_radius_f32, Helper::random_radius_f64), "drawn");
-        const Expr turn = declare(draw(Helper::random_turn_f32, Helper::random_turn_f64), "turn");
-        const Expr logarithm = kernel::call(kernel::Function::log, {drawn});
-        const Expr radius =
-            kernel::call(kernel::Function::sqrt, {kernel::real_literal(-2, type) * logarithm});
-        const double whole_turn = type == Type::f32 ? double{6.2831853F} : 6.2831853071795862;
-        return radius * kernel::call(kernel::Function::cos, {kernel::real_literal(whole_turn, type) * turn});
+        return draw(Helper::random_normal_f32, Helper::random_normal_f64);
     }
     Expr make(const ir::Expr&, const ir::PointColumn&, const std::string&) {
         throw InternalError("a number of points is read outside of an injection");

@@ -49,19 +49,15 @@ __device__ __forceinline__ void philox(unsigned* words, int i, int j, int k, int
     words[3] = d;
 }
 
-// In (0, 1], for the logarithm of a normal number.
-__device__ __forceinline__ float random_radius_f32(int i, int j, int k, int stream, double step,
+// Of mean 0 and variance 1, by Box and Muller. Two calls share a radius and an angle: one takes the cosine,
+// the other the sine.
+__device__ __forceinline__ float random_normal_f32(int i, int j, int k, int stream, double step,
                                                    double seed) {
     unsigned words[4];
-    philox(words, i, j, k, stream, step, seed);
-    return (static_cast<float>(words[0]) + 0.5f) * 0x1p-32f;
-}
-
-// In [0, 1), for the angle of a normal number.
-__device__ __forceinline__ float random_turn_f32(int i, int j, int k, int stream, double step, double seed) {
-    unsigned words[4];
-    philox(words, i, j, k, stream, step, seed);
-    return static_cast<float>(words[1] >> 8) * 0x1p-24f;
+    philox(words, i, j, k, stream / 2, step, seed);
+    const float radius = sqrtf(-2.0f * logf((static_cast<float>(words[0]) + 0.5f) * 0x1p-32f));
+    const float turn = static_cast<float>(words[1] >> 8) * 0x1p-24f;
+    return radius * (stream % 2 == 0 ? cospif(2.0f * turn) : sinpif(2.0f * turn));
 }
 
 // Stores a cell once more wherever the halo shows it: x periodic, y periodic.
@@ -106,12 +102,8 @@ extern "C" __global__ void __launch_bounds__(128, 10)
     const float mu_value = fmaf(minus_gamma,
                                 fmaf(-4.0f, c[at], c[at - 1] + c[at + 1] + c[at - pitch] + c[at + pitch]),
                                 fmaf(c[at] * c[at], c[at], -c[at]));
-    const float drawn = random_radius_f32(i, j, 0, 0, step, seed);
-    const float turn = random_turn_f32(i, j, 0, 0, step, seed);
-    const float jx_value = sqrtf(-2.0f * logf(drawn)) * cosf(6.2831855f * turn);
-    const float drawn_2 = random_radius_f32(i, j, 0, 1, step, seed);
-    const float turn_2 = random_turn_f32(i, j, 0, 1, step, seed);
-    const float jy_value = sqrtf(-2.0f * logf(drawn_2)) * cosf(6.2831855f * turn_2);
+    const float jx_value = random_normal_f32(i, j, 0, 0, step, seed);
+    const float jy_value = random_normal_f32(i, j, 0, 1, step, seed);
     mu[at] = mu_value;
     jx[at] = jx_value;
     jy[at] = jy_value;
