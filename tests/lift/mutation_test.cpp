@@ -59,7 +59,31 @@ TEST_CASE("running both finds each fault of the lifter") {
     }
 }
 
+namespace {
+
+// Where to begin the search for a function that shows a fault: those that only one in thousands shows are
+// found at once for as long as the seeds make the same functions. All seeds are tried in any case.
+std::uint64_t first_seed(Mutation fault) {
+    switch (fault) {
+        case Mutation::swap_comparison:
+            return 4381;
+        case Mutation::keep_pointer:
+            return 4141;
+        case Mutation::shorten_window:
+            return 1501;
+        case Mutation::keep_arrays:
+            return 841;
+        case Mutation::drop_zero:
+            return 601;
+        default:
+            return 1;
+    }
+}
+
+}  // namespace
+
 TEST_CASE("random functions find each fault of the lifter") {
+    constexpr std::uint64_t kSeeds = 9000;
     const TemporaryFolder folder;
     for (int i = 1; i <= static_cast<int>(Mutation::last_mutation); ++i) {
         if (static_cast<Mutation>(i) == Mutation::drop_need) continue;  // they never read past a row
@@ -67,9 +91,10 @@ TEST_CASE("random functions find each fault of the lifter") {
         const Faulty fault(static_cast<Mutation>(i));
         halo::test::LiftComparison comparison(folder.path().string());
         bool is_found = false;
-        for (std::uint64_t seed = 1; seed <= 9000 && !is_found;) {
+        const std::uint64_t first = first_seed(static_cast<Mutation>(i));
+        for (std::uint64_t tried = 0; tried < kSeeds && !is_found;) {
             while (comparison.size() < 60)
-                comparison.add(halo::test::random_function(seed++));
+                comparison.add(halo::test::random_function((first - 1 + tried++) % kSeeds + 1));
             for (const halo::test::Compared& each : comparison.run())
                 is_found = is_found || !each.difference.empty();
         }
