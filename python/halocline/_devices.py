@@ -136,8 +136,8 @@ def why_no_gpu() -> str:
 
 
 # Without a stream of the caller's, simulations share one Device for each name: the CPU's threads and a GPU's context
-# are there once.
-_shared: dict[str, Device] = {}
+# are there once. Operators of torch share one for each stream of torch, which come from a pool and stay.
+_shared: dict[tuple[str, int | None], Device] = {}
 _lock = threading.Lock()
 
 
@@ -150,12 +150,13 @@ def _after_fork() -> None:
 os.register_at_fork(after_in_child=_after_fork)
 
 
-def _shared_device(kind: str) -> Device:
-    kind = "cuda:0" if kind == "cuda" else kind
+def shared_device(kind: str, stream: int | None = None) -> Device:
+    """The one that all who ask have: by name, and by the stream where there is one."""
+    key = ("cuda:0" if kind == "cuda" else kind, stream)
     with _lock:
-        if kind not in _shared:
-            _shared[kind] = Device(kind)
-        return _shared[kind]
+        if key not in _shared:
+            _shared[key] = Device(key[0], stream=stream)
+        return _shared[key]
 
 
 def _best() -> str:
@@ -180,7 +181,7 @@ def chosen_devices(device: Any, count: Any, stream: Any) -> list[Device]:
                 raise ArgumentError("this Device has its stream already; leave stream= out")
             return [device]
         kind = _best() if device is None else str(device)
-        return [_shared_device(kind) if stream is None else Device(kind, stream=stream)]
+        return [shared_device(kind) if stream is None else Device(kind, stream=stream)]
     if stream is not None:
         raise ArgumentError("stream= is for one device; give a list of Device('cuda:0', stream=…) as devices=")
     if isinstance(count, int) and not isinstance(count, bool):
@@ -188,10 +189,10 @@ def chosen_devices(device: Any, count: Any, stream: Any) -> list[Device]:
             raise ArgumentError(f"devices={count}: a simulation needs one device or more")
         kind = str(device) if device is not None else _best()
         if kind == "cpu":
-            return [Device("cpu") for _ in range(count)] if count > 1 else [_shared_device("cpu")]
+            return [Device("cpu") for _ in range(count)] if count > 1 else [shared_device("cpu")]
         if kind not in ("cuda", "cuda:0"):
             raise ArgumentError(f"devices={count} begins at the first GPU; name others by a list: ['cuda:1', …]")
-        return [_shared_device(f"cuda:{i}") for i in range(count)]
+        return [shared_device(f"cuda:{i}") for i in range(count)]
     if device is not None:
         raise ArgumentError("device= names one device and devices= several; give one of them")
-    return [each if isinstance(each, Device) else _shared_device(str(each)) for each in count]
+    return [each if isinstance(each, Device) else shared_device(str(each)) for each in count]

@@ -16,6 +16,7 @@ from typing import Any
 
 from . import _functional
 from ._arrays import Checked
+from ._devices import Device, shared_device
 from ._errors import ArgumentError, ArrayError
 from ._functional import Functional, Level
 from ._optional import needed
@@ -38,6 +39,14 @@ _TYPES = {
     "bool": torch.bool,
 }
 _known: dict[str, "Op"] = {}  # by the operator's name: torch registers each once in a process
+
+
+def _device_of(tensor: Any) -> Device:
+    """Where a program runs in order with what torch does with the tensor: it is opened by the first call."""
+    if tensor.device.type != "cuda":
+        return shared_device("cpu")
+    index = torch.cuda.current_device() if tensor.device.index is None else tensor.device.index
+    return shared_device(f"cuda:{index}", torch.cuda.current_stream(tensor.device).cuda_stream)
 
 
 class Op(Functional):
@@ -87,12 +96,8 @@ class Op(Functional):
         return [fields[0].new_empty(fields[0].shape, dtype=_TYPES[each.type]) for each in self.outputs]
 
     def _run(self, fields: list[Any], params: list[float], steps: int) -> list[Any]:
-        where: dict[str, Any] = {"device": "cpu"}
-        device = fields[0].device
-        if device.type == "cuda":
-            index = torch.cuda.current_device() if device.index is None else device.index
-            where = {"device": f"cuda:{index}", "stream": torch.cuda.current_stream(device).cuda_stream}
-        with self.simulation(fields[0].shape, dict(zip(self.params, params)), **where) as simulation:
+        given = dict(zip(self.params, params))
+        with self.simulation(fields[0].shape, given, device=_device_of(fields[0])) as simulation:
             for each, tensor in zip(self.inputs, fields):
                 self._write(simulation, each, tensor.detach().contiguous())
             simulation.run(steps)

@@ -51,6 +51,25 @@ def test_torch_op_is_done_in_torchs_current_stream(torch, is_default):
         assert (result * 2 == 24).all().item()
 
 
+def test_torch_op_opens_a_device_for_each_stream_once(torch, monkeypatch):
+    opened = []
+
+    class Counted(hl.Device):
+        def __init__(self, kind, *, stream=None, threads=0):
+            opened.append(stream)
+            super().__init__(kind, stream=stream, threads=threads)
+
+    monkeypatch.setattr(hl._devices, "Device", Counted)
+    step, u = hl.torch.op(hl.compile(TOTAL)), torch.as_tensor(numbers((20, 30)), device="cuda")
+    streams = [torch.cuda.Stream(), torch.cuda.Stream()]
+    for _ in range(3):
+        for stream in streams:
+            with torch.cuda.stream(stream):
+                stream.wait_stream(torch.cuda.default_stream())
+                assert np.array_equal(step(u, steps=7).cpu(), total_by_numpy(numbers((20, 30)), 7))
+    assert len(opened) == len(set(opened)) <= 2
+
+
 def test_torch_op_of_a_tensor_in_another_layout(torch):
     turned = torch.as_tensor(numbers((30, 20)), device="cuda").T
     assert np.array_equal(hl.torch.op(hl.compile(TOTAL))(turned, steps=2).cpu(), total_by_numpy(numbers((30, 20)).T, 2))
