@@ -108,12 +108,12 @@ std::string explain_time(const Explanation& all, const StageChoice& stage, int w
     const std::optional<double> predicted = predicted_seconds(all, stage);
     if (!stage.tuned) {
         if (!predicted) return "";
-        return explain_entry(
-            "predicted",
-            fmt::format("{} {}, {}; not measured: `haloc tune` does", format_step_time(*predicted),
-                        stage.times_in_step(all.program) == 1 ? "a step" : "each time",
-                        bound_words(all, stage, *predicted)),
-            width);
+        return explain_entry("predicted",
+                             fmt::format("{} {}, {}; not measured{}", format_step_time(*predicted),
+                                         stage.times_in_step(all.program) == 1 ? "a step" : "each time",
+                                         bound_words(all, stage, *predicted),
+                                         stage.footprint.in_place ? "" : ": `haloc tune` does"),
+                             width);
     }
     const tune::StoredStage& known = *stage.known;
     const auto cells = static_cast<double>(cell_count(*all.options.extent));
