@@ -36,7 +36,12 @@ void refuse_statement(const ir::Program& program, const ir::Statement& statement
     if (assign != nullptr && assign->sweep)
         refuse(assign->where, "a sweep along an axis is not differentiated yet",
                "write an explicit scheme, whose statements are for all cells at once");
-    if (ir::repeat_of(statement) != nullptr)
+    const ir::Repeat* const repeat = ir::repeat_of(statement);
+    if (repeat != nullptr && ir::end_condition(program, *repeat) != nullptr)
+        refuse(std::visit([](const auto& each) { return each.where; }, statement),
+               "an inner iteration that ends by a condition is not differentiated yet",
+               "how many iterations there are depends on the values: write a fixed number of its statements");
+    if (repeat != nullptr)
         refuse(std::visit([](const auto& each) { return each.where; }, statement),
                "an inner iteration is not differentiated yet", "write its statements once for each time");
     for (const std::uint32_t i : ir::reached_exprs(program, ir::roots_of(statement)))

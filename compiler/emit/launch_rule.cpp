@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "compiler/emit/host_expression.h"
@@ -115,6 +116,18 @@ private:
                 explain(fmt::format("{}: the rows of `{}`, one after the other.", parameter,
                                     plan_.tables[argument.index].name));
                 return parameter;
+            case Kind::iterations:  // a copy in the place of an exchange is done each time here, as all
+                                    // others
+                explain(fmt::format(
+                    "{}: {} words (long long) of what repeats until {}; the first {} are 0 before "
+                    "its first iteration in a step.",
+                    parameter, static_cast<int>(rt::RepeatWord::words),
+                    plan_.repeats[argument.index].until->text, static_cast<int>(rt::RepeatWord::total)));
+                return parameter;
+            case Kind::partial_count:
+                explain(fmt::format("{}: how many doubles there are of `{}`; its value comes behind them.",
+                                    parameter, plan_.reductions[argument.index].name));
+                return parameter;
             case Kind::pitch:
             case Kind::slice:
             case Kind::coefs:
@@ -160,6 +173,12 @@ private:
             index + 1 < plan_.kernels.size() && plan_.kernels[index + 1].steps == rt::Steps::without_results;
         if (kernel.steps == rt::Steps::with_results && !has_other)
             explain(kernel.name + ": in steps whose results are read alone.");
+        for (const rt::RepeatPlan& repeat : plan_.repeats) {
+            if (!repeat.until || std::cmp_not_equal(repeat.until->kernel, index)) continue;
+            explain(fmt::format("{} to {}: in this order, again and again until {}, {} times at most.",
+                                plan_.kernels[static_cast<std::size_t>(repeat.first)].name, kernel.name,
+                                repeat.until->text, repeat.count));
+        }
     }
 
     void write_block(const rt::TimeBlock& block) {

@@ -107,6 +107,7 @@ private:
             if (is_resident())
                 for (int index = 0; index < count(plan_.time_block->resident()->exchanges); ++index)
                     out_.line("cudaFree(solver->{});", model_.exchange_member(index));
+            write_iterations_release(model_, out_);
             write_points_release(model_, out_);
             out_.line("delete solver;");
         }
@@ -365,85 +366,6 @@ private:
         out_.line("}}");
     }
 
-    // What lies past the faces of t+1 has the step of t+1.
-    std::string launch_arguments(const rt::KernelPlan& kernel) const {
-        if (!kernel.fills_halo) return "*solver";
-        const auto& [field, time] = *kernel.fills_halo;
-        return fmt::format("*solver, solver->{}, double(solver->steps{})",
-                           model_.fields[field].level(time).member,
-                           time == 0  ? ""
-                           : time > 0 ? fmt::format(" + {}", time)
-                                      : fmt::format(" - {}", -time));
-    }
-
-    // A statement reads a reduction's value of the sweep before it, which costs a wait for the device.
-    void write_kernel_of_step(int index) {
-        const rt::KernelPlan& kernel = plan_.kernels[index];
-        for (int reduction = 0; reduction < count(plan_.reductions); ++reduction) {
-            if (!LauncherModel::reads_reduction(kernel, reduction)) continue;
-            out_.line("if (solver->{}) {{", model_.due_member(reduction));
-            return_unless_ok(fmt::format("launcher::{}(*solver, &solver->{})", combine_function(reduction),
-                                         model_.latest_member(reduction)),
-                             "    ");
-            out_.line("    solver->{} = false;", model_.due_member(reduction));
-            out_.line("}}");
-        }
-        return_unless_ok(fmt::format("launcher::{}({})", launch_function(kernel), launch_arguments(kernel)));
-        for (int reduction = 0; reduction < count(plan_.reductions); ++reduction) {
-            if (!LauncherModel::finds_reduction(kernel, reduction)) continue;
-            if (model_.is_read(reduction)) out_.line("solver->{} = true;", model_.due_member(reduction));
-            if (model_.is_given_by_steps(reduction))
-                out_.line("solver->{} = false;", model_.in_steps_member(reduction));
-        }
-    }
-
-    void write_kernels_of_step() {
-        int from = 0;
-        for (const rt::RepeatPlan& repeat : plan_.repeats) {
-            write_kernels(from, repeat.first);
-            out_.line("for (int iteration = 0; iteration < {}; ++iteration) {{", repeat.count);
-            {
-                const auto loop = out_.indent();
-                write_kernels(repeat.first, repeat.past - static_cast<int>(repeat.exchanges.size()));
-                for (const rt::RepeatPlan::Exchange& each : repeat.exchanges)
-                    out_.line("std::swap(solver->{}, solver->{});",
-                              model_.fields[each.field].level(each.time).member,
-                              model_.fields[each.other].level(0).member);
-            }
-            out_.line("}}");
-            from = repeat.past;
-        }
-        write_kernels(from, count(plan_.kernels));
-    }
-
-    // Those without results are in place of the ones before them.
-    void write_kernels(int from, int past) {
-        rt::Steps before = rt::Steps::all;
-        for (int index = from; index < past; ++index) {
-            const rt::KernelPlan& kernel = plan_.kernels[index];
-            if (kernel.domain.kind == rt::Domain::Kind::rows || !model_.runs_in_step(kernel)) continue;
-            if (kernel.steps != before) write_choice(before, kernel.steps);
-            before = kernel.steps;
-            if (kernel.steps == rt::Steps::all) {
-                write_kernel_of_step(index);
-            } else {
-                const auto body = out_.indent();
-                write_kernel_of_step(index);
-            }
-        }
-        if (before != rt::Steps::all) out_.line("}}");
-    }
-
-    void write_choice(rt::Steps before, rt::Steps next) {
-        if (before == rt::Steps::with_results && next == rt::Steps::without_results) {
-            out_.line("}} else {{");
-            return;
-        }
-        if (before != rt::Steps::all) out_.line("}}");
-        if (next != rt::Steps::all)
-            out_.line("if ({}is_last) {{", next == rt::Steps::with_results ? "" : "!");
-    }
-
     void write_advance() {
         begin(model_.advance, model_.solver + "* solver, long long steps");
         {
@@ -460,7 +382,7 @@ private:
                     out_.line("const bool is_last = step + 1 == steps;  // what others find nobody can read");
                 write_points_rows_of_step(model_, out_);
                 write_output_rotations();
-                write_kernels_of_step();
+                write_kernels_of_step(model_, out_);
                 if (std::ranges::count(plan_.fields, rt::Role::state, &rt::FieldPlan::role) > 0)
                     out_.line("// t+1 is now t.");
                 write_state_rotations();

@@ -121,6 +121,36 @@ cudaError_t copy_cells(const stencil_solver& solver, T* to, long long to_pitch, 
     copy.kind = cudaMemcpyDefault;
     return cudaMemcpy3DAsync(&copy, solver.stream);
 }
+// [iterations]
+// Of a repeat that a condition ends, after each of its turns of launches: whether the condition held by the
+// end of the turn before. `done` are two copies of the device's word, each there at its event.
+stencil_status is_done(const stencil_solver& solver, const long long* words, long long* done,
+                       const cudaEvent_t* copied, int turn, bool* holds) {
+    const int now = turn % 2, before = 1 - now;
+    cudaError_t error =
+        cudaMemcpyAsync(done + now, words, sizeof(long long), cudaMemcpyDeviceToHost, solver.stream);
+    if (error == cudaSuccess) error = cudaEventRecord(copied[now], solver.stream);
+    if (error == cudaSuccess && turn > 0) error = cudaEventSynchronize(copied[before]);
+    if (error == cudaSuccess && turn > 0) *holds = done[before] != 0;
+    return check(error, "iterating");
+}
+
+// How many are launched in a turn: so that looking costs nothing beside them, and that those which do nothing
+// take little time to start.
+template <class... Blocks>
+int iterations_ahead(int launches, Blocks... blocks) {
+    const long long by_blocks = 32768 / (1 + (... + block_count(blocks)));
+    const int by_launches = 24 / launches;
+    const long long ahead = by_blocks < by_launches ? by_blocks : by_launches;
+    return ahead < 1 ? 1 : static_cast<int>(ahead);
+}
+
+// While the caller records the stream to a graph nothing can be looked at: all iterations are launched.
+bool is_recorded(const stencil_solver& solver) {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    return cudaStreamIsCapturing(solver.stream, &status) == cudaSuccess &&
+           status != cudaStreamCaptureStatusNone;
+}
 // [components]
 // The cells of a level whose components lie side by side; `components` of them make a cell.
 struct Interleaved {

@@ -24,7 +24,10 @@ private:
         out_.blank_line();
         out_.line("{} {}(const {}& solver, double* value) {{", model_.status, combine_function(index),
                   model_.solver);
-        {
+        if (is_found_by_iterations(index)) {
+            const auto body = out_.indent();
+            write_value_of_iterations(index);
+        } else {
             const auto body = out_.indent();
             out_.line("const dim3 blocks = {}(solver);", blocks_function(plan_.kernels[reduction.kernel]));
             std::string partials = "solver." + model_.partials_member(index);
@@ -46,6 +49,18 @@ private:
             out_.line("return {};", model_.code("OK"));
         }
         out_.line("}}");
+    }
+
+    // What ended the iterations has combined it, and gone by that.
+    void write_value_of_iterations(int index) {
+        const rt::ReductionPlan& reduction = plan_.reductions[index];
+        out_.line("const double* const found = solver.{} + block_count({}(solver));",
+                  model_.partials_member(index), blocks_function(plan_.kernels[reduction.kernel]));
+        fill("const cudaError_t error = cudaMemcpyAsync(",
+             {"value", "found", "sizeof(double)", "cudaMemcpyDeviceToHost", "solver.stream"}, ");");
+        const std::string doing = fmt::format("\"reading {}\"", reduction.name);
+        return_unless_ok(fmt::format("check(error, {})", doing));
+        out_.line("return check(cudaStreamSynchronize(solver.stream), {});", doing);
     }
 
     // Its values by the kernel that did the last step.

@@ -228,13 +228,15 @@ private:
                                 model_.most_bytes() == 1 ? "" : fmt::format(" * {}", model_.most_bytes())));
             for (int index = 0; index < count(plan_.reductions); ++index) {
                 const rt::KernelPlan& kernel = plan_.kernels[plan_.reductions[index].kernel];
-                return_unless_ok(fmt::format("allocate(solver.{}, block_count({}(solver)))",
-                                             model_.partials_member(index), blocks_function(kernel)));
+                return_unless_ok(fmt::format("allocate(solver.{}, block_count({}(solver)){})",
+                                             model_.partials_member(index), blocks_function(kernel),
+                                             is_found_by_iterations(index) ? " + 1" : ""));
                 if (model_.is_given_by_steps(index))
                     return_unless_ok(fmt::format("allocate(solver.{}, {} * {})",
                                                  model_.of_steps_member(index), plan_.time_block->steps,
                                                  plan_.time_block->kernel.blocks));
             }
+            write_iterations_allocation(model_, out_);
             for (const rt::KernelPlan* kernel : launched_kernels()) {
                 if (kernel->dynamic_shared_bytes == 0) continue;
                 return_unless_ok(fmt::format(

@@ -107,6 +107,7 @@ private:
                           number(plan_.reductions[index].initial));
                 out_.line("bool {} = false;  // the blocks' values are newer", model_.due_member(index));
             }
+            write_iterations_members(model_, out_);
             write_points_members(model_, out_);
             write_resident_members(model_, out_);
             if (any_halo() || counts_steps() || model_.computes_columns()) out_.blank_line();
@@ -165,6 +166,7 @@ private:
         parts.push_back(fmt::format("copies {}", plan_.rank));
         if (model_.has_interleaved()) parts.emplace_back("components");
         if (counts_blocks()) parts.emplace_back("block count");
+        if (has_conditions()) parts.emplace_back("iterations");
         if (is_resident()) parts.emplace_back("together");
         if (outputs_have_past()) parts.emplace_back("levels");
         if (model_.has_fixed_face(rt::ElementType::f16)) parts.emplace_back("f16 bits");
@@ -276,6 +278,14 @@ private:
                 return plan_.rank > 2 ? "solver.slice" : "0";
             case rt::Argument::Kind::partials:
                 return "solver." + model_.partials_member(argument.index);
+            case rt::Argument::Kind::partial_count: {
+                const rt::ReductionPlan& reduction = plan_.reductions[argument.index];
+                return fmt::format("static_cast<int>(block_count({}(solver)))",
+                                   blocks_function(plan_.kernels[reduction.kernel]));
+            }
+            case rt::Argument::Kind::iterations:
+                return fmt::format("solver.{}{}", words_member(argument.index),
+                                   argument.part == 0 ? "" : fmt::format(" + {}", argument.part));
             case rt::Argument::Kind::coefs:
                 return plan_.coefs[argument.index].symbol;
             case rt::Argument::Kind::table:

@@ -66,17 +66,31 @@ void LauncherWriter::refuse(const std::string& scope, const std::string& conditi
 }
 
 std::string LauncherWriter::global_name(const std::string& name) {
-    static const std::set<std::string> own{
-        "last_message",   "fail",        "check",         "round_up",        "ceil_div",
-        "copy_level",     "copy_cells",  "planes",        "fill_halo",       "fill_halos",
-        "lay_out",        "allocate",    "source_cell",   "f16_bits",        "bf16_bits",
-        "nearest",        "copy_rows",   "block_count",   "copy_component",  "Interleaved",
-        "Points",         "Series",      "PointAxis",     "PointLists",      "AxisWeight",
-        "TouchedCell",    "weight_of",   "weights_along", "touch",           "list_cells",
-        "send",           "send_lists",  "place",         "place_points",    "release",
-        "injected_row",   "sampled_row", "fetch",         "read_rows",       "set_positions",
-        "set_numbers",    "bessel_i0",   "make_room",     "launch_together", "make_resident",
-        "clear_exchanges"};
+    static const std::set<std::string> own{"last_message",   "fail",
+                                           "check",          "round_up",
+                                           "ceil_div",       "copy_level",
+                                           "copy_cells",     "planes",
+                                           "fill_halo",      "fill_halos",
+                                           "lay_out",        "allocate",
+                                           "source_cell",    "f16_bits",
+                                           "bf16_bits",      "nearest",
+                                           "copy_rows",      "block_count",
+                                           "copy_component", "Interleaved",
+                                           "Points",         "Series",
+                                           "PointAxis",      "PointLists",
+                                           "AxisWeight",     "TouchedCell",
+                                           "weight_of",      "weights_along",
+                                           "touch",          "list_cells",
+                                           "send",           "send_lists",
+                                           "place",          "place_points",
+                                           "release",        "injected_row",
+                                           "sampled_row",    "fetch",
+                                           "read_rows",      "set_positions",
+                                           "set_numbers",    "bessel_i0",
+                                           "make_room",      "launch_together",
+                                           "make_resident",  "clear_exchanges",
+                                           "is_done",        "iterations_ahead",
+                                           "is_recorded"};
     const bool hidden = own.contains(name) || name.starts_with("launch_") || name.starts_with("blocks_of_") ||
                         name.starts_with("combine_");
     return (hidden ? "::" : "") + name;
@@ -100,6 +114,8 @@ std::vector<const rt::KernelPlan*> LauncherWriter::launched_kernels() const {
     std::vector<const rt::KernelPlan*> kernels;
     const auto is_exchange = [&](const rt::KernelPlan& kernel) {  // pointers are exchanged in its place
         return std::ranges::any_of(plan_.repeats, [&](const rt::RepeatPlan& repeat) {
+            if (repeat.until)
+                return false;  // how many iterations there are is not known: it may have to copy
             return std::ranges::any_of(repeat.exchanges, [&](const rt::RepeatPlan::Exchange& each) {
                 return &plan_.kernels[static_cast<std::size_t>(each.kernel)] == &kernel;
             });

@@ -1,6 +1,8 @@
 // What the writers of the launcher's source share. Not for other rooms.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <string>
 #include <vector>
 
@@ -25,6 +27,14 @@ protected:
     std::string combine_function(int reduction) const {
         return "combine_" + plan_.reductions[reduction].name;
     }
+
+    // Of a repeat that a condition ends: its words on the device (rt::RepeatWord), the copies of the first of
+    // them in memory of the host, and when these are there.
+    static std::string words_member(int repeat) { return fmt::format("repeat{}_words", repeat); }
+    static std::string done_member(int repeat) { return fmt::format("repeat{}_done", repeat); }
+    static std::string copied_member(int repeat) { return fmt::format("repeat{}_copied", repeat); }
+    bool has_conditions() const;                       // some repeat is ended by one
+    bool is_found_by_iterations(int reduction) const;  // its value lies behind the blocks' values
 
     // Those of a step, then that which does several.
     std::vector<const rt::KernelPlan*> launched_kernels() const;
@@ -88,6 +98,14 @@ void write_resident_header(const LauncherModel& model, Writer& out);
 void write_resident_members(const LauncherModel& model, Writer& out);
 void write_resident_functions(const LauncherModel& model, Writer& out);
 void write_several_steps(const LauncherModel& model, Writer& out);
+
+// Repeats that a condition ends: members of the solver, what makes and releases them.
+void write_iterations_members(const LauncherModel& model, Writer& out);
+void write_iterations_allocation(const LauncherModel& model, Writer& out);
+void write_iterations_release(const LauncherModel& model, Writer& out);  // in destroy()
+
+// In advance(), for each step.
+void write_kernels_of_step(const LauncherModel& model, Writer& out);
 
 // The functions of the header, after all that they call.
 void write_launcher_calls(const LauncherModel& model, Writer& out);

@@ -30,6 +30,8 @@ std::vector<ExprId> all_roots(const Program& program) {
     for (const Statement& statement : program.statements)
         for (const ExprId root : roots_of(statement))
             roots.push_back(root);
+    for (const RepeatEnd& end : program.repeat_ends)
+        roots.push_back(end.until);
     return roots;
 }
 
@@ -100,6 +102,7 @@ struct Interpreter::State {
     std::map<std::string, double> reductions;  // of this step
     std::size_t next_reduction = 0;            // the ReductionId of the next Reduce
     std::int64_t steps_done = 0;
+    std::vector<RepeatCounts> iterations;                          // by Program::repeat_ends
     std::vector<std::optional<std::vector<double>>> given_tables;  // by table: the given columns' values
 
     State(const Program& source, const Extent& cells, Arithmetic how)
@@ -119,6 +122,7 @@ struct Interpreter::State {
             surroundings.coefs.push_back(coef.defaults);
         surroundings.tables.resize(program.tables.size());
         given_tables.resize(program.tables.size());
+        iterations.resize(program.repeat_ends.size());
         for (const Points& declared : program.points) {
             points.emplace_back();
             points.back().columns.resize(declared.columns.size());
@@ -365,6 +369,13 @@ struct Interpreter::State {
         }
     }
 
+    void count_iteration(const RepeatEnd& end, std::int64_t number, bool is_over, std::int64_t most) {
+        RepeatCounts& all = iterations[static_cast<std::size_t>(&end - program.repeat_ends.data())];
+        ++all.total;
+        all.most = std::max(all.most, number);
+        if (number == most && !is_over) ++all.unfinished;
+    }
+
     void advance() {
         ++steps_done;
         for (std::size_t i = 0; i < levels.size(); ++i) {
@@ -439,10 +450,15 @@ void Interpreter::step() {
     const std::vector<Statement>& statements = state_->program.statements;
     for (std::size_t i = 0; i < statements.size();) {
         const std::size_t past = end_of_repeat(state_->program, i);
+        const Repeat* const repeat = repeat_of(statements[i]);
+        const RepeatEnd* const end = repeat == nullptr ? nullptr : end_condition(state_->program, *repeat);
         const std::size_t reductions_before = state_->next_reduction;
-        for (std::int64_t time = 0; time < times_in_step(statements[i]); ++time) {
+        bool is_over = false;
+        for (std::int64_t time = 0; time < times_in_step(statements[i]) && !is_over; ++time) {
             state_->next_reduction = reductions_before;
             state_->run_once(i, past);
+            is_over = end != nullptr && state_->value_at(end->until, {}) != 0;
+            if (end != nullptr) state_->count_iteration(*end, time + 1, is_over, repeat->count);
         }
         i = past;
     }
@@ -464,6 +480,10 @@ void Interpreter::continue_from(std::int64_t steps, const std::map<std::string, 
 
 std::int64_t Interpreter::steps_done() const {
     return state_->steps_done;
+}
+
+const RepeatCounts& Interpreter::iterations(std::size_t repeat_end) const {
+    return state_->iterations.at(repeat_end);
 }
 
 double Interpreter::reduction(const std::string& name) const {

@@ -25,7 +25,8 @@
 //   sweeps      along their axis cell after cell, all statements of the sweep at each; reads of what it
 //   writes
 //               see what is there at that moment
-//   repeats     their statements, in order, as often as they say; reductions are those of the last time
+//   repeats     their statements, in order, as often as they say; reductions are those of the last time. A
+//               condition that ends one is evaluated after each iteration, in f64, from the latest reductions
 //   functions   the float functions of the C library for f32; engines agree within a bound
 #pragma once
 
@@ -48,6 +49,13 @@ enum class Arithmetic : std::uint8_t {
 struct PointWeight {
     std::array<std::int32_t, kMaxRank> cell{};
     double weight = 0;
+};
+
+// Of a repeat that a condition ends, over all steps so far.
+struct RepeatCounts {
+    std::int64_t total = 0;       // iterations
+    std::int64_t most = 0;        // in a step
+    std::int64_t unfinished = 0;  // steps that ended after the most iterations, without the condition
 };
 
 class Interpreter {
@@ -83,7 +91,8 @@ public:
     // Goes on after steps that others did: what their last one reduced to, by name. The rows of sampled
     // traces are set as those of others are.
     void continue_from(std::int64_t steps, const std::map<std::string, double>& reductions);
-    double reduction(const std::string& name) const;  // of the last step
+    double reduction(const std::string& name) const;               // of the last step
+    const RepeatCounts& iterations(std::size_t repeat_end) const;  // by Program::repeat_ends
 
 private:
     struct State;

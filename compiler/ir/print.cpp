@@ -86,6 +86,12 @@ public:
         for (const Statement& statement : program_.statements) {
             std::visit([&](const auto& alternative) { write_statement(alternative); }, statement);
         }
+        for (const RepeatEnd& end : program_.repeat_ends) {
+            write_shared(end.until);
+            put("repeat {} until ", end.repeat);
+            write(end.until, Precedence::select);
+            text_ += '\n';
+        }
         return std::move(text_);
     }
 
@@ -331,6 +337,8 @@ private:
             for (const ExprId root : roots_of(statement))
                 if (root.index < n) reached_[root.index] = true, ++uses_[root.index];
         }
+        for (const RepeatEnd& end : program_.repeat_ends)
+            if (end.until.index < n) reached_[end.until.index] = true, ++uses_[end.until.index];
         for (std::size_t i = n; i-- > 0;) {
             if (!reached_[i]) continue;
             for_each_operand(program_.exprs[i], [&](ExprId operand) {

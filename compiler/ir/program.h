@@ -16,6 +16,7 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/ir/ids.h"
 #include "compiler/support/rational.h"
 #include "compiler/support/source.h"
 #include "runtime/core/grid_rules.h"
@@ -42,20 +43,6 @@ constexpr bool is_integer(Scalar type) {
 // integers saturate.
 enum class Storage : std::uint8_t { boolean, u8, i32, i64, f16, bf16, f32, f64 };
 Storage natural_storage(Scalar type);  // that loses nothing
-
-// Handles into the vectors of a Program.
-template <class Tag>
-struct Id {
-    std::uint32_t index = 0;
-    friend auto operator<=>(const Id&, const Id&) = default;
-};
-using ExprId = Id<struct ExprTag>;
-using FieldId = Id<struct FieldTag>;
-using ParamId = Id<struct ParamTag>;
-using CoefId = Id<struct CoefTag>;
-using TableId = Id<struct TableTag>;
-using PointsId = Id<struct PointsTag>;
-using ReductionId = Id<struct ReductionTag>;  // the n-th Reduce of the statements
 
 // ---- expressions
 // -----------------------------------------------------------------------------------------------
@@ -334,6 +321,14 @@ struct Repeat {
     std::int64_t count = 1;
     friend bool operator==(const Repeat&, const Repeat&) = default;
 };
+// Ends a repeat in each step after the first iteration after which `until` holds; Repeat::count is then how
+// many are done at most.
+struct RepeatEnd {
+    int repeat = 0;    // its number
+    ExprId until;      // boolean and uniform; reads reductions of the repeat, those of the latest iteration
+    std::string text;  // of the condition, as the spec has it: for people
+    SourceRange where;
+};
 
 // A level may be written by several statements. The first gives every cell a value: where it says nothing
 // (outside its region, where its condition is false, in its margins) the old one, of t for a state, what it
@@ -407,6 +402,7 @@ struct Program {
     std::int64_t noise_seed = 0;
     std::vector<Expr> exprs;  // the arena: operands have smaller indices than their users
     std::vector<Statement> statements;
+    std::vector<RepeatEnd> repeat_ends;  // of repeats that a condition ends
 
     int rank() const { return static_cast<int>(axes.size()); }
     const Expr& operator[](ExprId id) const { return exprs[id.index]; }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
 
 namespace halo::ir {
@@ -72,6 +73,53 @@ std::int64_t times_in_step(const Statement& statement) {
 bool has_repeats(const Program& program) {
     return std::ranges::any_of(program.statements,
                                [](const Statement& each) { return repeat_of(each) != nullptr; });
+}
+
+const RepeatEnd* end_condition(const Program& program, const Repeat& repeat) {
+    const auto found = std::ranges::find(program.repeat_ends, repeat.number, &RepeatEnd::repeat);
+    return found == program.repeat_ends.end() ? nullptr : &*found;
+}
+
+std::vector<ReductionId> reductions_of(const Program& program, const RepeatEnd& end) {
+    std::vector<ReductionId> read;
+    for (const std::uint32_t e : reached_exprs(program, {end.until})) {
+        const auto* reference = std::get_if<ReductionRef>(&program.exprs[e].node);
+        if (reference != nullptr && std::ranges::find(read, reference->reduction) == read.end())
+            read.push_back(reference->reduction);
+    }
+    std::ranges::sort(read);
+    return read;
+}
+
+std::vector<ReductionId> own_reductions_of(const Program& program, const RepeatEnd& end) {
+    std::vector<ReductionId> own;
+    const std::vector<ReductionId> read = reductions_of(program, end);
+    ReductionId id;
+    for (const Statement& statement : program.statements) {
+        if (!std::holds_alternative<Reduce>(statement)) continue;
+        const Repeat* const repeat = repeat_of(statement);
+        const bool is_within = repeat != nullptr && repeat->number == end.repeat;
+        if (is_within && std::ranges::find(read, id) != read.end()) own.push_back(id);
+        ++id.index;
+    }
+    return own;
+}
+
+std::vector<std::string> own_reductions(const Program& program, const RepeatEnd& end) {
+    std::vector<std::string> all, names;
+    for (const Statement& statement : program.statements)
+        if (const auto* reduce = std::get_if<Reduce>(&statement)) all.push_back(reduce->name);
+    for (const ReductionId id : own_reductions_of(program, end))
+        names.push_back(all[id.index]);
+    return names;
+}
+
+std::int64_t most_iterations(const Program& program, const RepeatEnd& end) {
+    for (const Statement& statement : program.statements) {
+        const Repeat* const repeat = repeat_of(statement);
+        if (repeat != nullptr && repeat->number == end.repeat) return repeat->count;
+    }
+    return 0;
 }
 
 }  // namespace halo::ir

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "compiler/ir/program.h"
 
@@ -28,5 +30,15 @@ std::int64_t times_in_step(const Statement& statement);
 std::optional<FieldId> exchanged_with(const Program& program, std::size_t statement);
 
 bool has_repeats(const Program& program);
+
+// What ends the repeat before all its iterations are done; nullptr: nothing does.
+const RepeatEnd* end_condition(const Program& program, const Repeat& repeat);
+
+// The reductions that the condition reads; those of them that its repeat finds, and the names of these.
+std::vector<ReductionId> reductions_of(const Program& program, const RepeatEnd& end);
+std::vector<ReductionId> own_reductions_of(const Program& program, const RepeatEnd& end);
+std::vector<std::string> own_reductions(const Program& program, const RepeatEnd& end);
+// How many iterations a step does at most.
+std::int64_t most_iterations(const Program& program, const RepeatEnd& end);
 
 }  // namespace halo::ir

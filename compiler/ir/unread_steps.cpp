@@ -35,6 +35,7 @@ public:
     std::vector<bool> find() {
         find_lasting_fields();
         find_lasting_reductions();
+        find_reductions_of_conditions();
         // What a statement reads of its own step is written before it.
         for (std::size_t past = kept_.size(); past > 0;) {
             const std::size_t first = first_of_repeat(program_, past - 1);
@@ -148,6 +149,13 @@ private:
                     if (face.kind == BoundaryKind::fixed) last_of_step_before({face.value}, 0);
                     last_of_step_before(face.ghosts, 0);
                 }
+    }
+
+    // How many iterations are done must not depend on who reads the step.
+    void find_reductions_of_conditions() {
+        for (const RepeatEnd& end : program_.repeat_ends)
+            for (const ReductionId read : reductions_of(program_, end))
+                reductions_[statement_of_[read.index]] = true;
     }
 
     const Program& program_;

@@ -66,6 +66,7 @@ private:
     void check_condition(const std::optional<ExprId>& condition, const std::string& statement);
     void check_sweep(std::size_t first);
     void check_repeats();
+    void check_repeat_ends();
     void check_statement(const Assign& assign);
     void check_statement(const Reduce& reduce);
     void check_at_points(ExprId value, const std::string& what, const Inject* inject);

@@ -22,6 +22,7 @@ void Verifier::check_statements() {
         std::visit([&](const auto& alternative) { check_statement(alternative); }, program_.statements[i]);
     }
     check_repeats();
+    check_repeat_ends();
     for (std::size_t i = 0; i < program_.fields.size(); ++i) {
         const Field& field = program_.fields[i];
         if (!written_[i] && field.role != Role::input)
@@ -42,6 +43,20 @@ void Verifier::check_repeats() {
             if (own != nullptr && (own->count < 1 || *own != *repeat))
                 broken("a statement of repeat {} is done {} times", own->number, own->count);
         }
+    }
+}
+
+// A condition that ends a repeat is of one that there is, has one value, and reads what the repeat reduces.
+void Verifier::check_repeat_ends() {
+    for (const RepeatEnd& end : program_.repeat_ends) {
+        if (end.until.index >= program_.exprs.size()) {
+            broken("what ends repeat {} is no expression", end.repeat);
+            continue;
+        }
+        if (program_[end.until].type != Scalar::boolean || !uniform_[end.until.index])
+            broken("repeat {} ends by what is no condition", end.repeat);
+        if (own_reductions_of(program_, end).empty())
+            broken("repeat {} ends by what it does not change", end.repeat);
     }
 }
 

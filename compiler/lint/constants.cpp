@@ -26,6 +26,8 @@ std::vector<ExprId> all_roots(const ir::Program& program) {
         if (const auto* assign = std::get_if<ir::Assign>(&statement); assign && assign->condition)
             roots.push_back(*assign->condition);
     }
+    for (const ir::RepeatEnd& end : program.repeat_ends)
+        roots.push_back(end.until);
     return roots;
 }
 

@@ -13,6 +13,7 @@
 #include "compiler/lower/shared/halo_kernel.h"
 #include "compiler/lower/shared/plan.h"
 #include "compiler/lower/shared/points.h"
+#include "compiler/lower/shared/repeat_end.h"
 #include "compiler/lower/shared/strategy.h"
 #include "compiler/lower/shared/table_sums.h"
 #include "compiler/lower/stream/stream.h"
@@ -173,11 +174,13 @@ void add_stage(const StageView& full, const StageKernel& use, const schedule::Sc
     if (!stage.swept.empty() && planned.threads[stage.in_place->sweep->axis] != 1)
         throw UnsupportedError("a sweep has one thread for each line, and so one along its axis");
     Context context(stage, layout, has_table_sums(stage) ? table_roles() : std::vector<std::string>());
+    take_repeat_word(context);
     schedule::Schedule schedule = fitted(planned, stage);
     // Of a sum over a table these go through its rows together, which the rest has no use for.
     if (has_table_sums(full) && !has_table_sums(stage)) schedule.cells = {1, 1, 1};
     StrategyResult result = lower_stage(context, schedule, images);
     kernel::KernelFunction& function = result.function;
+    return_when_done(context, function);
     function.name = kernel_names.take(stage.name);
     function.comment = {
         level_words(context), schedule_words(stage, schedule),
@@ -408,6 +411,9 @@ Lowered lower_cuda(const ir::Program& program, const schedule::Plan& plan, const
         for (const Write& write : stage.writes)
             halo_kernels.append(write.level, steps_writing(unread[s], write.level), lowered.plan);
         repeats.end(stage, layout, lowered.plan);
+        const StageView* const next = s + 1 < views.stages.size() ? &views.stages[s + 1] : nullptr;
+        if (const ir::RepeatEnd* const end = repeats.ended(stage, next))
+            add_repeat_end(program, *end, layout, kernel_names, lowered.kernels, lowered.plan);
     }
     std::visit([&](const auto& grouping) { add_grouping(program, layout, grouping, kernel_names, lowered); },
                plan.grouping);

@@ -12,8 +12,8 @@
 namespace halo::passes {
 
 // Calls visit(ExprId&) for each place outside the arena that holds an expression: spacing and origin, values
-// of fixed faces, ghosts of formulas, computed columns of tables, values and conditions of statements. Works
-// on const programs, too.
+// of fixed faces, ghosts of formulas, computed columns of tables, values and conditions of statements, and
+// what ends repeats. Works on const programs, too.
 template <class Program, class Visit>
 void for_each_root(Program& program, Visit&& visit) {
     for (auto& axis : program.axes) {
@@ -35,6 +35,8 @@ void for_each_root(Program& program, Visit&& visit) {
     }
     for (auto& statement : program.statements)
         ir::visit_roots(statement, visit);
+    for (auto& end : program.repeat_ends)
+        visit(end.until);
 }
 
 std::vector<ir::ExprId> roots_of(const ir::Program& program);

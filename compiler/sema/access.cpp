@@ -100,8 +100,10 @@ Value Evaluator::read_iterate(FieldId id, Subscripts at, SourceRange where) {
                fmt::format("`{}` has a level of the step or of the iteration, not both", name));
         return Value();
     }
+    if (iterates_->unread.contains(id.index) && step == 1) return Value();
     if (!iterates_->written.contains(id.index)) {
-        if (iterates_->reported.insert(id.index).second)
+        if (!iterates_->misread.contains(fields_[id.index].symbol->name) &&
+            iterates_->reported.insert(id.index).second)
             report(DiagnosticKind::time_level, where,
                    fmt::format("`{0}` has no level `{1}`: nothing in this `repeat` writes `{0}[{1}+1]`", name,
                                level));

@@ -54,6 +54,7 @@ Evaluator::Evaluator(const syntax::File& file, const Symbols& symbols, Place pla
     : file_(file),
       symbols_(symbols),
       place_(place),
+      is_of_stencil_(place == Place::step),
       program_(program),
       sink_(sink),
       arithmetic_(program, compute_type, sink),
@@ -177,6 +178,13 @@ bool Evaluator::require_truth(const Value& value, SourceRange where) {
            fmt::format("this is {}; a condition is expected here", describe(value)))
         .note("compare it with something, as in `u > 0`");
     return false;
+}
+
+Value Evaluator::until(syntax::ExprId id) {
+    Scope scope(*this);
+    place_ = Place::until;
+    frame_ = locals_.size();
+    return condition(id);
 }
 
 Value Evaluator::setting(syntax::ExprId id, const std::string& what) {

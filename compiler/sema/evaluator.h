@@ -40,7 +40,7 @@ enum class Place : std::uint8_t {
               // settings
     ghost,    // of a boundary: varies from cell to cell and with time, reads no field
     init,     // of a run: varies from cell to cell, reads no field; axes are coordinates
-    until,    // of a run: params and reductions
+    until,    // of a run or a repeat: params and reductions
     column,   // computed, of a table: params and the columns before it
     row       // of a run: fills a table's column; params and `row`
 };
@@ -81,6 +81,8 @@ struct Iterates {
     std::set<std::uint32_t> written;             // fields that the block assigns at k+1
     std::map<std::uint32_t, ir::FieldId> next;   // by field: what holds its value at k+1, from there on
     mutable std::set<std::uint32_t> reported{};  // fields that have no such level, of which it was said
+    std::set<std::string_view> misread{};        // names of which the block assigns a level that there is not
+    std::set<std::uint32_t> unread{};            // of `written`: the value had a mistake
 };
 
 // A field, or a part of one, as it is named: `v`, `v.x`, `f.i[x-1]`, `v[t+1].y`.
@@ -106,6 +108,8 @@ public:
     Value number(syntax::ExprId id);     // refuses truth values, vectors and complex numbers
     Value quantity(syntax::ExprId id);   // refuses truth values
     Value condition(syntax::ExprId id);  // refuses numbers
+    // What ends a run, or a repeat of the stencil: compares reductions, params and consts.
+    Value until(syntax::ExprId id);
     // One value per launch. `what` names it in messages: "the spacing of `x`".
     Value setting(syntax::ExprId id, const std::string& what);
     // A number at the cell past a face that a boundary is for.
@@ -426,6 +430,7 @@ private:
     const syntax::File& file_;
     const Symbols& symbols_;
     Place place_;
+    bool is_of_stencil_;  // of its statements, whatever is read at the moment
     ir::Program& program_;
     DiagnosticSink& sink_;
     Arithmetic arithmetic_;

@@ -179,11 +179,11 @@ Value Evaluator::symbol_use(const Symbol& symbol, SourceRange where) {
         case Symbol::Kind::reduction:
             break;
     }
-    if (place_ == Place::until) {
+    if (place_ == Place::until && !is_of_stencil_) {
         const ir::ParamId id{static_cast<std::uint32_t>(symbols_.count(Symbol::Kind::param) + symbol.index)};
         return arithmetic_.leaf(ir::Scalar::f64, ir::ParamRef{id}, true, where);
     }
-    if (place_ == Place::step) return reduction(symbol, where);
+    if (place_ == Place::step || place_ == Place::until) return reduction(symbol, where);
     report(DiagnosticKind::misused_name, where,
            fmt::format("`{}` is a reduction: it has a new value in each step", symbol.name))
         .note("statements of the stencil and `until` of a run can use it");

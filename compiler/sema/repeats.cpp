@@ -52,6 +52,21 @@ void StencilAnalyzer::note_repeated(syntax::GuardId id, Target& target,
         repeated.iterates.written.insert(first + i);
 }
 
+void StencilAnalyzer::note_misread(syntax::GuardId id, syntax::ExprId target) {
+    const syntax::Expr* base = &file_[target];
+    for (;;) {
+        if (const auto* index = std::get_if<syntax::Index>(&base->node)) {
+            base = &file_[index->base];
+        } else if (const auto* member = std::get_if<syntax::Member>(&base->node)) {
+            base = &file_[member->base];
+        } else {
+            break;
+        }
+    }
+    if (const auto* name = std::get_if<syntax::NameUse>(&base->node))
+        repeats_[id.index].iterates.misread.insert(name->name);
+}
+
 // A field that is written at no other level goes on from step to step.
 void StencilAnalyzer::claim_iterates() {
     for (std::size_t i = 0; i < steps_of_targets_.size(); ++i) {
@@ -236,7 +251,44 @@ void StencilAnalyzer::end_repeat(syntax::GuardId id) {
             ++past_reduction;
         }
     }
-    if (past_reduction == first_reduction) return;
+    if (file_[id].repeat->until) end_by_condition(id, first_reduction, past_reduction);
+    refuse_own_reductions(repeated, first_reduction, past_reduction);
+}
+
+void StencilAnalyzer::end_by_condition(syntax::GuardId id, std::uint32_t first_reduction,
+                                       std::uint32_t past_reduction) {
+    const syntax::RepeatCount& written = *file_[id].repeat;
+    const SourceRange where = evaluator_.where(*written.until);
+    const Value condition = evaluator_.until(*written.until);
+    if (condition.is_poison()) {
+        has_poison_ = true;
+        return;
+    }
+    ir::RepeatEnd end;
+    end.repeat = repeats_.at(id.index).number;
+    end.until = evaluator_.arithmetic().as(condition, ir::Scalar::boolean, where);
+    end.text = written.until_text;
+    end.where = where;
+    const std::vector<ir::ReductionId> read = ir::reductions_of(program_, end);
+    const bool may_change = std::ranges::any_of(read, [&](ir::ReductionId each) {
+        return each.index >= first_reduction && each.index < past_reduction;
+    });
+    if (may_change) {
+        program_.repeat_ends.push_back(std::move(end));
+        return;
+    }
+    has_poison_ = true;
+    sink_
+        .report(DiagnosticKind::fixed_condition, where,
+                "nothing in this `repeat` changes what its condition reads")
+        .note(
+            "a `reduce` among its statements shows how far an iteration came: "
+            "`reduce change = max(abs(p[k+1] - p[k]))`");
+}
+
+// A statement would read what the iteration before has reduced.
+void StencilAnalyzer::refuse_own_reductions(const Repeated& repeated, std::uint32_t first_reduction,
+                                            std::uint32_t past_reduction) {
     for (std::size_t i = repeated.first_statement; i < program_.statements.size(); ++i) {
         for (const std::uint32_t e : ir::reached_exprs(program_, ir::roots_of(program_.statements[i]))) {
             const auto* read = std::get_if<ir::ReductionRef>(&program_.exprs[e].node);

@@ -78,7 +78,7 @@ void RunAnalyzer::read(const syntax::StepsStatement& steps) {
         param.where = symbol.where;
         until.host.params.push_back(std::move(param));
     }
-    const Value condition = evaluator.condition(*steps.until);
+    const Value condition = evaluator.until(*steps.until);
     if (condition.is_poison()) return;
     until.condition = evaluator.arithmetic().as(condition, ir::Scalar::boolean, until.where);
     result_.until = std::move(until);

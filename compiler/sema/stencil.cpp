@@ -135,6 +135,7 @@ void StencilAnalyzer::find_target(const syntax::Assignment& assignment) {
     if (const auto sweep = sweep_around(assignment.guards); sweep && target)
         note_swept(*sweep, *target, where);
     if (repeat && target) note_repeated(*repeat, *target, assignment);
+    if (repeat && !target) note_misread(*repeat, assignment.target);
     steps_of_targets_.push_back(&assignment);
     targets_.push_back(std::move(target));
 }
@@ -267,6 +268,8 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
     if (!target) return;
     bool again = false;
     const Reference& reference = target->reference;
+    for (std::uint32_t i = 0; target->is_iterate && value.is_poison() && i < reference.shape->leaves(); ++i)
+        repeats_.at(repeat_around(assignment.guards)->index).iterates.unread.insert(reference.first + i);
     for (std::uint32_t i = 0; i < reference.shape->leaves(); ++i)  // iterates are written before
         again = std::exchange(evaluator_.fields()[reference.first + i].written, true) || again;
     if (sweep) again = !sweeps_.at(sweep->index).fresh.contains(reference.first);

@@ -136,6 +136,8 @@ private:
     std::optional<syntax::GuardId> repeat_of_statement(const syntax::StencilStatement& statement) const;
     void see_levels_of(std::optional<syntax::GuardId> repeat);
     void note_repeated(syntax::GuardId id, Target& target, const syntax::Assignment& assignment);
+    // Of an assignment whose target had its message.
+    void note_misread(syntax::GuardId id, syntax::ExprId target);
     void claim_iterates();
     // Of the statement that is read next.
     void enter_repeat(std::optional<syntax::GuardId> repeat);
@@ -151,6 +153,10 @@ private:
     // A field and what holds its next level may exchange their arrays.
     void widen_halos_of_iterates();
     void end_repeat(syntax::GuardId id);
+    // `until` of the repeat, whose own reductions these are.
+    void end_by_condition(syntax::GuardId id, std::uint32_t first_reduction, std::uint32_t past_reduction);
+    void refuse_own_reductions(const Repeated& repeated, std::uint32_t first_reduction,
+                               std::uint32_t past_reduction);
 
     void read_let(const syntax::LetDecl& let);
 

@@ -384,18 +384,46 @@ GuardId Parser::guard(bool is_block) {
 
 RepeatCount Parser::repeat_count() {
     RepeatCount result;
-    if (is(TokenKind::identifier) && ahead(1).kind == TokenKind::identifier && text(ahead(1)) == "to") {
+    const auto is_name_before = [&](std::string_view word) {
+        return is(TokenKind::identifier) && ahead(1).kind == TokenKind::identifier && text(ahead(1)) == word;
+    };
+    if (is_name_before("to") || is_name_before("until"))
         result.level = name("the name of the iteration, as in `repeat k to 20 { … }`");
-        accept_word("to");
+    if (is_word("until") && ahead(1).kind != TokenKind::left_brace) {
+        advance();
+        const std::size_t first = at_;
+        result.until = condition();
+        for (std::size_t i = first; i < at_; ++i)
+            result.until_text +=
+                (i > first && tokens_[i].space_before ? " " : "") + std::string(text(tokens_[i]));
+        at_most(result);
+        return result;
     }
-    if (!is_word("until")) result.count = expression();
+    if (result.level) expect_word("to", "and the number of iterations, as in `repeat k to 20 { … }`");
+    result.count = expression();
     if (is_word("until") && !failing_) {
-        fail(DiagnosticKind::not_built_yet, peek().where,
-             "a `repeat` that ends when a condition holds is not built yet: it is done a fixed number of "
-             "times")
-            .note("write `repeat 20 { … }`; a `reduce` in it shows how far the last iteration came");
+        fail(DiagnosticKind::unexpected_token, peek().where,
+             "a `repeat` has a number of iterations, or a condition and the most of them")
+            .note("write `repeat until change < 1e-6, at most 20 { … }`");
     }
     return result;
+}
+
+void Parser::at_most(RepeatCount& result) {
+    if (failing_) return;
+    if (!is(TokenKind::comma) || text(ahead(1)) != "at" || text(ahead(2)) != "most") {
+        fail(DiagnosticKind::unexpected_token, peek().where,
+             "a `repeat until …` says how many iterations it makes at most")
+            .note(
+                "as in `repeat until change < 1e-6, at most 500 { … }`: if the condition never holds, it "
+                "ends "
+                "there");
+        return;
+    }
+    advance();
+    advance();
+    advance();
+    result.count = expression();
 }
 
 RegionEntry Parser::region_entry() {

@@ -174,6 +174,7 @@ private:
     bool guarded(Stencil& result);
     bool in_sweep() const;
     RepeatCount repeat_count();
+    void at_most(RepeatCount& result);  // `, at most 500`
     GuardId guard(bool is_block);
     RegionEntry region_entry();
     void properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,

@@ -269,10 +269,12 @@ struct SweepOrder {
     Name axis;
     bool upwards = true;
 };
-// How often they are done: `repeat 20`, `repeat k to 20`.
+// How often they are done: `repeat 20`, `repeat k to 20`, `repeat k until change < 1e-6, at most 20`.
 struct RepeatCount {
     std::optional<Name> level;
-    ExprId count;
+    ExprId count;                 // with a condition, the most
+    std::optional<ExprId> until;  // tested after each iteration
+    std::string until_text;       // as it is written
 };
 struct Guard {
     std::vector<RegionEntry> region;

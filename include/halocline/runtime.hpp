@@ -176,6 +176,15 @@ private:
     std::shared_ptr<detail::ProgramSource> source_;
 };
 
+// Of a repeat that a condition ends: `repeat until change < 1e-6, at most 500 { … }`.
+struct Iterations {
+    std::string condition;             // as it is written
+    std::int64_t at_most = 0;          // of a step
+    std::int64_t total = 0;            // of all steps
+    std::int64_t most_in_step = 0;
+    std::int64_t steps_without_it = 0;  // that ended after `at_most` iterations, without the condition
+};
+
 // What steps may go on until: a comparison of reductions and params, as in a `run` block. Made by condition()
 // of halocline.hpp, for simulations of that program.
 class Condition {
@@ -328,6 +337,8 @@ public:
     Stepped step_until(const Condition& condition, std::int64_t at_most, std::int64_t every = 1);
     void wait();                                  // for this simulation's devices
     double reduce(const std::string& reduction);  // of the last step; waits
+    // What this simulation has done of the repeats that a condition ends, in their order; waits.
+    std::vector<Iterations> iterations();
 
     const std::shared_ptr<detail::SimulationState>& state() const noexcept { return state_; }
 

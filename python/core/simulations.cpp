@@ -70,6 +70,14 @@ void bind_values(nb::class_<OwnedSimulation>& simulation) {
              [](const OwnedSimulation& self, const std::string& reduction) {
                  return working(self, [&](Simulation& s) { return s.reduce(reduction); });
              })
+        .def("iterations",
+             [](const OwnedSimulation& self) {
+                 nb::list all;
+                 for (const Iterations& each : working(self, [](Simulation& s) { return s.iterations(); }))
+                     all.append(nb::make_tuple(each.condition, each.at_most, each.total, each.most_in_step,
+                                               each.steps_without_it));
+                 return all;
+             })
         .def("set_weights",
              [](const OwnedSimulation& self, const std::string& name, std::uintptr_t address,
                 std::int64_t count) {

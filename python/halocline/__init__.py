@@ -24,7 +24,7 @@ from ._mappings import Params, Reductions
 from ._notebook import Watch
 from ._picture import Picture, picture
 from ._program import Program, compile, load
-from ._simulation import Simulation, Until
+from ._simulation import Iterations, Simulation, Until
 from .authoring import *  # noqa: F403
 from .authoring import __all__ as _authoring
 
@@ -35,6 +35,7 @@ __all__ = [
     "Doctor",
     "Explanation",
     "Finding",
+    "Iterations",
     "Params",
     "Picture",
     "Program",

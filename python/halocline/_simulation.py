@@ -20,7 +20,7 @@ from ._progress import Progress
 if TYPE_CHECKING:
     from ._program import Program
 
-__all__ = ["Simulation", "Until"]
+__all__ = ["Iterations", "Simulation", "Until"]
 
 
 class Until(NamedTuple):
@@ -30,6 +30,20 @@ class Until(NamedTuple):
     """That were done."""
     holds: bool
     """Whether the condition holds now."""
+
+
+class Iterations(NamedTuple):
+    """Of a repeat that a condition ends, in all steps of a simulation."""
+
+    condition: str
+    """As it is written."""
+    at_most: int
+    """Iterations that a step does."""
+    total: int
+    """Iterations that were done."""
+    most_in_step: int
+    steps_without_it: int
+    """That ended after `at_most` iterations, without the condition."""
 
 
 class Simulation(Given, Exports):
@@ -84,6 +98,11 @@ class Simulation(Given, Exports):
     @property
     def reductions(self) -> Reductions:
         return Reductions(self)
+
+    @property
+    def iterations(self) -> tuple[Iterations, ...]:
+        """Of the repeats that a condition ends, in their order: how many iterations the steps took. Waits."""
+        return tuple(Iterations(*each) for each in self._open()._core.iterations())
 
     @property
     def devices(self) -> tuple[Device, ...]:

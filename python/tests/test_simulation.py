@@ -348,3 +348,19 @@ def test_the_bits_are_those_of_the_command(tmp_path, heat, start):
     sim.u = start
     sim.run(123)
     assert np.array_equal(np.load(tmp_path / "end.npy"), sim.read("u"))
+
+
+def test_iterations_that_a_condition_ends_are_counted():
+    program = hl.compile(
+        "stencil s(x) {\n    param tol = 0\n    field u: f64 { boundary fixed 0 }\n"
+        "    repeat k until change < tol, at most 4 {\n        u[k+1] = u[k, x-1] / 2\n"
+        "        reduce change = max(abs(u[k+1] - u[k]))\n    }\n}\n"
+    )
+    sim = program.simulate(grid=8, device="cpu")
+    sim.u = 8
+    sim.run(2)
+    assert sim.iterations == (hl.Iterations("change < tol", at_most=4, total=8, most_in_step=4, steps_without_it=2),)
+    sim.tol = 100
+    sim.run(1)
+    assert sim.iterations[0][2:] == (9, 4, 2)
+    assert hl.compile("stencil s(x) { field u: f64; u[t+1] = u }").simulate(grid=8, device="cpu").iterations == ()

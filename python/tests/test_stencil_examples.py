@@ -88,6 +88,24 @@ def cavity3d(x, y, z):
 
 
 @hl.stencil
+def eikonal2d(x, z):
+    h, top, gain = hl.param(10), hl.param(1500), hl.param(1.2)
+    shot, tol = hl.param(400), hl.param(1e-9)
+    hl.spacing(x=h, z=h)
+    T = hl.field("f64", boundary=hl.clamp)
+    s = hl.let(h / (top + gain * hl.pos(z)))
+    T[...] = hl.where((abs(hl.pos(x) - shot) < h / 2) & (hl.idx(z) == 0), 0, 1e6)
+    change = hl.reduction()
+    with hl.repeat(until=change < tol, at_most=2000) as k:
+        a = hl.let(hl.min(T[k, x - 1], T[k, x + 1]))
+        b = hl.let(hl.min(T[k, z - 1], T[k, z + 1]))
+        apart = hl.let(abs(a - b))
+        slanted = hl.let((a + b + hl.sqrt(hl.max(2 * s**2 - apart**2, 0))) / 2)
+        T[k + 1] = hl.min(T[k], hl.where(apart < s, slanted, hl.min(a, b) + s))
+        hl.reduce(change=hl.max(T[k] - T[k + 1]))
+
+
+@hl.stencil
 def wave2d(x, y):
     c, dt = hl.param(1), hl.param(0.5)
     hl.spacing(x=1, y=1)
@@ -260,6 +278,7 @@ def acoustic2d(x, y):
         heat3d,
         heat2d_adi,
         cavity3d,
+        eikonal2d,
         wave2d,
         cahn_hilliard,
         cahn_hilliard_rk4,

@@ -258,5 +258,8 @@ void Simulation::wait() {
 double Simulation::reduce(const std::string& reduction) {
     return in_turn(state_, [&](SimulationState& s) { return s.reduce(reduction); });
 }
+std::vector<Iterations> Simulation::iterations() {
+    return in_turn(state_, [&](SimulationState& s) { return s.iterations(); });
+}
 
 }  // namespace halocline

@@ -73,6 +73,15 @@ public:
     virtual ~Recording() = default;
 };
 
+// Copies a few bytes of the device's memory as they are after all work submitted before begin(). wait() waits
+// for that, and not for work submitted since. One copy at a time.
+class EarlyCopy {
+public:
+    virtual ~EarlyCopy() = default;
+    virtual void begin(const void* address) = 0;
+    virtual const void* wait() = 0;  // the bytes, until the next begin()
+};
+
 class Device {
 public:
     virtual ~Device() = default;
@@ -91,6 +100,7 @@ public:
                                 std::int64_t bytes) = 0;  // host is free to reuse
     virtual void copy_to_host(void* host, const void* address, std::int64_t bytes) = 0;
     virtual void copy_on_device(void* destination, const void* source, std::int64_t bytes) = 0;
+    virtual std::unique_ptr<EarlyCopy> make_early_copy(std::int64_t bytes);  // of so many bytes
 
     // The cells of an array (its address is that of its first element) from and to a dense host array of the
     // same element type, x fastest, without halo.

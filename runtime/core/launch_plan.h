@@ -198,18 +198,20 @@ struct Argument {
         slice,          // int64: elements from one plane (z) to the next
         partials,       // double*: one partial result per block of reduction `index`
         step_partials,  // the same of a time block, for each of its steps: [step][block]
-        coefs,     // const pointer to coefficient `index` (CPU only; on a GPU it is a __constant__ symbol)
-        table,     // pointer to table `index`
-        rows,      // int32: rows of table `index`
-        points,    // pointer to array `part` of points `index` (points.h)
-        count,     // int32: number `part` of points `index` (points.h)
-        exchange,  // of exchange `index` of a resident block: part 0 int64*, the first half's words; part 1
-                   // int64, how many they are
-        steps,     // int32: steps that this launch of a resident block does
-        sent,      // int32: steps that its launches have done since the exchanges were cleared
-        planes,    // int32: of the launch of a block of a piece: `part` is a PlanesPart
-        neighbour  // as `field`, of the piece beside this one along the last axis, below it (part 0) or
-                   // above (1): a plane that it has as a ghost is where this piece has the plane
+        coefs,       // const pointer to coefficient `index` (CPU only; on a GPU it is a __constant__ symbol)
+        table,       // pointer to table `index`
+        rows,        // int32: rows of table `index`
+        points,      // pointer to array `part` of points `index` (points.h)
+        count,       // int32: number `part` of points `index` (points.h)
+        exchange,    // of exchange `index` of a resident block: part 0 int64*, the first half's words; part 1
+                     // int64, how many they are
+        steps,       // int32: steps that this launch of a resident block does
+        sent,        // int32: steps that its launches have done since the exchanges were cleared
+        iterations,  // int64*: the words of repeat `index` (RepeatWord), from word `part` on
+        partial_count,  // int32: partial results of reduction `index`
+        planes,         // int32: of the launch of a block of a piece: `part` is a PlanesPart
+        neighbour       // as `field`, of the piece beside this one along the last axis, below it (part 0) or
+                        // above (1): a plane that it has as a ghost is where this piece has the plane
     };
     Kind kind = Kind::field;
     int field = 0;  // index into LaunchPlan::fields
@@ -314,6 +316,28 @@ struct RepeatPlan {
         int other = 0;
     };
     std::vector<Exchange> exchanges;
+    // It ends after the first iteration after which `condition` holds.
+    struct Until {
+        HostScalar condition;         // reads reductions, the repeat's own as of the latest iteration
+        std::string text;             // of the condition, for people
+        std::vector<int> reductions;  // of the repeat, that it reads
+        // One block that finds these reductions' values and the condition on the device after each iteration,
+        // and tells the kernels of iterations that were launched ahead to do nothing; the last of the repeat.
+        // -1: the host does, after each iteration.
+        int kernel = -1;
+    };
+    std::optional<Until> until{};
+};
+// What the device keeps of a repeat with such a kernel, int64 each. The first three are 0 when a step's first
+// iteration begins.
+enum class RepeatWord : std::uint8_t {
+    done,        // not 0: the kernels of the repeat do nothing
+    even,        // not 0: no copy is due in place of an exchange, as the number of iterations is even
+    iterations,  // of this step
+    total,       // iterations of all steps
+    most,        // in a step
+    unfinished,  // steps that ended after `count` iterations, without the condition
+    words
 };
 
 struct ReductionPlan {  // the blocks' partials of `kernel`, combined in block order

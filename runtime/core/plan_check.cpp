@@ -90,7 +90,16 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
             case Argument::Kind::neighbour:
                 check_level(plan, kernel, argument.field, argument.time, true);
                 break;
+            case Argument::Kind::iterations: {
+                const bool is_known = in_range(argument.index, plan.repeats) &&
+                                      plan.repeats[argument.index].until &&
+                                      plan.repeats[argument.index].until->kernel >= 0;
+                require(is_known && argument.part >= 0 && argument.part < static_cast<int>(RepeatWord::words),
+                        "kernel '{}' takes word {} of repeat {}", kernel.name, argument.part, argument.index);
+                break;
+            }
             case Argument::Kind::partials:
+            case Argument::Kind::partial_count:
                 require(in_range(argument.index, plan.reductions), "kernel '{}' takes reduction {}",
                         kernel.name, argument.index);
                 break;
@@ -262,6 +271,22 @@ void check_table(const TablePlan& table) {
             table.rows_multiple);
 }
 
+void check_until(const LaunchPlan& plan, const RepeatPlan& repeat) {
+    check_scalar(plan, repeat.until->condition);
+    require(!repeat.until->reductions.empty(), "a repeat ends by what it does not change");
+    for (const int reduction : repeat.until->reductions) {
+        require(in_range(reduction, plan.reductions), "a repeat ends by reduction {}", reduction);
+        const int kernel = plan.reductions[reduction].kernel;
+        require(kernel >= repeat.first && kernel < repeat.past,
+                "a repeat ends by '{}', which it does not find", plan.reductions[reduction].name);
+    }
+    const int kernel = repeat.until->kernel;
+    if (kernel == -1) return;
+    require(kernel == repeat.past - 1 && plan.kernels[kernel].blocks == 1 &&
+                plan.kernels[kernel].steps == Steps::all,
+            "a repeat ends by kernel {}", kernel);
+}
+
 }  // namespace
 
 int latest_time(const FieldPlan& field) {
@@ -333,6 +358,7 @@ void check_plan(const LaunchPlan& plan) {
                         plan.fields[exchange.other].role == Role::intermediate &&
                         exchange.time == latest_time(plan.fields[exchange.field]),
                     "kernel {} exchanges fields {} and {}", exchange.kernel, exchange.field, exchange.other);
+        if (repeat.until) check_until(plan, repeat);
         past_repeat = repeat.past;
     }
     require(plan.repeats.empty() || !plan.time_block, "kernels for several steps stand beside a repeat");

@@ -86,11 +86,13 @@ Json argument_json(const Argument& argument) {
         case Argument::Kind::coefs:
         case Argument::Kind::table:
         case Argument::Kind::rows:
+        case Argument::Kind::partial_count:
             json["index"] = argument.index;
             break;
         case Argument::Kind::points:
         case Argument::Kind::count:
         case Argument::Kind::exchange:
+        case Argument::Kind::iterations:
             json["index"] = argument.index;
             json["part"] = argument.part;
             break;
@@ -134,11 +136,13 @@ Argument argument_from(const Json& json) {
         case Argument::Kind::coefs:
         case Argument::Kind::table:
         case Argument::Kind::rows:
+        case Argument::Kind::partial_count:
             argument.index = json.at("index");
             break;
         case Argument::Kind::points:
         case Argument::Kind::count:
         case Argument::Kind::exchange:
+        case Argument::Kind::iterations:
             argument.index = json.at("index");
             argument.part = json.at("part");
             break;
@@ -380,6 +384,11 @@ Json repeat_json(const RepeatPlan& repeat) {
             return Json::object(
                 {{"kernel", each.kernel}, {"field", each.field}, {"time", each.time}, {"other", each.other}});
         });
+    if (repeat.until)
+        json["until"] = Json::object({{"condition", scalar_json(repeat.until->condition)},
+                                      {"text", repeat.until->text},
+                                      {"reductions", repeat.until->reductions},
+                                      {"kernel", repeat.until->kernel}});
     return json;
 }
 RepeatPlan repeat_from(const Json& json) {
@@ -389,6 +398,11 @@ RepeatPlan repeat_from(const Json& json) {
             return RepeatPlan::Exchange{each.at("kernel"), each.at("field"), each.at("time"),
                                         each.at("other")};
         });
+    if (json.contains("until")) {
+        const Json& until = json.at("until");
+        repeat.until = RepeatPlan::Until{scalar_from(until.at("condition")), until.at("text"),
+                                         until.at("reductions").get<std::vector<int>>(), until.at("kernel")};
+    }
     return repeat;
 }
 

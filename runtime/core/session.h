@@ -92,6 +92,16 @@ struct GhostPlanes {
     std::int64_t shift = 0;           // from the place of such a plane here to its place there
 };
 
+// How often a repeat that a condition ends has been done (RepeatPlan::Until).
+struct RepeatCounts {
+    std::string condition;                // as it is written
+    std::int64_t at_most = 0;             // iterations of a step
+    std::int64_t total = 0;               // iterations of all steps
+    std::int64_t most = 0;                // in a step
+    std::int64_t unfinished = 0;          // steps that ended without the condition
+    std::vector<std::string> reductions;  // of the repeat, that the condition reads
+};
+
 // The state of SessionOptions::time_block_code.
 struct AsyncBlock {
     enum class State : std::uint8_t {
@@ -217,6 +227,9 @@ public:
     // What a reduction comes to where a step reads it, in place of what this session's parts do: for sessions
     // that have parts of one grid. Called within step(), by its thread.
     void combine_with(std::function<double(const std::string& name)> combine);
+    // Of the repeats that a condition ends, in order: what this session has done of them. Waits for the
+    // device.
+    std::vector<RepeatCounts> repeat_counts() const;
     bool reads_reductions() const;  // whether a step does
 
     // Of pieces of a grid that is cut along its last axis, one by one: how the plan's time block

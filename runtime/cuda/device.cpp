@@ -66,6 +66,10 @@ public:
     void copy_to_device(void* address, const void* host, std::int64_t bytes) override;
     void copy_to_host(void* host, const void* address, std::int64_t bytes) override;
     void copy_on_device(void* destination, const void* source, std::int64_t bytes) override;
+    std::unique_ptr<EarlyCopy> make_early_copy(std::int64_t bytes) override {
+        enter();
+        return std::make_unique<PinnedCopy>(driver_, here_, bytes);
+    }
     void upload_cells(void* array, const Geometry& geometry, ElementType type, const void* dense) override;
     void download_cells(void* dense, const void* array, const Geometry& geometry, ElementType type) override;
 

@@ -202,4 +202,42 @@ private:
     std::array<Stream, 3> streams_{};  // by kind; the one in use is `stream`
 };
 
+// Into memory of the host that the GPU writes to by itself.
+class PinnedCopy final : public EarlyCopy {
+public:
+    PinnedCopy(const Driver& driver, const ContextAndStream& here, std::int64_t bytes)
+        : driver_(driver), here_(here), bytes_(static_cast<std::size_t>(bytes)), done_(driver, here.context) {
+        const BesideRecordings beside(driver_);
+        driver_.check(driver_.MemAllocHost(&host_, bytes_), "reserving memory of the host");
+    }
+    ~PinnedCopy() override {
+        driver_.CtxSetCurrent(here_.context);
+        const BesideRecordings beside(driver_);
+        if (is_begun_) driver_.EventSynchronize(done_.get());
+        driver_.MemFreeHost(host_);
+    }
+    PinnedCopy(const PinnedCopy&) = delete;
+    PinnedCopy& operator=(const PinnedCopy&) = delete;
+    void begin(const void* address) override {
+        driver_.check(driver_.CtxSetCurrent(here_.context), "choosing the GPU");
+        driver_.check(driver_.MemcpyDtoHAsync(host_, to_address(address), bytes_, here_.stream),
+                      "copying from the GPU");
+        done_.record(here_.stream);
+        is_begun_ = true;
+    }
+    const void* wait() override {
+        const BesideRecordings beside(driver_);
+        driver_.check(driver_.EventSynchronize(done_.get()), "waiting for iterations");
+        return host_;
+    }
+
+private:
+    const Driver& driver_;
+    const ContextAndStream& here_;
+    std::size_t bytes_;
+    StreamEvent done_;
+    void* host_ = nullptr;
+    bool is_begun_ = false;
+};
+
 }  // namespace halo::rt::cuda

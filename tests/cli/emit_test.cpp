@@ -93,6 +93,34 @@ TEST_CASE("explain names the schedule, the reason and the bound") {
     CHECK(tile.out.find("padding") != std::string::npos);
 }
 
+TEST_CASE("explain says what ends a repeat, and which kernel is of which stage") {
+    Folder folder;
+    folder.write("p.halo", R"(stencil s(x) {
+    field u, v: f64 { boundary fixed 0 }
+    repeat k until change < 1, at most 50 {
+        u[k+1] = (u[k, x-1] + u[k, x+1]) / 2
+        reduce change = max(abs(u[k+1] - u[k]))
+    }
+    v[t+1] = v[x+1] + u[t+1, x-1]
+}
+)");
+    const Outcome outcome = folder.haloc({"explain", "p.halo", "--grid", "1000"});
+    CHECK(outcome.code == 0);
+    CHECK(contains(outcome.out, "stage 2 of 4, done 50 times in a step at most, until change < 1\n"));
+    CHECK(contains(outcome.out, "stage 3 of 4, in whose place two arrays are exchanged\n"));
+    const std::string last = outcome.out.substr(outcome.out.find("stage 4 of 4"));
+    CHECK(contains(last, "kernel      s_v\n"));
+    CHECK(contains(last, "a step with the most iterations: "));
+    CHECK(folder.haloc({"emit", "p.halo", "--style", "kernel-only", "-o", "p.cu"}).code == 0);
+    const std::string rule = folder.read("p.cu");
+    CHECK(contains(rule,
+                   "// s_u_next to s_until_change: in this order, again and again until change < 1, 50 times "
+                   "at most.\n"));
+    CHECK(
+        contains(rule, "// over: 6 words (long long) of what repeats until change < 1; the first 3 are 0 "));
+    CHECK_FALSE(contains(rule, "// pitch: "));
+}
+
 TEST_CASE("explain says what cells share with their neighbours") {
     Folder folder;
     folder.write("blur.halo", R"(

@@ -483,3 +483,18 @@ TEST_CASE("a picture has the colours of its range") {
     CHECK_FALSE(are_equal(picture("7 + x/10", ""), picture("8 - x/10", "")));
     CHECK_FALSE(are_equal(picture("7 + x/10", ""), picture("7 + x/10", "flip x")));
 }
+
+TEST_CASE("a run says how many iterations its conditions took") {
+    Folder folder;
+    folder.write("p.halo",
+                 "stencil s(x) {\n param tol = 1\n field u: f64 { boundary fixed 0 }\n"
+                 " repeat k until change < tol, at most 3 {\n u[k+1] = u[k, x-1] / 2\n"
+                 " reduce change = max(abs(u[k+1] - u[k]))\n }\n}\nrun s { grid 8; steps 2; init u = 8 }\n");
+    const auto said = [&](const std::string& tol) {
+        return folder.haloc({"run", "--device", "interpreter", "p.halo", "--set", tol}).out;
+    };
+    CHECK(contains(said("tol=100"), "until change < tol: 2 iterations, 1 in a step at most\n"));
+    CHECK(contains(said("tol=0"),
+                   "until change < tol: 6 iterations, 3 in a step at most\n"
+                   "  2 of 2 steps ended after 3 iterations without it; in the last step change = "));
+}

@@ -242,6 +242,14 @@ int cuMemFree_v2(Address address) {
     std::free(start);
     return kSuccess;
 }
+int cuMemAllocHost_v2(void** address, std::size_t bytes) {
+    *address = std::malloc(bytes);
+    return ++state.live_allocations, kSuccess;
+}
+int cuMemFreeHost(void* address) {
+    std::free(address);
+    return --state.live_allocations, kSuccess;
+}
 int cuMemcpyHtoDAsync_v2(Address destination, const void* source, std::size_t bytes, Stream) {
     ENTER(cuMemcpyHtoDAsync_v2);
     if (capturing) return kCapturing;

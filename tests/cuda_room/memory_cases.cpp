@@ -270,6 +270,28 @@ TEST_CASE("rows of partial results are combined on the device") {
     }
 }
 
+TEST_CASE("a copy to the host is of what was there, whatever is put into the stream after it") {
+    CudaDevice& device = device_under_test();
+    const DeviceMemory word(device, 8);
+    const auto set = [&](std::int64_t value) { device.copy_to_device(word.address(), &value, 8); };
+    const auto got = [](EarlyCopy& copy) {
+        std::int64_t value = 0;
+        std::memcpy(&value, copy.wait(), 8);
+        return value;
+    };
+    const std::unique_ptr<EarlyCopy> first = device.make_early_copy(8), second = device.make_early_copy(8);
+    set(7);
+    first->begin(word.address());
+    device.set_bytes(word.address(), 0, 8);
+    second->begin(word.address());
+    CHECK(got(*first) == 7);
+    CHECK(got(*second) == 0);
+    set(9);
+    first->begin(word.address());
+    CHECK(got(*first) == 9);
+    second->begin(word.address());  // not waited for: its memory stays until it is done
+}
+
 TEST_CASE("timers measure spans of the device's time") {
     CudaDevice& device = device_under_test();
     const auto timer = device.make_timer();

@@ -145,3 +145,26 @@ TEST_CASE("the same for C") {
     halo_program_release(program);
     halo_device_release(device);
 }
+
+TEST_CASE("iterations that a condition ends are counted") {
+    if (!halo::rt::cpu_available()) return;
+    const Program program = compile(R"(stencil s(x) {
+    param tol = 0
+    field u: f64 { boundary fixed 1 }
+    repeat k until change < tol, at most 3 {
+        u[k+1] = u[k, x-1] / 2
+        reduce change = max(abs(u[k+1] - u[k]))
+    }
+})");
+    Simulation simulation(program, Device::cpu(1), {8});
+    simulation.step(2);
+    REQUIRE(simulation.iterations().size() == 1);
+    CHECK(simulation.iterations()[0].condition == "change < tol");
+    CHECK(simulation.iterations()[0].at_most == 3);
+    CHECK(simulation.iterations()[0].steps_without_it == 2);
+    simulation.set("tol", 100);
+    simulation.step(1);
+    CHECK(simulation.iterations()[0].total == 7);
+    CHECK(simulation.iterations()[0].most_in_step == 3);
+    CHECK(simulation.iterations()[0].steps_without_it == 2);
+}

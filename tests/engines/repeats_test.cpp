@@ -155,3 +155,104 @@ TEST_CASE("components and formulas past faces in a repeat") {
 })";
     CHECK(repeated_difference(text) == "");
 }
+
+TEST_CASE("iterations end where a condition holds: after none to spare, some, and all") {
+    const std::string head = R"(stencil s(x, y) {
+    param tol = 0.02, scale = 2
+    field f: f64
+    field u: f64 { boundary fixed 0.5 }
+)";
+    const std::string body = R"({
+        u[k+1] = (u[k, x-1] + u[k, x+1] + u[k, y-1] + u[k, y+1] + f) / 5
+        reduce change = max(abs(u[k+1] - u[k]))
+    }
+})";
+    for (const char* until : {"change < 100, at most 30", "change < scale * tol, at most 60",
+                              "change < 0 or step == 1, at most 7", "change < 0, at most 1",
+                              "change < 0 and time_over, at most 4"}) {
+        std::string order = until;
+        std::string more;
+        if (const auto at = order.find("time_over"); at != std::string::npos) {
+            order.replace(at, 9, "before > 0");
+            more = "    reduce before = max(abs(u)) start 1\n";
+        }
+        CHECK(repeated_difference(head + more + "    repeat k until " + order + " " + body) == "");
+    }
+}
+
+TEST_CASE("what ends iterations is read after them, and its block may change cells in place") {
+    const std::string text = R"(stencil s(x, y) {
+    field f: f64
+    field u: f64 { boundary fixed 0.5 }
+    field e: f32 { boundary periodic }
+    field g: f64 { boundary x gradient 0.5; boundary y antimirror }
+    field size: f64
+    def average(v) = (v[x-1] + v[x+1] + v[y-1] + v[y+1] - f) / 5
+    e = f / 2
+    reduce start = max(abs(f))
+    repeat until (change < 0.01 * start and least > -10) or len(x) == 4, at most 25 {
+        let was = u[t+1]
+        where mod(idx(x) + idx(y), 2) == 0 { u[t+1] = average(u[t+1]) }
+        where mod(idx(x) + idx(y), 2) == 1 { u[t+1] = average(u[t+1]) }
+        reduce change = max(abs(u[t+1] - was))
+        reduce least = min(u[t+1])
+        reduce all = sum(u[t+1])
+    }
+    repeat k until far < 0.05, at most 9 {
+        where u[t+1] > 0.1 { e[k+1] = average(e[k]) / 2 }
+        reduce far = norm2(e[k+1] - e[k])
+    }
+    repeat k until moved < 0.2, at most 6 {
+        g[k+1] = (g[k, x-1] + g[k, x+1] + g[k, y-1] + g[k, y+1]) / 4
+        reduce moved = max(abs(g[k+1] - g[k]))
+    }
+    size = change * u[t+1] + far
+    reduce total = sum(e)
+})";
+    CHECK(repeated_difference(text) == "");
+}
+
+TEST_CASE("iterations are counted alike by all engines") {
+    const ir::Program program = load_program(R"(stencil s(x, y) {
+    field u: f64 { boundary fixed 0 }
+    repeat k until change < 0.05, at most 12 {
+        u[k+1] = (u[k, x-1] + u[k, x+1] + u[k, y-1] + u[k, y+1]) / 4
+        reduce change = max(abs(u[k+1] - u[k]))
+    }
+})",
+                                             false);
+    const Extent extent{9, 7, 1};
+    std::vector<double> start(63);
+    for (std::size_t i = 0; i < start.size(); ++i)
+        start[i] = static_cast<double>(i % 5);
+    ir::Interpreter interpreter(program, extent, ir::Arithmetic::declared);
+    interpreter.field("u") = start;
+    for (int step = 0; step < 5; ++step)
+        interpreter.step();
+    const ir::RepeatCounts& expected = interpreter.iterations(0);
+    REQUIRE(expected.unfinished > 0);
+    REQUIRE(expected.unfinished < 5);
+    Random random(3);
+    const auto check = [&](const lower::Lowered& lowered, rt::Device& device, const Load& load) {
+        rt::Session session(lowered.plan, extent, device, load(lowered, device));
+        session.upload("u", 0, std::span<const double>(start));
+        session.step(2);
+        session.step(3, false);
+        const std::vector<rt::RepeatCounts> counts = session.repeat_counts();
+        REQUIRE(counts.size() == 1);
+        CHECK(counts[0].condition == "change < 0.05");
+        CHECK(counts[0].at_most == 12);
+        CHECK(counts[0].reductions == std::vector<std::string>{"change"});
+        CHECK(counts[0].total == expected.total);
+        CHECK(counts[0].most == expected.most);
+        CHECK(counts[0].unfinished == expected.unfinished);
+        CHECK(session.download("u") == interpreter.field("u"));
+        CHECK(session.reduction("change") == interpreter.reduction("change"));
+    };
+    const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
+    check(lower::lower_cpu(program), *device, load_cpp);
+    emulator::EmulatedDevice emulated;
+    check(lower::lower_cuda(program,
+                            {random_schedules(program, schedule::Strategy(schedule::Direct{}), random)}),
+          emulated, load_cuda);
+}

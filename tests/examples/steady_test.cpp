@@ -111,3 +111,33 @@ TEST_CASE("the layer at a wall is that of the equation on a grid that crowds the
     CHECK(crowded < 5e-4);
     CHECK(even > 40 * crowded);
 }
+
+TEST_CASE("first arrivals are those along arcs of circles, and iterations end when none changes") {
+    const Example example("eikonal2d");
+    const nlohmann::json report = example.run({"--no-files", "--save", "T=T.npy"});
+    const nlohmann::json& repeat = report["repeats"][0];
+    CHECK(repeat["until"] == "change < tol");
+    CHECK(repeat["steps_without_it"] == 0);
+    CHECK(repeat["iterations"] > 200);  // cells on the longest way
+    CHECK(repeat["iterations"] < 600);
+    const std::vector<double> times = example.saved("T");
+    REQUIRE(times.size() == 201 * 101);
+    constexpr double h = 10, top = 1500, gain = 1.2, shot = 400;
+    double longest = 0, error = 0;
+    for (int j = 0; j < 101; ++j) {
+        for (int i = 0; i < 201; ++i) {
+            const double x = h * i - shot, z = h * j;
+            const double time =
+                std::acosh(1 + gain * gain * (x * x + z * z) / (2 * top * (top + gain * z))) / gain;
+            longest = std::max(longest, time);
+            error = std::max(error, std::abs(times[static_cast<std::size_t>(201 * j + i)] - time));
+        }
+    }
+    CHECK(longest > 1);
+    CHECK(error < 0.01 * longest);
+    const nlohmann::json short_of =
+        example.run({"--no-files", "--set", "tol=-1", "--grid", "20,10", "--steps", "2"});
+    CHECK(short_of["repeats"][0]["steps_without_it"] == 2);
+    CHECK(short_of["repeats"][0]["iterations"] == 4000);
+    CHECK(short_of["reductions"]["change"] == 0);
+}

@@ -42,9 +42,9 @@ const schedule::Schedule& schedule_of(const rt::KernelUsage& usage, const lower:
                                      [&](const rt::KernelPlan& each) { return each.name == usage.name; });
     REQUIRE(kernel != kernels.end());
     const auto is_of_stage = [](const rt::KernelPlan& each) {
-        return each.domain.kind == rt::Domain::Kind::grid && !each.fills_halo;
+        return each.domain.kind == rt::Domain::Kind::grid && !each.fills_halo && each.blocks == 0;
     };
-    static const schedule::Schedule others;  // kernels of halos and of a table's columns
+    static const schedule::Schedule others;  // kernels of halos, of a table's columns, of a repeat's end
     if (!is_of_stage(*kernel)) return others;
     // A stage's second kernel, for steps without results, comes right after its first.
     const auto begins_stage = [&](const rt::KernelPlan& each) {

@@ -105,6 +105,24 @@ const char* const kRepeated = R"(stencil repeated(x, y) {
         where mod(idx(x) + idx(y), 2) == 1 { u[t+1] = (u[t+1, x-1] + u[t+1, y+1]) / 4 + change / 64 }
     }
 })";
+// Ended by conditions, after other numbers of iterations in each step: with arrays that are exchanged and
+// without.
+const char* const kUntil = R"(stencil until(x, y) {
+    param tol = 0.01, scale = 2
+    field f, p: f64 { boundary x clamp, y fixed 0.25 }
+    field u: f32 { boundary x fixed 0.5, y gradient 0.25 }
+    f[t+1] = f / 2
+    repeat k until change < scale * tol and largest < 100, at most 40 {
+        p[k+1] = (p[k, x-1] + p[k, x+1] + p[k, y-1] + f[t+1]) / 4
+        reduce change = max(abs(p[k+1] - p[k]))
+        reduce largest = max(p[k+1])
+    }
+    repeat until low > 1 or change > 1, at most 3 {
+        where mod(idx(x) + idx(y), 2) == 0 { u[t+1] = (u[t+1, x-1] + u[t+1, y+1] + p[t+1]) / 4 }
+        where mod(idx(x) + idx(y), 2) == 1 { u[t+1] = (u[t+1, x-1] + u[t+1, y+1]) / 4 + change / 64 }
+        reduce low = min(u[t+1])
+    }
+})";
 const char* const kTank = R"(
 stencil tank(x, y, z) {
     param dt = 0.125
@@ -271,6 +289,8 @@ const std::vector<OfflineCase>& offline_cases() {
         {kDrift, "", {33, 9, 1}},
         {kTank, "", {37, 13, 11}},
         {kRepeated, "", {37, 13, 1}},
+        {kUntil, "", {37, 13, 1}},
+        {kUntil, "direct threads=32x2x1 cells=1x1x1", {64, 16, 1}, true},
         {kTank, "direct threads=16x2x2 cells=1x1x1", {2, 1, 3}},  // many ranges have no cell
         {kSources, "", {35, 17, 1}},
         {kSources, "", {64, 16, 1}, true},

@@ -295,7 +295,7 @@ class Evaluator(Expressions):
 
     def repeat(self, s, names, where):
         """What an iteration gives its level k+1 is there for the next one when all of its statements are done."""
-        (self.iteration, count), before = s[1], dict(self.lets)
+        (self.iteration, count, until), before = s[1], dict(self.lets)
         self.begin_repeat(s, False)
         for _ in range(self.integer(count, names)):
             self.next, self.ends = {}, {}
@@ -307,6 +307,12 @@ class Evaluator(Expressions):
                 else:
                     self.current[name, part] = [value]
             self.lets = dict(before)
+            if until is not None:
+                end = self.eval(until, names, (0,) * len(self.axes))
+                if np.any(end.error > 0):
+                    raise Unsupported('an end of iterations that rounding decides')
+                if np.all(end.v):
+                    break
         self.iteration = None
 
     def begin_repeat(self, s, chooses):

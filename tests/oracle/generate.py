@@ -466,11 +466,15 @@ class Generator:
             for each in (0, 1):
                 near = f'({other}[t+1, x-1] + {other}[t+1, x+1]) / 2 + {self.pick(done)} / 4'
                 inside.append(f'where {colour} == {each} {{ {other}[t+1] = {near} }}')
+        order = f'repeat it to {self.random.randint(1, 4)}'
         if self.chance(0.4):
             reduced = self.name('r')
             inside.append(f'reduce {reduced} = {self.pick(("max", "sum", "mean"))}(abs({names[0]}[it+1] - {names[0]}[it]))')
             self.reduced.append(reduced)
-        self.lines.append(f'repeat it to {self.random.randint(1, 4)} {{ ' + '; '.join(inside) + ' }')
+            if self.chance(0.6):
+                bound = self.pick(('0.01', '0.1', '1', '10'))
+                order = f'repeat it until {reduced} < {bound}, at most {self.random.randint(1, 6)}'
+        self.lines.append(f'{order} {{ ' + '; '.join(inside) + ' }')
         self.reals += [(name if name in given else f'{name}[t+1]', 'anywhere') for name in names]
 
     def reduction(self):

@@ -449,12 +449,14 @@ class Parser:
             axis, way = self.name(), self.name()
             return ('sweep', (axis, way), self.block(lambda: self.statement(axes)))
         if word == 'repeat':
-            level = None
-            if self.word(1) == 'to':
-                level = self.name()
+            level = self.name() if self.word(1) in ('to', 'until') else None
+            until = self.expression() if self.take('until') else None
+            if until is not None:
+                for word in (',', 'at', 'most'):
+                    self.need(word)
+            elif level is not None:
                 self.need('to')
-            count = self.expression()
-            return ('repeat', (level, count), self.block(lambda: self.statement(axes)))
+            return ('repeat', (level, self.expression(), until), self.block(lambda: self.statement(axes)))
         if word in ('on', 'where'):
             selector = self.cells() if word == 'on' else self.expression()
             return (word, selector, self.block(lambda: self.statement(axes)))

@@ -214,7 +214,13 @@ private:
                 binary(Kind::difference, access(name(0), kNextIterate, {}), access(name(0), kIterate, {})));
             reduction.operation = random.pick<std::string>({"max", "min", "sum"});
         }
-        const std::string order = fmt::format("repeat it to {}", random.between(1, 4));
+        std::string order = fmt::format("repeat it to {}", random.between(1, 4));
+        if (made.back().kind == StatementSpec::Kind::reduction && made.back().operation != "sum" &&
+            random.chance(60))
+            order =
+                fmt::format("repeat it until iterated {}, at most {}",
+                            random.pick<std::string>({"> -0.01", "< 0.05", "> 0 and iterated < 1", "> 1e9"}),
+                            random.between(1, 6));
         for (StatementSpec& each : made)
             each.order = order;
         program_.statements.insert(program_.statements.begin() + static_cast<std::ptrdiff_t>(at),

@@ -18,6 +18,7 @@ const std::map<std::string, std::string> kRefused{
     {"cavity3d", "an inner iteration is not differentiated yet"},
     {"column_diffusion", "a sweep along an axis is not differentiated yet"},
     {"coulomb", "sums over tables are not differentiated yet"},
+    {"eikonal2d", "an inner iteration that ends by a condition is not differentiated yet"},
     {"heat2d_adi", "a sweep along an axis is not differentiated yet"},
     {"mri_fhd", "sums over tables are not differentiated yet"},
     {"schroedinger_cn", "a sweep along an axis is not differentiated yet"},

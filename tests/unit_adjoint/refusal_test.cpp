@@ -49,6 +49,11 @@ TEST_CASE("constructs without a derivative") {
                 "u[t+1] = u + p",
                 request)
             .starts_with("an inner iteration is not differentiated yet"));
+    CHECK(refusal("field u: f64\nfield p: f64 { boundary fixed 0 }\n"
+                  "repeat k until m < 1, at most 3 { p[k+1] = p[k, x-1] + u; reduce m = max(p[k+1]) }\n"
+                  "u[t+1] = u + p",
+                  request)
+              .starts_with("an inner iteration that ends by a condition is not differentiated yet"));
     CHECK(refusal(kField + "reduce m = max(u)\nu[t+1] = u / m", request)
               .starts_with("a statement that reads a reduction is not differentiated yet"));
     CHECK(refusal(kField + "points p\nu[t+1] = u\ninject u[t+1] at p += p.g * p.w[t]", {{"u"}, {"p.w"}})

@@ -107,6 +107,10 @@ std::vector<Construct> constructs() {
          [](int) { return std::string("}\n}\n"); }, false});
     add("repeats",
         "field a{0}: f32 {{ boundary clamp }}\nrepeat k to {0} + 1 {{ a{0}[k+1] = a{0}[k, x-1] + u }}");
+    add("repeats until a condition holds",
+        "field a{0}: f32 {{ boundary clamp }}\nrepeat k until m{0} < 1, at most 3 {{ a{0}[k+1] = a{0}[k, "
+        "x-1] + "
+        "u\nreduce m{0} = max(a{0}[k+1]) }}");
     all.push_back({"statements of a repeat",
                    [](int i) { return fmt::format("let b{0} = a[k] * {0}\nreduce m{0} = max(b{0})", i); },
                    "stencil s(x) {\n    field u, a: f32 { boundary clamp }\n    repeat k to 3 {\n    "

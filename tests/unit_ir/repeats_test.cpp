@@ -83,3 +83,38 @@ TEST_CASE("the verifier sees repeats that are torn apart") {
     std::get<Reduce>(unlike.make.program.statements[3]).repeat->count = 4;
     CHECK_FALSE(verify(unlike.make.program).empty());
 }
+
+TEST_CASE("a condition ends a repeat, counts its iterations and keeps what it reads") {
+    Repeated repeated;
+    const auto expr = [&](Scalar type, auto node) {
+        repeated.make.program.exprs.push_back({type, node, {}});
+        return ExprId{static_cast<std::uint32_t>(repeated.make.program.exprs.size() - 1)};
+    };
+    const ExprId last = expr(Scalar::f64, ReductionRef{ReductionId{0}});
+    const ExprId bound = expr(Scalar::f64, Constant{Rational(20)});
+    const ExprId until = expr(Scalar::boolean, Binary{BinaryOp::greater_equal, last, bound});
+    repeated.make.program.repeat_ends.push_back({0, until, "last >= 20", {}});
+    const Program program = repeated.make.finish();
+    CHECK(verify(program).empty());
+    CHECK(own_reductions(program, program.repeat_ends[0]) == std::vector<std::string>{"last"});
+    CHECK(most_iterations(program, program.repeat_ends[0]) == 3);
+    CHECK(needed_in_unread_steps(program)[3]);  // the reduction, though nobody reads it
+    Interpreter interpreter(program, {2, 1, 1}, Arithmetic::declared);
+    interpreter.field("u") = {1, 10};
+    interpreter.step();  // a: {0, 0}, {2, 20}: the condition holds
+    CHECK(interpreter.field("a") == std::vector<double>{2, 20});
+    CHECK(interpreter.reduction("last") == 20);
+    interpreter.field("u") = {0, 0};
+    interpreter.field("a") = {1, 2};
+    interpreter.step();  // never
+    CHECK(interpreter.iterations(0).total == 4);
+    CHECK(interpreter.iterations(0).most == 3);
+    CHECK(interpreter.iterations(0).unfinished == 1);
+
+    Program without = program;  // what it reads is not of the repeat
+    std::get<Reduce>(without.statements[3]).repeat->number = 1;
+    CHECK_FALSE(verify(without).empty());
+    Program number = program;
+    number.repeat_ends[0].until = last;
+    CHECK_FALSE(verify(number).empty());
+}

@@ -1,4 +1,5 @@
 // Kernels of a step that are done several times.
+#include <functional>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -71,4 +72,48 @@ TEST_CASE("repeats survive the way through JSON, and are checked") {
     LaunchPlan overlapping = sample.plan;
     overlapping.repeats.push_back({0, 1, 2, {}});
     CHECK_THROWS_AS(plan_from_json(plan_to_json(overlapping)), Error);
+}
+
+TEST_CASE("conditions of repeats survive the way through JSON, and are checked") {
+    Sample sample = damped_sample(2, true);
+    LaunchPlan plan = sample.plan;
+    plan.time_block.reset();
+    const int kernel = plan.reductions[0].kernel;
+    RepeatPlan repeat{kernel, kernel + 1, 12, {}};
+    repeat.until.emplace();
+    repeat.until->condition.steps = {{HostScalar::Op::reduction, 0, 0}};
+    repeat.until->text = "change < 1";
+    repeat.until->reductions = {0};
+    plan.repeats = {repeat};
+    const LaunchPlan copy = plan_from_json(plan_to_json(plan));
+    REQUIRE(copy.repeats[0].until);
+    CHECK(copy.repeats[0].until->text == "change < 1");
+    CHECK(copy.repeats[0].until->kernel == -1);
+    CHECK(copy.repeats[0].until->reductions == std::vector<int>{0});
+    CHECK(copy.repeats[0].until->condition.steps.size() == 1);
+    const auto is_refused = [&](const std::function<void(LaunchPlan&)>& damage) {
+        LaunchPlan damaged = plan;
+        damage(damaged);
+        try {
+            plan_from_json(plan_to_json(damaged));
+        } catch (const Error&) {
+            return true;
+        }
+        return false;
+    };
+    CHECK(is_refused([](LaunchPlan& p) { p.repeats[0].until->reductions.clear(); }));
+    CHECK(is_refused([](LaunchPlan& p) { p.repeats[0].until->reductions = {99}; }));
+    CHECK(is_refused([](LaunchPlan& p) { p.repeats[0].until->condition.steps.clear(); }));
+    CHECK(is_refused([](LaunchPlan& p) { p.repeats[0].until->condition.steps[0].index = 99; }));
+    CHECK(is_refused([](LaunchPlan& p) { p.repeats[0].until->kernel = 99; }));
+    CHECK(is_refused([&](LaunchPlan& p) { p.repeats[0].until->kernel = kernel; }));  // not of one block
+    CHECK(is_refused([&](LaunchPlan& p) {  // words of a repeat whose condition the host finds
+        Argument words;
+        words.kind = Argument::Kind::iterations;
+        p.kernels[static_cast<std::size_t>(kernel)].arguments.push_back(words);
+    }));
+    Argument count;
+    count.kind = Argument::Kind::partial_count;
+    count.index = 99;
+    CHECK(is_refused([&](LaunchPlan& p) { p.kernels[0].arguments.push_back(count); }));
 }

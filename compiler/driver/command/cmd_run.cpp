@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "compiler/driver/command/commands.h"
+#include "compiler/driver/command/iterations.h"
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/interrupt.h"
 #include "compiler/driver/console/progress.h"
@@ -53,7 +54,8 @@ struct Report {
     const LoopResult& loop;
     const std::vector<WrittenFile>& files;
     rt::AsyncBlock async_block;
-    std::vector<std::pair<std::string, double>> reductions;
+    Reductions reductions;
+    std::vector<rt::RepeatCounts> repeats;
     std::int64_t steps_before = 0;  // of those in `loop`, what a run before this one did
     std::string checkpoint;         // the newest; empty where none was written
 
@@ -194,6 +196,7 @@ std::string report_text(const Report& report, bool with_timings) {
     text += '\n';
     for (const auto& [name, value] : report.reductions)
         text += fmt::format("{} = {:.6g}\n", name, value);
+    text += iterations_text(report.repeats, steps, report.reductions);
     constexpr std::size_t kShown = 8;
     for (std::size_t i = 0; i < report.files.size(); ++i) {
         bool is_hidden =
@@ -232,6 +235,7 @@ std::string as_json(const Report& report) {
     json["reductions"] = nlohmann::ordered_json::object();
     for (const auto& [name, value] : report.reductions)
         json["reductions"][name] = value;
+    add_iterations(report.repeats, json);
     json["files"] = nlohmann::ordered_json::array();
     for (const WrittenFile& file : report.files) {
         json["files"].push_back({{"field", file.field}, {"path", file.path}, {"step", file.step}});
@@ -467,6 +471,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
                   outputs.written(),
                   engine->async_block(),
                   {},
+                  engine->repeat_counts(),
                   persistence.steps_before(),
                   persistence.to ? persistence.to->newest() : ""};
     if (report.async_block.state == rt::AsyncBlock::State::failed)
@@ -474,10 +479,8 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
                         report.async_block.trouble);
     if (ranks.count() == 1 && report.async_block.state == rt::AsyncBlock::State::pending)
         leave_kernel(arguments, machine->kind(), timings.load.late);
-    if (loop.steps > 0) {
-        for (const std::string& name : request.reductions)
-            report.reductions.emplace_back(name, engine->reduction(name));
-    }
+    for (const std::string& name : request.reductions)
+        if (loop.steps > 0) report.reductions.emplace_back(name, engine->reduction(name));
     if (arguments.json) {
         console.result(as_json(report));
     } else if (!console.quiet()) {

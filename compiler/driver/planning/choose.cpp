@@ -91,7 +91,14 @@ std::int64_t StageChoice::times_in_step(const ir::Program& program) const {
     const auto first = static_cast<std::size_t>(this->stage.statements.front());
     const std::int64_t times = ir::times_in_step(program.statements[first]);
     const bool is_exchange = this->stage.statements.size() == 1 && ir::exchanged_with(program, first);
+    if (is_exchange && end_condition(program) != nullptr) return 0;  // the copy after them is one launch
     return is_exchange ? times % 2 : times;
+}
+
+const ir::RepeatEnd* StageChoice::end_condition(const ir::Program& program) const {
+    const ir::Repeat* const repeat =
+        ir::repeat_of(program.statements[static_cast<std::size_t>(stage.statements.front())]);
+    return repeat == nullptr ? nullptr : ir::end_condition(program, *repeat);
 }
 
 std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options) {

@@ -81,6 +81,7 @@ struct StageChoice {
 
     // More than 1 in a `repeat`.
     std::int64_t times_in_step(const ir::Program& program) const;
+    const ir::RepeatEnd* end_condition(const ir::Program& program) const;  // of its repeat; nullptr: none
     std::string origin() const;  // "pinned", "tuned, measured …" or "chosen by the model"
 };
 

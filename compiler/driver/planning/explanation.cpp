@@ -145,10 +145,13 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
     const schedule::Footprint& footprint = stage.footprint;
     double bound = schedule::cells_per_second_bound(footprint, all.options.target);
     const std::int64_t times = stage.times_in_step(all.program);
-    std::string text = fmt::format("stage {} of {}{}\n", index + 1, all.choice.stages.size(),
-                                   times == 1   ? ""
-                                   : times == 0 ? ", in whose place two arrays are exchanged"
-                                                : fmt::format(", done {} times in a step", times));
+    const ir::RepeatEnd* const end = stage.end_condition(all.program);
+    std::string text =
+        fmt::format("stage {} of {}{}{}\n", index + 1, all.choice.stages.size(),
+                    times == 1   ? ""
+                    : times == 0 ? ", in whose place two arrays are exchanged"
+                                 : fmt::format(", done {} times in a step", times),
+                    end != nullptr && times != 0 ? fmt::format(" at most, until {}", end->text) : "");
     text += explain_entry("reads", describe_reads(all.program, footprint), width);
     text += explain_entry("writes", describe_writes(all.program, stage), width);
     if (footprint.at_points) {
@@ -220,9 +223,10 @@ std::string explain_reductions(const Explanation& all, const schedule::TemporalS
 std::string explain_single_steps(const Explanation& all, int width) {
     const schedule::StepCost& cost = all.choice.single;
     const std::int64_t launches = std::llround(cost.launches / all.options.target.graph_launch_seconds);
-    std::string text = fmt::format("{} a step: {} for the cells, {} for {} launch{}",
-                                   format_step_time(cost.total()), format_step_time(cost.cells),
-                                   format_step_time(cost.launches), launches, launches == 1 ? "" : "es");
+    std::string text = fmt::format(
+        "{} a step{}: {} for the cells, {} for {} launch{}", format_step_time(cost.total()),
+        all.program.repeat_ends.empty() ? "" : " with the most iterations", format_step_time(cost.cells),
+        format_step_time(cost.launches), launches, launches == 1 ? "" : "es");
     if (cost.checks > 0)
         text += fmt::format(", {} until the run has seen `{}`", format_step_time(cost.checks),
                             all.options.watched.front());

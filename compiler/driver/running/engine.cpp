@@ -13,6 +13,7 @@
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/console/stopwatch.h"
 #include "compiler/ir/interpreter.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/lower/shared/host_scalar.h"
 #include "compiler/lower/shared/points.h"
 #include "compiler/lower/shared/storage.h"
@@ -72,6 +73,7 @@ public:
         return result;
     }
     double reduction(const std::string& name) override { return session_.reduction(name); }
+    std::vector<rt::RepeatCounts> repeat_counts() const override { return session_.repeat_counts(); }
     std::int64_t whole_steps(std::int64_t steps) const override { return session_.whole_steps(steps); }
     rt::AsyncBlock async_block() const override { return session_.async_block(); }
     rt::Session* session() override { return &session_; }
@@ -185,6 +187,16 @@ public:
         return result;
     }
     double reduction(const std::string& name) override { return interpreter_.reduction(name); }
+    std::vector<rt::RepeatCounts> repeat_counts() const override {
+        std::vector<rt::RepeatCounts> all;
+        for (std::size_t i = 0; i < program_.repeat_ends.size(); ++i) {
+            const ir::RepeatEnd& end = program_.repeat_ends[i];
+            const ir::RepeatCounts& counts = interpreter_.iterations(i);
+            all.push_back({end.text, ir::most_iterations(program_, end), counts.total, counts.most,
+                           counts.unfinished, ir::own_reductions(program_, end)});
+        }
+        return all;
+    }
 
 private:
     // Uploads the cells of a box; an i64 is kept as its bits.

@@ -84,6 +84,8 @@ public:
     // Steps in a row, stopping early where `until` (as in rt::RunOptions) holds.
     virtual rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) = 0;
     virtual double reduction(const std::string& name) = 0;  // of the last step
+    // As Session has them.
+    virtual std::vector<rt::RepeatCounts> repeat_counts() const { return {}; }
     // About as many steps, of which none are left over where several are done at once.
     virtual std::int64_t whole_steps(std::int64_t steps) const { return steps; }
     virtual rt::AsyncBlock async_block() const { return {}; }

@@ -14,7 +14,7 @@ namespace halo::lower {
 namespace {
 
 using kernel::Type;
-enum Order { kInputs, kOutputs, kExtents, kStrides, kScalars, kCoefs, kPartials };
+enum Order { kInputs, kOutputs, kExtents, kStrides, kScalars, kCoefs, kPartials, kRepeats };
 
 }  // namespace
 
@@ -188,6 +188,29 @@ std::string Context::partials(int reduction, rt::Argument::Kind kind) {
             kPartials,
             {Type::f64, stage_->reductions[reduction]->name + "_partials", kernel::Parameter::Kind::output},
             argument);
+    }
+    return name;
+}
+
+kernel::Expr Context::partial_count(int reduction) {
+    std::string& name = words_["count of partials " + std::to_string(reduction)];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::partial_count;
+        argument.index = reduction;
+        name = declare(kPartials, {Type::i32, "n_" + stage_->reductions[reduction]->name}, argument);
+    }
+    return kernel::variable(name, Type::i32);
+}
+
+std::string Context::repeat_words(rt::RepeatWord from, const std::string& wanted, bool writable) {
+    std::string& name = words_["words of the repeat"];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = rt::Argument::Kind::iterations;
+        argument.part = static_cast<int>(from);
+        const auto kind = writable ? kernel::Parameter::Kind::output : kernel::Parameter::Kind::input;
+        name = declare(kRepeats, {Type::i64, wanted, kind}, argument);
     }
     return name;
 }
@@ -401,7 +424,8 @@ std::vector<rt::Argument> Context::arguments(const std::vector<int>& plan_reduct
     for (const Slot* slot : ordered()) {
         arguments.push_back(slot->argument);
         if (slot->argument.kind == rt::Argument::Kind::partials ||
-            slot->argument.kind == rt::Argument::Kind::step_partials) {
+            slot->argument.kind == rt::Argument::Kind::step_partials ||
+            slot->argument.kind == rt::Argument::Kind::partial_count) {
             arguments.back().index = plan_reductions[slot->argument.index];
         }
     }

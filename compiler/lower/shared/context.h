@@ -54,7 +54,10 @@ public:
     // Names of the pointers; reduction: index within the stage.
     kernel::Expr stride(const std::string& name, kernel::Type type, rt::Argument::Kind kind);
     std::string partials(int reduction);
-    std::string step_partials(int reduction);  // of a kernel that does several steps
+    std::string step_partials(int reduction);   // of a kernel that does several steps
+    kernel::Expr partial_count(int reduction);  // i32
+    // The words that the device keeps of the repeat (rt::RepeatWord), from one on: the pointer's name.
+    std::string repeat_words(rt::RepeatWord from, const std::string& wanted, bool writable);
     kernel::Expr coef(const ir::CoefElement& element, bool as_parameter);
     std::string table(ir::TableId table, bool writable = false);  // the pointer's name
     kernel::Expr rows(ir::TableId table);                         // i32

@@ -152,6 +152,31 @@ rt::Domain launch_domain(const StageView& stage) {
     return domain;
 }
 
+namespace {
+
+rt::RepeatPlan::Until until(const ir::Program& program, const ir::RepeatEnd& end) {
+    rt::RepeatPlan::Until until;
+    until.condition = host_scalar(program, end.until);
+    until.text = end.text;
+    for (const ir::ReductionId reduction : ir::own_reductions_of(program, end))
+        until.reductions.push_back(static_cast<int>(reduction.index));
+    return until;
+}
+
+}  // namespace
+
+const ir::RepeatEnd* RepeatedKernels::ended(const StageView& stage, const StageView* next) const {
+    const auto repeat_of = [&](const StageView& each) {
+        const auto first = static_cast<std::size_t>(each.stage.statements.front());
+        return ir::repeat_of(each.program->statements[first]);
+    };
+    const ir::Repeat* const own = repeat_of(stage);
+    if (own == nullptr) return nullptr;
+    const ir::Repeat* const after = next == nullptr ? nullptr : repeat_of(*next);
+    if (after != nullptr && after->number == own->number) return nullptr;
+    return ir::end_condition(*stage.program, *own);
+}
+
 void RepeatedKernels::begin(const rt::LaunchPlan& plan) {
     first_ = static_cast<int>(plan.kernels.size());
 }
@@ -166,6 +191,8 @@ void RepeatedKernels::end(const StageView& stage, const ProgramLayout& layout, r
         plan.repeats.back().past = past;
     } else {
         plan.repeats.push_back({first_, past, repeat->count, {}});
+        if (const ir::RepeatEnd* const end = ir::end_condition(*stage.program, *repeat))
+            plan.repeats.back().until = until(*stage.program, *end);
     }
     current_ = *repeat;
     std::vector<rt::RepeatPlan::Exchange>& exchanges = plan.repeats.back().exchanges;

@@ -26,6 +26,9 @@ public:
     void begin(const rt::LaunchPlan& plan);
     void end(const StageView& stage, const ProgramLayout& layout, rt::LaunchPlan& plan);
 
+    // What ends the repeat that the stage is the last of; nullptr: nothing does, or it is not the last.
+    const ir::RepeatEnd* ended(const StageView& stage, const StageView* next) const;
+
 private:
     int first_ = 0;                      // kernel of the stage
     std::optional<ir::Repeat> current_;  // that the plan's last entry is of

@@ -2,6 +2,8 @@
 
 #include <limits>
 
+#include "compiler/lower/shared/repeat_end.h"
+
 namespace halo::lower {
 namespace {
 
@@ -70,8 +72,10 @@ void finish_reductions(Context& context, kernel::Block& body) {
     const auto& reductions = context.stage().reductions;
     if (reductions.empty()) return;
     body.push_back(kernel::BlankLine{});
-    body.push_back(
-        kernel::Comment{"One partial result a block; the host combines them in the blocks' order."});
+    body.push_back(kernel::Comment{
+        is_in_ended_repeat(context)
+            ? "One partial result a block; what a condition reads is combined after each iteration."
+            : "One partial result a block; the host combines them in the blocks' order."});
     const Expr thread = kernel::builtin(Builtin::thread_x) + kernel::builtin(Builtin::thread_y) +
                         kernel::builtin(Builtin::thread_z);
     Expr place = kernel::builtin(Builtin::block_x);

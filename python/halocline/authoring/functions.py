@@ -244,12 +244,21 @@ class _Repeat(_Block):
         return self._level
 
 
-def repeat(count, name="k") -> _Block:
-    """`with hl.repeat(20) as k:` does its statements 20 times in a step; p[k + 1] = F(p[k]) are levels of the iteration."""
+def repeat(count=None, name="k", *, until=None, at_most=None) -> _Block:
+    """`with hl.repeat(20) as k:` does its statements 20 times in a step; p[k + 1] = F(p[k]) are levels of the iteration.
+
+    With until= it ends after the first iteration for which a condition on reductions of the block holds, and
+    after at_most= iterations anyway: m = hl.reduction(); with hl.repeat(until=m < 1e-6, at_most=500) as k: …
+    """
     if not isinstance(name, str) or not name.isidentifier() or not name.isascii():
         raise StencilError(f"name= is what the iteration is called in the spec; this is {name!r}")
-    number = expression(count, "the number of iterations")
-    return _Repeat(name, f"repeat {name} to ", (number, Level.CONDITIONAL))
+    if (until is None) != (at_most is None) or (count is None) == (until is None):
+        raise StencilError("hl.repeat takes a number of iterations, or until= a condition and at_most= a number")
+    number = (expression(count if until is None else at_most, "the number of iterations"), Level.CONDITIONAL)
+    if until is None:
+        return _Repeat(name, f"repeat {name} to ", number)
+    condition = (expression(until, "the condition"), Level.CONDITIONAL)
+    return _Repeat(name, f"repeat {name} until ", condition, ", at most ", number)
 
 
 def _cells(cells) -> list[Piece]:

@@ -11,6 +11,7 @@ Kernels::Kernels(const Setup& setup, std::vector<std::unique_ptr<Module>> module
         Blocks count = domain_extent(kernel_plan.domain, setup.geometry);
         for (int axis = 0; axis < 3; ++axis)
             count[axis] = (count[axis] + kernel_plan.tile[axis] - 1) / kernel_plan.tile[axis];
+        if (kernel_plan.blocks > 0) count = {kernel_plan.blocks, 1, 1};
         blocks_.push_back(count);
     }
 }

@@ -64,6 +64,12 @@ PreparedLaunch::Value Launches::value_of(const Argument& argument, std::int64_t 
         case Argument::Kind::partials:
             value.address = from_.reductions.partials(argument.index);
             break;
+        case Argument::Kind::partial_count:
+            value.i32 = static_cast<std::int32_t>(from_.reductions.partial_count(argument.index));
+            break;
+        case Argument::Kind::iterations:
+            value.address = from_.iterations.words(argument.index, static_cast<RepeatWord>(argument.part));
+            break;
         case Argument::Kind::coefs:
             value.address = from_.coefs.address(argument.index);
             break;

@@ -7,6 +7,7 @@
 
 #include "runtime/core/session/arrays.h"
 #include "runtime/core/session/inputs.h"
+#include "runtime/core/session/iterations.h"
 #include "runtime/core/session/kernels.h"
 #include "runtime/core/session/parts.h"
 #include "runtime/core/session/point_sets.h"
@@ -51,6 +52,7 @@ public:
         const Tables& tables;
         PointSets& points;
         Reductions& reductions;
+        const Iterations& iterations;
     };
     explicit Launches(const Sources& sources);
 

@@ -45,8 +45,11 @@ constexpr std::int64_t kFinishedRows = 64, kWorthFinishing = 4096;
 Reductions::Reductions(const Setup& setup, const Clock& clock, const Kernels& kernels)
     : setup_(setup), clock_(clock), kernels_(kernels) {
     const std::size_t count = setup.plan.reductions.size();
-    for (const ReductionPlan& reduction : setup.plan.reductions)
-        own_.emplace_back(*setup.device, 8 * kernels.block_count(reduction.kernel));
+    for (std::size_t i = 0; i < count; ++i) {
+        const std::int64_t partials = kernels.block_count(setup.plan.reductions[i].kernel);
+        own_.emplace_back(*setup.device,
+                          8 * (partials + (is_combined_by_repeat(static_cast<int>(i)) ? 1 : 0)));
+    }
     in_block_.resize(count);
     reduced_.resize(count);
     latest_.resize(count);
@@ -81,7 +84,20 @@ double Reductions::value(int index) const {
     return combined(index);
 }
 
+bool Reductions::is_combined_by_repeat(int index) const {
+    return std::ranges::any_of(setup_.plan.repeats, [&](const RepeatPlan& repeat) {
+        return repeat.until && repeat.until->kernel >= 0 &&
+               std::ranges::find(repeat.until->reductions, index) != repeat.until->reductions.end();
+    });
+}
+
 double Reductions::combined(int index) const {
+    if (is_combined_by_repeat(index)) {
+        double value = 0;
+        setup_.device->copy_to_host(&value, static_cast<double*>(partials(index)) + partial_count(index),
+                                    sizeof value);
+        return value;
+    }
     const InBlock& in_block = in_block_[static_cast<std::size_t>(index)];
     const bool by_steps = in_block.partials == nullptr;
     const void* const from = by_steps ? partials(index) : in_block.partials;

@@ -19,6 +19,7 @@ public:
     std::size_t size() const { return own_.size(); }
     // Of single steps: a number for each block of the reduction's kernel.
     void* partials(int index) const { return own_[static_cast<std::size_t>(index)].address(); }
+    std::int64_t partial_count(int index) const { return kernels_.block_count(plan_of(index).kernel); }
     // After a step: where its partial results are. A time block has arrays of its own for those it gives.
     void found_by_steps();
     void found_by_block(int index, const void* partials, std::int64_t count);
@@ -43,6 +44,8 @@ private:
         std::int64_t count = 0;
     };
     double combined(int index) const;
+    // What ends a repeat on the device leaves the value that it has gone by behind the partial results.
+    bool is_combined_by_repeat(int index) const;
     // Least and greatest values are the same in any order: the device combines most of them, so that a step
     // that reads one copies a few hundred bytes and not a number for each block.
     PartialResults fetch_finished(int index, const void* partials, std::int64_t count) const;

@@ -148,6 +148,10 @@ void Session::combine_with(std::function<double(const std::string& name)> combin
     state_->parts.reductions.combine_with(std::move(combine));
 }
 
+std::vector<RepeatCounts> Session::repeat_counts() const {
+    return state_->parts.iterations.counts();
+}
+
 bool Session::reads_reductions() const {
     const auto reads = [](const Argument& argument) {
         return argument.kind == Argument::Kind::scalar &&

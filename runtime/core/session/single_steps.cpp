@@ -24,24 +24,9 @@ bool is_exchanged(const RepeatPlan& repeat, std::size_t kernel) {
     });
 }
 
-// Calls visit(kernel, whether arrays are exchanged) for each launch of a step, in order.
-template <class Visit>
-void for_each_launch(const LaunchPlan& plan, Visit&& visit) {
-    auto repeat = plan.repeats.begin();
-    for (std::size_t k = 0; k < plan.kernels.size();) {
-        if (repeat == plan.repeats.end() || std::cmp_less(k, repeat->first)) {
-            visit(k++, false);
-            continue;
-        }
-        for (std::int64_t time = 0; time < repeat->count; ++time) {
-            const bool exchanged = time % 2 == 1 && !repeat->exchanges.empty();
-            const bool copies = time + 1 == repeat->count && time % 2 == 0;
-            for (k = static_cast<std::size_t>(repeat->first); std::cmp_less(k, repeat->past); ++k)
-                if (copies || !is_exchanged(*repeat, k)) visit(k, exchanged);
-        }
-        ++repeat;
-    }
-}
+// Iterations that are launched before the host looks whether a condition holds: so many launches that looking
+// costs nothing beside them, and no more blocks of threads, as those that do nothing take time to start.
+constexpr std::int64_t kLaunchesAhead = 24, kBlocksAhead = 1 << 15;
 
 // The number of launches of a step without results, as most steps are.
 std::int64_t launches_of_step(const LaunchPlan& plan) {
@@ -58,9 +43,12 @@ std::int64_t launches_of_step(const LaunchPlan& plan) {
     return launches;
 }
 
-// Whether recordings of whole cycles of steps are of no more launches than memory is spent on.
+// Whether recordings of whole cycles of steps are of no more launches than memory is spent on. How many
+// iterations a condition asks for is not known when a step is recorded.
 bool has_room_to_record(const LaunchPlan& plan, std::int64_t cycle) {
-    return launches_of_step(plan) * cycle <= kMostRecordedLaunches;
+    return std::ranges::none_of(plan.repeats,
+                                [](const RepeatPlan& each) { return each.until.has_value(); }) &&
+           launches_of_step(plan) * cycle <= kMostRecordedLaunches;
 }
 
 // The device's calls go to its side stream, after all work so far of the main one.
@@ -151,36 +139,100 @@ bool SingleSteps::runs_in_step(const KernelPlan& kernel) const {
     });
 }
 
-void SingleSteps::launch(std::int64_t step, std::int64_t phase, bool with_results) {
+void SingleSteps::launch(std::int64_t number, std::int64_t phase, bool with_results) {
+    const LaunchPlan& plan = parts_.setup.plan;
+    move_outputs(phase);
+    Step step{number, phase, with_results, {}, false};
+    if (parts_.launches.change_with_step()) step.params = parts_.params.values();
+    auto repeat = plan.repeats.begin();
+    for (std::size_t k = 0; k < plan.kernels.size();) {
+        if (repeat == plan.repeats.end() || std::cmp_less(k, repeat->first)) {
+            launch(step, k++, false);
+            continue;
+        }
+        launch_repeat(step, *repeat);
+        k = static_cast<std::size_t>(repeat->past);
+        ++repeat;
+    }
+    samples_pending_ = samples_pending_ || step.has_samples;
+}
+
+void SingleSteps::launch_iteration(Step& step, const RepeatPlan& repeat, std::int64_t time) {
+    const bool exchanged = time % 2 == 1 && !repeat.exchanges.empty();
+    for (auto k = static_cast<std::size_t>(repeat.first); std::cmp_less(k, repeat.past); ++k)
+        if (!is_exchanged(repeat, k)) launch(step, k, exchanged);
+}
+
+void SingleSteps::launch_repeat(Step& step, const RepeatPlan& repeat) {
+    const auto index = static_cast<int>(&repeat - parts_.setup.plan.repeats.data());
+    if (repeat.until)
+        return repeat.until->kernel < 0 ? iterate_by_host(step, index) : iterate_by_device(step, index);
+    for (std::int64_t time = 0; time < repeat.count; ++time)
+        launch_iteration(step, repeat, time);
+    if (repeat.count % 2 == 1)
+        for (const RepeatPlan::Exchange& each : repeat.exchanges)
+            launch(step, static_cast<std::size_t>(each.kernel), false);
+}
+
+void SingleSteps::iterate_by_host(Step& step, int index) {
+    const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
+    const HostScalar& condition = repeat.until->condition;
+    const std::vector<double> params = parts_.params.values();
+    std::int64_t done = 0;
+    for (bool holds = false; done < repeat.count && !holds;) {
+        launch_iteration(step, repeat, done++);
+        holds = rt::evaluate(condition, params, parts_.setup.geometry.extent,
+                             static_cast<double>(step.number), parts_.reductions.latest(condition)) != 0;
+        parts_.iterations.count(index, done, holds);
+    }
+    if (done % 2 == 1)
+        for (const RepeatPlan::Exchange& each : repeat.exchanges)
+            launch(step, static_cast<std::size_t>(each.kernel), false);
+}
+
+// Iterations are launched ahead of what the device says: those after the last one do nothing, so that results
+// do not depend on when the host looks.
+void SingleSteps::iterate_by_device(Step& step, int index) {
+    const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
+    std::int64_t blocks = 1;
+    for (int kernel = repeat.first; kernel < repeat.past; ++kernel)
+        blocks += parts_.kernels.block_count(kernel);
+    const std::int64_t ahead = std::max<std::int64_t>(
+        1, std::min(kLaunchesAhead / (repeat.past - repeat.first), kBlocksAhead / blocks));
+    parts_.iterations.begin(index);
+    for (std::int64_t time = 0; time < repeat.count;) {
+        for (const std::int64_t past = std::min(repeat.count, time + ahead); time < past; ++time)
+            launch_iteration(step, repeat, time);
+        if (time < repeat.count && parts_.iterations.is_done(index)) break;
+    }
+    for (const RepeatPlan::Exchange& each : repeat.exchanges)  // copies after an odd number of iterations
+        launch(step, static_cast<std::size_t>(each.kernel), false);
+}
+
+void SingleSteps::launch(Step& step, std::size_t k, bool exchanged) {
     const LaunchPlan& plan = parts_.setup.plan;
     Device& device = *parts_.setup.device;
-    const bool changing = parts_.launches.change_with_step();
-    bool samples_of_step = false;
-    move_outputs(phase);
-    const std::vector<double> params = changing ? parts_.params.values() : std::vector<double>();
-    for_each_launch(plan, [&](std::size_t k, bool exchanged) {
-        if (!plan.kernels[k].runs(with_results) || !runs_in_step(plan.kernels[k])) return;
-        const int kernel = static_cast<int>(k);
-        PreparedLaunch& launch = parts_.launches.at(kernel, phase, exchanged);
-        const bool is_beside = samples_beside_ && is_sample(plan.kernels[k]);
-        if (is_beside && !samples_of_step)
-            wait_for_samples();  // of the step before: the next writes to what they read
-        samples_of_step = samples_of_step || is_beside;
-        if (!launch.changing.empty()) parts_.launches.update(launch, plan.kernels[k], step, params);
-        {
-            std::optional<OnSideStream> beside;
-            if (is_beside) beside.emplace(device);
-            if (parts_.kernels.block_count(kernel) > 0)  // a region may have no cell of this grid
-                device.launch(parts_.kernels[kernel], parts_.kernels.blocks(kernel), launch.pointers.data());
-        }
+    if (!plan.kernels[k].runs(step.with_results) || !runs_in_step(plan.kernels[k])) return;
+    const int kernel = static_cast<int>(k);
+    PreparedLaunch& launch = parts_.launches.at(kernel, step.phase, exchanged);
+    const bool is_beside = samples_beside_ && is_sample(plan.kernels[k]);
+    if (is_beside && !step.has_samples)
+        wait_for_samples();  // of the step before: the next writes to what they read
+    step.has_samples = step.has_samples || is_beside;
+    if (!launch.changing.empty()) parts_.launches.update(launch, plan.kernels[k], step.number, step.params);
+    {
+        std::optional<OnSideStream> beside;
+        if (is_beside) beside.emplace(device);
+        if (parts_.kernels.block_count(kernel) > 0)  // a region may have no cell of this grid
+            device.launch(parts_.kernels[kernel], parts_.kernels.blocks(kernel), launch.pointers.data());
+    }
+    if (parts_.launches.change_with_step() || parts_.iterations.has_any())
         for (const Argument& argument : plan.kernels[k].arguments)
-            if (changing && argument.kind == Argument::Kind::partials)
+            if (argument.kind == Argument::Kind::partials)
                 parts_.reductions.found_within_step(argument.index);
-        for (const auto& refresh : launch.refresh)
-            device.run_halo_passes(parts_.arrays.images(refresh.field),
-                                   plan.fields[static_cast<std::size_t>(refresh.field)].type, refresh.array);
-    });
-    samples_pending_ = samples_pending_ || samples_of_step;
+    for (const auto& refresh : launch.refresh)
+        device.run_halo_passes(parts_.arrays.images(refresh.field),
+                               plan.fields[static_cast<std::size_t>(refresh.field)].type, refresh.array);
 }
 
 std::int64_t SingleSteps::step(std::int64_t count, bool with_results) {

@@ -1,6 +1,9 @@
 // Steps one at a time, and recordings of many that are replayed. Not for other rooms.
 #pragma once
 
+#include <cstddef>
+#include <vector>
+
 #include "runtime/core/session/stepper.h"
 #include "runtime/core/session/watch.h"
 
@@ -15,6 +18,19 @@ public:
     void launch(std::int64_t step, std::int64_t phase, bool with_results);
 
 private:
+    struct Step {
+        std::int64_t number = 0, phase = 0;
+        bool with_results = false;
+        std::vector<double> params;  // where launches change with the step
+        bool has_samples = false;
+    };
+    void launch(Step& step, std::size_t kernel, bool exchanged);
+    // The launches of an iteration of a repeat, but for the kernels in whose place arrays are exchanged.
+    void launch_iteration(Step& step, const RepeatPlan& repeat, std::int64_t time);
+    void launch_repeat(Step& step, const RepeatPlan& repeat);
+    // Until its condition holds, which the host finds, or the device.
+    void iterate_by_host(Step& step, int repeat);
+    void iterate_by_device(Step& step, int repeat);
     void move_outputs(std::int64_t phase);
     bool runs_in_step(const KernelPlan& kernel) const;
     // Later work in the main stream begins when the samples of the steps so far are taken.

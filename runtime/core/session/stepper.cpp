@@ -13,7 +13,8 @@ Parts::Parts(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, 
       tables(setup, due),
       points(setup, clock, due),
       reductions(setup, clock, kernels),
-      launches({setup, clock, kernels, arrays, coefs, tables, points, reductions}) {}
+      iterations(setup),
+      launches({setup, clock, kernels, arrays, coefs, tables, points, reductions, iterations}) {}
 
 std::unique_ptr<Recording> record(Device& device, std::int64_t count,
                                   const std::function<void(std::int64_t number)>& each) {

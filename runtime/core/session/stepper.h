@@ -30,6 +30,7 @@ struct Parts {
     Tables tables;
     PointSets points;
     Reductions reductions;
+    Iterations iterations;
     Launches launches;
 };
 

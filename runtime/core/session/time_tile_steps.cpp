@@ -22,6 +22,8 @@ bool is_known(const Argument& argument) {
         case Argument::Kind::exchange:
         case Argument::Kind::steps:
         case Argument::Kind::sent:
+        case Argument::Kind::iterations:
+        case Argument::Kind::partial_count:
         case Argument::Kind::planes:
         case Argument::Kind::neighbour:
             return false;

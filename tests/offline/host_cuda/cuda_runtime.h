@@ -351,6 +351,33 @@ inline cudaError_t cudaMemcpyAsync(void* to, const void* from, std::size_t bytes
     std::memcpy(to, from, bytes);
     return cudaSuccess;
 }
+inline cudaError_t cudaMallocHost(long long** memory, std::size_t bytes) {
+    *memory = static_cast<long long*>(std::malloc(bytes));
+    return cudaSuccess;
+}
+inline cudaError_t cudaFreeHost(void* memory) {
+    std::free(memory);
+    return cudaSuccess;
+}
+using cudaEvent_t = struct HostEvent*;
+constexpr unsigned cudaEventDisableTiming = 2;
+inline cudaError_t cudaEventCreateWithFlags(cudaEvent_t*, unsigned) {
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventRecord(cudaEvent_t, cudaStream_t) {
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventSynchronize(cudaEvent_t) {
+    return cudaSuccess;
+}
+inline cudaError_t cudaEventDestroy(cudaEvent_t) {
+    return cudaSuccess;
+}
+enum cudaStreamCaptureStatus { cudaStreamCaptureStatusNone, cudaStreamCaptureStatusActive };
+inline cudaError_t cudaStreamIsCapturing(cudaStream_t, cudaStreamCaptureStatus* status) {
+    *status = cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+}
 inline cudaError_t cudaMemcpy3DAsync(const cudaMemcpy3DParms* copy, cudaStream_t) {
     for (std::size_t z = 0; z < copy->extent.depth; ++z) {
         for (std::size_t y = 0; y < copy->extent.height; ++y) {

@@ -1,0 +1,42 @@
+// Repeats that a condition ends: how far the present step's is, and what all came to. Not for other rooms.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "runtime/core/session/parts.h"
+
+namespace halo::rt::session {
+
+class Iterations {
+public:
+    explicit Iterations(const Setup& setup);
+
+    bool has_any() const { return has_any_; }
+    // Of a repeat whose condition a kernel finds: its words on the device (RepeatWord), from that one on.
+    void* words(int repeat, RepeatWord from = RepeatWord::done) const;
+    void begin(int repeat);  // before the first iteration of a step
+    // Whether the condition held after the iterations that were launched before the call before the last: one
+    // of two copies is under way while the host waits for the other. false at the first call of a step.
+    bool is_done(int repeat);
+
+    // Of a repeat whose condition the host finds: its iteration `number` of the step, from 1 on.
+    void count(int repeat, std::int64_t number, bool holds);
+
+    std::vector<RepeatCounts> counts() const;  // waits for the device
+
+private:
+    struct Repeat {
+        DeviceMemory words;
+        RepeatCounts counts;  // where the host counts
+        std::array<std::unique_ptr<EarlyCopy>, 2> copies;
+        std::int64_t begun = 0;  // copies, in this step
+    };
+    const Setup& setup_;
+    bool has_any_ = false;
+    std::vector<Repeat> repeats_;  // by RepeatPlan
+};
+
+}  // namespace halo::rt::session
