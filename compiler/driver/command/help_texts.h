@@ -62,9 +62,9 @@ inline constexpr const char* kWeightsHelp =
     "residual";
 
 inline constexpr const char* kSnapshotsHelp =
-    "states that are kept on the way; as many as half of the free memory holds where it is not given. Fewer "
-    "take "
-    "more steps, and give the same gradient";
+    "states that are kept on the way, on a GPU in its memory first; without it as many as fit. Fewer take "
+    "more "
+    "steps, and give the same gradient";
 
 inline constexpr const char* kScheduleHelp =
     "how stages run, such as 'stream threads=32x4 cells=4x2'; one for all stages, or given once for each "

@@ -55,6 +55,8 @@ public:
     void download(int field, const Level& level, const Box& box, void* dense) const;
     void upload(int field, const Level& level, const void* dense);
     void download(int field, const Level& level, void* dense) const;
+    // From an array on the same device, of cells like the field's, that lie as `geometry` says.
+    void copy_cells(int field, Level& level, const void* array, const Geometry& geometry);
     void check_box(int field, const Box& box) const;
     void check_bytes(int field, std::int64_t bytes) const;
 
