@@ -156,14 +156,6 @@ std::string gradient_json(const GradientReport& report) {
     return json_text(json);
 }
 
-std::vector<std::string> sampled_traces(const ir::Program& program) {
-    std::vector<std::string> names;
-    for (const ir::Points& points : program.points)
-        for (const ir::Points::Trace& trace : points.traces)
-            if (trace.sampled) names.push_back(points.name + "." + trace.name);
-    return names;
-}
-
 [[noreturn]] void refuse_objective(const std::string& name, const RunRequest& request,
                                    const std::vector<std::string>& traces) {
     std::vector<std::string> known = request.reductions;
@@ -180,11 +172,17 @@ void check_asked(const GradientArguments& arguments, const ir::Program& program,
     const bool is_trace = std::ranges::count(traces, arguments.of) > 0;
     if (!is_trace && std::ranges::find(request.reductions, arguments.of) == request.reductions.end())
         refuse_objective(arguments.of, request, traces);
-    if (is_trace && arguments.weights.empty())
-        refuse_usage(fmt::format("{} is a trace, and a gradient is of one number", arguments.of),
-                     "--weights gives what its numbers are multiplied with before they are added");
-    if (!is_trace && !arguments.weights.empty())
-        refuse_usage(fmt::format("--weights are of a trace, and {} is a reduction", arguments.of));
+    if (is_trace && arguments.weights.empty() && arguments.measured.empty())
+        refuse_usage(
+            fmt::format("{} is a trace, and a gradient is of one number", arguments.of),
+            "--measured gives what it is compared with, or --weights what its numbers are multiplied with "
+            "before they are added");
+    if (!arguments.weights.empty() && !arguments.measured.empty())
+        refuse_usage("--weights and --measured are two ways to make a number of a trace; give one");
+    for (const auto& [option, file] :
+         {std::pair("--weights", &arguments.weights), std::pair("--measured", &arguments.measured)})
+        if (!is_trace && !file->empty())
+            refuse_usage(fmt::format("{} is of a trace, and {} is a reduction", option, arguments.of));
     if (is_trace && arguments.every_step)
         refuse_usage("a trace has numbers of every step already", "leave --every-step out");
     if (request.steps < 1) refuse_usage("a gradient is of one step or more", "--steps says how many");
@@ -193,13 +191,14 @@ void check_asked(const GradientArguments& arguments, const ir::Program& program,
                      "take the `until` out of it");
 }
 
-std::vector<double> read_weights(const GradientArguments& arguments, const std::vector<PointData>& points,
-                                 const RunRequest& request) {
-    if (arguments.weights.empty()) return {};
+// Numbers for each step and point of the trace; none where no file is named.
+std::vector<double> read_rows(const GradientArguments& arguments, const std::string& path, const char* option,
+                              const std::vector<PointData>& points, const RunRequest& request) {
+    if (path.empty()) return {};
     const std::string name = arguments.of.substr(0, arguments.of.find('.'));
     const auto found = std::ranges::find(points, name, &PointData::points);
     const auto count = static_cast<std::int64_t>(found->positions.size()) / request.rank();
-    return rt::read_npy(arguments.weights, {request.steps, count}, "--weights of " + arguments.of).values;
+    return rt::read_npy(path, {request.steps, count}, std::string(option) + " of " + arguments.of).values;
 }
 
 // Gradients with respect to traces, of the shape of these.
@@ -260,9 +259,11 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     fill_initial_data(*forward, program, run_spec != nullptr ? run_spec->init : no_init, request, *machine);
 
     const std::int64_t bytes = snapshot_bytes(*forward, program);
-    GradientPlan plan{program, made, arguments.of, arguments.every_step, {}, points, request.steps};
-    if (!arguments.weights.empty())
-        plan.weigh = [weights = read_weights(arguments, points, request)](const auto&) { return weights; };
+    GradientPlan plan{program, made, arguments.of, arguments.every_step};
+    plan.weights = read_rows(arguments, arguments.weights, "--weights", points, request);
+    plan.measured = read_rows(arguments, arguments.measured, "--measured", points, request);
+    plan.points = points;
+    plan.steps = request.steps;
     plan.snapshots = {};
     if (!made.levels.empty())
         plan.snapshots = choose_snapshots(arguments.snapshots, request.steps, bytes, snapshot_room(*forward));

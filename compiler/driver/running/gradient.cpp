@@ -26,6 +26,7 @@ public:
           backward_(backward),
           plan_(plan),
           undone_(undone),
+          is_of_trace_(is_sampled(plan.program, plan.objective)),
           kept_(make_kept_states(forward, plan.program, plan.snapshots)) {}
 
     GradientResult run() {
@@ -33,19 +34,16 @@ public:
         give_inputs();
         give_points();
         if (plan_.adjoint.steps) backward_.set_param(*plan_.adjoint.steps, static_cast<double>(plan_.steps));
-        if (plan_.snapshots.count() > 0) {
-            adjoint::go_back(plan_.steps, plan_.snapshots.count(),
-                             {[this](std::int64_t, int slot) { kept_->keep(slot); },
-                              [this](std::int64_t step, int slot) { to_restore_ = {step, slot}; },
-                              [this](std::int64_t from, std::int64_t to) { advance(from, to); },
-                              [this](std::int64_t step) { undo(step); }});
-        } else {
-            advance(0, plan_.steps - 1);
-            for (std::int64_t step = plan_.steps; step-- > 0;)
-                undo(step);
+        try {
+            do_steps();
+        } catch (...) {
+            if (is_kept_) return_to_start();
+            throw;
         }
-        for (const double value : noted())
-            result_.objective += value;
+        if (plan_.returns) return_to_start();
+        if (!is_of_trace_)
+            for (const double value : forward_.noted_reductions(plan_.objective))
+                result_.objective += value;
         for (const adjoint::Adjoint::Gradient& gradient : plan_.adjoint.gradients) {
             if (gradient.kind == Kind::number)
                 add_to(result_.numbers, gradient.with, backward_.reduction(gradient.name));
@@ -57,6 +55,32 @@ public:
     }
 
 private:
+    void do_steps() {
+        if (!plan_.adjoint.levels.empty()) {
+            adjoint::go_back(plan_.steps, plan_.snapshots.count(),
+                             {[this](std::int64_t, int slot) { keep(slot); },
+                              [this](std::int64_t step, int slot) { to_restore_ = {step, slot}; },
+                              [this](std::int64_t from, std::int64_t to) { advance(from, to); },
+                              [this](std::int64_t step) { undo(step); }});
+            return;
+        }
+        if (plan_.snapshots.count() > 0) keep(0);
+        advance(0, plan_.steps - 1);
+        for (std::int64_t step = plan_.steps; step-- > 0;)
+            undo(step);
+    }
+
+    void keep(int slot) {
+        kept_->keep(slot);
+        is_kept_ = true;
+    }
+
+    // The first slot has that state at all times.
+    void return_to_start() {
+        to_restore_ = {0, 0};
+        restore();
+    }
+
     // What no step changes is the same for the adjoint.
     void give_inputs() {
         for (const adjoint::Adjoint::Input& each : plan_.adjoint.inputs)
@@ -94,24 +118,23 @@ private:
         }
     }
 
-    bool is_of_trace() const { return static_cast<bool>(plan_.weigh); }
-
     // After the last step forward, and before the first one back.
     void weigh_trace() {
         const auto [points, trace] = parts_of(plan_.objective);
         result_.rows = forward_.trace(points, trace);
-        const std::vector<double> weights = plan_.weigh(result_.rows);
+        std::vector<double> weights = plan_.weights;
+        if (!plan_.measured.empty()) {
+            weights = result_.rows;
+            for (std::size_t i = 0; i < std::min(weights.size(), plan_.measured.size()); ++i)
+                weights[i] -= plan_.measured[i];
+        }
         for (std::size_t i = 0; i < std::min(result_.rows.size(), weights.size()); ++i)
-            result_.objective += weights[i] * result_.rows[i];
+            result_.objective += weights[i] * (plan_.measured.empty() ? result_.rows[i] : weights[i] / 2);
         for (const adjoint::Adjoint::Seed& seed : plan_.adjoint.seeds) {
             if (seed.kind != Kind::trace) continue;
             const auto [of, name] = parts_of(seed.name);
             backward_.set_point_values(of, name, backwards(weights, count_of(of)));
         }
-    }
-
-    std::vector<double> noted() {
-        return is_of_trace() ? std::vector<double>{} : forward_.noted_reductions(plan_.objective);
     }
 
     void add_trace(const adjoint::Adjoint::Gradient& gradient) {
@@ -143,7 +166,7 @@ private:
     void advance(std::int64_t from, std::int64_t to) {
         restore();
         result_.steps_forward += to - from;
-        const bool adds_up = plan_.every_step && !is_of_trace();
+        const bool adds_up = plan_.every_step && !is_of_trace_;
         const std::int64_t known = adds_up ? std::clamp(reached_, from, to) : to;
         if (known > from) forward_.step(known - from, false);
         for (std::int64_t step = known; step < to; ++step)
@@ -153,7 +176,7 @@ private:
 
     void step_with_objective() {
         forward_.step(1, true);
-        if (!is_of_trace()) forward_.note_reduction(plan_.objective);
+        if (!is_of_trace_) forward_.note_reduction(plan_.objective);
     }
 
     // What the adjoint reads of the state before the step.
@@ -173,7 +196,7 @@ private:
             restore();
             step_with_objective();
             ++result_.steps_forward;
-            if (is_of_trace()) weigh_trace();
+            if (is_of_trace_) weigh_trace();
         }
         backward_.step(1, step == 0);
         undone_(step);
@@ -193,7 +216,9 @@ private:
     Engine& backward_;
     const GradientPlan& plan_;
     const std::function<void(std::int64_t)>& undone_;
+    const bool is_of_trace_;
     std::unique_ptr<KeptStates> kept_;
+    bool is_kept_ = false;  // the state at the start
     struct Kept {
         std::int64_t step = 0;
         int slot = 0;
@@ -204,6 +229,18 @@ private:
 };
 
 }  // namespace
+
+bool is_sampled(const ir::Program& program, const std::string& trace) {
+    return std::ranges::count(sampled_traces(program), trace) > 0;
+}
+
+std::vector<std::string> sampled_traces(const ir::Program& program) {
+    std::vector<std::string> names;
+    for (const ir::Points& points : program.points)
+        for (const ir::Points::Trace& trace : points.traces)
+            if (trace.sampled) names.push_back(points.name + "." + trace.name);
+    return names;
+}
 
 GradientResult run_gradient(Engine& forward, Engine& backward, const GradientPlan& plan,
                             const std::function<void(std::int64_t)>& undone) {

@@ -21,12 +21,18 @@ struct GradientPlan {
     const adjoint::Adjoint& adjoint;
     std::string objective;    // a reduction of the program, or a trace that it samples
     bool every_step = false;  // of a reduction: its sum over all steps; else what the last one gives
-    // Of a trace: what its rows, which are given to this, are multiplied with before they are added.
-    std::function<std::vector<double>(const std::vector<double>& rows)> weigh;
+    // Of a trace, which is a row of points for each step: what its numbers are multiplied with before they
+    // are added; or what was measured in their place, and the objective is half the sum of the squares of
+    // what they differ by.
+    std::vector<double> weights, measured;
     std::vector<PointData> points;
     std::int64_t steps = 0;
-    rt::SnapshotPlaces snapshots{0, 1};  // where states are kept; none are, where the adjoint reads no state
+    rt::SnapshotPlaces snapshots{0, 1};  // where states are kept; where the adjoint reads none it can be none
+    bool returns = false;                // to the state before the first step, at the end; needs a snapshot
 };
+
+bool is_sampled(const ir::Program& program, const std::string& trace);
+std::vector<std::string> sampled_traces(const ir::Program& program);
 
 struct GradientResult {
     double objective = 0;
