@@ -329,6 +329,7 @@ public:
     void wait();                                  // for this simulation's devices
     double reduce(const std::string& reduction);  // of the last step; waits
 
+    explicit Simulation(std::shared_ptr<detail::SimulationState> state) : state_(std::move(state)) {}
     const std::shared_ptr<detail::SimulationState>& state() const noexcept { return state_; }
 
 private:

@@ -10,10 +10,10 @@ namespace halocline::detail {
 
 namespace rt = halo::rt;
 
-WholeSimulation::WholeSimulation(const Program& program, const Device& on, const Grid& cells,
-                                 const SimulationOptions& options)
-    : SimulationState(program, {on.state()}, cells),
-      device(on.state()),
+WholeSimulation::WholeSimulation(const Program& program, const std::shared_ptr<DeviceState>& on,
+                                 const Grid& cells, const SimulationOptions& options)
+    : SimulationState(program, {on}, cells),
+      device(on),
       code(source->code_for(*device, extent)),
       plan(code->plan) {
     known_params = info_of(plan).params;
@@ -193,6 +193,13 @@ auto WholeSimulation::stepping(Work&& work) {
         publish_levels();  // some steps may have been done
         throw;
     }
+}
+
+void WholeSimulation::with_session(const std::function<void(rt::Session&)>& work) {
+    stepping([&](rt::Session& running) {
+        work(running);
+        return running.steps_done();
+    });
 }
 
 void WholeSimulation::step(std::int64_t count) {

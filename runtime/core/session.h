@@ -200,6 +200,8 @@ public:
     // Steps are counted from there on, and reductions and traces begin with those values; fields are uploaded
     // as usual. After steps, the rows of all traces that are sampled must be given.
     void continue_from(const StepsBefore& before);
+    // As it was at first: states and outputs are 0, and no step is done. What else was given stays.
+    void start_again();
     // Steps are counted from `step` again, which is one of those done: states are the caller's to put back
     // (snapshots.h), and from there on rows of traces are sampled anew. Waits for nothing.
     void go_back_to(std::int64_t step);

@@ -34,66 +34,67 @@ std::vector<Snapshots::Part> Snapshots::parts_of(const Session& session) {
     return parts;
 }
 
+std::int64_t Snapshots::bytes_each(const Session& session) {
+    const std::vector<Part> parts = parts_of(session);
+    if (parts.empty()) return 0;
+    return (parts.back().first + parts.back().bytes + kLevelAlignment - 1) / kLevelAlignment *
+           kLevelAlignment;
+}
+
 Snapshots::Snapshots(Session& session, const SnapshotPlaces& places)
     : session_(session),
       places_(places),
       parts_(parts_of(session)),
       bytes_(bytes_each(session)),
-      slots_(static_cast<std::size_t>(places.count())) {}
-
-std::int64_t Snapshots::bytes_each(const Session& session) {
-    const std::vector<Part> parts = parts_of(session);
-    return parts.empty() ? 0 : parts.back().first + parts.back().bytes;
-}
-
-void Snapshots::take_memory(int slot) {
-    Slot& taken = slots_[static_cast<std::size_t>(slot)];
-    const bool on_host = slot < places_.on_host;
-    if (bytes_ == 0 || taken.on_device.address() != nullptr || !taken.on_host.empty()) return;
+      images_due_(static_cast<std::size_t>(places.count())) {
+    const auto refuse = [&](int count, const std::string& why) {
+        throw Error(ErrorCode::out_of_memory, fmt::format("{} snapshot{} of {}: {}; keep fewer", count,
+                                                          count == 1 ? "" : "s", bytes_text(bytes_), why));
+    };
+    if (bytes_ == 0) return;
     try {
-        if (on_host)
-            taken.on_host.resize(static_cast<std::size_t>(bytes_));
-        else
-            taken.on_device = DeviceMemory(session_.device(), bytes_);
+        // Not filled: pages are taken when they are written.
+        if (places.on_host > 0) on_host_.reset(new char[static_cast<std::size_t>(places.on_host * bytes_)]);
+        if (places.on_device > 0) on_device_ = DeviceMemory(session.device(), places.on_device * bytes_);
     } catch (const std::bad_alloc&) {
-        throw Error(ErrorCode::out_of_memory,
-                    fmt::format("snapshot {} of {} needs {} of the host's memory; keep fewer", slot + 1,
-                                places_.count(), bytes_text(bytes_)));
+        refuse(places.on_host, "the host has not so much memory");
     } catch (const Error& trouble) {
         if (trouble.code() != ErrorCode::out_of_memory) throw;
-        throw Error(ErrorCode::out_of_memory, fmt::format("snapshot {} of {}: {}; keep fewer", slot + 1,
-                                                          places_.count(), trouble.what()));
+        refuse(places.on_device, trouble.what());
     }
 }
 
+char* Snapshots::memory_of(int slot) const {
+    if (is_on_host(slot)) return on_host_.get() + slot * bytes_;
+    return static_cast<char*>(on_device_.address()) + (slot - places_.on_host) * bytes_;
+}
+
 void Snapshots::keep(int slot) {
-    take_memory(slot);
-    Slot& to = slots_[static_cast<std::size_t>(slot)];
-    to.images_due.clear();
+    std::vector<bool>& images_due = images_due_[static_cast<std::size_t>(slot)];
+    images_due.clear();
     Device& device = session_.device();
     for (const Part& part : parts_) {
         const session::Level& level = session_.state_->parts.arrays.level(part.field, part.time);
-        if (slot < places_.on_host)
-            device.copy_to_host(to.on_host.data() + part.first, level.array, part.bytes);
+        char* const to = memory_of(slot) + part.first;
+        if (is_on_host(slot))
+            device.copy_to_host(to, level.array, part.bytes);
         else
-            device.copy_on_device(static_cast<char*>(to.on_device.address()) + part.first, level.array,
-                                  part.bytes);
-        to.images_due.push_back(level.images_due);
+            device.copy_on_device(to, level.array, part.bytes);
+        images_due.push_back(level.images_due);
     }
 }
 
 void Snapshots::restore(int slot) {
-    const Slot& from = slots_[static_cast<std::size_t>(slot)];
     Device& device = session_.device();
     for (std::size_t i = 0; i < parts_.size(); ++i) {
         const Part& part = parts_[i];
         session::Level& level = session_.state_->parts.arrays.level(part.field, part.time);
-        if (slot < places_.on_host)
-            device.copy_to_device(level.array, from.on_host.data() + part.first, part.bytes);
+        const char* const from = memory_of(slot) + part.first;
+        if (is_on_host(slot))
+            device.copy_to_device(level.array, from, part.bytes);
         else
-            device.copy_on_device(
-                level.array, static_cast<const char*>(from.on_device.address()) + part.first, part.bytes);
-        level.images_due = from.images_due[i];
+            device.copy_on_device(level.array, from, part.bytes);
+        level.images_due = images_due_[static_cast<std::size_t>(slot)][i];
     }
 }
 
@@ -103,12 +104,10 @@ bool Snapshots::copy_level(int slot, const std::string& state, int time, Session
     session::Parts& there = to.state_->parts;
     const auto part = std::ranges::find_if(
         parts_, [&](const Part& each) { return each.field == index && each.time == time; });
-    if (slot < places_.on_host || part == parts_.end() ||
+    if (is_on_host(slot) || part == parts_.end() ||
         !session::has_like_cells(there, target, session_.state_->parts, index))
         return false;
-    const auto* const memory =
-        static_cast<const char*>(slots_[static_cast<std::size_t>(slot)].on_device.address());
-    there.arrays.copy_cells(target, there.arrays.level(target, to_time), memory + part->first,
+    there.arrays.copy_cells(target, there.arrays.level(target, to_time), memory_of(slot) + part->first,
                             session_.geometry());
     return true;
 }

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,11 +23,12 @@ struct SnapshotPlaces {
 
 class Snapshots {
 public:
-    // The session must outlive them, and stay where it is.
+    // Takes the memory for all of them. The session must outlive them, and stay where it is. Throws
+    // out_of_memory.
     Snapshots(Session& session, const SnapshotPlaces& places);
     static std::int64_t bytes_each(const Session& session);
 
-    // Puts the state into a slot, in place of what is there. Throws out_of_memory.
+    // Puts the state into a slot, in place of what is there.
     void keep(int slot);
     // Puts a slot's state back. Session::go_back_to() counts the steps from there.
     void restore(int slot);
@@ -41,19 +43,17 @@ private:
         int time = 0;
         std::int64_t first = 0, bytes = 0;
     };
-    struct Slot {
-        DeviceMemory on_device;
-        std::vector<char> on_host;
-        std::vector<bool> images_due;  // by part
-    };
     static std::vector<Part> parts_of(const Session& session);
-    void take_memory(int slot);
+    bool is_on_host(int slot) const { return slot < places_.on_host; }
+    char* memory_of(int slot) const;
 
     Session& session_;
     SnapshotPlaces places_;
     std::vector<Part> parts_;
-    std::int64_t bytes_ = 0;
-    std::vector<Slot> slots_;
+    std::int64_t bytes_ = 0;  // of each
+    std::unique_ptr<char[]> on_host_;
+    DeviceMemory on_device_;
+    std::vector<std::vector<bool>> images_due_;  // by slot, then by part
 };
 
 }  // namespace halo::rt

@@ -90,11 +90,15 @@ struct WaveGradient {
         std::vector<double> wavelet;
         for (std::int64_t step = 0; step < steps; ++step)
             wavelet.push_back(std::cos(static_cast<double>(step)));
-        driver::GradientPlan plan{program, adjoint, "energy", is_every_step, {}, {}, steps, places};
+        driver::GradientPlan plan{program, adjoint, "energy", is_every_step};
+        plan.steps = steps;
+        plan.snapshots = places;
         plan.points = {{"shots", {4.25, 5}, {{"wavelet", true, wavelet}}},
                        {"phones", {7, 3.5, 12.75, 6}, {}}};
         if (device != nullptr) device->to_host = 0;
-        const driver::GradientResult found = driver::run_gradient(*forward, *backward, plan, [](auto) {});
+        const auto kept = driver::make_kept_states(*forward, program, places);
+        const driver::GradientResult found =
+            driver::run_gradient(*forward, *backward, plan, *kept, [](auto) {});
         Result result{found.objective, {}, found.steps_forward};
         if (device != nullptr) to_host = device->to_host;
         for (const auto& [name, number] : found.numbers)

@@ -268,8 +268,9 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     if (!made.levels.empty())
         plan.snapshots = choose_snapshots(arguments.snapshots, request.steps, bytes, snapshot_room(*forward));
     Progress progress(console, made.program.name, cell_count(request.extent), request.steps);
+    const std::unique_ptr<KeptStates> kept = make_kept_states(*forward, program, plan.snapshots);
     const GradientResult result = run_gradient(
-        *forward, *backward, plan, [&](std::int64_t left) { progress.update(request.steps - left); });
+        *forward, *backward, plan, *kept, [&](std::int64_t left) { progress.update(request.steps - left); });
     progress.clear();
     Outputs outputs(request, ranks);
     outputs.write(*backward, request.steps, true);

@@ -20,14 +20,14 @@ class GradientRun {
     using Kind = adjoint::Adjoint::Kind;
 
 public:
-    GradientRun(Engine& forward, Engine& backward, const GradientPlan& plan,
+    GradientRun(Engine& forward, Engine& backward, const GradientPlan& plan, KeptStates& kept,
                 const std::function<void(std::int64_t)>& undone)
         : forward_(forward),
           backward_(backward),
           plan_(plan),
           undone_(undone),
           is_of_trace_(is_sampled(plan.program, plan.objective)),
-          kept_(make_kept_states(forward, plan.program, plan.snapshots)) {}
+          kept_(kept) {}
 
     GradientResult run() {
         Stopwatch clock;
@@ -71,7 +71,7 @@ private:
     }
 
     void keep(int slot) {
-        kept_->keep(slot);
+        kept_.keep(slot);
         is_kept_ = true;
     }
 
@@ -157,7 +157,7 @@ private:
     // copies cannot be made from where it is kept.
     void restore() {
         if (!to_restore_) return;
-        kept_->restore(to_restore_->slot);
+        kept_.restore(to_restore_->slot);
         forward_.go_back_to(to_restore_->step);
         to_restore_.reset();
     }
@@ -183,7 +183,7 @@ private:
     void hand_over() {
         for (const adjoint::Adjoint::Level& level : plan_.adjoint.levels) {
             if (to_restore_ &&
-                kept_->copy_level(to_restore_->slot, level.state, level.time, backward_, level.input))
+                kept_.copy_level(to_restore_->slot, level.state, level.time, backward_, level.input))
                 continue;
             restore();
             give(level.state, level.time, level.input);
@@ -217,7 +217,7 @@ private:
     const GradientPlan& plan_;
     const std::function<void(std::int64_t)>& undone_;
     const bool is_of_trace_;
-    std::unique_ptr<KeptStates> kept_;
+    KeptStates& kept_;
     bool is_kept_ = false;  // the state at the start
     struct Kept {
         std::int64_t step = 0;
@@ -242,9 +242,9 @@ std::vector<std::string> sampled_traces(const ir::Program& program) {
     return names;
 }
 
-GradientResult run_gradient(Engine& forward, Engine& backward, const GradientPlan& plan,
+GradientResult run_gradient(Engine& forward, Engine& backward, const GradientPlan& plan, KeptStates& kept,
                             const std::function<void(std::int64_t)>& undone) {
-    return GradientRun(forward, backward, plan, undone).run();
+    return GradientRun(forward, backward, plan, kept, undone).run();
 }
 
 }  // namespace halo::driver

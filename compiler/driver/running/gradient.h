@@ -24,8 +24,8 @@ struct GradientPlan {
     // Of a trace, which is a row of points for each step: what its numbers are multiplied with before they
     // are added; or what was measured in their place, and the objective is half the sum of the squares of
     // what they differ by.
-    std::vector<double> weights, measured;
-    std::vector<PointData> points;
+    std::vector<double> weights{}, measured{};
+    std::vector<PointData> points{};
     std::int64_t steps = 0;
     rt::SnapshotPlaces snapshots{0, 1};  // where states are kept; where the adjoint reads none it can be none
     bool returns = false;                // to the state before the first step, at the end; needs a snapshot
@@ -44,10 +44,10 @@ struct GradientResult {
     double seconds = 0;
 };
 
-// Both engines have their params; `forward` has its fields, too, and has done no step. Afterwards `backward`
-// has the gradients of fields, and `forward` is in some state on the way. undone: called with the number of
-// steps that are left, which a GPU may have yet to do.
-GradientResult run_gradient(Engine& forward, Engine& backward, const GradientPlan& plan,
+// kept: states of `forward`, in the plan's places. Both engines have their params; `forward` has its fields,
+// too, and has done no step. Afterwards `backward` has the gradients of fields, and `forward` is in some
+// state on the way. undone: called with the number of steps that are left, which a GPU may have yet to do.
+GradientResult run_gradient(Engine& forward, Engine& backward, const GradientPlan& plan, KeptStates& kept,
                             const std::function<void(std::int64_t)>& undone);
 
 }  // namespace halo::driver

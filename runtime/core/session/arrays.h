@@ -42,6 +42,7 @@ public:
     void set_constants(const std::vector<double>& params);  // in all levels: kernels leave them alone
     void mark_written(int field);  // its present and past levels: their images are due
     void mark_states_written();
+    void clear_written();  // all levels of states and outputs become 0
 
     // Places are those of the caller's list: t, then t-1 …, then the levels that steps write next.
     void* level_array(int field, int place) const noexcept;

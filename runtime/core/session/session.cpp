@@ -140,6 +140,11 @@ double Session::reduction(const std::string& name) {
     return state_->parts.reductions.value(find_named(plan().reductions, name, "reduction", plan().name));
 }
 
+void Session::start_again() {
+    state_->go_back_to(0);
+    state_->parts.arrays.clear_written();
+}
+
 void Session::go_back_to(std::int64_t step) {
     state_->go_back_to(step);
 }
