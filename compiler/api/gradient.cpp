@@ -87,6 +87,8 @@ void check_objective(const ir::Program& program, const GradientOptions& options)
         if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) known.push_back(reduce->name);
     if (std::ranges::count(known, options.of) == 0)
         refuse_name(program.name, "reduction or sampled trace", options.of, known);
+    if (options.with.empty())
+        refuse("a gradient is with respect to something: name inputs, states, params or injected traces");
     if (options.snapshots && *options.snapshots < 1) refuse("a gradient keeps one snapshot or more");
 }
 

@@ -2,7 +2,9 @@
 #include <cmath>
 
 #include "common.h"
+#include "halocline/halocline.h"
 #include "halocline/halocline.hpp"
+#include "runtime/api/c_handles.h"
 #include "runtime/cpu/jit.h"
 
 using namespace halocline;
@@ -124,6 +126,38 @@ TEST_CASE("the gradient of a misfit with what was measured is that with the resi
     CHECK(says(refusal([&] { gradient.compute(kWaveSteps); }), "give either what was measured"));
     CHECK(says(refusal([&] { gradient.compute(kWaveSteps, {{}, std::span(measured).first(5)}); }),
                "12 steps of 2 points, 24 numbers, and 5 were given"));
+}
+
+TEST_CASE("gradients by the C interface are those of C++") {
+    if (!halo::rt::cpu_available()) return;
+    Simulation simulation(damped_wave(), Device::cpu(2), kWaveGrid);
+    start_wave(simulation);
+    Gradient expected(simulation, {"energy", {"v", "damping", "shots.wavelet"}, false, 3});
+    const GradientReport report = expected.compute(kWaveSteps);
+
+    const halo_simulation handle{simulation};
+    const char* const with[] = {"v", "damping", "shots.wavelet", nullptr};
+    halo_gradient* gradient = nullptr;
+    REQUIRE(halo_gradient_create(&handle, "energy", with, 0, 3, &gradient) == HALO_OK);
+    halo_gradient_report found{};
+    REQUIRE(halo_gradient_compute(gradient, kWaveSteps, nullptr, nullptr, 0, &found) == HALO_OK);
+    CHECK(found.objective == report.objective);
+    CHECK(found.steps_done_again == report.steps_done_again);
+    double damping = 0;
+    std::vector<double> dv(kWaveCells), wavelet(kWaveSteps);
+    CHECK(halo_gradient_number(gradient, "damping", &damping) == HALO_OK);
+    CHECK(halo_gradient_read(gradient, "v", dv.data(), kWaveCells) == HALO_OK);
+    size_t room = 5;
+    CHECK(halo_gradient_trace(gradient, "shots.wavelet", wavelet.data(), &room) == HALO_BAD_ARGUMENT);
+    CHECK(room == static_cast<size_t>(kWaveSteps));
+    CHECK(halo_gradient_trace(gradient, "shots.wavelet", wavelet.data(), &room) == HALO_OK);
+    CHECK(damping == expected.number("damping"));
+    CHECK(dv == expected.read("v"));
+    CHECK(wavelet == expected.trace("shots.wavelet"));
+    CHECK(halo_gradient_read(gradient, "p", dv.data(), kWaveCells) == HALO_BAD_ARGUMENT);
+    CHECK(says(halo_message(), "no field 'p'; there are v"));
+    halo_gradient_release(gradient);
+    CHECK(halo_gradient_create(nullptr, "energy", with, 0, 0, &gradient) == HALO_BAD_ARGUMENT);
 }
 
 TEST_CASE("gradients that cannot be are refused with a mend") {
