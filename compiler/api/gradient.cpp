@@ -234,11 +234,13 @@ GradientReport Gradient::compute(std::int64_t steps, const OfTrace& of_trace) {
 }
 
 double Gradient::number(const std::string& param) const {
+    const detail::DeviceLock lock(*state_->forward->device);
     state_->require(Kind::number, param, "parameter");
     return std::ranges::find(state_->result.numbers, param, &std::pair<std::string, double>::first)->second;
 }
 
 std::vector<double> Gradient::trace(const std::string& injected) const {
+    const detail::DeviceLock lock(*state_->forward->device);
     state_->require(Kind::trace, injected, "trace");
     return std::ranges::find(state_->result.traces, injected,
                              &std::pair<std::string, std::vector<double>>::first)
@@ -246,11 +248,13 @@ std::vector<double> Gradient::trace(const std::string& injected) const {
 }
 
 std::vector<double> Gradient::seen() const {
+    const detail::DeviceLock lock(*state_->forward->device);
     if (!state_->of_trace) refuse(fmt::format("{} is no trace", state_->options.of));
     return state_->result.rows;
 }
 
 std::string Gradient::field_name(const std::string& field) const {
+    const detail::DeviceLock lock(*state_->forward->device);
     state_->require(Kind::field, field, "field");
     return std::ranges::find_if(
                state_->made().gradients,

@@ -31,6 +31,7 @@ public:
 
     GradientResult run() {
         Stopwatch clock;
+        if (!is_of_trace_) forward_.noted_reductions(plan_.objective);  // of a run that failed
         give_inputs();
         give_points();
         if (plan_.adjoint.steps) backward_.set_param(*plan_.adjoint.steps, static_cast<double>(plan_.steps));
