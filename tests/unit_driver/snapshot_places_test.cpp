@@ -14,7 +14,7 @@ struct Places {
 
 Places places(std::optional<std::int64_t> asked, std::int64_t steps, std::int64_t device, std::int64_t host) {
     const rt::SnapshotPlaces chosen =
-        driver::choose_snapshots(asked, steps, 10, {10 * device + 9, 10 * host, 0});
+        driver::choose_snapshots(asked, steps, 10, {10 * device + 9, 10 * device + 9, 10 * host, 0});
     return {chosen.on_host, chosen.on_device};
 }
 
@@ -33,6 +33,14 @@ TEST_CASE("snapshots are on the device as long as there is room") {
     CHECK(places({}, 1000, 5, 500) == Places{12, 5});
     CHECK(places({}, 1000, 5, 3) == Places{3, 5});
     CHECK(places({}, 1, 0, 1) == Places{1, 0});
+}
+
+TEST_CASE("on a CPU more than half of the memory is taken where it is asked for") {
+    const driver::SnapshotRoom room{50, 100, 0, 0};
+    CHECK(driver::choose_snapshots({}, 50, 10, room).on_device == 5);
+    CHECK(driver::choose_snapshots(9, 50, 10, room).on_device == 9);
+    CHECK(driver::choose_snapshots({}, 50, 70, room).on_device == 1);
+    CHECK_THROWS_AS(driver::choose_snapshots(11, 50, 10, room), rt::Error);
 }
 
 TEST_CASE("snapshots that there is no room for are refused with figures") {

@@ -68,10 +68,11 @@ private:
 SnapshotRoom snapshot_room(Engine& engine) {
     const std::int64_t host = rt::host_memory().free_bytes;
     if (engine.session() == nullptr || engine.session()->device().is_host_memory())
-        return {host / 2, 0, host - host / 2};  // as other programs need some, too
+        return {host / 2, host, 0, 0};  // half, as other programs need some, too
     const rt::MemoryInfo memory = engine.session()->device().memory();
     const std::int64_t reserve = std::max(memory.total_bytes / kReservedShare, kLeastReserved);
-    return {std::max<std::int64_t>(memory.free_bytes - reserve, 0), host / 2, reserve};
+    const std::int64_t room = std::max<std::int64_t>(memory.free_bytes - reserve, 0);
+    return {room, room, host / 2, reserve};
 }
 
 std::int64_t snapshot_bytes(Engine& engine, const ir::Program& program) {
@@ -92,17 +93,20 @@ rt::SnapshotPlaces choose_snapshots(std::optional<std::int64_t> asked, std::int6
     const std::int64_t enough = adjoint::snapshots_for(steps, kMostRepeats);
     std::int64_t count = asked ? std::min(*asked, most) : device;
     if (!asked && device < enough) count = std::clamp<std::int64_t>(device + host, 1, enough);
-    const std::int64_t on_device = std::min(count, device);
-    if (count - on_device > host)
-        throw rt::Error(
-            rt::ErrorCode::out_of_memory,
-            fmt::format(
-                "{} snapshot{} of {} need {}; there is room for {}, as {} of memory are left free; keep "
-                "fewer, or use a smaller grid",
-                count, count == 1 ? "" : "s", format_bytes(static_cast<double>(bytes)),
-                format_bytes(static_cast<double>(count) * static_cast<double>(bytes)), device + host,
-                format_bytes(static_cast<double>(room.reserve))));
-    return {static_cast<int>(count - on_device), static_cast<int>(on_device)};
+    const std::int64_t most_on_device = room.most_on_device / each,
+                       on_device = std::min(count, most_on_device);
+    if (count - on_device <= host) return {static_cast<int>(count - on_device), static_cast<int>(on_device)};
+    const std::string reserve =
+        room.reserve == 0
+            ? ""
+            : fmt::format(" past {} that are left free", format_bytes(static_cast<double>(room.reserve)));
+    throw rt::Error(
+        rt::ErrorCode::out_of_memory,
+        fmt::format(
+            "{} snapshot{} of {} need {}, and there is room for {}{}; keep fewer, or use a smaller grid",
+            count, count == 1 ? "" : "s", format_bytes(static_cast<double>(bytes)),
+            format_bytes(static_cast<double>(count) * static_cast<double>(bytes)), most_on_device + host,
+            reserve));
 }
 
 std::unique_ptr<KeptStates> make_kept_states(Engine& engine, const ir::Program& program,

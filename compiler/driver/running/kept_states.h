@@ -14,9 +14,10 @@ namespace halo::driver {
 
 // Bytes that may be taken for snapshots.
 struct SnapshotRoom {
-    std::int64_t on_device = 0;  // past a reserve that is left free
-    std::int64_t on_host = 0;    // 0 where the device has the host's memory itself
-    std::int64_t reserve = 0;
+    std::int64_t on_device = 0;       // past a reserve that is left free
+    std::int64_t most_on_device = 0;  // the same where so many are asked for: of a CPU all that is free
+    std::int64_t on_host = 0;         // 0 where the device has the host's memory itself
+    std::int64_t reserve = 0;         // that stays free in any case
 };
 SnapshotRoom snapshot_room(Engine& engine);
 
