@@ -68,6 +68,18 @@ void go_back(std::int64_t steps, int snapshots, const SnapshotActions& actions) 
     }
 }
 
+std::int64_t snapshots_for(std::int64_t steps, std::int64_t repeats) {
+    std::int64_t least = 1, most = std::max<std::int64_t>(steps, 1);
+    while (least < most) {
+        const std::int64_t middle = (least + most) / 2;
+        if (most_steps(middle, repeats) >= steps)
+            most = middle;
+        else
+            least = middle + 1;
+    }
+    return least;
+}
+
 std::int64_t steps_forward(std::int64_t steps, int snapshots) {
     std::int64_t forward = 0;
     go_back(steps, snapshots,

@@ -19,6 +19,9 @@ struct SnapshotActions {
 // Undoes all steps with at most `snapshots` states kept at a time, 1 or more. Slots are counted from 0.
 void go_back(std::int64_t steps, int snapshots, const SnapshotActions& actions);
 
+// The fewest states with which no step is done again more than `repeats` times, which is 1 or more.
+std::int64_t snapshots_for(std::int64_t steps, std::int64_t repeats);
+
 // The steps that are done on the way, the last one, whose result nothing needs, not among them.
 std::int64_t steps_forward(std::int64_t steps, int snapshots);
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <utility>
 
 #include "halocline/halocline.hpp"
 #include "runtime/api/c_handles.h"
@@ -15,6 +16,9 @@ struct halo_task {
 };
 struct halo_checkpoint {
     Checkpoint checkpoint;
+};
+struct halo_gradient {
+    Gradient gradient;
 };
 
 namespace {
@@ -166,4 +170,59 @@ halo_code halo_checkpoint_restore(const halo_checkpoint* checkpoint, halo_simula
 }
 void halo_checkpoint_release(halo_checkpoint* checkpoint) {
     delete checkpoint;
+}
+
+halo_code halo_gradient_create(const halo_simulation* simulation, const char* of, const char* const* with,
+                               int every_step, int64_t snapshots, halo_gradient** gradient) {
+    return guarded([&] {
+        need(gradient, "the place for the handle");
+        *gradient = nullptr;
+        GradientOptions options{text_of(of, "the objective"), words_of(with), every_step != 0};
+        if (snapshots != 0) options.snapshots = snapshots;
+        *gradient =
+            new halo_gradient{Gradient(need_handle(simulation, "the simulation").simulation, options)};
+    });
+}
+halo_code halo_gradient_compute(halo_gradient* gradient, int64_t steps, const double* weights,
+                                const double* measured, size_t count, halo_gradient_report* report) {
+    return guarded([&] {
+        OfTrace of_trace;
+        if (weights != nullptr) of_trace.weights = {weights, count};
+        if (measured != nullptr) of_trace.measured = {measured, count};
+        const GradientReport found = need_handle(gradient, "the gradient").gradient.compute(steps, of_trace);
+        if (report != nullptr)
+            *report = {found.objective,         found.steps,          found.steps_done_again, found.snapshots,
+                       found.snapshots_on_host, found.snapshot_bytes, found.seconds};
+    });
+}
+halo_code halo_gradient_number(const halo_gradient* gradient, const char* param, double* number) {
+    return guarded([&] {
+        need(number, "the place for the number");
+        *number = need_handle(gradient, "the gradient").gradient.number(text_of(param, "the parameter"));
+    });
+}
+halo_code halo_gradient_read(const halo_gradient* gradient, const char* field, double* values, size_t count) {
+    return guarded([&] {
+        need(values, "the values");
+        const Gradient& found = need_handle(gradient, "the gradient").gradient;
+        found.adjoint().read(found.field_name(text_of(field, "the field")), std::span<double>(values, count));
+    });
+}
+halo_code halo_gradient_trace(const halo_gradient* gradient, const char* injected, double* values,
+                              size_t* count) {
+    return guarded([&] {
+        need(count, "the place for the number of values");
+        const std::vector<double> rows =
+            need_handle(gradient, "the gradient").gradient.trace(text_of(injected, "the trace"));
+        const size_t room = std::exchange(*count, rows.size());
+        if (rows.size() > room)
+            throw Error(ErrorCode::bad_argument, "the trace has " + std::to_string(rows.size()) +
+                                                     " values, and there is room for " +
+                                                     std::to_string(room));
+        need(values, "the values");
+        std::copy(rows.begin(), rows.end(), values);
+    });
+}
+void halo_gradient_release(halo_gradient* gradient) {
+    delete gradient;
 }

@@ -101,6 +101,23 @@ std::shared_ptr<const Code> CompiledSource::code_for(const DeviceState& device, 
     return codes_.get(key, [&] { return compile(device, extent); });
 }
 
+std::shared_ptr<const CompiledSource::Derived> CompiledSource::adjoint_of(
+    const halo::adjoint::Request& request) {
+    const std::string key =
+        fmt::format("{} with {}{}", fmt::join(request.of, ","), fmt::join(request.with, ","),
+                    request.every_step ? " in every step" : "");
+    return adjoints_.get(key, [&] {
+        auto derived = std::make_shared<Derived>();
+        derived->made = halo::adjoint::make_adjoint(checked_.program, request);
+        CheckedProgram program{derived->made.program, checked_.options};
+        program.options.schedules.clear();  // which are of other stages
+        program.options.file_schedule.clear();
+        program.options.single_steps = true;
+        derived->source = std::make_shared<CompiledSource>(std::move(program));
+        return std::shared_ptr<const Derived>(std::move(derived));
+    });
+}
+
 // As `haloc run --devices` does it.
 std::shared_ptr<const PiecesCode> CompiledSource::compile_pieces(
     const std::vector<std::shared_ptr<DeviceState>>& devices, const Extent& extent,

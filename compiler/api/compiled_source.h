@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/adjoint/adjoint.h"
 #include "compiler/driver/planning/compile.h"
 #include "compiler/driver/spec/spec.h"
 #include "runtime/api/bundle.h"
@@ -72,6 +73,12 @@ public:
         std::optional<std::int64_t> interval) override;
 
     const CheckedProgram& checked() const { return checked_; }
+    // The program's adjoint, made once for each request. Throws halo::adjoint::RefusedError.
+    struct Derived {
+        halo::adjoint::Adjoint made;
+        std::shared_ptr<CompiledSource> source;  // of made.program
+    };
+    std::shared_ptr<const Derived> adjoint_of(const halo::adjoint::Request& request);
     // Simulations that are made later are compiled anew, by schedules that were measured meanwhile.
     void forget_codes() { codes_.forget(), pieces_.forget(); }
 
@@ -84,6 +91,7 @@ private:
     const CheckedProgram checked_;
     MadeOnce<std::shared_ptr<const Code>> codes_;         // by device and grid
     MadeOnce<std::shared_ptr<const PiecesCode>> pieces_;  // by devices, grid and interval
+    MadeOnce<std::shared_ptr<const Derived>> adjoints_;   // by request
 };
 
 // For the architecture: code for the grid, or with schedules for large ones.

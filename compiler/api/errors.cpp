@@ -28,21 +28,26 @@ ErrorCode code_of(halo::driver::ExitCode code) {
 
 }  // namespace
 
-std::vector<Diagnostic> diagnostics_of(const halo::driver::CheckedSpec& spec) {
+std::vector<Diagnostic> diagnostics_of(const std::vector<halo::Diagnostic>& diagnostics,
+                                       const halo::SourceFile& source) {
     std::vector<Diagnostic> all;
-    for (const halo::Diagnostic& each : spec.diagnostics) {
-        const halo::LineColumn place = spec.source.line_column(each.where.begin);
+    for (const halo::Diagnostic& each : diagnostics) {
+        const halo::LineColumn place = source.line_column(each.where.begin);
         Diagnostic diagnostic;
         diagnostic.is_error = halo::severity_of(each.kind) == halo::Severity::error;
         diagnostic.kind = halo::name_of(each.kind);
         diagnostic.message = each.message;
-        diagnostic.file = spec.source.name(each.where.begin);
+        diagnostic.file = source.name(each.where.begin);
         diagnostic.line = static_cast<int>(place.line);
         diagnostic.column = static_cast<int>(place.column);
         if (each.mend_text) diagnostic.mend = each.mend_text->replacement;
         all.push_back(std::move(diagnostic));
     }
     return all;
+}
+
+std::vector<Diagnostic> diagnostics_of(const halo::driver::CheckedSpec& spec) {
+    return diagnostics_of(spec.diagnostics, spec.source);
 }
 
 void throw_mistakes(const halo::driver::CheckedSpec& spec) {

@@ -9,6 +9,8 @@
 
 namespace halocline::detail {
 
+std::vector<Diagnostic> diagnostics_of(const std::vector<halo::Diagnostic>& diagnostics,
+                                       const halo::SourceFile& source);
 std::vector<Diagnostic> diagnostics_of(const halo::driver::CheckedSpec& spec);
 [[noreturn]] void throw_mistakes(const halo::driver::CheckedSpec& spec);  // Error with code spec
 

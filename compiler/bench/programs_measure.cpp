@@ -75,7 +75,7 @@ public:
         driver::fill_points(engine, program_, run_, request_, machine_);
         const bool copied =
             source != nullptr && std::ranges::all_of(driver::kept_levels(program_), [&](const auto& level) {
-                return engine.copy_level(level.first, level.second, *source, level.second);
+                return engine.copy_level(level.first, level.second, *source, level.first, level.second);
             });
         if (!copied) driver::fill_initial_data(engine, program_, run_->init, request_, machine_);
     }

@@ -64,6 +64,28 @@ halo_code halo_checkpoint_describe(const halo_checkpoint* checkpoint, halo_check
 halo_code halo_checkpoint_restore(const halo_checkpoint* checkpoint, halo_simulation* simulation);
 void halo_checkpoint_release(halo_checkpoint* checkpoint);
 
+/* Gradients, as of halocline.hpp. with: ends with NULL. snapshots: 0 for as many as fit. */
+typedef struct halo_gradient halo_gradient;
+typedef struct halo_gradient_report { /* GradientReport */
+    double objective;
+    int64_t steps, steps_done_again;
+    int64_t snapshots, snapshots_on_host, snapshot_bytes;
+    double seconds;
+} halo_gradient_report;
+halo_code halo_gradient_create(const halo_simulation* simulation, const char* of, const char* const* with,
+                               int every_step, int64_t snapshots, halo_gradient** gradient);
+/* Of a trace, `count` numbers for weights or measured, and NULL for the other; of a reduction NULL and NULL.
+ */
+halo_code halo_gradient_compute(halo_gradient* gradient, int64_t steps, const double* weights,
+                                const double* measured, size_t count, halo_gradient_report* report);
+halo_code halo_gradient_number(const halo_gradient* gradient, const char* param, double* number);
+/* In each cell, dense and x fastest; of a trace that is injected [step][point], with `count` as of
+ * halo_trace(). */
+halo_code halo_gradient_read(const halo_gradient* gradient, const char* field, double* values, size_t count);
+halo_code halo_gradient_trace(const halo_gradient* gradient, const char* injected, double* values,
+                              size_t* count);
+void halo_gradient_release(halo_gradient* gradient);
+
 #ifdef __cplusplus
 }
 #endif

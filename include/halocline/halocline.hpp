@@ -13,6 +13,7 @@
 #include <future>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -23,6 +24,7 @@ namespace halocline {
 
 namespace detail {
 struct CheckpointState;
+struct GradientState;
 }
 
 struct CompileOptions {
@@ -156,6 +158,57 @@ Coordinates coordinates(const Simulation& simulation, const std::string& field);
 // bad_argument for names and endings that cannot be; io, also where HDF5's library is not there.
 void save_fields(const Simulation& simulation, const std::string& path,
                  const std::vector<std::string>& fields = {});
+
+struct GradientOptions {
+    std::string of;  // a reduction, or a trace that is sampled: "phones.seen"
+    // Inputs, states (what they are at the start), params, traces that are injected ("shots.wavelet"). The name of a
+    // vector stands for all its components.
+    std::vector<std::string> with;
+    bool every_step = false;  // of a reduction: its sum over all steps; else what the last one gives
+    std::optional<std::int64_t> snapshots{};  // states that are kept; without it as many as fit
+};
+// Of a trace, which is [step][point]: what its numbers are multiplied with before they are added. Or what was measured
+// in its place, and the objective is half the sum of the squares of what they differ by.
+struct OfTrace {
+    std::span<const double> weights{}, measured{};  // one of the two
+};
+struct GradientReport {
+    double objective = 0;
+    std::int64_t steps = 0, steps_done_again = 0;
+    std::int64_t snapshots = 0, snapshots_on_host = 0;  // of these, in the host's memory while the simulation is on a GPU
+    std::int64_t snapshot_bytes = 0;                    // of each
+    double seconds = 0;
+};
+
+// How the number that steps end with changes with all that they begin with (docs/gradients.md): the adjoint of a
+// simulation's program, on its device. For programs from compile(), on one device.
+class Gradient {
+public:
+    // Throws bad_argument for names that cannot be, and for a bundle's program or pieces; unsupported, with
+    // diagnostics(), where what is asked for cannot be differentiated: the place, and what to write instead.
+    Gradient(const Simulation& simulation, const GradientOptions& options);
+
+    // Steps forward from the simulation's fields, which has done no step, and back; its fields are then what they
+    // were. May be called again, with other fields, params and points. Waits. Throws bad_argument for numbers of
+    // another shape than the trace; out_of_memory where the snapshots do not fit.
+    GradientReport compute(std::int64_t steps, const OfTrace& of_trace = {});
+
+    // Of the last compute(). Names are those of `with`, components one by one: "v.x".
+    double number(const std::string& param) const;
+    std::vector<double> trace(const std::string& injected) const;  // [step][point]
+    std::vector<double> seen() const;                              // where `of` is a trace: what was sampled
+    std::vector<double> read(const std::string& field) const;      // dense, x fastest
+    // Where it lies: a field of the adjoint's own simulation.
+    std::string field_name(const std::string& field) const;
+    Simulation adjoint() const;
+
+    std::vector<std::string> fields() const;  // those of `with` by what they are
+    std::vector<std::string> numbers() const;
+    std::vector<std::string> traces() const;
+
+private:
+    std::shared_ptr<detail::GradientState> state_;
+};
 
 // Checkpoints: all that a simulation needs to go on as if it had never stopped, on any devices. The format is
 // that of `haloc run --checkpoint`: a folder with one folder step-N, which is there whole at any time.

@@ -340,6 +340,7 @@ public:
     // What this simulation has done of the repeats that a condition ends, in their order; waits.
     std::vector<Iterations> iterations();
 
+    explicit Simulation(std::shared_ptr<detail::SimulationState> state) : state_(std::move(state)) {}
     const std::shared_ptr<detail::SimulationState>& state() const noexcept { return state_; }
 
 private:

@@ -26,6 +26,7 @@ void bind_programs(nb::module_& module);
 void bind_simulations(nb::module_& module);
 void bind_arrays(nb::module_& module);
 void bind_files(nb::module_& module);
+void bind_gradients(nb::module_& module);
 void bind_jax_calls(nb::module_& module);
 
 }  // namespace halocline::python

@@ -65,6 +65,12 @@ Simulation::Stepped HeldSimulation::batch(std::int64_t count, const Condition* c
     return {count, false};
 }
 
+void HeldSimulation::with_own_arrays(const std::function<void()>& work) {
+    const std::lock_guard<std::mutex> lock(mutex_);
+    leave_taken_arrays();
+    work();
+}
+
 std::int64_t HeldSimulation::first_batch() const {
     std::int64_t cells = 1;
     for (const std::int64_t extent : simulation_.grid())

@@ -34,6 +34,10 @@ public:
                    const SimulationOptions& options)
         : devices_(devices), simulation_(program, devices, grid, options) {}
 
+    // Of one on one device, that there is.
+    HeldSimulation(const Simulation& simulation, const std::vector<Device>& devices)
+        : devices_(devices), simulation_(simulation) {}
+
     // For calls that do no steps, and hand out no arrays.
     Simulation& simulation() { return simulation_; }
     const std::vector<Device>& devices() const { return devices_; }
@@ -45,6 +49,9 @@ public:
     // thread; without a condition the device may still be at the last one. What it throws ends the run.
     Simulation::Stepped advance(std::int64_t count, const Condition* condition, std::int64_t every,
                                 const std::function<void(std::int64_t done)>& between);
+
+    // Calls work(), which does steps, with no array of Python's in the way.
+    void with_own_arrays(const std::function<void()>& work);
 
 private:
     struct Held {

@@ -12,5 +12,6 @@ NB_MODULE(_core, module) {
     bind_simulations(module);
     bind_arrays(module);
     bind_files(module);
+    bind_gradients(module);
     bind_jax_calls(module);
 }

@@ -19,6 +19,7 @@ from ._devices import Device, DeviceInfo, devices, why_no_gpu
 from ._errors import *  # noqa: F403
 from ._errors import __all__ as _errors
 from ._explanation import Explanation
+from ._gradient import Gradient
 from ._machine import Doctor, Finding, TunedStage, Tuning, doctor
 from ._mappings import Params, Reductions
 from ._notebook import Watch
@@ -35,6 +36,7 @@ __all__ = [
     "Doctor",
     "Explanation",
     "Finding",
+    "Gradient",
     "Iterations",
     "Params",
     "Picture",

@@ -12,6 +12,7 @@ from ._devices import Device
 from ._errors import ArgumentError, ArrayError, ClosedError, refuse_name
 from ._exports import Exports, about
 from ._given import Given
+from ._gradient import Gradient, gradient
 from ._mappings import Params, Reductions
 from ._notebook import Watch, in_notebook
 from ._picture import given_range
@@ -57,7 +58,7 @@ class Simulation(Given, Exports):
     a context manager, and gives its memory back at the end.
     """
 
-    __slots__ = ("_core", "program", "grid", "shape", "_devices", "_fields", "_params", "_places", "_watches", "__weakref__")
+    __slots__ = ("_core", "program", "grid", "shape", "_devices", "_fields", "_params", "_places", "_watches", "_gradient", "__weakref__")
 
     program: "Program"
     grid: tuple[int, ...]
@@ -76,6 +77,7 @@ class Simulation(Given, Exports):
         own(self, "_params", frozenset(program.params))
         own(self, "_places", {})  # of fields, with the present parameters
         own(self, "_watches", [])
+        own(self, "_gradient", None)  # the last one, with what it is of
 
     # ---- what it is
 
@@ -217,6 +219,32 @@ class Simulation(Given, Exports):
     def wait(self) -> None:
         """Until all steps are done. Raises what went wrong meanwhile."""
         self._open()._core.wait()
+
+    def gradient(
+        self,
+        of: str,
+        with_: str | Iterable[str],
+        steps: int,
+        *,
+        every_step: bool = False,
+        measured: Any = None,
+        weights: Any = None,
+        snapshots: int | None = None,
+    ) -> Gradient:
+        """The derivative of a number that steps from here end with, by the adjoint (docs/gradients.md): steps forward and
+        back, after which the simulation is what it was. It must have done no step. Fields, parameters and points may be
+        set anew before the next call, which compiles nothing. Waits; Ctrl-C is looked at when it is done.
+
+        of: a reduction; or a trace that is sampled, ``"phones.seen"``.
+        with_: with respect to what: inputs, states (as they are now), parameters, injected traces (``"shots.wavelet"``).
+        every_step: of the reduction's sum over all steps; else of what the last step gives.
+        measured: of a trace, an array (steps, points): the number is half the sum of the squares of what is seen less this.
+        weights: of a trace, instead: the number is the sum of what is seen, each times its weight.
+        snapshots: states that are kept on the way; as many as fit without it. Fewer take more steps, and give the same.
+
+        Raises UnknownNameError; UnsupportedError, with the place, where it cannot be differentiated; ArgumentError.
+        """
+        return gradient(self._open(), of, with_, _count(steps, "steps"), every_step, measured, weights, snapshots)
 
     # ---- fields
 
@@ -421,6 +449,7 @@ class Simulation(Given, Exports):
 
     def close(self) -> None:
         """Gives the memory back, after what is still being done; arrays that were taken stay. Twice is fine."""
+        object.__setattr__(self, "_gradient", None)
         object.__setattr__(self, "_core", None)
         self._watches.clear()
 

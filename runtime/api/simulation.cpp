@@ -78,7 +78,7 @@ namespace {
 std::shared_ptr<SimulationState> simulation_on(const Program& program, const std::vector<Device>& devices,
                                                const Grid& grid, const SimulationOptions& options) {
     if (devices.size() == 1)
-        return std::make_shared<WholeSimulation>(program, devices.front(), grid, options);
+        return std::make_shared<WholeSimulation>(program, devices.front().state(), grid, options);
     return std::make_shared<PiecesSimulation>(program, devices, grid, options);
 }
 

@@ -10,10 +10,10 @@ namespace halocline::detail {
 
 namespace rt = halo::rt;
 
-WholeSimulation::WholeSimulation(const Program& program, const Device& on, const Grid& cells,
-                                 const SimulationOptions& options)
-    : SimulationState(program, {on.state()}, cells),
-      device(on.state()),
+WholeSimulation::WholeSimulation(const Program& program, const std::shared_ptr<DeviceState>& on,
+                                 const Grid& cells, const SimulationOptions& options)
+    : SimulationState(program, {on}, cells),
+      device(on),
       code(source->code_for(*device, extent)),
       plan(code->plan) {
     known_params = info_of(plan).params;
@@ -171,17 +171,12 @@ void WholeSimulation::write_view(const std::string& field, int level, const View
     if (cells.memory == nullptr)
         throw Error(ErrorCode::bad_argument, "a view needs the address of its memory");
     check_place(grid, {cells.pitch, cells.slice, cells.first_cell, cells.bytes / size, size});
-    rt::BoxCopy box;
-    box.to = static_cast<char*>(here.memory) + here.first_cell * size;
-    box.from = static_cast<const char*>(cells.memory) + cells.first_cell * size;
-    box.row_bytes = extent[0] * size;
-    box.rows = extent[1];
-    box.planes = extent[2];
-    box.to_pitch = here.pitch * size;
-    box.to_slice = here.slice * size;
-    box.from_pitch = cells.pitch * size;
-    box.from_slice = cells.slice * size;
-    device->device->copy_from(*device->device, box);
+    const auto first_of = [&](const View& view) {
+        return rt::CellsInMemory{static_cast<char*>(view.memory) + view.first_cell * size, view.pitch,
+                                 view.slice};
+    };
+    device->device->copy_from(*device->device,
+                              rt::copy_of_cells(first_of(here), first_of(cells), extent, size));
     running.mark_written(field);
     mark_written(field);
 }
@@ -198,6 +193,13 @@ auto WholeSimulation::stepping(Work&& work) {
         publish_levels();  // some steps may have been done
         throw;
     }
+}
+
+void WholeSimulation::with_session(const std::function<void(rt::Session&)>& work) {
+    stepping([&](rt::Session& running) {
+        work(running);
+        return running.steps_done();
+    });
 }
 
 void WholeSimulation::step(std::int64_t count) {

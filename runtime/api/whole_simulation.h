@@ -2,6 +2,7 @@
 // users.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,7 +25,7 @@ struct WholeSimulation final : SimulationState, std::enable_shared_from_this<Who
     std::map<std::string, Binding> bindings;
     std::optional<halo::rt::Session> session;
 
-    WholeSimulation(const Program& program, const Device& device, const Grid& grid,
+    WholeSimulation(const Program& program, const std::shared_ptr<DeviceState>& device, const Grid& grid,
                     const SimulationOptions& options);
     ~WholeSimulation() override {
         const DeviceLock lock(*device);
@@ -37,6 +38,8 @@ struct WholeSimulation final : SimulationState, std::enable_shared_from_this<Who
     halo::rt::Session& start();  // the session, made where there is none yet
 
     // whole_simulation.cpp
+    // Steps that are done by the session itself: shared fields are told of them.
+    void with_session(const std::function<void(halo::rt::Session&)>& work);
     Layout layout() const override;
     std::int64_t steps_done() const override { return session ? session->steps_done() : 0; }
     void set_weights(const std::string& coefficient, std::span<const double> weights) override;

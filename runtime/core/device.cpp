@@ -25,16 +25,41 @@ std::unique_ptr<EarlyCopy> Device::make_early_copy(std::int64_t bytes) {
     return std::make_unique<WaitingCopy>(*this, bytes);
 }
 
+CellsInMemory cells_of(const void* array, const Geometry& geometry, std::int64_t element,
+                       const std::array<std::int64_t, kMaxRank>& cell) {
+    const std::int64_t first =
+        geometry.origin + cell[0] + cell[1] * geometry.pitch + cell[2] * geometry.slice;
+    return {static_cast<const char*>(array) + first * element, geometry.pitch, geometry.slice};
+}
+
+BoxCopy copy_of_cells(const CellsInMemory& to, const CellsInMemory& from,
+                      const std::array<std::int64_t, kMaxRank>& count, std::int64_t element) {
+    BoxCopy box;
+    box.to = const_cast<void*>(to.first);
+    box.from = from.first;
+    box.row_bytes = count[0] * element;
+    box.rows = count[1];
+    box.planes = count[2];
+    box.to_pitch = to.pitch * element;
+    box.to_slice = to.slice * element;
+    box.from_pitch = from.pitch * element;
+    box.from_slice = from.slice * element;
+    return box;
+}
+
 void Device::copy_from(Device& other, const BoxCopy& box) {
-    std::vector<char> row(static_cast<std::size_t>(box.row_bytes));
+    std::vector<char> row(&other == this ? 0 : static_cast<std::size_t>(box.row_bytes));
     for (std::int64_t plane = 0; plane < box.planes; ++plane) {
         for (std::int64_t number = 0; number < box.rows; ++number) {
-            other.copy_to_host(
-                row.data(),
-                static_cast<const char*>(box.from) + plane * box.from_slice + number * box.from_pitch,
-                box.row_bytes);
-            copy_to_device(static_cast<char*>(box.to) + plane * box.to_slice + number * box.to_pitch,
-                           row.data(), box.row_bytes);
+            const char* const from =
+                static_cast<const char*>(box.from) + plane * box.from_slice + number * box.from_pitch;
+            char* const to = static_cast<char*>(box.to) + plane * box.to_slice + number * box.to_pitch;
+            if (&other == this) {
+                copy_on_device(to, from, box.row_bytes);
+                continue;
+            }
+            other.copy_to_host(row.data(), from, box.row_bytes);
+            copy_to_device(to, row.data(), box.row_bytes);
         }
     }
 }

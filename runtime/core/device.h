@@ -36,6 +36,18 @@ struct BoxCopy {
     std::int64_t to_pitch = 0, to_slice = 0, from_pitch = 0, from_slice = 0;
 };
 
+// Cells in memory: where the first of them lies, and how many elements on the next row and plane begin.
+struct CellsInMemory {
+    const void* first = nullptr;
+    std::int64_t pitch = 0, slice = 0;
+};
+// Those of an array from a cell on, whose address is that of its first element; an element has so many bytes.
+CellsInMemory cells_of(const void* array, const Geometry& geometry, std::int64_t element,
+                       const std::array<std::int64_t, kMaxRank>& cell = {});
+// So many of them along each axis, to memory that may be written.
+BoxCopy copy_of_cells(const CellsInMemory& to, const CellsInMemory& from,
+                      const std::array<std::int64_t, kMaxRank>& count, std::int64_t element);
+
 // Of the cells of two arrays.
 struct CellComparison {
     std::int64_t different = 0;  // in some bit

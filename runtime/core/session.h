@@ -178,10 +178,11 @@ public:
     // A part of it: `elements` are the cells of the box alone, which lies in the grid.
     void upload_box(const std::string& field, int time, const Box& box, const void* elements);
     void download_box(const std::string& field, int time, const Box& box, void* elements);
-    // Copies the cells of a level of the same field in a session on the same grid and device, which the host
-    // does not see. False, and nothing is done, where that cannot be: they are of another type, or lie beside
-    // other components.
-    bool copy_level(const std::string& field, int time, const Session& from, int from_time);
+    // Copies the cells of a level of a session on the same grid and device, in the order of its work; the
+    // host does not see them. False, and nothing is done, where that cannot be: they are of another type, or
+    // lie beside other components.
+    bool copy_level(const std::string& field, int time, const Session& from, const std::string& from_field,
+                    int from_time);
     // The cells here, and how they differ from another session's; nothing where these cannot be compared on
     // the device. Waits for it.
     std::optional<CellComparison> compare_level(const std::string& field, int time,
@@ -209,6 +210,11 @@ public:
     // Steps are counted from there on, and reductions and traces begin with those values; fields are uploaded
     // as usual. After steps, the rows of all traces that are sampled must be given.
     void continue_from(const StepsBefore& before);
+    // As it was at first: states and outputs are 0, and no step is done. What else was given stays.
+    void start_again();
+    // Steps are counted from `step` again, which is one of those done: states are the caller's to put back
+    // (snapshots.h), and from there on rows of traces are sampled anew. Waits for nothing.
+    void go_back_to(std::int64_t step);
     // Throws bad_argument before the first step where a param has no value yet. with_results: whether
     // outputs, reductions and traces must be those of the last step; without, only states need be.
     void step(std::int64_t count = 1, bool with_results = true);
@@ -222,7 +228,11 @@ public:
     std::int64_t whole_steps(std::int64_t steps) const;
     void synchronize();
 
-    double reduction(const std::string& name);                // of the last step; throws before the first
+    double reduction(const std::string& name);  // of the last step; throws before the first
+    // Notes what the last step, done with results, gave; without waiting for the device, but for each few
+    // megabytes. Later: what reduction() would have been each time, in order. They are forgotten then.
+    void note_reduction(const std::string& name);
+    std::vector<double> noted_reductions(const std::string& name);
     PartialResults partial_results(const std::string& name);  // the same, in parts, also within a step
     // What a reduction comes to where a step reads it, in place of what this session's parts do: for sessions
     // that have parts of one grid. Called within step(), by its thread.
@@ -256,6 +266,7 @@ public:
     const AsyncBlock& async_block() const;
 
 private:
+    friend class Snapshots;
     struct State;
     std::unique_ptr<State> state_;
 };

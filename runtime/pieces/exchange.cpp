@@ -37,19 +37,8 @@ std::array<std::vector<Transfer>, kMaxRank> transfers(const Decomposition& cut,
 
 BoxCopy box_copy(const Transfer& transfer, const Geometry& from, const void* source, const Geometry& to,
                  void* target, std::int64_t element) {
-    const auto place = [&](const Geometry& geometry, const Cells& cell) {
-        return (geometry.origin + cell[0] + cell[1] * geometry.pitch + cell[2] * geometry.slice) * element;
-    };
-    BoxCopy box;
-    box.from = static_cast<const char*>(source) + place(from, transfer.source);
-    box.to = static_cast<char*>(target) + place(to, transfer.target);
-    box.row_bytes = transfer.count[0] * element;
-    box.rows = transfer.count[1];
-    box.planes = transfer.count[2];
-    box.from_pitch = from.pitch * element;
-    box.from_slice = from.slice * element;
-    box.to_pitch = to.pitch * element;
-    box.to_slice = to.slice * element;
+    BoxCopy box = copy_of_cells(cells_of(target, to, element, transfer.target),
+                                cells_of(source, from, element, transfer.source), transfer.count, element);
     // Whole rows or planes lie in one piece of memory in both arrays, with the padding between the rows.
     const bool same_rows = from.pitch == to.pitch;
     const bool whole_rows = transfer.count[0] >= from.extent[0] && transfer.count[0] >= to.extent[0];

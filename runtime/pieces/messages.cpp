@@ -27,22 +27,12 @@ void for_levels(const Transfer& transfer, const Cells& first, const PieceArrays&
     char* packed = static_cast<char*>(message);
     for (const PieceArrays::Level& level : piece.levels) {
         const std::int64_t element = level.element;
-        char* const cells =
-            static_cast<char*>(level.array) +
-            (geometry.origin + first[0] + first[1] * geometry.pitch + first[2] * geometry.slice) * element;
-        BoxCopy box;
-        box.row_bytes = transfer.count[0] * element;
-        box.rows = transfer.count[1];
-        box.planes = transfer.count[2];
-        box.from = is_packed ? packed : cells;
-        box.to = is_packed ? cells : packed;
-        const std::int64_t row = box.row_bytes, plane = row * box.rows;
-        box.from_pitch = is_packed ? row : geometry.pitch * element;
-        box.from_slice = is_packed ? plane : geometry.slice * element;
-        box.to_pitch = is_packed ? geometry.pitch * element : row;
-        box.to_slice = is_packed ? geometry.slice * element : plane;
+        const CellsInMemory cells = cells_of(level.array, geometry, element, first);
+        const CellsInMemory dense{packed, transfer.count[0], transfer.count[0] * transfer.count[1]};
+        const BoxCopy box = is_packed ? copy_of_cells(cells, dense, transfer.count, element)
+                                      : copy_of_cells(dense, cells, transfer.count, element);
         copy(box);
-        packed += plane * box.planes;
+        packed += box.row_bytes * box.rows * box.planes;
     }
 }
 

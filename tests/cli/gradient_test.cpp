@@ -162,10 +162,21 @@ TEST_CASE("mistakes of derivatives have a place and a mend") {
         return folder.haloc(arguments).code;
     };
     CHECK(code_with({"--save", "T=T.npy"}) == 2);
+    CHECK(code_with({"--measured", "m.npy"}) == 2);
     CHECK(code_with({"--steps", "0"}) == 2);
     CHECK(code_with({"--snapshots", "0"}) == 2);
-    CHECK(folder.haloc({"gradient", "control.halo", "--of", "T", "--with", "q", "--device", "interpreter"})
-              .code == 2);
+    const Outcome state =
+        folder.haloc({"gradient", "control.halo", "--of", "T", "--with", "q", "--device", "interpreter"});
+    CHECK(state.code == 2);
+    CHECK(state.err.find("control has no reduction `T`; it has misfit") != std::string::npos);
+    folder.write(
+        "plain.halo",
+        "stencil plain(x) {\n    field u: f64\n    u[t+1] = u / 2\n}\n\nrun plain {\n    grid 8\n    "
+        "steps 3\n}\n");
+    const Outcome plain =
+        folder.haloc({"gradient", "plain.halo", "--of", "R", "--with", "u", "--device", "interpreter"});
+    CHECK(plain.code == 2);
+    CHECK(plain.err.find("add one to the stencil, such as `reduce") != std::string::npos);
 }
 
 namespace {
@@ -266,6 +277,14 @@ TEST_CASE("an inversion finds the medium that a wave went through") {
         write_like(folder, "seen.npy", "weights.npy", residual);
         run_shot_gradient(folder, "20");
         const std::vector<double> gradient = numbers_in(folder, "dv.npy");
+        if (round == 0) {  // with what was measured the residual is taken by the command itself
+            write_like(folder, "seen.npy", "measured.npy", measured);
+            const Report report = run_json(
+                folder, {"gradient", "shot.halo", "--load", "v=v.npy", "--of", "phones.seen", "--measured",
+                         "measured.npy", "--with", "v", "--save", "v=dm.npy", "--device", "interpreter"});
+            CHECK(report["objective"].get<double>() == Approx(misfit).epsilon(1e-13));
+            CHECK(numbers_in(folder, "dm.npy") == gradient);
+        }
         // Steps of Barzilai and Borwein; the first moves the model by 0.02 at most.
         double step = 0;
         if (round == 0) {

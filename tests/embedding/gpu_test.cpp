@@ -2,6 +2,8 @@
 // against the same programs on the CPU, bit by bit.
 #include <unistd.h>
 
+#include <algorithm>
+#include <cmath>
 #include <filesystem>
 #include <string>
 #include <thread>
@@ -201,4 +203,55 @@ TEST_CASE("threads on one GPU take turns") {
     ready.get();
     for (const auto& result : results)
         CHECK(result == expected_heat(50));
+}
+
+TEST_CASE("a gradient on a GPU is that on the CPU, and the same bits each time") {
+    const Program program = compile(R"(stencil shot(x, y) {
+        param dt = 0.4
+        field v: f64
+        field p: f64 { boundary fixed 0 }
+        points shots, phones: linear
+        p[t+1] = 2*p - p[t-1] + (v * dt)^2 * laplacian(p) - 0.01 * p^3
+        inject p[t+1] at shots += shots.wavelet[t]
+        sample p at phones into phones.seen[t]
+    }
+)");
+    constexpr std::int64_t kSteps = 40;
+    std::vector<double> v, wavelet, measured;
+    for (std::int64_t i = 0; i < kCells; ++i)
+        v.push_back(0.6 + 0.01 * static_cast<double>(i % 13));
+    for (int step = 0; step < kSteps; ++step) {
+        wavelet.push_back(0.1 * (step % 7));
+        measured.insert(measured.end(), {0.1 * (step % 3), 0.0});
+    }
+    const auto started = [&](const Device& device) {
+        Simulation simulation(program, device, kGrid);
+        simulation.write("v", v);
+        simulation.set_points("shots", std::vector<double>{150.25, 40});
+        simulation.set_point_values("shots", "wavelet", wavelet);
+        simulation.set_points("phones", std::vector<double>{160, 43.5, 140.75, 50});
+        return simulation;
+    };
+    Simulation on_cpu = started(Device::cpu(2)), on_gpu = started(Device::cuda());
+    Gradient expected(on_cpu, {"phones.seen", {"v", "shots.wavelet"}}),
+        all(on_gpu, {"phones.seen", {"v", "shots.wavelet"}}),
+        few(on_gpu, {"phones.seen", {"v", "shots.wavelet"}, false, 5});
+    const GradientReport report = all.compute(kSteps, {{}, measured});
+    CHECK(report.objective == Approx(expected.compute(kSteps, {{}, measured}).objective).epsilon(1e-12));
+    CHECK(report.snapshots == kSteps);
+    CHECK(report.snapshots_on_host == 0);
+    const std::vector<double> found = all.read("v"), meant = expected.read("v");
+    double largest = 0, difference = 0;
+    for (std::size_t i = 0; i < meant.size(); ++i) {
+        largest = std::max(largest, std::abs(meant[i]));
+        difference = std::max(difference, std::abs(found[i] - meant[i]));
+    }
+    CHECK(largest > 0);
+    CHECK(difference <= 1e-11 * largest);
+    for (int time = 0; time < 2; ++time) {
+        CHECK(few.compute(kSteps, {{}, measured}).steps_done_again > 0);
+        CHECK(few.read("v") == found);
+        CHECK(few.trace("shots.wavelet") == all.trace("shots.wavelet"));
+    }
+    CHECK(on_gpu.steps_done() == 0);
 }

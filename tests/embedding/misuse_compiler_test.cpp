@@ -110,6 +110,48 @@ TEST_CASE("misuse of the compiler: files") {
     halo_device_release(device);
 }
 
+TEST_CASE("misuse of the compiler: gradients") {
+    halo_device* device = nullptr;
+    halo_program* program = nullptr;
+    halo_simulation* simulation = nullptr;
+    halo_gradient* gradient = nullptr;
+    const std::int64_t grid[] = {8};
+    double number = 0;
+    size_t room = 1;
+    REQUIRE(halo_device_cpu(1, &device) == HALO_OK);
+    REQUIRE(halo_compile("stencil s(x) {\n field u: f64\n u[t+1] = u/2\n reduce R = sum(u[t+1])\n}", "s",
+                         nullptr, &program) == HALO_OK);
+    const char* const with[] = {"u", nullptr};
+    if (halo_simulation_create(program, device, grid, 1, &simulation) == HALO_OK) {
+        refused(halo_gradient_create(simulation, nullptr, with, 0, 0, &gradient), " is NULL");
+        refused(halo_gradient_create(simulation, "R", with, 0, 0, nullptr), " is NULL");
+        refused(halo_gradient_create(simulation, "R", nullptr, 0, 0, &gradient), "with respect to something");
+        for (const std::int64_t bad : {std::int64_t{-1}, std::numeric_limits<std::int64_t>::min()})
+            refused(halo_gradient_create(simulation, "R", with, 0, bad, &gradient), "one snapshot or more");
+        CHECK(gradient == nullptr);
+        REQUIRE(halo_gradient_create(simulation, "R", with, 0, 0, &gradient) == HALO_OK);
+        refused(halo_gradient_read(gradient, "u", &number, 1), "before compute()");
+        for (const std::int64_t bad : {std::int64_t{0}, std::numeric_limits<std::int64_t>::min()})
+            refused(halo_gradient_compute(gradient, bad, nullptr, nullptr, 0, nullptr), "one step or more");
+        refused(halo_gradient_compute(gradient, 2, &number, nullptr, 1, nullptr), "are of a trace");
+        CHECK(halo_gradient_compute(gradient, 2, nullptr, nullptr, 0, nullptr) == HALO_OK);
+        refused(halo_gradient_read(gradient, "u", &number, 1), "8");
+        refused(halo_gradient_read(gradient, "u", nullptr, 8), " is NULL");
+        refused(halo_gradient_number(gradient, "R", &number), "no parameter 'R'");
+        refused(halo_gradient_number(gradient, "R", nullptr), " is NULL");
+        refused(halo_gradient_trace(gradient, "p.w", &number, &room), "no trace 'p.w'");
+        refused(halo_gradient_trace(gradient, "p.w", &number, nullptr), " is NULL");
+    }
+    refused(halo_gradient_create(nullptr, "R", with, 0, 0, &gradient), " is NULL");
+    refused(halo_gradient_compute(nullptr, 2, nullptr, nullptr, 0, nullptr), " is NULL");
+    refused(halo_gradient_read(nullptr, "u", &number, 1), " is NULL");
+    halo_gradient_release(nullptr);
+    halo_gradient_release(gradient);
+    halo_simulation_release(simulation);
+    halo_program_release(program);
+    halo_device_release(device);
+}
+
 TEST_CASE("misuse of the compiler: no call is forgotten here") {
     const auto text_of_file = [](const std::string& path) {
         std::ifstream file(path);
@@ -124,5 +166,5 @@ TEST_CASE("misuse of the compiler: no call is forgotten here") {
         INFO((*at)[1]);
         CHECK(here.find((*at)[1].str() + "(") != std::string::npos);
     }
-    CHECK(calls == 15);
+    CHECK(calls == 21);
 }

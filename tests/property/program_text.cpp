@@ -159,6 +159,14 @@ private:
                            [&](const FieldSpec& field) { return field.name == name; });
     }
 
+    // Whether anything that the text declares lies half a cell away: fields that nothing uses are left out of
+    // it.
+    bool has_halves() const {
+        return std::any_of(program_.halves.begin(), program_.halves.end(), [&](const auto& each) {
+            return each.second != 0 && (!is_field(each.first) || is_used(each.first));
+        });
+    }
+
     std::string position(const std::string& name) const {
         if (!program_.is_staggered()) return "";
         std::string result;
@@ -293,8 +301,7 @@ private:
     // The operand of a derivative: by turns where the statement is and half a cell away.
     std::string differentiated(const Node& node) {
         const unsigned outer = place_;
-        const bool is_away =
-            program_.is_staggered() && !in_reduction_ && (node.order / 2 + node.axis) % 2 == 0;
+        const bool is_away = has_halves() && !in_reduction_ && (node.order / 2 + node.axis) % 2 == 0;
         if (is_away) place_ ^= 1u << static_cast<unsigned>(node.axis);
         std::string text = expression(node.operands[0]);
         place_ = outer;

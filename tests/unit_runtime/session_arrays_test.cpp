@@ -114,20 +114,20 @@ TEST_CASE("cells of a level are copied between sessions whose arrays lie otherwi
     options.geometry = wide_geometry();
     Session to = open_heat(device, options);
     REQUIRE(to.geometry().slice != from.geometry().slice);
-    CHECK(to.copy_level("u", 0, from, 0));
+    CHECK(to.copy_level("u", 0, from, "u", 0));
     CHECK(to.download("u") == start);
     to.step(3);  // with the halos of what was copied
     from.step(3);
     CHECK(to.download("u") == from.download("u"));
 
     Session beyond = open_heat(elsewhere);
-    CHECK_FALSE(beyond.copy_level("u", 0, from, 0));
+    CHECK_FALSE(beyond.copy_level("u", 0, from, "u", 0));
     Sample narrow = heat_sample(3, ElementType::f32);
     Session other_type(narrow.plan, kExtent, device, modules_of(narrow));
-    CHECK_FALSE(other_type.copy_level("u", 0, from, 0));
+    CHECK_FALSE(other_type.copy_level("u", 0, from, "u", 0));
     Sample small = heat_sample(3, ElementType::f64);
     Session other_grid(small.plan, {19, 6, 4}, device, modules_of(small));
-    CHECK_FALSE(other_grid.copy_level("u", 0, from, 0));
+    CHECK_FALSE(other_grid.copy_level("u", 0, from, "u", 0));
 }
 
 TEST_CASE("two sessions take turns on the arrays of one field") {

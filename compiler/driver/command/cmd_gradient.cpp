@@ -1,19 +1,18 @@
 // haloc gradient: the derivative of a reduction, by the adjoint, of a spec that is run.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "compiler/adjoint/adjoint.h"
-#include "compiler/adjoint/snapshots.h"
 #include "compiler/driver/command/commands.h"
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/running/gradient.h"
 #include "compiler/driver/running/initial_data.h"
+#include "compiler/driver/running/kept_states.h"
 #include "compiler/driver/running/machine.h"
 #include "compiler/driver/running/outputs.h"
 #include "compiler/driver/running/point_data.h"
@@ -26,18 +25,6 @@
 namespace halo::driver {
 
 namespace {
-
-// Half of the memory that is free, as other arrays need some, too.
-std::int64_t memory_for_snapshots() {
-    return static_cast<std::int64_t>(sysconf(_SC_AVPHYS_PAGES)) * sysconf(_SC_PAGESIZE) / 2;
-}
-
-int choose_snapshots(const GradientArguments& arguments, std::int64_t steps, std::int64_t bytes) {
-    const std::int64_t most = std::max<std::int64_t>(steps, 1);
-    if (arguments.snapshots) return static_cast<int>(std::min(*arguments.snapshots, most));
-    const std::int64_t fitting = memory_for_snapshots() / std::max<std::int64_t>(bytes, 1);
-    return static_cast<int>(std::clamp<std::int64_t>(fitting, 1, most));
-}
 
 bool is_trace(const adjoint::Adjoint& made, const std::string& name) {
     return std::ranges::any_of(made.gradients, [&](const adjoint::Adjoint::Gradient& each) {
@@ -118,11 +105,26 @@ struct GradientReport {
     const GradientResult& result;
     std::vector<Summary> fields;
     std::int64_t steps = 0;
-    int snapshots = 0;
+    rt::SnapshotPlaces snapshots;
     std::int64_t bytes = 0;  // of a snapshot
+    bool on_gpu = false;
     const std::vector<WrittenFile>& files;
     std::int64_t done_again() const { return std::max<std::int64_t>(result.steps_forward - steps, 0); }
 };
+
+std::string counted(std::int64_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string snapshot_words(const GradientReport& report) {
+    if (report.snapshots.count() == 0) return "no snapshots, as the adjoint reads no state";
+    std::string where = "in memory";
+    if (report.on_gpu) where = report.snapshots.on_device == 0 ? "in the host's memory" : "on the GPU";
+    if (report.on_gpu && report.snapshots.on_device > 0 && report.snapshots.on_host > 0)
+        where = fmt::format("on the GPU, {} of them in the host's memory", report.snapshots.on_host);
+    return fmt::format("{} of {:.3g} MB {}", counted(report.snapshots.count(), "snapshot"),
+                       static_cast<double>(report.bytes) / 1e6, where);
+}
 
 std::string gradient_words(const GradientReport& report) {
     std::string text = fmt::format("{} = {:.17g}\n", report.objective, report.result.objective);
@@ -130,10 +132,8 @@ std::string gradient_words(const GradientReport& report) {
         text += fmt::format("  d/d{} = {:.17g}\n", name, value);
     for (const Summary& each : report.fields)
         text += fmt::format("  d/d{}: norm {:.6g}, largest {:.6g}\n", each.with, each.norm, each.largest);
-    text += fmt::format("{} step{} back in {:.3g} s; {} snapshot{} of {:.3g} MB, {} step{} done again\n",
-                        report.steps, report.steps == 1 ? "" : "s", report.result.seconds, report.snapshots,
-                        report.snapshots == 1 ? "" : "s", static_cast<double>(report.bytes) / 1e6,
-                        report.done_again(), report.done_again() == 1 ? "" : "s");
+    text += fmt::format("{} back in {:.3g} s; {}; {} done again\n", counted(report.steps, "step"),
+                        report.result.seconds, snapshot_words(report), counted(report.done_again(), "step"));
     for (const WrittenFile& file : report.files)
         text += fmt::format("  {}\n", file.path);
     return text;
@@ -147,30 +147,42 @@ std::string gradient_json(const GradientReport& report) {
         json["fields"][each.with] = {{"norm", each.norm}, {"largest", each.largest}};
     json.update({{"steps", report.steps},
                  {"steps_done_again", report.done_again()},
-                 {"snapshots", report.snapshots},
+                 {"snapshots", report.snapshots.count()},
                  {"snapshot_bytes", report.bytes},
                  {"seconds", report.result.seconds}});
+    if (report.on_gpu) json["snapshots_on_host"] = report.snapshots.on_host;
     for (const WrittenFile& file : report.files)
         json["files"].push_back(file.path);
     return json_text(json);
 }
 
-bool is_sampled(const ir::Program& program, const std::string& name) {
-    for (const ir::Points& points : program.points)
-        for (const ir::Points::Trace& trace : points.traces)
-            if (trace.sampled && points.name + "." + trace.name == name) return true;
-    return false;
+[[noreturn]] void refuse_objective(const std::string& name, const RunRequest& request,
+                                   const std::vector<std::string>& traces) {
+    std::vector<std::string> known = request.reductions;
+    known.insert(known.end(), traces.begin(), traces.end());
+    if (known.empty())
+        refuse_usage(fmt::format("{} has no reduction, so none is `{}`", request.name, name),
+                     "a gradient is of a number: add one to the stencil, such as `reduce misfit = sum((u - "
+                     "wanted)^2)`");
+    throw_unknown(request.name, traces.empty() ? "reduction" : "reduction or trace", name, known);
 }
 
 void check_asked(const GradientArguments& arguments, const ir::Program& program, const RunRequest& request) {
-    const bool is_trace = is_sampled(program, arguments.of);
+    const std::vector<std::string> traces = sampled_traces(program);
+    const bool is_trace = std::ranges::count(traces, arguments.of) > 0;
     if (!is_trace && std::ranges::find(request.reductions, arguments.of) == request.reductions.end())
-        throw_unknown(request.name, "reduction", arguments.of, request.reductions);
-    if (is_trace && arguments.weights.empty())
-        refuse_usage(fmt::format("{} is a trace, and a gradient is of one number", arguments.of),
-                     "--weights gives what its numbers are multiplied with before they are added");
-    if (!is_trace && !arguments.weights.empty())
-        refuse_usage(fmt::format("--weights are of a trace, and {} is a reduction", arguments.of));
+        refuse_objective(arguments.of, request, traces);
+    if (is_trace && arguments.weights.empty() && arguments.measured.empty())
+        refuse_usage(
+            fmt::format("{} is a trace, and a gradient is of one number", arguments.of),
+            "--measured gives what it is compared with, or --weights what its numbers are multiplied with "
+            "before they are added");
+    if (!arguments.weights.empty() && !arguments.measured.empty())
+        refuse_usage("--weights and --measured are two ways to make a number of a trace; give one");
+    for (const auto& [option, file] :
+         {std::pair("--weights", &arguments.weights), std::pair("--measured", &arguments.measured)})
+        if (!is_trace && !file->empty())
+            refuse_usage(fmt::format("{} is of a trace, and {} is a reduction", option, arguments.of));
     if (is_trace && arguments.every_step)
         refuse_usage("a trace has numbers of every step already", "leave --every-step out");
     if (request.steps < 1) refuse_usage("a gradient is of one step or more", "--steps says how many");
@@ -179,13 +191,14 @@ void check_asked(const GradientArguments& arguments, const ir::Program& program,
                      "take the `until` out of it");
 }
 
-std::vector<double> read_weights(const GradientArguments& arguments, const std::vector<PointData>& points,
-                                 const RunRequest& request) {
-    if (arguments.weights.empty()) return {};
+// Numbers for each step and point of the trace; none where no file is named.
+std::vector<double> read_rows(const GradientArguments& arguments, const std::string& path, const char* option,
+                              const std::vector<PointData>& points, const RunRequest& request) {
+    if (path.empty()) return {};
     const std::string name = arguments.of.substr(0, arguments.of.find('.'));
     const auto found = std::ranges::find(points, name, &PointData::points);
     const auto count = static_cast<std::int64_t>(found->positions.size()) / request.rank();
-    return rt::read_npy(arguments.weights, {request.steps, count}, "--weights of " + arguments.of).values;
+    return rt::read_npy(path, {request.steps, count}, std::string(option) + " of " + arguments.of).values;
 }
 
 // Gradients with respect to traces, of the shape of these.
@@ -232,7 +245,11 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     single.single_steps = true;
     single.watched.clear();
     LoadTimings timings;
-    const std::unique_ptr<Engine> forward = machine->load(program, request.extent, options, timings);
+    // Components in arrays of their own: what the adjoint reads of them does not go over the host then.
+    ir::Program apart = program;
+    for (ir::Group& group : apart.groups)
+        group.interleaved = false;
+    const std::unique_ptr<Engine> forward = machine->load(apart, request.extent, options, timings);
     const std::unique_ptr<Engine> backward = machine->load(made.program, request.extent, single, timings);
     set_known_arguments(*forward, program, request);
     set_known_arguments(*backward, made.program, request);
@@ -242,20 +259,27 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     fill_initial_data(*forward, program, run_spec != nullptr ? run_spec->init : no_init, request, *machine);
 
     const std::int64_t bytes = snapshot_bytes(*forward, program);
-    const int snapshots = choose_snapshots(arguments, request.steps, bytes);
-    const GradientPlan plan{
-        program, made,          arguments.of, arguments.every_step, read_weights(arguments, points, request),
-        points,  request.steps, snapshots};
+    GradientPlan plan{program, made, arguments.of, arguments.every_step};
+    plan.weights = read_rows(arguments, arguments.weights, "--weights", points, request);
+    plan.measured = read_rows(arguments, arguments.measured, "--measured", points, request);
+    plan.points = points;
+    plan.steps = request.steps;
+    plan.snapshots = {};
+    if (!made.levels.empty())
+        plan.snapshots = choose_snapshots(arguments.snapshots, request.steps, bytes, snapshot_room(*forward));
     Progress progress(console, made.program.name, cell_count(request.extent), request.steps);
+    const std::unique_ptr<KeptStates> kept = make_kept_states(*forward, program, plan.snapshots);
     const GradientResult result = run_gradient(
-        *forward, *backward, plan, [&](std::int64_t left) { progress.update(request.steps - left); });
+        *forward, *backward, plan, *kept, [&](std::int64_t left) { progress.update(request.steps - left); });
     progress.clear();
     Outputs outputs(request, ranks);
     outputs.write(*backward, request.steps, true);
     std::vector<WrittenFile> files = outputs.written();
     save_traces(arguments, result, request.steps, files);
-    const GradientReport report{
-        arguments.of, result, summaries(*backward, made, result), request.steps, snapshots, bytes, files};
+    const bool on_gpu = forward->session() != nullptr && !forward->session()->device().is_host_memory();
+    const GradientReport report{arguments.of,  result,         summaries(*backward, made, result),
+                                request.steps, plan.snapshots, bytes,
+                                on_gpu,        files};
     if (arguments.run.json) {
         console.result(gradient_json(report));
     } else if (!console.quiet()) {

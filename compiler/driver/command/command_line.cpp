@@ -342,6 +342,7 @@ private:
         sub->add_option("--of", gradient_.of,
                         "what is differentiated: a reduction, or a trace such as phones.seen")
             ->required();
+        sub->add_option("--measured", gradient_.measured, kMeasuredHelp)->option_text("FILE.npy");
         sub->add_option("--weights", gradient_.weights, kWeightsHelp)->option_text("FILE.npy");
         sub->add_option("--with", gradient_.with,
                         "with respect to what: inputs, states at the start, and params")

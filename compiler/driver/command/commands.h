@@ -108,7 +108,7 @@ struct GradientArguments {
     std::string of;
     std::vector<std::string> with;
     std::vector<std::string> save;  // of the gradients
-    std::string weights;            // of a trace that is named in `of`: an .npy file
+    std::string weights, measured;  // of a trace that is named in `of`: .npy files
     bool every_step = false;
     std::optional<std::int64_t> snapshots;  // none: as many as fit into memory
 };

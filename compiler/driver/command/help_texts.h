@@ -56,15 +56,17 @@ inline constexpr const char* kLiftFooter =
 What is no stencil, or what cannot be proved to be one, is refused with the place and the reason: exit code 1. So is a
 lift whose --verify finds a difference. See docs/lift.md.)";
 
+inline constexpr const char* kMeasuredHelp =
+    "of a trace: what was measured in its place, steps × points; the gradient is of half the sum of the "
+    "squares of "
+    "what they differ by";
 inline constexpr const char* kWeightsHelp =
-    "of a trace: what its numbers are multiplied with before they are added, steps × points; for a misfit "
-    "the "
-    "residual";
+    "of a trace: what its numbers are multiplied with before they are added, steps × points";
 
 inline constexpr const char* kSnapshotsHelp =
-    "states that are kept on the way; as many as half of the free memory holds where it is not given. Fewer "
-    "take "
-    "more steps, and give the same gradient";
+    "states that are kept on the way, on a GPU in its memory first; without it as many as fit. Fewer take "
+    "more "
+    "steps, and give the same gradient";
 
 inline constexpr const char* kScheduleHelp =
     "how stages run, such as 'stream threads=32x4 cells=4x2'; one for all stages, or given once for each "

@@ -26,7 +26,9 @@ namespace {
 
 class SessionEngine : public Engine {
 public:
-    explicit SessionEngine(rt::Session session) : session_(std::move(session)) {}
+    explicit SessionEngine(rt::Session session)
+        : own_(std::make_unique<rt::Session>(std::move(session))), session_(*own_) {}
+    explicit SessionEngine(rt::Session* session) : session_(*session) {}
 
     void set_param(const std::string& name, double value) override { session_.set_param(name, value); }
     void set_coef(const std::string& name, const std::vector<double>& values) override {
@@ -51,9 +53,10 @@ public:
     }
     void continue_from(const rt::StepsBefore& before) override { session_.continue_from(before); }
     bool holds(const rt::HostScalar& until) override { return session_.evaluate_with_reductions(until) != 0; }
-    bool copy_level(const std::string& field, int time, const Engine& from, int from_time) override {
+    bool copy_level(const std::string& field, int time, const Engine& from, const std::string& from_field,
+                    int from_time) override {
         const auto* other = dynamic_cast<const SessionEngine*>(&from);
-        return other != nullptr && session_.copy_level(field, time, other->session_, from_time);
+        return other != nullptr && session_.copy_level(field, time, other->session_, from_field, from_time);
     }
     std::optional<rt::CellComparison> compare_level(const std::string& field, int time,
                                                     const Engine& from) const override {
@@ -74,6 +77,12 @@ public:
     }
     double reduction(const std::string& name) override { return session_.reduction(name); }
     std::vector<rt::RepeatCounts> repeat_counts() const override { return session_.repeat_counts(); }
+    void step(std::int64_t count, bool with_results) override { session_.step(count, with_results); }
+    void note_reduction(const std::string& name) override { session_.note_reduction(name); }
+    std::vector<double> noted_reductions(const std::string& name) override {
+        return session_.noted_reductions(name);
+    }
+    void go_back_to(std::int64_t step) override { session_.go_back_to(step); }
     std::int64_t whole_steps(std::int64_t steps) const override { return session_.whole_steps(steps); }
     rt::AsyncBlock async_block() const override { return session_.async_block(); }
     rt::Session* session() override { return &session_; }
@@ -86,7 +95,8 @@ private:
         session_.download_box(field, time, box, elements);
     }
 
-    rt::Session session_;
+    std::unique_ptr<rt::Session> own_;
+    rt::Session& session_;
 };
 
 // The operating system's estimate of the memory available without swapping; 0 where there is none.
@@ -168,6 +178,21 @@ public:
         interpreter_.continue_from(before.steps, before.reductions);
         for (const rt::StepsBefore::Trace& trace : before.traces)
             interpreter_.set_trace(trace.points, trace.name, trace.rows);
+    }
+    // What was sampled in the steps before stays.
+    void go_back_to(std::int64_t step) override {
+        interpreter_.continue_from(step, {});
+        for (const ir::Points& points : program_.points) {
+            const std::size_t rows = positions_[points.name].size() /
+                                     static_cast<std::size_t>(program_.rank()) *
+                                     static_cast<std::size_t>(step);
+            for (const ir::Points::Trace& trace : points.traces) {
+                if (!trace.sampled) continue;
+                std::vector<double> sampled = interpreter_.trace(points.name, trace.name);
+                sampled.resize(rows);
+                interpreter_.set_trace(points.name, trace.name, sampled);
+            }
+        }
     }
     bool holds(const rt::HostScalar& until) override {
         return rt::evaluate(until, until_values(), extent_, static_cast<double>(interpreter_.steps_done())) !=
@@ -342,6 +367,10 @@ FieldValues::NotFinite FieldValues::not_finite() const {
 
 std::unique_ptr<Engine> make_session_engine(rt::Session session) {
     return std::make_unique<SessionEngine>(std::move(session));
+}
+
+std::unique_ptr<Engine> make_engine_on(rt::Session& session) {
+    return std::make_unique<SessionEngine>(&session);
 }
 
 std::unique_ptr<Engine> make_interpreter_engine(ir::Program program, const Extent& extent) {

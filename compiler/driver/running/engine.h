@@ -7,9 +7,11 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/ir/program.h"
@@ -67,7 +69,7 @@ public:
     virtual std::vector<rt::Box> computed_boxes() const { return own_boxes(); }
     // As Session has them, where both engines are sessions.
     virtual bool copy_level(const std::string& /*field*/, int /*time*/, const Engine& /*from*/,
-                            int /*from_time*/) {
+                            const std::string& /*from_field*/, int /*from_time*/) {
         return false;
     }
     virtual std::optional<rt::CellComparison> compare_level(const std::string& /*field*/, int /*time*/,
@@ -86,6 +88,13 @@ public:
     virtual double reduction(const std::string& name) = 0;  // of the last step
     // As Session has them.
     virtual std::vector<rt::RepeatCounts> repeat_counts() const { return {}; }
+    // As Session has them; of others, run() and reduction() do the same.
+    virtual void step(std::int64_t count, bool /*with_results*/) { run(count, std::nullopt); }
+    virtual void note_reduction(const std::string& name) { noted_[name].push_back(reduction(name)); }
+    virtual std::vector<double> noted_reductions(const std::string& name) {
+        return std::exchange(noted_[name], {});
+    }
+    virtual void go_back_to(std::int64_t step) { continue_from({step, {}, {}}); }
     // About as many steps, of which none are left over where several are done at once.
     virtual std::int64_t whole_steps(std::int64_t steps) const { return steps; }
     virtual rt::AsyncBlock async_block() const { return {}; }
@@ -97,6 +106,7 @@ private:
                               const void* elements) = 0;
     virtual void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) = 0;
     double upload_seconds_ = 0;
+    std::map<std::string, std::vector<double>> noted_;
 };
 
 // Of a field of the plan, by its name.
@@ -104,6 +114,8 @@ rt::ElementType type_in(const rt::LaunchPlan& plan, const std::string& field);
 
 // Takes the session over; whatever it runs on must outlive the engine.
 std::unique_ptr<Engine> make_session_engine(rt::Session session);
+// The session stays the caller's, and must outlive the engine.
+std::unique_ptr<Engine> make_engine_on(rt::Session& session);
 
 // Throws rt::Error (out_of_memory) where the grid does not fit into this machine's memory.
 std::unique_ptr<Engine> make_interpreter_engine(ir::Program program, const Extent& extent);

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <functional>
-#include <map>
+#include <optional>
 
 #include "compiler/adjoint/snapshots.h"
 #include "compiler/driver/console/stopwatch.h"
@@ -20,32 +20,68 @@ class GradientRun {
     using Kind = adjoint::Adjoint::Kind;
 
 public:
-    GradientRun(Engine& forward, Engine& backward, const GradientPlan& plan,
+    GradientRun(Engine& forward, Engine& backward, const GradientPlan& plan, KeptStates& kept,
                 const std::function<void(std::int64_t)>& undone)
-        : forward_(forward), backward_(backward), plan_(plan), undone_(undone) {}
+        : forward_(forward),
+          backward_(backward),
+          plan_(plan),
+          undone_(undone),
+          is_of_trace_(is_sampled(plan.program, plan.objective)),
+          kept_(kept) {}
 
     GradientResult run() {
         Stopwatch clock;
+        if (!is_of_trace_) forward_.noted_reductions(plan_.objective);  // of a run that failed
         give_inputs();
         give_points();
         if (plan_.adjoint.steps) backward_.set_param(*plan_.adjoint.steps, static_cast<double>(plan_.steps));
-        adjoint::go_back(plan_.steps, plan_.snapshots,
-                         {[this](std::int64_t, int slot) { keep(slot); },
-                          [this](std::int64_t step, int slot) { restore(step, slot); },
-                          [this](std::int64_t from, std::int64_t to) { advance(from, to); },
-                          [this](std::int64_t step) { undo(step); }});
-        keep_traces();
-        if (!plan_.weights.empty()) result_.objective = weighted_trace();
+        try {
+            do_steps();
+        } catch (...) {
+            if (is_kept_) return_to_start();
+            throw;
+        }
+        if (plan_.returns) return_to_start();
+        if (!is_of_trace_)
+            for (const double value : forward_.noted_reductions(plan_.objective))
+                result_.objective += value;
         for (const adjoint::Adjoint::Gradient& gradient : plan_.adjoint.gradients) {
             if (gradient.kind == Kind::number)
                 add_to(result_.numbers, gradient.with, backward_.reduction(gradient.name));
             if (gradient.kind == Kind::trace) add_trace(gradient);
         }
+        if (backward_.session() != nullptr) backward_.session()->synchronize();
         result_.seconds = clock.lap();
         return std::move(result_);
     }
 
 private:
+    void do_steps() {
+        if (!plan_.adjoint.levels.empty()) {
+            adjoint::go_back(plan_.steps, plan_.snapshots.count(),
+                             {[this](std::int64_t, int slot) { keep(slot); },
+                              [this](std::int64_t step, int slot) { to_restore_ = {step, slot}; },
+                              [this](std::int64_t from, std::int64_t to) { advance(from, to); },
+                              [this](std::int64_t step) { undo(step); }});
+            return;
+        }
+        if (plan_.snapshots.count() > 0) keep(0);
+        advance(0, plan_.steps - 1);
+        for (std::int64_t step = plan_.steps; step-- > 0;)
+            undo(step);
+    }
+
+    void keep(int slot) {
+        kept_.keep(slot);
+        is_kept_ = true;
+    }
+
+    // The first slot has that state at all times.
+    void return_to_start() {
+        to_restore_ = {0, 0};
+        restore();
+    }
+
     // What no step changes is the same for the adjoint.
     void give_inputs() {
         for (const adjoint::Adjoint::Input& each : plan_.adjoint.inputs)
@@ -81,31 +117,25 @@ private:
                     each.is_trace ? backwards(each.values, count_of(data.points)) : each.values);
             }
         }
+    }
+
+    // After the last step forward, and before the first one back.
+    void weigh_trace() {
+        const auto [points, trace] = parts_of(plan_.objective);
+        result_.rows = forward_.trace(points, trace);
+        std::vector<double> weights = plan_.weights;
+        if (!plan_.measured.empty()) {
+            weights = result_.rows;
+            for (std::size_t i = 0; i < std::min(weights.size(), plan_.measured.size()); ++i)
+                weights[i] -= plan_.measured[i];
+        }
+        for (std::size_t i = 0; i < std::min(result_.rows.size(), weights.size()); ++i)
+            result_.objective += weights[i] * (plan_.measured.empty() ? result_.rows[i] : weights[i] / 2);
         for (const adjoint::Adjoint::Seed& seed : plan_.adjoint.seeds) {
             if (seed.kind != Kind::trace) continue;
-            const auto [points, trace] = parts_of(seed.name);
-            backward_.set_point_values(points, trace, backwards(plan_.weights, count_of(points)));
+            const auto [of, name] = parts_of(seed.name);
+            backward_.set_point_values(of, name, backwards(weights, count_of(of)));
         }
-    }
-
-    // The rows that were sampled so far, where they are more than are known.
-    void keep_traces() {
-        for (const ir::Points& points : plan_.program.points) {
-            for (const ir::Points::Trace& trace : points.traces) {
-                if (!trace.sampled) continue;
-                std::vector<double>& known = sampled_[{points.name, trace.name}];
-                std::vector<double> rows = forward_.trace(points.name, trace.name);
-                if (rows.size() > known.size()) known = std::move(rows);
-            }
-        }
-    }
-
-    double weighted_trace() const {
-        const std::vector<double>& rows = sampled_.at(parts_of(plan_.objective));
-        double sum = 0;
-        for (std::size_t i = 0; i < std::min(rows.size(), plan_.weights.size()); ++i)
-            sum += plan_.weights[i] * rows[i];
-        return sum;
     }
 
     void add_trace(const adjoint::Adjoint::Gradient& gradient) {
@@ -120,61 +150,56 @@ private:
     }
 
     void give(const std::string& field, int time, const std::string& to) {
-        if (to == field && backward_.copy_level(field, 0, forward_, time)) return;
-        backward_.upload(to, 0, forward_.download(field, time));
+        if (!backward_.copy_level(to, 0, forward_, field, time))
+            backward_.upload(to, 0, forward_.download(field, time));
     }
 
-    template <class Visit>
-    void for_each_level(Visit&& visit) const {
-        for (const ir::Field& field : plan_.program.fields)
-            for (int time = 0; field.role == ir::Role::state && time >= -field.history; --time)
-                visit(field.name, time);
-    }
-
-    void keep(int slot) {
-        const auto at = static_cast<std::size_t>(slot);
-        if (kept_.size() <= at) kept_.resize(at + 1);
-        kept_[at].clear();
-        for_each_level(
-            [&](const std::string& field, int time) { kept_[at].push_back(forward_.download(field, time)); });
-    }
-
-    void restore(std::int64_t step, int slot) {
-        const std::vector<FieldValues>& levels = kept_[static_cast<std::size_t>(slot)];
-        std::size_t next = 0;
-        for_each_level(
-            [&](const std::string& field, int time) { forward_.upload(field, time, levels[next++]); });
-        keep_traces();
-        rt::StepsBefore before{step, {}, {}};
-        for (const auto& [name, rows] : sampled_) {
-            const std::size_t row = count_of(name.first) * static_cast<std::size_t>(step);
-            before.traces.push_back(
-                {name.first, name.second, {rows.begin(), rows.begin() + static_cast<std::ptrdiff_t>(row)}});
-        }
-        forward_.continue_from(before);
+    // A state that is restored is put into the engine where steps are to go on from it, or another engine's
+    // copies cannot be made from where it is kept.
+    void restore() {
+        if (!to_restore_) return;
+        kept_.restore(to_restore_->slot);
+        forward_.go_back_to(to_restore_->step);
+        to_restore_.reset();
     }
 
     // Steps that are done for the first time give their share of the objective.
     void advance(std::int64_t from, std::int64_t to) {
+        restore();
         result_.steps_forward += to - from;
-        for (; plan_.every_step && plan_.weights.empty() && from < to; ++from) {
-            forward_.run(1, std::nullopt);
-            if (from < reached_) continue;
-            result_.objective += forward_.reduction(plan_.objective);
-            reached_ = from + 1;
+        const bool adds_up = plan_.every_step && !is_of_trace_;
+        const std::int64_t known = adds_up ? std::clamp(reached_, from, to) : to;
+        if (known > from) forward_.step(known - from, false);
+        for (std::int64_t step = known; step < to; ++step)
+            step_with_objective();
+        reached_ = std::max(reached_, to);
+    }
+
+    void step_with_objective() {
+        forward_.step(1, true);
+        if (!is_of_trace_) forward_.note_reduction(plan_.objective);
+    }
+
+    // What the adjoint reads of the state before the step.
+    void hand_over() {
+        for (const adjoint::Adjoint::Level& level : plan_.adjoint.levels) {
+            if (to_restore_ &&
+                kept_.copy_level(to_restore_->slot, level.state, level.time, backward_, level.input))
+                continue;
+            restore();
+            give(level.state, level.time, level.input);
         }
-        if (from < to) forward_.run(to - from, std::nullopt);
     }
 
     void undo(std::int64_t step) {
-        for (const adjoint::Adjoint::Level& level : plan_.adjoint.levels)
-            give(level.state, level.time, level.input);
+        hand_over();
         if (step == plan_.steps - 1) {
-            forward_.run(1, std::nullopt);
-            if (plan_.weights.empty()) result_.objective += forward_.reduction(plan_.objective);
+            restore();
+            step_with_objective();
             ++result_.steps_forward;
+            if (is_of_trace_) weigh_trace();
         }
-        backward_.run(1, std::nullopt);
+        backward_.step(1, step == 0);
         undone_(step);
     }
 
@@ -192,26 +217,35 @@ private:
     Engine& backward_;
     const GradientPlan& plan_;
     const std::function<void(std::int64_t)>& undone_;
-    std::vector<std::vector<FieldValues>> kept_;                                  // by slot, then by level
-    std::map<std::pair<std::string, std::string>, std::vector<double>> sampled_;  // by points and trace
-    std::int64_t reached_ = 0;  // steps whose share of the objective is known
+    const bool is_of_trace_;
+    KeptStates& kept_;
+    bool is_kept_ = false;  // the state at the start
+    struct Kept {
+        std::int64_t step = 0;
+        int slot = 0;
+    };
+    std::optional<Kept> to_restore_;  // the state that is meant; else that of the engine
+    std::int64_t reached_ = 0;        // steps that were done, if only once
     GradientResult result_;
 };
 
 }  // namespace
 
-std::int64_t snapshot_bytes(Engine& engine, const ir::Program& program) {
-    std::int64_t bytes = 0;
-    for (const ir::Field& field : program.fields)
-        if (field.role == ir::Role::state)
-            bytes += (1 + field.history) * cell_count(engine.extent()) *
-                     static_cast<std::int64_t>(rt::size_of(engine.type_of(field.name)));
-    return bytes;
+bool is_sampled(const ir::Program& program, const std::string& trace) {
+    return std::ranges::count(sampled_traces(program), trace) > 0;
 }
 
-GradientResult run_gradient(Engine& forward, Engine& backward, const GradientPlan& plan,
+std::vector<std::string> sampled_traces(const ir::Program& program) {
+    std::vector<std::string> names;
+    for (const ir::Points& points : program.points)
+        for (const ir::Points::Trace& trace : points.traces)
+            if (trace.sampled) names.push_back(points.name + "." + trace.name);
+    return names;
+}
+
+GradientResult run_gradient(Engine& forward, Engine& backward, const GradientPlan& plan, KeptStates& kept,
                             const std::function<void(std::int64_t)>& undone) {
-    return GradientRun(forward, backward, plan, undone).run();
+    return GradientRun(forward, backward, plan, kept, undone).run();
 }
 
 }  // namespace halo::driver

@@ -10,6 +10,7 @@
 
 #include "compiler/adjoint/adjoint.h"
 #include "compiler/driver/running/engine.h"
+#include "compiler/driver/running/kept_states.h"
 #include "compiler/driver/running/point_data.h"
 #include "compiler/ir/program.h"
 
@@ -18,16 +19,24 @@ namespace halo::driver {
 struct GradientPlan {
     const ir::Program& program;
     const adjoint::Adjoint& adjoint;
-    std::string objective;        // a reduction of the program, or a trace that it samples
-    bool every_step = false;      // of a reduction: its sum over all steps; else what the last one gives
-    std::vector<double> weights;  // of a trace: its rows are multiplied with these, and added
-    std::vector<PointData> points;
+    std::string objective;    // a reduction of the program, or a trace that it samples
+    bool every_step = false;  // of a reduction: its sum over all steps; else what the last one gives
+    // Of a trace, which is a row of points for each step: what its numbers are multiplied with before they
+    // are added; or what was measured in their place, and the objective is half the sum of the squares of
+    // what they differ by.
+    std::vector<double> weights{}, measured{};
+    std::vector<PointData> points{};
     std::int64_t steps = 0;
-    int snapshots = 1;  // states that are kept at a time
+    rt::SnapshotPlaces snapshots{0, 1};  // where states are kept; where the adjoint reads none it can be none
+    bool returns = false;                // to the state before the first step, at the end; needs a snapshot
 };
+
+bool is_sampled(const ir::Program& program, const std::string& trace);
+std::vector<std::string> sampled_traces(const ir::Program& program);
 
 struct GradientResult {
     double objective = 0;
+    std::vector<double> rows;                             // of a trace: what was sampled
     std::vector<std::pair<std::string, double>> numbers;  // the derivatives with respect to params
     // Of traces that are injected: a row of points for each step.
     std::vector<std::pair<std::string, std::vector<double>>> traces;
@@ -35,12 +44,10 @@ struct GradientResult {
     double seconds = 0;
 };
 
-// Bytes of the states that make one snapshot.
-std::int64_t snapshot_bytes(Engine& engine, const ir::Program& program);
-
-// Both engines have their params; `forward` has its fields, too. Afterwards `backward` has the gradients of
-// fields. undone: called with the number of steps that are left.
-GradientResult run_gradient(Engine& forward, Engine& backward, const GradientPlan& plan,
+// kept: states of `forward`, in the plan's places. Both engines have their params; `forward` has its fields,
+// too, and has done no step. Afterwards `backward` has the gradients of fields, and `forward` is in some
+// state on the way. undone: called with the number of steps that are left, which a GPU may have yet to do.
+GradientResult run_gradient(Engine& forward, Engine& backward, const GradientPlan& plan, KeptStates& kept,
                             const std::function<void(std::int64_t)>& undone);
 
 }  // namespace halo::driver

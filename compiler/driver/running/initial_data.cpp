@@ -24,7 +24,9 @@ std::vector<int> times_of(const ir::Field& field) {
 // Copies what the initializer computed to all levels of a field. Its own engine holds the cells of `made` and
 // counts from the first of them.
 void copy_to_all_levels(Engine& engine, const ir::Field& field, Engine& maker, const rt::Box& made) {
-    const auto copy_on_device = [&](int time) { return engine.copy_level(field.name, time, maker, 0); };
+    const auto copy_on_device = [&](int time) {
+        return engine.copy_level(field.name, time, maker, field.name, 0);
+    };
     if (made == rt::whole_box(engine.extent()) && std::ranges::all_of(times_of(field), copy_on_device))
         return;
     Extent to_maker{};

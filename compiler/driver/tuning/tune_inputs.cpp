@@ -99,7 +99,7 @@ void TuneInputs::upload_to(Engine& engine, const Engine* source) const {
         engine.set_point_values(each.points, each.name, each.values);
     for (const FieldLevel& level : fields) {
         const bool copied =
-            source != nullptr && engine.copy_level(level.field, level.time, *source, level.time);
+            source != nullptr && engine.copy_level(level.field, level.time, *source, level.field, level.time);
         if (!copied) engine.upload(level.field, level.time, level.values);
     }
 }

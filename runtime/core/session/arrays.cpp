@@ -190,6 +190,17 @@ void Arrays::mark_states_written() {
         if (setup_.plan.fields[i].role == Role::state) mark_written(static_cast<int>(i));
 }
 
+void Arrays::clear_written() {
+    for (std::size_t i = 0; i < fields_.size(); ++i) {
+        if (setup_.plan.fields[i].role == Role::input) continue;
+        for (Level& level : fields_[i].slots) {
+            setup_.device->set_bytes(level.array, 0, level_bytes(static_cast<int>(i)));
+            level.images_due = true;
+        }
+    }
+    due_.scalars = true;  // constants past fixed faces are to be put there again
+}
+
 // ---- arrays of the caller's
 
 void Arrays::check_bindable(int field, std::span<void* const> arrays) const {

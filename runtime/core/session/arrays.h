@@ -42,6 +42,7 @@ public:
     void set_constants(const std::vector<double>& params);  // in all levels: kernels leave them alone
     void mark_written(int field);  // its present and past levels: their images are due
     void mark_states_written();
+    void clear_written();  // all levels of states and outputs become 0
 
     // Places are those of the caller's list: t, then t-1 …, then the levels that steps write next.
     void* level_array(int field, int place) const noexcept;
@@ -55,6 +56,8 @@ public:
     void download(int field, const Level& level, const Box& box, void* dense) const;
     void upload(int field, const Level& level, const void* dense);
     void download(int field, const Level& level, void* dense) const;
+    // From an array on the same device, of cells like the field's, that lie as `geometry` says.
+    void copy_cells(int field, Level& level, const void* array, const Geometry& geometry);
     void check_box(int field, const Box& box) const;
     void check_bytes(int field, std::int64_t bytes) const;
 

@@ -83,6 +83,14 @@ void Arrays::download(int field, const Level& level, void* dense) const {
     download(field, level, whole_box(setup_.geometry.extent), dense);
 }
 
+void Arrays::copy_cells(int field, Level& level, const void* array, const Geometry& geometry) {
+    Device& device = *setup_.device;
+    const std::int64_t element = size_of(plan_of(field).type);
+    device.copy_from(device, copy_of_cells(cells_of(level.array, setup_.geometry, element),
+                                           cells_of(array, geometry, element), geometry.extent, element));
+    level.images_due = true;
+}
+
 void Arrays::check_box(int field, const Box& box) const {
     if (intersection(box, whole_box(setup_.geometry.extent)) == box) return;
     throw Error(ErrorCode::bad_argument,

@@ -45,6 +45,12 @@ struct Clock {
         phase_shift += levels - steps;
     }
 
+    // Steps are counted from another number, with the levels where they are.
+    void count_from(std::int64_t steps) {
+        phase_shift = phase() - steps;
+        steps_done = continued_from = steps;
+    }
+
     std::int64_t cycle = 1;
     std::int64_t steps_done = 0;
     std::int64_t phase_shift = 0;     // phases less steps

@@ -240,4 +240,14 @@ void PointSets::continue_trace(int index, const std::string& name, const std::ve
     sampled.first = clock_.steps_done;
 }
 
+void PointSets::go_back_to(std::int64_t step) {
+    for (Points& points : sets_) {
+        for (Sampled& sampled : points.sampled) {
+            if (sampled.first <= step) continue;  // the row is in the device's buffer
+            sampled.host.resize(static_cast<std::size_t>(step * points.count));
+            sampled.first = step;
+        }
+    }
+}
+
 }  // namespace halo::rt::session

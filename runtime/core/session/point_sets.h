@@ -24,6 +24,7 @@ public:
     void set(int index, std::span<const double> positions);
     void set_values(int index, const std::string& name, std::span<const double> values);
     std::vector<double> trace(int index, const std::string& name);
+    void go_back_to(std::int64_t step);  // rows from there on are sampled anew
     void continue_trace(int index, const std::string& name, const std::vector<double>& rows);
 
     PointGrid grid(const std::vector<double>& params) const;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 namespace halo::rt {
 
@@ -39,6 +40,8 @@ namespace {
 // The number of rows to which the device combines partial results, and the fewest partial results for which
 // it does.
 constexpr std::int64_t kFinishedRows = 64, kWorthFinishing = 4096;
+// Of partial results that are noted; a single note may need more.
+constexpr std::int64_t kNotesBytes = std::int64_t{8} << 20;
 
 }  // namespace
 
@@ -53,6 +56,7 @@ Reductions::Reductions(const Setup& setup, const Clock& clock, const Kernels& ke
     in_block_.resize(count);
     reduced_.resize(count);
     latest_.resize(count);
+    notes_.resize(count);
 }
 
 void Reductions::found_by_steps() {
@@ -91,6 +95,12 @@ bool Reductions::is_combined_by_repeat(int index) const {
     });
 }
 
+Reductions::InBlock Reductions::of_last_step(int index) const {
+    const InBlock& in_block = in_block_[static_cast<std::size_t>(index)];
+    if (in_block.partials != nullptr) return in_block;
+    return {partials(index), kernels_.block_count(plan_of(index).kernel)};
+}
+
 double Reductions::combined(int index) const {
     if (is_combined_by_repeat(index)) {
         double value = 0;
@@ -98,10 +108,7 @@ double Reductions::combined(int index) const {
                                     sizeof value);
         return value;
     }
-    const InBlock& in_block = in_block_[static_cast<std::size_t>(index)];
-    const bool by_steps = in_block.partials == nullptr;
-    const void* const from = by_steps ? partials(index) : in_block.partials;
-    const std::int64_t count = by_steps ? kernels_.block_count(plan_of(index).kernel) : in_block.count;
+    const auto [from, count] = of_last_step(index);
     const bool finishes = plan_of(index).op != ReductionPlan::Op::sum && count >= kWorthFinishing &&
                           setup_.device->can_finish_reductions();
     return (finishes ? fetch_finished(index, from, count) : fetch(index, from, count)).combined();
@@ -162,6 +169,39 @@ std::vector<double> Reductions::values_for(const HostScalar& scalar) const {
 void Reductions::continue_from(int index, double value) {
     latest_[static_cast<std::size_t>(index)] = value;
     reduced_[static_cast<std::size_t>(index)] = true;
+}
+
+void Reductions::note(int index) {
+    Notes& notes = notes_[static_cast<std::size_t>(index)];
+    const auto [from, count] = of_last_step(index);
+    const std::int64_t bytes = 8 * count;
+    if (notes.used + bytes > notes.partials.bytes()) {
+        take_notes(index);
+        if (bytes > notes.partials.bytes())
+            notes.partials = DeviceMemory(*setup_.device, std::max(bytes, kNotesBytes));
+    }
+    setup_.device->copy_on_device(static_cast<char*>(notes.partials.address()) + notes.used, from, bytes);
+    notes.counts.push_back(count);
+    notes.used += bytes;
+}
+
+void Reductions::take_notes(int index) {
+    Notes& notes = notes_[static_cast<std::size_t>(index)];
+    if (notes.counts.empty()) return;
+    const std::vector<double> all = fetch(index, notes.partials.address(), notes.used / 8).values;
+    auto first = all.begin();
+    for (const std::int64_t count : notes.counts) {
+        PartialResults each{plan_of(index).op, plan_of(index).square_root, {first, first + count}};
+        notes.values.push_back(each.combined());
+        first += count;
+    }
+    notes.counts.clear();
+    notes.used = 0;
+}
+
+std::vector<double> Reductions::noted(int index) {
+    take_notes(index);
+    return std::exchange(notes_[static_cast<std::size_t>(index)].values, {});
 }
 
 void Reductions::finish(double* results) const {

@@ -34,6 +34,9 @@ public:
     std::vector<double> latest(const HostScalar& scalar);
     std::vector<double> values_for(const HostScalar& scalar) const;  // of the last step, those that it reads
     void continue_from(int index, double value);
+    // Partial results of steps are copied on the device, and combined once they are asked for.
+    void note(int index);
+    std::vector<double> noted(int index);
     void combine_with(std::function<double(const std::string&)> combine) { combine_ = std::move(combine); }
     // By the device, of single steps, all that it can: value after value to `results`.
     void finish(double* results) const;
@@ -43,6 +46,14 @@ private:
         const void* partials = nullptr;
         std::int64_t count = 0;
     };
+    struct Notes {
+        DeviceMemory partials;
+        std::vector<std::int64_t> counts;  // of those in it, note after note
+        std::int64_t used = 0;             // bytes
+        std::vector<double> values;        // of the notes before
+    };
+    void take_notes(int index);  // from the device
+    InBlock of_last_step(int index) const;
     double combined(int index) const;
     // What ends a repeat on the device leaves the value that it has gone by behind the partial results.
     bool is_combined_by_repeat(int index) const;
@@ -56,8 +67,9 @@ private:
     const Setup& setup_;
     const Clock& clock_;
     const Kernels& kernels_;
-    std::vector<DeviceMemory> own_;                      // by ReductionPlan, as all that follow
-    mutable DeviceMemory finished_;                      // rows of fetch_finished()
+    std::vector<DeviceMemory> own_;  // by ReductionPlan, as all that follow
+    mutable DeviceMemory finished_;  // rows of fetch_finished()
+    std::vector<Notes> notes_;
     std::vector<InBlock> in_block_;                      // where a block did the last step
     std::vector<bool> reduced_;                          // its kernel has run, if only once
     std::vector<std::optional<double>> latest_;          // what its partials come to, once asked for

@@ -140,6 +140,23 @@ double Session::reduction(const std::string& name) {
     return state_->parts.reductions.value(find_named(plan().reductions, name, "reduction", plan().name));
 }
 
+void Session::start_again() {
+    state_->go_back_to(0);
+    state_->parts.arrays.clear_written();
+}
+
+void Session::go_back_to(std::int64_t step) {
+    state_->go_back_to(step);
+}
+
+void Session::note_reduction(const std::string& name) {
+    state_->parts.reductions.note(find_named(plan().reductions, name, "reduction", plan().name));
+}
+
+std::vector<double> Session::noted_reductions(const std::string& name) {
+    return state_->parts.reductions.noted(find_named(plan().reductions, name, "reduction", plan().name));
+}
+
 PartialResults Session::partial_results(const std::string& name) {
     return state_->parts.reductions.parts(find_named(plan().reductions, name, "reduction", plan().name));
 }

@@ -11,6 +11,14 @@ namespace halo::rt {
 
 using session::Level;
 
+// Components that lie side by side have no array of their own.
+bool session::has_like_cells(const Parts& here, int field, const Parts& there, int other) {
+    const FieldPlan &a = here.setup.plan.fields[static_cast<std::size_t>(field)],
+                    &b = there.setup.plan.fields[static_cast<std::size_t>(other)];
+    return here.setup.device == there.setup.device && a.type == b.type && a.interleave == 1 &&
+           b.interleave == 1 && here.setup.geometry.extent == there.setup.geometry.extent;
+}
+
 namespace {
 
 template <class Element>
@@ -49,29 +57,6 @@ void download_values(session::Parts& parts, int field, int time, std::span<Eleme
 bool are_alike(const Geometry& a, const Geometry& b) {
     return a.extent == b.extent && a.pitch == b.pitch && a.slice == b.slice && a.origin == b.origin &&
            a.elements == b.elements;
-}
-
-// Whether cells can be copied from one to the other on the device.
-bool has_like_cells(const session::Parts& here, int field, const session::Parts& there, int other) {
-    const FieldPlan &a = here.setup.plan.fields[static_cast<std::size_t>(field)],
-                    &b = there.setup.plan.fields[static_cast<std::size_t>(other)];
-    return here.setup.device == there.setup.device && a.type == b.type && a.interleave == 1 &&
-           b.interleave == 1 && here.setup.geometry.extent == there.setup.geometry.extent;
-}
-
-BoxCopy copy_of_cells(void* to, const Geometry& to_geometry, const void* from, const Geometry& from_geometry,
-                      std::int64_t element) {
-    BoxCopy box;
-    box.to = static_cast<char*>(to) + to_geometry.origin * element;
-    box.from = static_cast<const char*>(from) + from_geometry.origin * element;
-    box.row_bytes = to_geometry.extent[0] * element;
-    box.rows = to_geometry.extent[1];
-    box.planes = to_geometry.extent[2];
-    box.to_pitch = to_geometry.pitch * element;
-    box.to_slice = to_geometry.slice * element;
-    box.from_pitch = from_geometry.pitch * element;
-    box.from_slice = from_geometry.slice * element;
-    return box;
 }
 
 }  // namespace
@@ -130,17 +115,13 @@ void Session::download_box(const std::string& field, int time, const Box& box, v
     arrays.download(index, arrays.level(index, time), box, elements);
 }
 
-bool Session::copy_level(const std::string& field, int time, const Session& from, int from_time) {
+bool Session::copy_level(const std::string& field, int time, const Session& from,
+                         const std::string& from_field, int from_time) {
     session::Parts &to = state_->parts, &source = from.state_->parts;
-    const int index = state_->field(field, time), other = from.state_->field(field, from_time);
-    if (!has_like_cells(to, index, source, other)) return false;
-    Device& device = *to.setup.device;
-    Level& level = to.arrays.level(index, time);
-    device.copy_from(
-        device, copy_of_cells(level.array, to.setup.geometry, source.arrays.level(other, from_time).array,
-                              source.setup.geometry,
-                              size_of(to.setup.plan.fields[static_cast<std::size_t>(index)].type)));
-    level.images_due = true;
+    const int index = state_->field(field, time), other = from.state_->field(from_field, from_time);
+    if (!session::has_like_cells(to, index, source, other)) return false;
+    to.arrays.copy_cells(index, to.arrays.level(index, time), source.arrays.level(other, from_time).array,
+                         source.setup.geometry);
     return true;
 }
 
@@ -148,7 +129,8 @@ std::optional<CellComparison> Session::compare_level(const std::string& field, i
                                                      const Session& other) const {
     session::Parts &here = state_->parts, &there = other.state_->parts;
     const int index = state_->field(field, time), its = other.state_->field(field, time);
-    if (!has_like_cells(here, index, there, its) || !are_alike(here.setup.geometry, there.setup.geometry))
+    if (!session::has_like_cells(here, index, there, its) ||
+        !are_alike(here.setup.geometry, there.setup.geometry))
         return std::nullopt;
     return here.setup.device->compare_cells(here.arrays.level(index, time).array,
                                             there.arrays.level(its, time).array, here.setup.geometry,

@@ -144,8 +144,7 @@ void Session::State::continue_from(const StepsBefore& before) {
                                 points.name, trace.name));
         }
     }
-    clock.phase_shift = clock.phase() - before.steps;
-    clock.steps_done = clock.continued_from = before.steps;
+    clock.count_from(before.steps);
     for (const auto& [name, value] : before.reductions)
         parts.reductions.continue_from(session::find_named(plan.reductions, name, "reduction", plan.name),
                                        value);
@@ -153,6 +152,14 @@ void Session::State::continue_from(const StepsBefore& before) {
         parts.points.continue_trace(
             session::find_named(plan.points, trace.points, "set of points", plan.name), trace.name,
             trace.rows);
+}
+
+void Session::State::go_back_to(std::int64_t step) {
+    if (step < 0 || step > parts.clock.steps_done)
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("a session cannot go back to step {} of {}", step, parts.clock.steps_done));
+    parts.clock.count_from(step);
+    parts.points.go_back_to(step);
 }
 
 }  // namespace halo::rt

@@ -33,6 +33,7 @@ struct Session::State {
     void step_without_block(std::int64_t count, bool with_results = true);
     void take_async_block();  // after prepare(), where its code is there
     void continue_from(const StepsBefore& before);
+    void go_back_to(std::int64_t step);
     session::PieceSteps* pieces() const { return dynamic_cast<session::PieceSteps*>(block.get()); }
 
     // until.cpp

@@ -34,6 +34,9 @@ struct Parts {
     Launches launches;
 };
 
+// Whether cells of a field can be copied from one to the other on the device.
+bool has_like_cells(const Parts& here, int field, const Parts& there, int other);
+
 class Stepper {
 public:
     virtual ~Stepper() = default;

@@ -1,0 +1,283 @@
+// Gradients of simulations: a program's steps, and those of its adjoint.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "compiler/api/compiled_source.h"
+#include "compiler/api/errors.h"
+#include "compiler/driver/running/gradient.h"
+#include "halocline/halocline.hpp"
+#include "runtime/api/arguments.h"
+#include "runtime/api/errors.h"
+#include "runtime/api/whole_simulation.h"
+
+namespace halocline {
+
+namespace adjoint = halo::adjoint;
+namespace driver = halo::driver;
+namespace ir = halo::ir;
+namespace rt = halo::rt;
+using detail::refuse;
+
+namespace detail {
+
+using Kind = adjoint::Adjoint::Kind;
+
+struct GradientState {
+    std::shared_ptr<WholeSimulation> forward, backward;
+    std::shared_ptr<CompiledSource> source;
+    std::shared_ptr<const CompiledSource::Derived> derived;
+    GradientOptions options;
+    bool of_trace = false;
+    // Memory for snapshots of so many steps, for the next compute(), too.
+    std::unique_ptr<driver::KeptStates> kept;
+    rt::SnapshotPlaces places;
+    std::int64_t steps = 0;
+    driver::GradientResult result;  // of the last compute()
+    bool is_computed = false;
+
+    GradientState() = default;
+    GradientState(const GradientState&) = delete;
+    GradientState& operator=(const GradientState&) = delete;
+    ~GradientState() {
+        if (kept == nullptr) return;
+        const DeviceLock lock(*forward->device);
+        kept.reset();
+    }
+
+    const ir::Program& program() const { return source->checked().program; }
+    const adjoint::Adjoint& made() const { return derived->made; }
+
+    std::vector<std::string> names(Kind kind) const {
+        std::vector<std::string> found;
+        for (const adjoint::Adjoint::Gradient& each : made().gradients)
+            if (each.kind == kind && std::ranges::count(found, each.with) == 0) found.push_back(each.with);
+        return found;
+    }
+    void require(Kind kind, const std::string& name, const char* what) const {
+        const std::vector<std::string> known = names(kind);
+        if (std::ranges::count(known, name) == 0)
+            refuse(fmt::format("the gradient is with respect to no {} '{}'{}", what, name,
+                               known.empty() ? "" : fmt::format("; there are {}", fmt::join(known, ", "))));
+        if (!is_computed) refuse("a gradient has no values before compute()");
+    }
+};
+
+namespace {
+
+[[noreturn]] void rethrow_refused(const adjoint::RefusedError& refused, const driver::CheckedSpec& spec) {
+    if (refused.where() == halo::SourceRange{})
+        throw Error(ErrorCode::bad_argument, refused.mend().empty()
+                                                 ? refused.what()
+                                                 : std::string(refused.what()) + "; " + refused.mend());
+    const std::vector<halo::Diagnostic> diagnostics{
+        {halo::DiagnosticKind::not_built_yet, refused.where(), refused.what(), {}, {refused.mend()}, {}}};
+    throw Error(ErrorCode::unsupported, halo::render(diagnostics, spec.source),
+                diagnostics_of(diagnostics, spec.source));
+}
+
+// Names that there are, with what is meant by them.
+void check_objective(const ir::Program& program, const GradientOptions& options) {
+    std::vector<std::string> known = driver::sampled_traces(program);
+    const bool is_trace = std::ranges::count(known, options.of) > 0;
+    if (is_trace && options.every_step)
+        refuse("a trace has numbers of every step already; leave every_step out");
+    for (const ir::Statement& statement : program.statements)
+        if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) known.push_back(reduce->name);
+    if (std::ranges::count(known, options.of) == 0)
+        refuse_name(program.name, "reduction or sampled trace", options.of, known);
+    if (options.with.empty())
+        refuse("a gradient is with respect to something: name inputs, states, params or injected traces");
+    if (options.snapshots && *options.snapshots < 1) refuse("a gradient keeps one snapshot or more");
+}
+
+std::shared_ptr<GradientState> make_state(const Simulation& simulation, const GradientOptions& options) {
+    auto state = std::make_shared<GradientState>();
+    state->source = std::dynamic_pointer_cast<CompiledSource>(simulation.state()->source);
+    if (state->source == nullptr)
+        refuse(fmt::format("gradients are of programs from compile(), and '{}' comes from a bundle",
+                           simulation.info().name));
+    state->forward = std::dynamic_pointer_cast<WholeSimulation>(simulation.state());
+    if (state->forward == nullptr)
+        refuse("a gradient is computed on one device, and this simulation is on several");
+    state->options = options;
+    check_objective(state->program(), options);
+    state->of_trace = driver::is_sampled(state->program(), options.of);
+    try {
+        state->derived = state->source->adjoint_of({{options.of}, options.with, options.every_step});
+    } catch (const adjoint::RefusedError& refused) {
+        rethrow_refused(refused, *state->source->checked().spec);
+    }
+    const DeviceLock lock(*state->forward->device);
+    state->backward = std::make_shared<WholeSimulation>(
+        Program(state->derived->source), state->forward->device, state->forward->grid, SimulationOptions{});
+    return state;
+}
+
+// What the adjoint was given for what the forward program was given.
+void give_numbers(const GradientState& state) {
+    const std::vector<ParamInfo>& known = state.backward->known_params;
+    for (const ParamInfo& param : state.forward->known_params)
+        if (std::ranges::count(known, param.name, &ParamInfo::name) > 0 &&
+            (param.default_value || state.forward->params.contains(param.name)))
+            state.backward->set(param.name, state.forward->get(param.name));
+    for (const WeightsInfo& each : state.derived->source->info().weights)
+        if (const auto given = state.forward->given.weights.find(each.name);
+            given != state.forward->given.weights.end())
+            state.backward->set_weights(each.name, given->second);
+}
+
+std::vector<driver::PointData> given_points(const GradientState& state) {
+    const GivenNumbers& given = state.forward->given;
+    std::vector<driver::PointData> all;
+    for (const ir::Points& points : state.program().points) {
+        const auto places = given.points.find(points.name);
+        if (places == given.points.end())
+            refuse(fmt::format("points '{}' of '{}' were given no positions", points.name,
+                               state.program().name));
+        driver::PointData data{points.name, places->second, {}};
+        for (const auto& [name, values] : given.point_values)
+            if (name.first == points.name)
+                data.numbers.push_back(
+                    {name.second, std::ranges::count(points.columns, name.second) == 0, values});
+        all.push_back(std::move(data));
+    }
+    return all;
+}
+
+void check_rows(const GradientState& state, const std::vector<driver::PointData>& points, std::int64_t steps,
+                const OfTrace& of_trace) {
+    const bool has_weights = of_trace.weights.data() != nullptr,
+               has_measured = of_trace.measured.data() != nullptr;
+    if (!state.of_trace) {
+        if (has_weights || has_measured)
+            refuse(fmt::format("weights and what was measured are of a trace, and {} is a reduction",
+                               state.options.of));
+        return;
+    }
+    if (has_weights == has_measured)
+        refuse(fmt::format(
+            "{} is a trace, and a gradient is of one number: give either what was measured in its "
+            "place, or the weights that its numbers are multiplied with",
+            state.options.of));
+    const auto set = std::ranges::find(points, state.options.of.substr(0, state.options.of.find('.')),
+                                       &driver::PointData::points);
+    const auto count = static_cast<std::int64_t>(set->positions.size()) / state.program().rank();
+    const std::size_t given = std::max(of_trace.weights.size(), of_trace.measured.size());
+    if (static_cast<std::int64_t>(given) != steps * count)
+        refuse(fmt::format("{} has {} steps of {} points, {} numbers, and {} were given", state.options.of,
+                           steps, count, steps * count, given));
+    check_finite(has_weights ? of_trace.weights : of_trace.measured,
+                 fmt::format("what is given for {}", state.options.of));
+}
+
+}  // namespace
+
+}  // namespace detail
+
+using detail::Kind;
+
+Gradient::Gradient(const Simulation& simulation, const GradientOptions& options)
+    : state_(detail::translated_of_compiler([&] { return detail::make_state(simulation, options); })) {}
+
+GradientReport Gradient::compute(std::int64_t steps, const OfTrace& of_trace) {
+    return detail::translated_of_compiler([&] {
+        detail::GradientState& state = *state_;
+        const detail::DeviceLock lock(*state.forward->device);
+        if (steps < 1) refuse("a gradient is of one step or more");
+        if (state.forward->steps_done() != 0)
+            refuse(fmt::format(
+                "a gradient is of steps from the start, and this simulation has done {}; make another "
+                "one",
+                state.forward->steps_done()));
+        const std::vector<driver::PointData> points = detail::given_points(state);
+        detail::check_rows(state, points, steps, of_trace);
+        state.is_computed = false;
+        GradientReport report;
+        state.forward->with_session([&](rt::Session& forward) {
+            state.backward->with_session([&](rt::Session& backward) {
+                backward.start_again();
+                detail::give_numbers(state);
+                const std::unique_ptr<driver::Engine> ahead = driver::make_engine_on(forward),
+                                                      back = driver::make_engine_on(backward);
+                driver::GradientPlan plan{state.program(), state.made(), state.options.of,
+                                          state.options.every_step};
+                plan.weights.assign(of_trace.weights.begin(), of_trace.weights.end());
+                plan.measured.assign(of_trace.measured.begin(), of_trace.measured.end());
+                plan.points = points;
+                plan.steps = steps;
+                plan.returns = true;
+                report.snapshot_bytes = driver::snapshot_bytes(*ahead, state.program());
+                if (state.kept == nullptr || state.steps != steps) {
+                    state.kept.reset();
+                    // Of an adjoint that reads no state, the state at the start alone is kept.
+                    state.places = driver::choose_snapshots(
+                        state.options.snapshots, state.made().levels.empty() ? 1 : steps,
+                        report.snapshot_bytes, driver::snapshot_room(*ahead));
+                    state.kept = driver::make_kept_states(*ahead, state.program(), state.places);
+                    state.steps = steps;
+                }
+                plan.snapshots = state.places;
+                state.result = driver::run_gradient(*ahead, *back, plan, *state.kept, [](std::int64_t) {});
+                report.snapshots = plan.snapshots.count();
+                report.snapshots_on_host = plan.snapshots.on_host;
+            });
+        });
+        state.is_computed = true;
+        report.objective = state.result.objective;
+        report.steps = steps;
+        report.steps_done_again = std::max<std::int64_t>(state.result.steps_forward - steps, 0);
+        report.seconds = state.result.seconds;
+        return report;
+    });
+}
+
+double Gradient::number(const std::string& param) const {
+    const detail::DeviceLock lock(*state_->forward->device);
+    state_->require(Kind::number, param, "parameter");
+    return std::ranges::find(state_->result.numbers, param, &std::pair<std::string, double>::first)->second;
+}
+
+std::vector<double> Gradient::trace(const std::string& injected) const {
+    const detail::DeviceLock lock(*state_->forward->device);
+    state_->require(Kind::trace, injected, "trace");
+    return std::ranges::find(state_->result.traces, injected,
+                             &std::pair<std::string, std::vector<double>>::first)
+        ->second;
+}
+
+std::vector<double> Gradient::seen() const {
+    const detail::DeviceLock lock(*state_->forward->device);
+    if (!state_->of_trace) refuse(fmt::format("{} is no trace", state_->options.of));
+    return state_->result.rows;
+}
+
+std::string Gradient::field_name(const std::string& field) const {
+    const detail::DeviceLock lock(*state_->forward->device);
+    state_->require(Kind::field, field, "field");
+    return std::ranges::find_if(
+               state_->made().gradients,
+               [&](const auto& each) { return each.kind == Kind::field && each.with == field; })
+        ->name;
+}
+
+std::vector<double> Gradient::read(const std::string& field) const {
+    return adjoint().read(field_name(field));
+}
+
+Simulation Gradient::adjoint() const {
+    return Simulation(state_->backward);
+}
+
+std::vector<std::string> Gradient::fields() const {
+    return state_->names(Kind::field);
+}
+std::vector<std::string> Gradient::numbers() const {
+    return state_->names(Kind::number);
+}
+std::vector<std::string> Gradient::traces() const {
+    return state_->names(Kind::trace);
+}
+
+}  // namespace halocline

@@ -1,0 +1,183 @@
+// Gradients for host programs, against differences of two runs.
+#include <cmath>
+
+#include "common.h"
+#include "halocline/halocline.h"
+#include "halocline/halocline.hpp"
+#include "runtime/api/c_handles.h"
+#include "runtime/cpu/jit.h"
+
+using namespace halocline;
+
+namespace {
+
+const Grid kWaveGrid = {14, 9};
+constexpr std::int64_t kWaveCells = 14 * 9;
+
+// An output keeps the points busy; `unseen` is no part of the objective.
+constexpr const char* kDampedWave = R"(stencil shot(x, y) {
+    param dt = 0.5, damping = 0.01
+    field v: f64
+    field p: f64 { boundary fixed 0 }
+    points shots, phones: linear
+    p[t+1] = 2*p - p[t-1] + (v * dt)^2 * laplacian(p) - damping * p^3
+    inject p[t+1] at shots += shots.wavelet[t]
+    sample p at phones into phones.seen[t]
+    reduce energy = sum(p[t+1]^2)
+}
+)";
+
+Program damped_wave() {
+    return compile(kDampedWave, {.name = "shot.halo"});
+}
+
+constexpr std::int64_t kWaveSteps = 12;
+
+void start_wave(Simulation& simulation, double damping = 0.01, double push = 0) {
+    std::vector<double> v, p, wavelet;
+    for (int i = 0; i < kWaveCells; ++i) {
+        v.push_back(0.6 + 0.01 * (i % 13) + push * std::cos(5 * i));
+        p.push_back(std::sin(0.37 * i));
+    }
+    for (int step = 0; step < kWaveSteps; ++step)
+        wavelet.push_back(std::cos(step));
+    simulation.set("damping", damping);
+    simulation.write("v", v);
+    simulation.write("p", p);
+    simulation.write("p", p, -1);
+    simulation.set_points("shots", std::vector<double>{4.25, 5});
+    simulation.set_point_values("shots", "wavelet", wavelet);
+    simulation.set_points("phones", std::vector<double>{7, 3.5, 11.75, 6});
+}
+
+double energy_with(double damping, double push) {
+    Simulation simulation(damped_wave(), Device::cpu(2), kWaveGrid);
+    start_wave(simulation, damping, push);
+    simulation.step(kWaveSteps);
+    return simulation.reduce("energy");
+}
+
+}  // namespace
+
+TEST_CASE("a gradient is what two runs differ by, again and again") {
+    if (!halo::rt::cpu_available()) return;
+    const Program program = damped_wave();
+    Simulation simulation(program, Device::cpu(2), kWaveGrid);
+    start_wave(simulation);
+    const std::vector<double> before = simulation.read("p", -1);
+    Gradient gradient(simulation, {"energy", {"v", "damping", "p", "shots.wavelet"}});
+    CHECK(gradient.fields() == std::vector<std::string>{"v", "p"});
+    CHECK(gradient.numbers() == std::vector<std::string>{"damping"});
+    CHECK(gradient.traces() == std::vector<std::string>{"shots.wavelet"});
+    CHECK(says(refusal([&] { gradient.number("damping"); }), "before compute()"));
+    const GradientReport report = gradient.compute(kWaveSteps);
+    CHECK(report.objective == Approx(energy_with(0.01, 0)).epsilon(1e-13));
+    CHECK(report.steps_done_again == 0);
+    CHECK(report.snapshots == kWaveSteps);
+    CHECK(report.snapshots_on_host == 0);
+    CHECK(report.snapshot_bytes >= 2 * 8 * kWaveCells);
+    CHECK(simulation.steps_done() == 0);
+    CHECK(simulation.read("p", -1) == before);
+
+    const double by_damping = (energy_with(0.01 + 1e-6, 0) - energy_with(0.01 - 1e-6, 0)) / 2e-6;
+    CHECK(gradient.number("damping") == Approx(by_damping).epsilon(1e-6));
+    const std::vector<double> dv = gradient.read("v");
+    double along = 0;
+    for (int i = 0; i < kWaveCells; ++i)
+        along += dv[static_cast<std::size_t>(i)] * std::cos(5 * i);
+    CHECK(along == Approx((energy_with(0.01, 1e-6) - energy_with(0.01, -1e-6)) / 2e-6).epsilon(1e-6));
+    CHECK(gradient.trace("shots.wavelet").size() == static_cast<std::size_t>(kWaveSteps));
+
+    // With fewer snapshots, by another object, and again by the first one: the same bits.
+    Gradient frugal(simulation, {"energy", {"v", "damping", "p", "shots.wavelet"}, false, 2});
+    CHECK(frugal.compute(kWaveSteps).steps_done_again > 0);
+    CHECK(frugal.read("v") == dv);
+    CHECK(frugal.trace("shots.wavelet") == gradient.trace("shots.wavelet"));
+    start_wave(simulation, 0.02);
+    CHECK(gradient.compute(kWaveSteps).objective == Approx(energy_with(0.02, 0)).epsilon(1e-13));
+    start_wave(simulation);
+    gradient.compute(kWaveSteps);
+    CHECK(gradient.read("v") == dv);
+    // And the simulation goes on as one that had no gradient.
+    simulation.step(kWaveSteps);
+    CHECK(simulation.reduce("energy") == energy_with(0.01, 0));
+}
+
+TEST_CASE("the gradient of a misfit with what was measured is that with the residual as weights") {
+    if (!halo::rt::cpu_available()) return;
+    Simulation simulation(damped_wave(), Device::cpu(2), kWaveGrid);
+    start_wave(simulation);
+    Gradient gradient(simulation, {"phones.seen", {"v"}});
+    std::vector<double> measured;
+    for (int i = 0; i < 2 * kWaveSteps; ++i)
+        measured.push_back(0.1 * std::sin(3 * i));
+    const double misfit = gradient.compute(kWaveSteps, {{}, measured}).objective;
+    const std::vector<double> dv = gradient.read("v"), seen = gradient.seen();
+    REQUIRE(seen.size() == measured.size());
+    std::vector<double> residual = seen;
+    double expected = 0;
+    for (std::size_t i = 0; i < seen.size(); ++i) {
+        residual[i] -= measured[i];
+        expected += residual[i] * residual[i] / 2;
+    }
+    CHECK(misfit == Approx(expected).epsilon(1e-13));
+    gradient.compute(kWaveSteps, {residual, {}});
+    CHECK(gradient.read("v") == dv);
+    CHECK(says(refusal([&] { gradient.compute(kWaveSteps); }), "give either what was measured"));
+    CHECK(says(refusal([&] { gradient.compute(kWaveSteps, {{}, std::span(measured).first(5)}); }),
+               "12 steps of 2 points, 24 numbers, and 5 were given"));
+}
+
+TEST_CASE("gradients by the C interface are those of C++") {
+    if (!halo::rt::cpu_available()) return;
+    Simulation simulation(damped_wave(), Device::cpu(2), kWaveGrid);
+    start_wave(simulation);
+    Gradient expected(simulation, {"energy", {"v", "damping", "shots.wavelet"}, false, 3});
+    const GradientReport report = expected.compute(kWaveSteps);
+
+    const halo_simulation handle{simulation};
+    const char* const with[] = {"v", "damping", "shots.wavelet", nullptr};
+    halo_gradient* gradient = nullptr;
+    REQUIRE(halo_gradient_create(&handle, "energy", with, 0, 3, &gradient) == HALO_OK);
+    halo_gradient_report found{};
+    REQUIRE(halo_gradient_compute(gradient, kWaveSteps, nullptr, nullptr, 0, &found) == HALO_OK);
+    CHECK(found.objective == report.objective);
+    CHECK(found.steps_done_again == report.steps_done_again);
+    double damping = 0;
+    std::vector<double> dv(kWaveCells), wavelet(kWaveSteps);
+    CHECK(halo_gradient_number(gradient, "damping", &damping) == HALO_OK);
+    CHECK(halo_gradient_read(gradient, "v", dv.data(), kWaveCells) == HALO_OK);
+    size_t room = 5;
+    CHECK(halo_gradient_trace(gradient, "shots.wavelet", wavelet.data(), &room) == HALO_BAD_ARGUMENT);
+    CHECK(room == static_cast<size_t>(kWaveSteps));
+    CHECK(halo_gradient_trace(gradient, "shots.wavelet", wavelet.data(), &room) == HALO_OK);
+    CHECK(damping == expected.number("damping"));
+    CHECK(dv == expected.read("v"));
+    CHECK(wavelet == expected.trace("shots.wavelet"));
+    CHECK(halo_gradient_read(gradient, "p", dv.data(), kWaveCells) == HALO_BAD_ARGUMENT);
+    CHECK(says(halo_message(), "no field 'p'; there are v"));
+    halo_gradient_release(gradient);
+    CHECK(halo_gradient_create(nullptr, "energy", with, 0, 0, &gradient) == HALO_BAD_ARGUMENT);
+}
+
+TEST_CASE("gradients that cannot be are refused with a mend") {
+    if (!halo::rt::cpu_available()) return;
+    const Device device = Device::cpu(2);
+    Simulation simulation(damped_wave(), device, kWaveGrid);
+    CHECK(says(refusal([&] { Gradient(simulation, {"enrgy", {"v"}}); }), "it has phones.seen, energy"));
+    CHECK(says(refusal([&] { Gradient(simulation, {"energy", {"w"}}); }), "no input, state or param `w`"));
+    Gradient gradient(simulation, {"energy", {"v"}});
+    CHECK(says(refusal([&] { gradient.compute(3); }), "'shots' of 'shot' were given no positions"));
+    start_wave(simulation);
+    CHECK(says(refusal([&] { gradient.compute(0); }), "one step or more"));
+    simulation.step(2);
+    CHECK(says(refusal([&] { gradient.compute(3); }), "has done 2"));
+
+    Simulation noisy(compile("stencil noisy(x) {\n    field u: f64 { boundary clamp }\n"
+                             "    u[t+1] = u + random()\n    reduce R = sum(u)\n}",
+                             {.name = "noisy.halo"}),
+                     device, {20});
+    const std::string refused = refusal([&] { Gradient(noisy, {"R", {"u"}}); }, ErrorCode::unsupported);
+    CHECK(says(refused, "noisy.halo:3:18:"));
+    CHECK(says(refused, "give it as an input"));
+}

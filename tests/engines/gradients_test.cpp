@@ -1,0 +1,164 @@
+// Gradients on emulated CUDA: the same bits wherever snapshots are kept, those of the interpreter where the
+// sums are exact, and nothing that goes over the host from step to step.
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "compare_engines.h"
+#include "compiler/adjoint/adjoint.h"
+#include "compiler/driver/planning/compile.h"
+#include "compiler/driver/planning/offline_target.h"
+#include "compiler/driver/running/gradient.h"
+#include "emulated_device.h"
+#include "random_schedule.h"
+
+using namespace halo;
+using namespace halo::test;
+
+namespace {
+
+constexpr Extent kGrid = {23, 9, 1};
+
+// A device that counts what comes to the host.
+class CountingDevice : public emulator::EmulatedDevice {
+public:
+    int to_host = 0;
+
+    void copy_to_host(void* host, const void* address, std::int64_t bytes) override {
+        ++to_host;
+        EmulatedDevice::copy_to_host(host, address, bytes);
+    }
+    void download_cells(void* dense, const void* array, const rt::Geometry& geometry,
+                        rt::ElementType type) override {
+        ++to_host;
+        EmulatedDevice::download_cells(dense, array, geometry, type);
+    }
+    void synchronize() override { ++to_host; }
+};
+
+std::unique_ptr<driver::Engine> engine_on(rt::Device& device, const ir::Program& program) {
+    driver::CodeOptions options;
+    options.target = driver::offline_target("sm_90");
+    options.extent = kGrid;
+    options.single_steps = true;
+    const ir::Program optimized = driver::optimize(program, options);
+    const driver::Code code = driver::cuda_code(optimized, driver::choose_plan(optimized, options).plan());
+    return driver::make_session_engine(
+        rt::Session(code.lowered.plan, kGrid, device, load_cuda(code.lowered, device)));
+}
+
+struct Result {
+    double objective = 0;
+    std::vector<double> numbers;  // of params, of the trace, of cells
+    std::int64_t steps_forward = 0;
+};
+
+// A wave that is damped by what it is, sent by a point and seen at two.
+struct WaveGradient {
+    explicit WaveGradient(bool every_step, std::int64_t count)
+        : program(load_program(R"(stencil shot(x, y) {
+            param dt = 0.5
+            field v: f64
+            field p: f64 { boundary fixed 0 }
+            points shots, phones: linear
+            p[t+1] = 2*p - p[t-1] + (v * dt)^2 * laplacian(p) - 0.01 * p^3
+            inject p[t+1] at shots += shots.wavelet[t]
+            sample p at phones into phones.seen[t]
+            reduce energy = sum(p[t+1]^2)
+        })",
+                               true)),
+          adjoint(
+              adjoint::make_adjoint(program, {{"energy"}, {"v", "p", "dt", "shots.wavelet"}, every_step})),
+          is_every_step(every_step),
+          steps(count) {}
+
+    Result run(const std::function<std::unique_ptr<driver::Engine>(const ir::Program&)>& make,
+               const rt::SnapshotPlaces& places, CountingDevice* device = nullptr) const {
+        const std::unique_ptr<driver::Engine> forward = make(program), backward = make(adjoint.program);
+        std::vector<double> v, p;
+        for (int i = 0; i < 23 * 9; ++i) {
+            v.push_back(0.6 + 0.01 * (i % 13));
+            p.push_back(std::sin(0.37 * i));
+        }
+        const auto values = [](const std::vector<double>& from) {
+            return driver::FieldValues::rounded(rt::ElementType::f64, from);
+        };
+        forward->upload("v", 0, values(v));
+        for (const int time : {0, -1})
+            forward->upload("p", time, values(p));
+        std::vector<double> wavelet;
+        for (std::int64_t step = 0; step < steps; ++step)
+            wavelet.push_back(std::cos(static_cast<double>(step)));
+        driver::GradientPlan plan{program, adjoint, "energy", is_every_step};
+        plan.steps = steps;
+        plan.snapshots = places;
+        plan.points = {{"shots", {4.25, 5}, {{"wavelet", true, wavelet}}},
+                       {"phones", {7, 3.5, 12.75, 6}, {}}};
+        if (device != nullptr) device->to_host = 0;
+        const auto kept = driver::make_kept_states(*forward, program, places);
+        const driver::GradientResult found =
+            driver::run_gradient(*forward, *backward, plan, *kept, [](auto) {});
+        Result result{found.objective, {}, found.steps_forward};
+        if (device != nullptr) to_host = device->to_host;
+        for (const auto& [name, number] : found.numbers)
+            result.numbers.push_back(number);
+        for (const auto& [name, rows] : found.traces)
+            result.numbers.insert(result.numbers.end(), rows.begin(), rows.end());
+        for (const adjoint::Adjoint::Gradient& each : adjoint.gradients) {
+            if (each.kind != adjoint::Adjoint::Kind::field) continue;
+            const driver::FieldValues cells = backward->download(each.name);
+            for (std::int64_t i = 0; i < cells.size(); ++i)
+                result.numbers.push_back(cells.at(i));
+        }
+        return result;
+    }
+
+    const ir::Program program;
+    const adjoint::Adjoint adjoint;
+    const bool is_every_step;
+    const std::int64_t steps;
+    mutable int to_host = 0;  // in the last run
+};
+
+}  // namespace
+
+TEST_CASE("gradients are the same bits wherever snapshots are kept") {
+    for (const bool every_step : {false, true}) {
+        const WaveGradient wave(every_step, 9);
+        CountingDevice device;
+        const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
+        const Result all = wave.run(emulated, {0, 9});
+        CHECK(all.steps_forward == 9);
+        for (const rt::SnapshotPlaces& places :
+             std::vector<rt::SnapshotPlaces>{{0, 1}, {0, 3}, {3, 0}, {2, 1}, {9, 0}}) {
+            const Result other = wave.run(emulated, places);
+            CHECK(other.objective == all.objective);
+            CHECK(other.numbers == all.numbers);
+        }
+        const Result meant = wave.run(
+            [](const ir::Program& program) { return driver::make_interpreter_engine(program, kGrid); },
+            {0, 2});
+        CHECK(meant.objective == Approx(all.objective).epsilon(1e-13));
+        REQUIRE(meant.numbers.size() == all.numbers.size());
+        double largest = 0;
+        for (std::size_t i = 0; i < meant.numbers.size(); ++i)
+            largest = std::max(
+                largest, std::abs(meant.numbers[i] - all.numbers[i]) / (1 + std::abs(meant.numbers[i])));
+        CHECK(largest < 1e-12);
+    }
+}
+
+TEST_CASE("gradients on a device let the host wait as often for many steps as for few") {
+    for (const bool every_step : {false, true}) {
+        CountingDevice device;
+        const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
+        const WaveGradient few(every_step, 4), many(every_step, 12);
+        few.run(emulated, {0, 3}, &device);
+        many.run(emulated, {0, 3}, &device);
+        CHECK(few.to_host > 0);
+        CHECK(many.to_host == few.to_host);
+        many.run(emulated, {1, 2}, &device);
+        CHECK(many.to_host > few.to_host);
+    }
+}

@@ -1,0 +1,59 @@
+// How many snapshots a gradient keeps, and where.
+#include "catch.h"
+#include "compiler/adjoint/snapshots.h"
+#include "compiler/driver/running/kept_states.h"
+
+using namespace halo;
+
+namespace {
+
+struct Places {
+    int on_host, on_device;
+    friend bool operator==(const Places&, const Places&) = default;
+};
+
+Places places(std::optional<std::int64_t> asked, std::int64_t steps, std::int64_t device, std::int64_t host) {
+    const rt::SnapshotPlaces chosen =
+        driver::choose_snapshots(asked, steps, 10, {10 * device + 9, 10 * device + 9, 10 * host, 0});
+    return {chosen.on_host, chosen.on_device};
+}
+
+}  // namespace
+
+TEST_CASE("snapshots are on the device as long as there is room") {
+    CHECK(places({}, 50, 80, 80) == Places{0, 50});
+    CHECK(places(20, 50, 80, 80) == Places{0, 20});
+    CHECK(places(90, 50, 80, 80) == Places{0, 50});
+    CHECK(places(40, 50, 30, 80) == Places{10, 30});
+    CHECK(places(40, 50, 0, 40) == Places{40, 0});
+    // 20 states on the device let 1000 steps be done again less than three times each: that is quicker than
+    // the bus.
+    CHECK(adjoint::snapshots_for(1000, 3) == 17);
+    CHECK(places({}, 1000, 20, 500) == Places{0, 20});
+    CHECK(places({}, 1000, 5, 500) == Places{12, 5});
+    CHECK(places({}, 1000, 5, 3) == Places{3, 5});
+    CHECK(places({}, 1, 0, 1) == Places{1, 0});
+}
+
+TEST_CASE("on a CPU more than half of the memory is taken where it is asked for") {
+    const driver::SnapshotRoom room{50, 100, 0, 0};
+    CHECK(driver::choose_snapshots({}, 50, 10, room).on_device == 5);
+    CHECK(driver::choose_snapshots(9, 50, 10, room).on_device == 9);
+    CHECK(driver::choose_snapshots({}, 50, 70, room).on_device == 1);
+    CHECK_THROWS_AS(driver::choose_snapshots(11, 50, 10, room), rt::Error);
+}
+
+TEST_CASE("snapshots that there is no room for are refused with figures") {
+    CHECK_THROWS_WITH(places(40, 50, 30, 5), Catch::Contains("40 snapshots of 10 B need 400 B") &&
+                                                 Catch::Contains("there is room for 35"));
+    CHECK_THROWS_AS(places({}, 50, 0, 0), rt::Error);
+}
+
+TEST_CASE("snapshots for a number of repeats are the fewest") {
+    for (const std::int64_t steps : {1, 2, 10, 57, 1000, 1 << 20})
+        for (const std::int64_t repeats : {1, 2, 3, 5}) {
+            const std::int64_t fewest = adjoint::snapshots_for(steps, repeats);
+            CHECK(adjoint::steps_forward(steps, static_cast<int>(fewest)) <= (repeats + 1) * steps);
+            CHECK(fewest <= steps);
+        }
+}
