@@ -2,6 +2,7 @@
 #include "catch.h"
 #include "compiler/adjoint/snapshots.h"
 #include "compiler/driver/running/kept_states.h"
+#include "contains.h"
 
 using namespace halo;
 
@@ -44,8 +45,14 @@ TEST_CASE("on a CPU more than half of the memory is taken where it is asked for"
 }
 
 TEST_CASE("snapshots that there is no room for are refused with figures") {
-    CHECK_THROWS_WITH(places(40, 50, 30, 5), Catch::Contains("40 snapshots of 10 B need 400 B") &&
-                                                 Catch::Contains("there is room for 35"));
+    std::string refusal;
+    try {
+        places(40, 50, 30, 5);
+    } catch (const rt::Error& error) {
+        refusal = error.what();
+    }
+    CHECK(contains(refusal, "40 snapshots of 10 B need 400 B"));
+    CHECK(contains(refusal, "there is room for 35"));
     CHECK_THROWS_AS(places({}, 50, 0, 0), rt::Error);
 }
 
