@@ -1,4 +1,5 @@
 // Every example is free of mistakes and does on a small grid what it says.
+#include <algorithm>
 #include <filesystem>
 #include <memory>
 
@@ -57,7 +58,12 @@ TEST_CASE("every example has a stencil and a run without a mistake") {
         REQUIRE(run != nullptr);
         CHECK(run->grid.has_value());
         CHECK(run->steps.has_value());
-        CHECK((run->init.has_value() || !run->tables.empty()));
+        // What computes all of its fields from nothing has nothing to begin with.
+        const bool begins_with_something =
+            std::ranges::any_of(made.program().fields, [](const halo::ir::Field& field) {
+                return field.role == halo::ir::Role::state || field.role == halo::ir::Role::input;
+            });
+        CHECK((run->init.has_value() || !run->tables.empty() || !begins_with_something));
         CHECK_FALSE(run->plots.empty());
     }
     CHECK(count >= 11);
