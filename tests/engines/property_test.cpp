@@ -9,6 +9,7 @@
 #include "compiler/kernel/verify.h"
 #include "compiler/lower/fixed_grid.h"
 #include "emulated_device.h"
+#include "emulator.h"
 #include "load_cpp.h"
 #include "property.h"
 #include "random_schedule.h"
@@ -94,6 +95,9 @@ std::string parts_difference(const Reference& reference, const lower::Lowered& l
 }
 
 }  // namespace
+
+// Most of the time is LLVM's: many texts run once each, on few cells.
+[[maybe_unused]] const int kOptimization = halo::emulator::CudaModule::optimization = 0;
 
 TEST_CASE("random programs whose steps are asked for in parts") {
     const Seeds seeds = seeds_from_environment(12001, 60);
