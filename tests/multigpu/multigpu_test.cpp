@@ -89,7 +89,10 @@ int compare(const Folder& folder, const std::string& file,
     Json in_pieces;
     int compared = 0;
     for (const std::vector<std::string>& way : ways) {
-        const Run several_gpus = run(folder, file, fields, way);
+        Run several_gpus = run(folder, file, fields, way);
+        // What reads far cells has too small pieces here to exchange every other step.
+        if (several_gpus.outcome.err.find("cannot exchange every 2 steps") != std::string::npos)
+            several_gpus = run(folder, file, fields, {"--devices", way[1], "--exchange", "1"});
         INFO(way[1] << "\n" << several_gpus.outcome.err);
         if (several_gpus.outcome.err.find("its grid cannot be cut") != std::string::npos) continue;
         REQUIRE(several_gpus.outcome.code == 0);
