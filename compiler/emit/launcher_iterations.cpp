@@ -12,13 +12,6 @@ bool LauncherWriter::has_conditions() const {
                                [](const rt::RepeatPlan& repeat) { return repeat.until.has_value(); });
 }
 
-bool LauncherWriter::is_found_by_iterations(int reduction) const {
-    return std::ranges::any_of(plan_.repeats, [&](const rt::RepeatPlan& repeat) {
-        return repeat.until &&
-               std::ranges::find(repeat.until->reductions, reduction) != repeat.until->reductions.end();
-    });
-}
-
 namespace {
 
 class IterationsWriter : LauncherWriter {

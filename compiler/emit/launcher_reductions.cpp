@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/emit/launcher_writer.h"
+#include "runtime/core/plan_check.h"
 
 namespace halo::emit {
 
@@ -24,7 +25,7 @@ private:
         out_.blank_line();
         out_.line("{} {}(const {}& solver, double* value) {{", model_.status, combine_function(index),
                   model_.solver);
-        if (is_found_by_iterations(index)) {
+        if (rt::is_combined_by_repeat(plan_, index)) {
             const auto body = out_.indent();
             write_value_of_iterations(index);
         } else {

@@ -8,6 +8,7 @@
 #include "compiler/emit/launcher_writer.h"
 #include "compiler/support/error.h"
 #include "runtime/core/geometry.h"
+#include "runtime/core/plan_check.h"
 
 namespace halo::emit {
 
@@ -230,7 +231,7 @@ private:
                 const rt::KernelPlan& kernel = plan_.kernels[plan_.reductions[index].kernel];
                 return_unless_ok(fmt::format("allocate(solver.{}, block_count({}(solver)){})",
                                              model_.partials_member(index), blocks_function(kernel),
-                                             is_found_by_iterations(index) ? " + 1" : ""));
+                                             rt::is_combined_by_repeat(plan_, index) ? " + 1" : ""));
                 if (model_.is_given_by_steps(index))
                     return_unless_ok(fmt::format("allocate(solver.{}, {} * {})",
                                                  model_.of_steps_member(index), plan_.time_block->steps,

@@ -33,8 +33,7 @@ protected:
     static std::string words_member(int repeat) { return fmt::format("repeat{}_words", repeat); }
     static std::string done_member(int repeat) { return fmt::format("repeat{}_done", repeat); }
     static std::string copied_member(int repeat) { return fmt::format("repeat{}_copied", repeat); }
-    bool has_conditions() const;                       // some repeat is ended by one
-    bool is_found_by_iterations(int reduction) const;  // its value lies behind the blocks' values
+    bool has_conditions() const;  // some repeat is ended by one
 
     // Those of a step, then that which does several.
     std::vector<const rt::KernelPlan*> launched_kernels() const;

@@ -302,6 +302,13 @@ bool has_unread_steps(const LaunchPlan& plan) {
                                [](const KernelPlan& kernel) { return kernel.steps != Steps::all; });
 }
 
+bool is_combined_by_repeat(const LaunchPlan& plan, int reduction) {
+    return std::ranges::any_of(plan.repeats, [&](const RepeatPlan& repeat) {
+        return repeat.until && repeat.until->kernel >= 0 &&
+               std::ranges::find(repeat.until->reductions, reduction) != repeat.until->reductions.end();
+    });
+}
+
 bool is_whole_grid(const Domain& domain) {
     return domain.kind == Domain::Kind::grid &&
            std::ranges::all_of(domain.ranges, [](const Range& range) { return range == Range{}; });

@@ -7,6 +7,8 @@
 #include <limits>
 #include <utility>
 
+#include "runtime/core/plan_check.h"
+
 namespace halo::rt {
 
 double PartialResults::combined() const {
@@ -51,7 +53,7 @@ Reductions::Reductions(const Setup& setup, const Clock& clock, const Kernels& ke
     for (std::size_t i = 0; i < count; ++i) {
         const std::int64_t partials = kernels.block_count(setup.plan.reductions[i].kernel);
         own_.emplace_back(*setup.device,
-                          8 * (partials + (is_combined_by_repeat(static_cast<int>(i)) ? 1 : 0)));
+                          8 * (partials + (is_combined_by_repeat(setup.plan, static_cast<int>(i)) ? 1 : 0)));
     }
     in_block_.resize(count);
     reduced_.resize(count);
@@ -88,13 +90,6 @@ double Reductions::value(int index) const {
     return combined(index);
 }
 
-bool Reductions::is_combined_by_repeat(int index) const {
-    return std::ranges::any_of(setup_.plan.repeats, [&](const RepeatPlan& repeat) {
-        return repeat.until && repeat.until->kernel >= 0 &&
-               std::ranges::find(repeat.until->reductions, index) != repeat.until->reductions.end();
-    });
-}
-
 Reductions::InBlock Reductions::of_last_step(int index) const {
     const InBlock& in_block = in_block_[static_cast<std::size_t>(index)];
     if (in_block.partials != nullptr) return in_block;
@@ -102,7 +97,7 @@ Reductions::InBlock Reductions::of_last_step(int index) const {
 }
 
 double Reductions::combined(int index) const {
-    if (is_combined_by_repeat(index)) {
+    if (is_combined_by_repeat(setup_.plan, index)) {
         double value = 0;
         setup_.device->copy_to_host(&value, static_cast<double*>(partials(index)) + partial_count(index),
                                     sizeof value);

@@ -55,8 +55,6 @@ private:
     void take_notes(int index);  // from the device
     InBlock of_last_step(int index) const;
     double combined(int index) const;
-    // What ends a repeat on the device leaves the value that it has gone by behind the partial results.
-    bool is_combined_by_repeat(int index) const;
     // Least and greatest values are the same in any order: the device combines most of them, so that a step
     // that reads one copies a few hundred bytes and not a number for each block.
     PartialResults fetch_finished(int index, const void* partials, std::int64_t count) const;
