@@ -166,13 +166,9 @@ rt::RepeatPlan::Until until(const ir::Program& program, const ir::RepeatEnd& end
 }  // namespace
 
 const ir::RepeatEnd* RepeatedKernels::ended(const StageView& stage, const StageView* next) const {
-    const auto repeat_of = [&](const StageView& each) {
-        const auto first = static_cast<std::size_t>(each.stage.statements.front());
-        return ir::repeat_of(each.program->statements[first]);
-    };
-    const ir::Repeat* const own = repeat_of(stage);
+    const ir::Repeat* const own = stage.repeat();
     if (own == nullptr) return nullptr;
-    const ir::Repeat* const after = next == nullptr ? nullptr : repeat_of(*next);
+    const ir::Repeat* const after = next == nullptr ? nullptr : next->repeat();
     if (after != nullptr && after->number == own->number) return nullptr;
     return ir::end_condition(*stage.program, *own);
 }
@@ -182,8 +178,7 @@ void RepeatedKernels::begin(const rt::LaunchPlan& plan) {
 }
 
 void RepeatedKernels::end(const StageView& stage, const ProgramLayout& layout, rt::LaunchPlan& plan) {
-    const auto first_statement = static_cast<std::size_t>(stage.stage.statements.front());
-    const ir::Repeat* const repeat = ir::repeat_of(stage.program->statements[first_statement]);
+    const ir::Repeat* const repeat = stage.repeat();
     const int past = static_cast<int>(plan.kernels.size());
     if (repeat == nullptr) return current_.reset();
     if (past == first_) return;
@@ -196,6 +191,7 @@ void RepeatedKernels::end(const StageView& stage, const ProgramLayout& layout, r
     }
     current_ = *repeat;
     std::vector<rt::RepeatPlan::Exchange>& exchanges = plan.repeats.back().exchanges;
+    const auto first_statement = static_cast<std::size_t>(stage.stage.statements.front());
     const auto other = ir::exchanged_with(*stage.program, first_statement);
     const bool is_copy = other && stage.stage.statements.size() == 1 && past - first_ == 1 &&
                          plan.kernels.back().steps == rt::Steps::all;

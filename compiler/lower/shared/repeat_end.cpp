@@ -21,15 +21,6 @@ using rt::RepeatWord;
 
 constexpr int kEndThreads = 256;
 
-const ir::Repeat* ended_repeat(const Context& context) {
-    const StageView& stage = context.stage();
-    if (stage.stage.statements.empty()) return nullptr;
-    const auto first = static_cast<std::size_t>(stage.stage.statements.front());
-    const ir::Repeat* const repeat = ir::repeat_of(stage.program->statements[first]);
-    const bool ends = repeat != nullptr && ir::end_condition(*stage.program, *repeat) != nullptr;
-    return ends ? repeat : nullptr;
-}
-
 Expr word_of(const std::string& words, RepeatWord which) {
     return kernel::element(words, {static_cast<int>(which)}, Type::i64);
 }
@@ -148,7 +139,8 @@ ProgramLayout with_values_of_device(const ir::Program& program, const ProgramLay
 }  // namespace
 
 bool is_in_ended_repeat(const Context& context) {
-    return ended_repeat(context) != nullptr;
+    const ir::Repeat* const repeat = context.stage().repeat();
+    return repeat != nullptr && ir::end_condition(*context.stage().program, *repeat) != nullptr;
 }
 
 void take_repeat_word(Context& context) {

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/ir/unread_steps.h"
 
 namespace halo::lower {
@@ -100,6 +101,11 @@ bool Read::at_offsets() const {
 
 bool Write::is_partial() const {
     return ir::is_partial(*assign);
+}
+
+const ir::Repeat* StageView::repeat() const {
+    if (stage.statements.empty()) return nullptr;
+    return ir::repeat_of(program->statements[static_cast<std::size_t>(stage.statements.front())]);
 }
 
 bool StageView::assigns_level(const Level& level) const {

@@ -52,6 +52,7 @@ struct StageView {
     const ir::Sample* sample = nullptr;
 
     int rank() const { return program->rank(); }
+    const ir::Repeat* repeat() const;  // that its statements are part of; nullptr: they are done once
     const ir::Field& field(const Level& level) const { return (*program)[level.field]; }
     bool assigns_level(const Level& level) const;  // in this stage, and not in place
     bool sweeps_level(const Level& level) const;
