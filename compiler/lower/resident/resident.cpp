@@ -85,7 +85,10 @@ private:
                 body().push_back(std::move(array));
             };
             declare_array(names.flat, true);
-            declare_start(box);
+            // What depends on the thread is computed here: within the loop over steps the compiler would
+            // compute it again for each.
+            names.start = declare_shared(body(), box, "start",
+                                         place_in(box, {inner(0), inner(1, rank()), inner(2, rank())}));
             declare_array(names.box, false);
             if (box.is_exchanged) declare_exchange(box);
         }
@@ -105,22 +108,19 @@ private:
         body().push_back(kernel::Barrier{});
     }
 
-    // What depends on the thread is computed before the loop over steps: within it the compiler would compute
-    // it again for each. Boxes of one shape share the name.
-    void declare_start(const ResidentBox& box) {
-        const Expr value = place_in(box, {inner(0), inner(1, rank()), inner(2, rank())});
-        std::string& name = names_[box.field].start;
-        name = "start";
-        for (const kernel::Statement& each : body()) {
+    // Declares a value by a name, or by one of the box where another value has that. Boxes for which the
+    // value is the same share it.
+    std::string declare_shared(Block& block, const ResidentBox& box, const std::string& name,
+                               const Expr& value) {
+        std::string given = name;
+        for (const kernel::Statement& each : block) {
             const auto* known = std::get_if<kernel::Declare>(&each.kind);
-            if (known == nullptr || !known->name.ends_with("start")) continue;
-            if (kernel::same(known->value, value)) {
-                name = known->name;
-                return;
-            }
-            name = context_.local(word(box.field) + "_start");
+            if (known == nullptr || !known->name.ends_with(name)) continue;
+            if (kernel::same(known->value, value)) return known->name;
+            given = context_.local(word(box.field) + "_" + name);
         }
-        declare(body(), name, value);
+        declare(block, given, value);
+        return given;
     }
 
     void declare_cells() {
@@ -199,19 +199,7 @@ private:
             const Expr value = (variable("step") + (time + box.back)) % box.slots;
             const std::string word_of_time = time_word(time).substr(1);
             const std::string name = time < -1 ? context_.local(word_of_time) : word_of_time;
-            std::string given = name;
-            bool is_known = false;
-            for (const kernel::Statement& each : step) {
-                const auto& known = std::get<kernel::Declare>(each.kind);
-                if (known.name == name) given = context_.local(word(box.field) + "_" + name);
-                if (kernel::same(known.value, value) && known.name.ends_with(name)) {
-                    is_known = true;
-                    given = known.name;
-                    break;
-                }
-            }
-            if (!is_known) declare(step, given, value);
-            names_.at(box.field).slots[time] = variable(given);
+            names_.at(box.field).slots[time] = variable(declare_shared(step, box, name, value));
         }
     }
 
