@@ -53,17 +53,7 @@ void StencilAnalyzer::note_repeated(syntax::GuardId id, Target& target,
 }
 
 void StencilAnalyzer::note_misread(syntax::GuardId id, syntax::ExprId target) {
-    const syntax::Expr* base = &file_[target];
-    for (;;) {
-        if (const auto* index = std::get_if<syntax::Index>(&base->node)) {
-            base = &file_[index->base];
-        } else if (const auto* member = std::get_if<syntax::Member>(&base->node)) {
-            base = &file_[member->base];
-        } else {
-            break;
-        }
-    }
-    if (const auto* name = std::get_if<syntax::NameUse>(&base->node))
+    if (const auto* name = std::get_if<syntax::NameUse>(&base_of(file_[target]).node))
         repeats_[id.index].iterates.misread.insert(name->name);
 }
 

@@ -158,11 +158,7 @@ bool StencilAnalyzer::claim(FieldId id, int time, SourceRange where) {
     return true;
 }
 
-std::optional<StencilAnalyzer::Target> StencilAnalyzer::resolve_target(const syntax::Expr& expr) {
-    bool failed = false;
-    if (const std::optional<Reference> field = evaluator_.reference(expr, failed))
-        return at_level(*field, expr);
-    if (failed) return std::nullopt;
+const syntax::Expr& StencilAnalyzer::base_of(const syntax::Expr& expr) const {
     const syntax::Expr* base = &expr;
     for (;;) {
         if (const auto* index = std::get_if<syntax::Index>(&base->node)) {
@@ -170,15 +166,23 @@ std::optional<StencilAnalyzer::Target> StencilAnalyzer::resolve_target(const syn
         } else if (const auto* member = std::get_if<syntax::Member>(&base->node)) {
             base = &file_[member->base];
         } else {
-            break;
+            return *base;
         }
     }
-    const auto* name = std::get_if<syntax::NameUse>(&base->node);
+}
+
+std::optional<StencilAnalyzer::Target> StencilAnalyzer::resolve_target(const syntax::Expr& expr) {
+    bool failed = false;
+    if (const std::optional<Reference> field = evaluator_.reference(expr, failed))
+        return at_level(*field, expr);
+    if (failed) return std::nullopt;
+    const syntax::Expr& base = base_of(expr);
+    const auto* name = std::get_if<syntax::NameUse>(&base.node);
     if (!name) return std::nullopt;
     const Symbol* symbol = symbols_.find(name->name);
     if (!symbol) {
         evaluator_.report_unknown(
-            DiagnosticKind::unknown_name, name->name, base->where,
+            DiagnosticKind::unknown_name, name->name, base.where,
             fmt::format("there is no field `{0}`; `field {0}: f32` declares one", name->name),
             evaluator_.candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::field; }));
         return std::nullopt;

@@ -65,6 +65,8 @@ private:
     bool claim(ir::FieldId id, int time, SourceRange where);
 
     // The field and level that a target names; nullopt where that is reported.
+    // What is indexed or has the member, in the end; the expression itself where it is neither.
+    const syntax::Expr& base_of(const syntax::Expr& expr) const;
     std::optional<Target> resolve_target(const syntax::Expr& expr);
 
     std::optional<Target> at_level(const Reference& reference, const syntax::Expr& expr);
