@@ -61,7 +61,10 @@ enum class Role : std::uint8_t {
 
 // What is the caller's of a GPU. Handles are those of the driver or of the CUDA runtime (cudaStream_t).
 struct CudaHandles {
-    int ordinal = 0;          // not looked at where a context is given
+    static constexpr int kOfStream = -1;
+    // Not looked at where a context is given. kOfStream: the GPU and the context that `stream`, which is not
+    // the default one, belongs to.
+    int ordinal = 0;
     void* context = nullptr;  // a CUcontext; null: the GPU's primary one, which the CUDA runtime uses, too
     // Everything is done in this stream of the context; null is the default stream. Without it there is one
     // of its own, which other streams do not wait for. It is the caller's to destroy, after the Device.
@@ -324,8 +327,9 @@ public:
 
     // From memory of the simulation's device, such as an array of another library: cell (0,0,0) of `cells` is
     // its element first_cell, and elements are of the field's type. In the order of the device's work, so the
-    // memory must stay until that is done. On one device.
+    // memory must stay until that is done, also where the simulation goes before. On one device.
     void write_view(const std::string& field, const View& cells, int level = 0);
+    void read_view(const std::string& field, const View& cells, int level = 0);  // into such memory
 
     void step(std::int64_t count = 1);  // asynchronous on a GPU
     // At most so many steps, and none after one at which the condition holds; it is looked at after every

@@ -42,12 +42,23 @@ struct ErrorArguments {
 };
 inline constexpr int kInvalidArgument = 3, kInternal = 13;
 
+struct Context;  // of an execution; XLA's own
+
+struct StreamArguments {
+    std::size_t struct_size;
+    Extension* extensions;
+    Context* context;
+    void* stream;  // the result: a CUstream
+};
+
 struct Api {
     std::size_t struct_size;
     Extension* extensions;
     ApiVersion version;
     const void* internal;
     Error* (*make_error)(ErrorArguments*);
+    const void* others[3];
+    Error* (*find_stream)(StreamArguments*);
     // More follow.
 };
 
@@ -100,7 +111,7 @@ struct CallFrame {
     std::size_t struct_size;
     Extension* extensions;
     const Api* api;
-    void* context;
+    Context* context;
     int stage;
     Buffers arguments, results;
     Attributes attributes;

@@ -5,9 +5,8 @@
     step = halocline.jax.call(heat)          # heat: a Program, or of @hl.stencil
     u1 = jax.jit(lambda u: step(u, steps=100, dt=0.1))(u)
 
-Where XLA runs on the CPU each is a call of XLA's foreign function interface (``jax.ffi``), without Python. On a GPU it is a
-``jax.pure_callback``: XLA calls back to Python on the host, and arrays are copied to the host and back. They have no
-gradient.
+Each is a call of XLA's foreign function interface (``jax.ffi``), without Python: on the CPU, and on NVIDIA's GPUs, where arrays
+stay in the GPU's memory and all is done in XLA's stream. They have no gradient.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import numpy as np
 
 from . import _core, _functional
 from ._arrays import NUMPY_TYPES
-from ._devices import chosen_devices
+from ._devices import chosen_devices, shared_device
 from ._errors import ArgumentError, ArrayError, MissingLibraryError, UnsupportedError
 from ._functional import Functional, Level
 from ._optional import needed
@@ -33,7 +32,8 @@ except ImportError:
     raise MissingLibraryError(f"halocline.jax needs jax 0.5 or later, and {jax.__version__} is installed", name="jax") from None
 
 _TARGET = "halocline_steps"
-_ffi.register_ffi_target(_TARGET, _core.xla_handler(), platform="cpu")
+_ffi.register_ffi_target(_TARGET, _core.xla_handler_cpu(), platform="cpu")
+_ffi.register_ffi_target(_TARGET, _core.xla_handler_gpu(), platform="CUDA")
 
 __all__ = ["Call", "call"]
 
@@ -55,10 +55,15 @@ class Call(Functional):
         for each in (*self.inputs, *self.outputs):
             if each.type not in NUMPY_TYPES:
                 raise UnsupportedError(f"field '{each.field}' is of {each.type}, which numpy has not, and JAX calls back by numpy")
-        self._device = chosen_devices(device, None, None)[0]
-        self._key = _functional.key_of(program)
+        chosen = None if device is None else chosen_devices(device, None, None)[0]
+        is_cpu = chosen is not None and chosen.kind == "cpu"
+        self._native = {"cpu"} if is_cpu else {"cpu", "cuda"} if chosen is None else {"cuda"}  # XLA's platforms
+        self._device = chosen or shared_device("cpu")  # for the others
+        gpu = "" if chosen is None or is_cpu else chosen.kind
+        self._key = _functional.key_of(program) + (f"@{gpu}" if gpu else "")
         inputs, outputs = ([(each.field, each.level) for each in levels] for levels in (self.inputs, self.outputs))
-        _core.register_call(self._key, program._core, self._device._core, inputs, outputs, list(self.params))
+        cpu = chosen if is_cpu else shared_device("cpu")
+        _core.register_call(self._key, program._core, cpu._core, gpu, inputs, outputs, list(self.params))
 
     def __call__(self, *arrays: Any, steps: int = 1, **named: Any) -> Any:
         """Raises ArgumentError for arguments that are missing or given twice, UnknownNameError for names that are not
@@ -90,9 +95,8 @@ class Call(Functional):
             return call(*fields, *(traced[name] for name in self.params if name in traced),
                         program=self._key, steps=np.int64(count), params=numbers)  # fmt: skip
 
-        if self._device.kind != "cpu":
-            return self.packed(list(call_back(fields, traced)))
-        return self.packed(list(jax.lax.platform_dependent(fields, traced, cpu=call_native, default=call_back)))
+        native = {platform: call_native for platform in self._native}
+        return self.packed(list(jax.lax.platform_dependent(fields, traced, **native, default=call_back)))
 
     def _number(self, name: str, value: Any) -> Any:
         """A traced parameter, as float32 or float64."""
@@ -120,11 +124,12 @@ class Call(Functional):
             return [simulation.read(each.field, level=each.level) for each in self.outputs]
 
 
-def call(program: Program, *, device: Any = "cpu") -> Call:
+def call(program: Program, *, device: Any = None) -> Call:
     """A program as a function for JAX: the states after ``steps`` steps as a function of fields and parameters. It works in
     ``jit``, ``vmap`` (one after the other) and ``scan``.
 
-    device: where steps are done: ``'cpu'``, ``'cuda'``, or a Device. With a GPU, arrays come and go by the host's memory.
+    device: where steps are done: left out, where XLA has the arrays; ``'cpu'``, ``'cuda'``, or a Device. Where that is
+        another than XLA's, arrays come and go by the host's memory (``jax.pure_callback``).
 
     Raises UnsupportedError for programs with tables or points, with fields of bf16, and of bundles.
     """

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from conftest import TOTAL, heat_by_numpy
-from gpu_tools import COUNT, busy, numbers, on_a_gpu, total_by_numpy, wave_by_numpy
+from gpu_tools import COUNT, LARGE, busy, numbers, on_a_gpu, total_by_numpy, wave_by_numpy
 
 import halocline as hl
 
@@ -111,21 +111,26 @@ def test_torch_op_in_a_recording_is_refused(torch):
 # ---- JAX
 
 
-@pytest.fixture
-def on_jax(jax):
-    return hl.jax.call(hl.compile(TOTAL), device="cuda"), jax.device_put(numbers((20, 30)), jax.devices("gpu")[0])
+@pytest.fixture(params=[None, "cuda"])
+def on_jax(jax, request):
+    """A call, which no Python is called for, and an array on the GPU."""
+    step = hl.jax.call(hl.compile(TOTAL), device=request.param)
+    step._run = lambda *_: 1 / 0
+    return step, jax.device_put(numbers((20, 30)), jax.devices("gpu")[0])
 
 
 def test_jax_call(on_jax):
     step, u = on_jax
     result = step(u, steps=7)
     assert result.devices() == u.devices() and np.array_equal(result, total_by_numpy(numbers((20, 30)), 7))
+    assert np.array_equal(u, numbers((20, 30)))  # stays as it is
 
 
 def test_jax_call_in_jit(jax, on_jax):
     step, u = on_jax
     traced = jax.jit(lambda u: step(u * 2, steps=3) + 1)
-    assert np.array_equal(traced(u), total_by_numpy(numbers((20, 30)) * 2, 3) + 1)
+    for _ in range(3):
+        assert np.array_equal(traced(u), total_by_numpy(numbers((20, 30)) * 2, 3) + 1)
 
 
 def test_jax_call_in_scan(jax, on_jax):
@@ -140,7 +145,41 @@ def test_jax_call_in_vmap(jax, on_jax):
     assert np.array_equal(both[1], total_by_numpy(numbers((20, 30)) + 1, 2))
 
 
+def test_jax_call_is_done_in_order_with_what_xla_does(jax):
+    """Long work before and after it, in one compiled function and in several."""
+    step = hl.jax.call(hl.compile(COUNT))
+    u = jax.device_put(np.zeros(LARGE, np.int32), jax.devices("gpu")[0])
+
+    def before(u):
+        return jax.lax.fori_loop(0, 200, lambda _, u: u * 3 + 1, u) * 0 + 7
+
+    traced = jax.jit(lambda u: step(before(u), steps=5) * 2)
+    assert (np.asarray(traced(u)) == 24).all() and (np.asarray(step(jax.jit(before)(u), steps=5) * 2) == 24).all()
+
+
 def test_jax_call_with_a_traced_param(jax, heat, start):
-    step = hl.jax.call(heat, device="cuda")
-    result = jax.jit(lambda u, dt: step(u, steps=5, dt=dt))(start, np.float32(0.1))
+    step = hl.jax.call(heat)
+    result = jax.jit(lambda u, dt: step(u, steps=5, dt=dt * 2))(start, np.float32(0.05))
     np.testing.assert_allclose(result, heat_by_numpy(start, 5, 0.1), rtol=1e-4)
+
+
+def test_jax_call_with_a_past_an_input_and_an_output(jax, wave):
+    with jax.enable_x64(True) if hasattr(jax, "enable_x64") else jax.experimental.enable_x64():
+        arrays = [np.random.default_rng(i).random((6, 7, 8)) for i in range(3)]
+        result = jax.jit(lambda *each: hl.jax.call(wave)(*each, steps=3))(*arrays)
+        p, past = wave_by_numpy(*arrays, 3)
+        np.testing.assert_allclose(result.p, p, rtol=1e-12, atol=1e-13)
+        np.testing.assert_allclose(result.p_past1, past, rtol=1e-12, atol=1e-13)
+        assert result.energy.shape == (6, 7, 8)
+
+
+def test_jax_arrays_that_are_elsewhere_come_by_the_host(jax):
+    step = hl.jax.call(hl.compile(TOTAL), device="cuda")
+    u = jax.device_put(numbers((20, 30)), jax.devices("cpu")[0])
+    assert np.array_equal(step(u, steps=7), total_by_numpy(numbers((20, 30)), 7))
+
+
+def test_what_goes_wrong_in_a_jax_call_is_said(jax, heat, start):
+    step = hl.jax.call(heat)
+    with pytest.raises(Exception, match="finite|NaN|nan"):
+        jax.block_until_ready(jax.jit(lambda u, dt: step(u, dt=dt))(jax.device_put(start, jax.devices("gpu")[0]), np.float32("nan")))

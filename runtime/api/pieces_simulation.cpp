@@ -196,6 +196,9 @@ void PiecesSimulation::read_elements(const std::string& field, int level, void* 
 void PiecesSimulation::write_view(const std::string& field, int /*level*/, const View& /*cells*/) {
     refuse_on_several(fmt::format("'{}' can be written from memory of one device", field));
 }
+void PiecesSimulation::read_view(const std::string& field, int /*level*/, const View& /*cells*/) {
+    refuse_on_several(fmt::format("'{}' can be read into memory of one device", field));
+}
 
 void PiecesSimulation::write_box(const std::string& field, int level, const rt::Box& box,
                                  const void* elements) {

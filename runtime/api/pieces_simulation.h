@@ -41,6 +41,7 @@ public:
                         std::int64_t bytes) override;
     void read_elements(const std::string& field, int level, void* elements, std::int64_t bytes) override;
     void write_view(const std::string& field, int level, const View& cells) override;
+    void read_view(const std::string& field, int level, const View& cells) override;
     void write_box(const std::string& field, int level, const halo::rt::Box& box,
                    const void* elements) override;
     void read_box(const std::string& field, int level, const halo::rt::Box& box, void* elements) override;

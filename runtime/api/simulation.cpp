@@ -231,6 +231,9 @@ void Simulation::read_box(const std::string& field, const Piece& box, void* elem
 void Simulation::write_view(const std::string& field, const View& cells, int level) {
     in_turn(state_, [&](SimulationState& s) { s.write_view(field, level, cells); });
 }
+void Simulation::read_view(const std::string& field, const View& cells, int level) {
+    in_turn(state_, [&](SimulationState& s) { s.read_view(field, level, cells); });
+}
 
 Simulation::Stepped Simulation::step_until(const Condition& condition, std::int64_t at_most,
                                            std::int64_t every) {

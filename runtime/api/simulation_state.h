@@ -87,6 +87,7 @@ struct SimulationState {
                                 std::int64_t bytes) = 0;
     virtual void read_elements(const std::string& field, int level, void* elements, std::int64_t bytes) = 0;
     virtual void write_view(const std::string& field, int level, const View& cells) = 0;
+    virtual void read_view(const std::string& field, int level, const View& cells) = 0;
     // The cells of a box that lies in the grid, dense, in the field's own type.
     virtual void write_box(const std::string& field, int level, const halo::rt::Box& box,
                            const void* elements) = 0;

@@ -164,21 +164,35 @@ void WholeSimulation::continue_from(const rt::StepsBefore& before) {
     start().continue_from(before);
 }
 
-void WholeSimulation::write_view(const std::string& field, int level, const View& cells) {
-    rt::Session& running = up_to_date();
-    const View here = view_of(running, field, level, {});
+void WholeSimulation::copy_cells(const std::string& field, const View& to, const View& from) {
     const std::int64_t size = rt::size_of(plan.fields[static_cast<std::size_t>(find_field(field))].type);
-    if (cells.memory == nullptr)
-        throw Error(ErrorCode::bad_argument, "a view needs the address of its memory");
-    check_place(grid, {cells.pitch, cells.slice, cells.first_cell, cells.bytes / size, size});
     const auto first_of = [&](const View& view) {
         return rt::CellsInMemory{static_cast<char*>(view.memory) + view.first_cell * size, view.pitch,
                                  view.slice};
     };
-    device->device->copy_from(*device->device,
-                              rt::copy_of_cells(first_of(here), first_of(cells), extent, size));
+    device->device->copy_from(*device->device, rt::copy_of_cells(first_of(to), first_of(from), extent, size));
+}
+
+// A view of the caller's memory, for cells of this grid.
+void WholeSimulation::check_view(const std::string& field, const View& cells) const {
+    const std::int64_t size = rt::size_of(plan.fields[static_cast<std::size_t>(find_field(field))].type);
+    if (cells.memory == nullptr)
+        throw Error(ErrorCode::bad_argument, "a view needs the address of its memory");
+    check_place(grid, {cells.pitch, cells.slice, cells.first_cell, cells.bytes / size, size});
+}
+
+void WholeSimulation::write_view(const std::string& field, int level, const View& cells) {
+    rt::Session& running = up_to_date();
+    const View here = view_of(running, field, level, {});
+    check_view(field, cells);
+    copy_cells(field, here, cells);
     running.mark_written(field);
     mark_written(field);
+}
+void WholeSimulation::read_view(const std::string& field, int level, const View& cells) {
+    const View here = view_of(up_to_date(), field, level, {});
+    check_view(field, cells);
+    copy_cells(field, cells, here);
 }
 
 template <class Work>

@@ -58,6 +58,7 @@ struct WholeSimulation final : SimulationState, std::enable_shared_from_this<Who
                         std::int64_t bytes) override;
     void read_elements(const std::string& field, int level, void* elements, std::int64_t bytes) override;
     void write_view(const std::string& field, int level, const View& cells) override;
+    void read_view(const std::string& field, int level, const View& cells) override;
     void write_box(const std::string& field, int level, const halo::rt::Box& box,
                    const void* elements) override;
     void read_box(const std::string& field, int level, const halo::rt::Box& box, void* elements) override;
@@ -86,6 +87,8 @@ private:
     halo::rt::Session& up_to_date();  // the session, with what others did to shared fields
     void publish_levels() noexcept;   // after steps: tells shared fields where their levels are now
     void mark_written(const std::string& name);
+    void check_view(const std::string& field, const View& cells) const;
+    void copy_cells(const std::string& field, const View& to, const View& from);
     void check_faces() const;  // that all users of shared fields mean the same past their faces
 };
 

@@ -74,7 +74,9 @@ public:
 };
 
 struct CudaOptions {
-    int ordinal = 0;          // ignored where a context is given
+    // Ignored where a context is given. kOfStream: the GPU and the context that the stream belongs to.
+    static constexpr int kOfStream = -1;
+    int ordinal = 0;
     void* context = nullptr;  // a CUcontext of the caller's; null: the GPU's primary one, which the CUDA
                               // runtime uses, too
     // A CUstream (or cudaStream_t) of the caller's in that context, null being the default one; without it

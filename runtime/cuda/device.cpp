@@ -431,6 +431,12 @@ int ordinal_of(const Driver& driver, void* context) {
     return device;  // a CUdevice is its ordinal
 }
 
+Context context_of(const Driver& driver, void* stream) {
+    Context context = nullptr;
+    driver.check(driver.StreamGetCtx(static_cast<Stream>(stream), &context), "looking at the given stream");
+    return context;
+}
+
 }  // namespace
 
 }  // namespace cuda
@@ -458,6 +464,12 @@ std::unique_ptr<CudaDevice> open_cuda_device(int ordinal) {
 std::unique_ptr<CudaDevice> open_cuda_device(const CudaOptions& asked) {
     const cuda::Driver& driver = cuda::Driver::get();
     CudaOptions options = asked;
+    if (options.context == nullptr && options.ordinal == CudaOptions::kOfStream) {
+        if (options.stream.value_or(nullptr) == nullptr)
+            throw Error(ErrorCode::bad_argument,
+                        "the default stream does not say which GPU it belongs to; name one");
+        options.context = cuda::context_of(driver, *options.stream);
+    }
     if (options.context != nullptr) options.ordinal = cuda::ordinal_of(driver, options.context);
     CudaDeviceInfo info = cuda_device_info(options.ordinal);
     return std::make_unique<cuda::DriverDevice>(driver, std::move(info), options);

@@ -428,6 +428,11 @@ int cuStreamSynchronize(Stream stream) {
     if (state.streams_recorded_by_caller.erase(stream) != 0) return kCapturing;
     return capturing ? kCapturing : kSuccess;
 }
+int cuStreamGetCtx(Stream, Context* context) {
+    if (const int result = told("cuStreamGetCtx")) return result;
+    *context = reinterpret_cast<Context>(&state);
+    return kSuccess;
+}
 int cuStreamIsCapturing(Stream stream, int* status) {
     ENTER(cuStreamIsCapturing);
     *status = state.streams_recorded_by_caller.contains(stream) || (capturing && stream == capturing_stream)

@@ -124,6 +124,27 @@ TEST_CASE("work goes to the caller's context and stream, and the thread's contex
     CHECK(held() == before);
 }
 
+TEST_CASE("a stream says which GPU and context it belongs to") {
+    FakeLibcuda& f = fake();
+    const auto before = held();
+    int stream_of_caller = 0;
+    CudaHandles handles;
+    handles.ordinal = CudaHandles::kOfStream;
+    CHECK(says(refusal([&] { Device::cuda(handles); }), "does not say which GPU"));
+    handles.stream = nullptr;
+    CHECK(says(refusal([&] { Device::cuda(handles); }), "does not say which GPU"));
+    handles.stream = &stream_of_caller;
+    {
+        const Device device = Device::cuda(handles);
+        CHECK(device.kind() == "cuda:0");
+        CHECK(device.stream() == &stream_of_caller);
+        CHECK(f.retained_contexts == before.back());  // it is the caller's
+    }
+    f.fail_next["cuStreamGetCtx"] = 400;
+    CHECK(says(refusal([&] { Device::cuda(handles); }, ErrorCode::internal), "given stream"));
+    CHECK(held() == before);
+}
+
 TEST_CASE("the owner of a stream is held until all that was made on the device is gone") {
     fake();
     int stream_of_caller = 0;
@@ -226,6 +247,8 @@ TEST_CASE("cells are copied from and to the device's memory") {
     one.write("u", start);
     const Field field = one.field("u");
     other.write_view("u", field.view());
+    const Field copy = field.copy();
+    other.read_view("u", copy.view());
     std::vector<double> cells(8);
     field.copy().read_elements(cells.data(), 64);
     CHECK(cells == start);

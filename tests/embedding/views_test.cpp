@@ -185,4 +185,13 @@ TEST_CASE("cells are written from rows that lie apart") {
     CHECK(says(refusal([&] { heat.write_view("u", {}); }), "address"));
     CHECK(says(refusal([&] { heat.write_view("v", array.view()); }), "no field 'v'"));
     CHECK(read_f32(heat, "u") == start);
+
+    heat.set("dt", 0.2);
+    heat.step(2);
+    heat.read_view("u", array.view());
+    const std::vector<float> now = read_f32(heat, "u");
+    for (std::int64_t i = 0; i < kNx * kNy; ++i)
+        REQUIRE(array.cell(i % kNx, i / kNx) == now[static_cast<std::size_t>(i)]);
+    refusal([&] { heat.read_view("u", small); });
+    CHECK(says(refusal([&] { heat.read_view("v", array.view()); }), "no field 'v'"));
 }
