@@ -11,6 +11,7 @@
 #include "compiler/kernel/part.h"
 #include "compiler/support/error.h"
 #include "compiler/support/writer.h"
+#include "runtime/core/plan_check.h"
 
 namespace halo::emit {
 
@@ -124,7 +125,19 @@ private:
                     parameter, static_cast<int>(rt::RepeatWord::words),
                     plan_.repeats[argument.index].until->text, static_cast<int>(rt::RepeatWord::total)));
                 return parameter;
+            case Kind::device_scalars:
+                explain(
+                    fmt::format("{}: {} doubles, which kernels of the step compute for those that follow.",
+                                parameter, plan_.device_scalars));
+                return parameter;
             case Kind::partial_count:
+                if (rt::is_read_on_device(plan_, argument.index)) {
+                    explain(fmt::format(
+                        "{}: how many doubles there are of `{}`; before the first step all are {}.",
+                        parameter, plan_.reductions[argument.index].name,
+                        plan_.reductions[argument.index].initial));
+                    return parameter;
+                }
                 explain(fmt::format("{}: how many doubles there are of `{}`; its value comes behind them.",
                                     parameter, plan_.reductions[argument.index].name));
                 return parameter;

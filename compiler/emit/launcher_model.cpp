@@ -209,9 +209,16 @@ bool LauncherModel::reads_reduction(const rt::KernelPlan& kernel, int index) {
 }
 
 bool LauncherModel::finds_reduction(const rt::KernelPlan& kernel, int index) {
-    return std::ranges::any_of(kernel.arguments, [&](const rt::Argument& argument) {
-        return argument.kind == rt::Argument::Kind::partials && argument.index == index;
+    const auto takes = [&](rt::Argument::Kind kind) {
+        return std::ranges::any_of(kernel.arguments, [&](const rt::Argument& argument) {
+            return argument.kind == kind && argument.index == index;
+        });
+    };
+    const bool computes_scalars = std::ranges::any_of(kernel.arguments, [](const rt::Argument& argument) {
+        return argument.kind == rt::Argument::Kind::device_scalars;
     });
+    return takes(rt::Argument::Kind::partials) &&
+           !(computes_scalars && takes(rt::Argument::Kind::partial_count));
 }
 
 bool LauncherModel::is_read(int reduction) const {

@@ -87,6 +87,7 @@ public:
     // ` * 3`, and ` * 3 + 1` to the component, where components lie side by side; else nothing.
     std::string times_components(int field) const;
     std::string to_component(int field) const;
+    static std::string device_scalars_member() { return "device_scalars"; }
     std::string partials_member(int index) const { return plan.reductions[index].name + "_partials"; }
     std::string latest_member(int index) const { return plan.reductions[index].name + "_latest"; }
     std::string due_member(int index) const { return plan.reductions[index].name + "_due"; }

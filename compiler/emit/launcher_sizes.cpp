@@ -232,11 +232,15 @@ private:
                 return_unless_ok(fmt::format("allocate(solver.{}, block_count({}(solver)){})",
                                              model_.partials_member(index), blocks_function(kernel),
                                              rt::is_combined_by_repeat(plan_, index) ? " + 1" : ""));
+                if (rt::is_read_on_device(plan_, index)) write_initial_value(index);
                 if (model_.is_given_by_steps(index))
                     return_unless_ok(fmt::format("allocate(solver.{}, {} * {})",
                                                  model_.of_steps_member(index), plan_.time_block->steps,
                                                  plan_.time_block->kernel.blocks));
             }
+            if (plan_.device_scalars > 0)
+                return_unless_ok(fmt::format("allocate(solver.{}, {})", model_.device_scalars_member(),
+                                             plan_.device_scalars));
             write_iterations_allocation(model_, out_);
             for (const rt::KernelPlan* kernel : launched_kernels()) {
                 if (kernel->dynamic_shared_bytes == 0) continue;
@@ -246,6 +250,25 @@ private:
                     global_name(kernel->name), kernel->dynamic_shared_bytes));
             }
             out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+
+    // As if all blocks had found it in the step before the first.
+    void write_initial_value(int index) {
+        const rt::ReductionPlan& reduction = plan_.reductions[index];
+        out_.line("{{");
+        {
+            const auto body = out_.indent();
+            out_.line("const std::vector<double> first(block_count({}(solver)), {});",
+                      blocks_function(plan_.kernels[reduction.kernel]), number(reduction.initial));
+            fill("const cudaError_t error = cudaMemcpyAsync(",
+                 {"solver." + model_.partials_member(index), "first.data()", "first.size() * sizeof(double)",
+                  "cudaMemcpyHostToDevice", "solver.stream"},
+                 ");");
+            const std::string doing = fmt::format("\"setting {}\"", reduction.name);
+            return_unless_ok(fmt::format("check(error, {})", doing));
+            return_unless_ok(fmt::format("check(cudaStreamSynchronize(solver.stream), {})", doing));
         }
         out_.line("}}");
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <limits>
+#include <set>
 
 #include "compiler/emit/host_expression.h"
 #include "compiler/emit/launcher_model.h"
@@ -37,8 +38,7 @@ public:
         out_.line("namespace {{  // another stencil's launcher has such functions, too");
         write_parts();
         write_points_rows(model_, out_);
-        for (const rt::KernelPlan* kernel : launched_kernels())
-            write_launch(*kernel);
+        write_launches();
         write_fill_halos(model_, out_);
         write_combinations(model_, out_);
         write_allocation(model_, out_);
@@ -107,6 +107,9 @@ private:
                           number(plan_.reductions[index].initial));
                 out_.line("bool {} = false;  // the blocks' values are newer", model_.due_member(index));
             }
+            if (plan_.device_scalars > 0)
+                out_.line("double* {} = nullptr;  // of the present step, computed on the device",
+                          model_.device_scalars_member());
             write_iterations_members(model_, out_);
             write_points_members(model_, out_);
             write_resident_members(model_, out_);
@@ -283,6 +286,8 @@ private:
                 return fmt::format("static_cast<int>(block_count({}(solver)))",
                                    blocks_function(plan_.kernels[reduction.kernel]));
             }
+            case rt::Argument::Kind::device_scalars:
+                return "solver." + model_.device_scalars_member();
             case rt::Argument::Kind::iterations:
                 return fmt::format("solver.{}{}", words_member(argument.index),
                                    argument.part == 0 ? "" : fmt::format(" + {}", argument.part));
@@ -327,6 +332,22 @@ private:
                                 geometry.extent[axis], plan_.axes[axis], kernel.name));
         }
         out_.line("return dim3({}, {}, {});", blocks[0], blocks[1], blocks[2]);
+    }
+
+    void write_launches() {
+        std::set<std::string> known;  // functions that count blocks
+        for (const rt::KernelPlan* kernel : launched_kernels()) {
+            for (const rt::Argument& argument : kernel->arguments) {
+                if (argument.kind != rt::Argument::Kind::partial_count) continue;
+                const std::string counts =
+                    blocks_function(plan_.kernels[plan_.reductions[argument.index].kernel]);
+                if (!known.insert(counts).second) continue;
+                out_.blank_line();
+                out_.line("dim3 {}(const {}&);", counts, model_.solver);
+            }
+            known.insert(blocks_function(*kernel));
+            write_launch(*kernel);
+        }
     }
 
     void write_launch(const rt::KernelPlan& kernel) {

@@ -162,4 +162,20 @@ void for_each_expr(const Block& block, const Visit& visit) {
     });
 }
 
+std::set<std::string> names_in(const KernelFunction& function) {
+    std::set<std::string> names;
+    for (const Parameter& parameter : function.parameters)
+        names.insert(parameter.name);
+    for (const NamedConstant& constant : function.constants)
+        names.insert(constant.name);
+    for_each_statement(function.body, [&](const Statement& statement) {
+        if (const auto* declare = std::get_if<Declare>(&statement.kind)) names.insert(declare->name);
+        if (const auto* row = std::get_if<DeclarePointer>(&statement.kind)) names.insert(row->name);
+        if (const auto* array = std::get_if<DeclareArray>(&statement.kind)) names.insert(array->name);
+        if (const auto* lambda = std::get_if<DeclareLambda>(&statement.kind)) names.insert(lambda->name);
+        if (const auto* loop = std::get_if<For>(&statement.kind)) names.insert(loop->var);
+    });
+    return names;
+}
+
 }  // namespace halo::kernel

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <set>
+#include <string>
 
 #include "compiler/kernel/program.h"
 
@@ -14,5 +16,8 @@ void for_each_statement(const Block& block, const std::function<void(const State
 // missing is passed over.
 void for_each_expr(const Block& block, const std::function<void(const Expr&)>& visit);
 void for_each_expr(const Expr& expr, const std::function<void(const Expr&)>& visit);
+
+// All that is named in a function: its parameters, constants, variables, arrays and lambdas.
+std::set<std::string> names_in(const KernelFunction& function);
 
 }  // namespace halo::kernel

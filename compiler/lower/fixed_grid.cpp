@@ -35,21 +35,7 @@ std::set<std::string> names_in(const kernel::Program& program) {
         names.insert(array.name);
     for (const KernelFunction& function : program.functions) {
         names.insert(function.name);
-        for (const Parameter& parameter : function.parameters)
-            names.insert(parameter.name);
-        for (const kernel::NamedConstant& constant : function.constants)
-            names.insert(constant.name);
-        kernel::for_each_statement(function.body, [&](const kernel::Statement& statement) {
-            if (const auto* declare = std::get_if<kernel::Declare>(&statement.kind))
-                names.insert(declare->name);
-            if (const auto* row = std::get_if<kernel::DeclarePointer>(&statement.kind))
-                names.insert(row->name);
-            if (const auto* array = std::get_if<kernel::DeclareArray>(&statement.kind))
-                names.insert(array->name);
-            if (const auto* lambda = std::get_if<kernel::DeclareLambda>(&statement.kind))
-                names.insert(lambda->name);
-            if (const auto* loop = std::get_if<kernel::For>(&statement.kind)) names.insert(loop->var);
-        });
+        names.merge(kernel::names_in(function));
     }
     return names;
 }

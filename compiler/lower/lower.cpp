@@ -7,6 +7,7 @@
 
 #include "compiler/kernel/tidy.h"
 #include "compiler/kernel/verify.h"
+#include "compiler/lower/device_scalars.h"
 #include "compiler/lower/direct/direct.h"
 #include "compiler/lower/resident/resident.h"
 #include "compiler/lower/shared/columns.h"
@@ -417,6 +418,7 @@ Lowered lower_cuda(const ir::Program& program, const schedule::Plan& plan, const
     }
     std::visit([&](const auto& grouping) { add_grouping(program, layout, grouping, kernel_names, lowered); },
                plan.grouping);
+    compute_scalars_on_device(lowered);
     for (kernel::KernelFunction& function : lowered.kernels.functions)
         kernel::tidy(function);
 #ifdef HALO_VERIFY

@@ -25,6 +25,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -61,7 +62,7 @@ enum class Role : std::uint8_t {
 
 // What is the caller's of a GPU. Handles are those of the driver or of the CUDA runtime (cudaStream_t).
 struct CudaHandles {
-    static constexpr int kOfStream = -1;
+    static constexpr int kOfStream = std::numeric_limits<int>::min();
     // Not looked at where a context is given. kOfStream: the GPU and the context that `stream`, which is not
     // the default one, belongs to.
     int ordinal = 0;

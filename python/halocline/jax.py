@@ -63,6 +63,8 @@ class Call(Functional):
         self._key = _functional.key_of(program) + (f"@{gpu}" if gpu else "")
         inputs, outputs = ([(each.field, each.level) for each in levels] for levels in (self.inputs, self.outputs))
         cpu = chosen if is_cpu else shared_device("cpu")
+        # Compiled, a call knows where its arrays are; as it is, platform_dependent() takes JAX's default platform.
+        self._compiled = jax.jit(self._by_platform, static_argnums=(2, 3))
         _core.register_call(self._key, program._core, cpu._core, gpu, inputs, outputs, list(self.params))
 
     def __call__(self, *arrays: Any, steps: int = 1, **named: Any) -> Any:
@@ -72,7 +74,6 @@ class Call(Functional):
         fields = [self._checked(each, array) for each, array in zip(self.inputs, given)]
         self.check_shapes([each.shape for each in fields])
         count = _functional.counted(steps)
-        shape = fields[0].shape
         traced = {name: self._number(name, value) for name, value in params.items() if isinstance(value, jax.Array)}
         try:
             fixed = {name: float(value) for name, value in params.items() if name not in traced}
@@ -81,22 +82,27 @@ class Call(Functional):
         for name, value in fixed.items():
             if not math.isfinite(value):
                 raise ArgumentError(f"parameter '{name}' is a finite number, and this is {value}")
-        wanted = [jax.ShapeDtypeStruct(shape, _type(each)) for each in self.outputs]
+        return self.packed(self._compiled(fields, traced, tuple(fixed.items()), count))
+
+    def _by_platform(self, fields: list[Any], traced: dict[str, Any], fixed: tuple, count: int) -> list[Any]:
+        """The call as XLA compiles it for the platform that has the arrays."""
+        wanted = [jax.ShapeDtypeStruct(fields[0].shape, _type(each)) for each in self.outputs]
+        known = dict(fixed)
 
         def run(fields: list[Any], traced: dict[str, Any]) -> list[np.ndarray]:
-            return self._run([np.asarray(each) for each in fields], fixed | {name: float(each) for name, each in traced.items()}, count)
+            return self._run([np.asarray(each) for each in fields], known | {name: float(each) for name, each in traced.items()}, count)
 
         def call_back(fields: list[Any], traced: dict[str, Any]) -> list[Any]:
             return jax.pure_callback(run, wanted, fields, traced, vmap_method="sequential")
 
         def call_native(fields: list[Any], traced: dict[str, Any]) -> list[Any]:
-            numbers = np.array([fixed.get(name, math.nan) for name in self.params], np.float64)  # NaN: a traced one
+            numbers = np.array([known.get(name, math.nan) for name in self.params], np.float64)  # NaN: a traced one
             call = _ffi.ffi_call(_TARGET, wanted, vmap_method="sequential")
             return call(*fields, *(traced[name] for name in self.params if name in traced),
                         program=self._key, steps=np.int64(count), params=numbers)  # fmt: skip
 
         native = {platform: call_native for platform in self._native}
-        return self.packed(list(jax.lax.platform_dependent(fields, traced, **native, default=call_back)))
+        return list(jax.lax.platform_dependent(fields, traced, **native, default=call_back))
 
     def _number(self, name: str, value: Any) -> Any:
         """A traced parameter, as float32 or float64."""

@@ -16,7 +16,8 @@ namespace {
 // Opening one makes its context current, too.
 std::shared_ptr<detail::DeviceState> open_cuda(const CudaHandles& handles) {
     rt::CudaOptions options;
-    options.ordinal = handles.ordinal;
+    options.ordinal =
+        handles.ordinal == CudaHandles::kOfStream ? rt::CudaOptions::kOfStream : handles.ordinal;
     options.context = handles.context;
     options.stream = handles.stream;
     const rt::CurrentCudaContext keep;

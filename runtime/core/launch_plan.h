@@ -208,10 +208,11 @@ struct Argument {
         steps,       // int32: steps that this launch of a resident block does
         sent,        // int32: steps that its launches have done since the exchanges were cleared
         iterations,  // int64*: the words of repeat `index` (RepeatWord), from word `part` on
-        partial_count,  // int32: partial results of reduction `index`
-        planes,         // int32: of the launch of a block of a piece: `part` is a PlanesPart
-        neighbour       // as `field`, of the piece beside this one along the last axis, below it (part 0) or
-                        // above (1): a plane that it has as a ghost is where this piece has the plane
+        partial_count,   // int32: partial results of reduction `index`
+        device_scalars,  // double*: scalars that a kernel of the step computes (LaunchPlan::device_scalars)
+        planes,          // int32: of the launch of a block of a piece: `part` is a PlanesPart
+        neighbour        // as `field`, of the piece beside this one along the last axis, below it (part 0) or
+                         // above (1): a plane that it has as a ghost is where this piece has the plane
     };
     Kind kind = Kind::field;
     int field = 0;  // index into LaunchPlan::fields
@@ -379,6 +380,9 @@ struct LaunchPlan {
     std::vector<RepeatPlan> repeats;  // one after the other
     std::optional<TimeBlock> time_block;
     std::vector<ReductionPlan> reductions;
+    // How many numbers kernels of one block compute for those that follow in the step, from the partial
+    // results of reductions: those of the step so far, or of the last one, or the reductions' initial values.
+    int device_scalars = 0;
     std::optional<FixedGrid> fixed_grid;              // the only grid that it is for; none: any
     std::array<std::array<int, 2>, kMaxRank> halo{};  // the widest of all fields: the layout all arrays share
 };

@@ -98,6 +98,10 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
                         "kernel '{}' takes word {} of repeat {}", kernel.name, argument.part, argument.index);
                 break;
             }
+            case Argument::Kind::device_scalars:
+                require(plan.device_scalars > 0,
+                        "kernel '{}' takes scalars of the device, and there are none", kernel.name);
+                break;
             case Argument::Kind::partials:
             case Argument::Kind::partial_count:
                 require(in_range(argument.index, plan.reductions), "kernel '{}' takes reduction {}",
@@ -287,6 +291,8 @@ void check_until(const LaunchPlan& plan, const RepeatPlan& repeat) {
             "a repeat ends by kernel {}", kernel);
 }
 
+constexpr int kMostDeviceScalars = 1'000'000;
+
 }  // namespace
 
 int latest_time(const FieldPlan& field) {
@@ -309,6 +315,18 @@ bool is_combined_by_repeat(const LaunchPlan& plan, int reduction) {
     });
 }
 
+bool is_read_on_device(const LaunchPlan& plan, int reduction) {
+    return std::ranges::any_of(plan.kernels, [&](const KernelPlan& kernel) {
+        const auto takes = [&](Argument::Kind kind) {
+            return std::ranges::any_of(kernel.arguments, [&](const Argument& argument) {
+                return argument.kind == kind &&
+                       (kind == Argument::Kind::device_scalars || argument.index == reduction);
+            });
+        };
+        return takes(Argument::Kind::device_scalars) && takes(Argument::Kind::partial_count);
+    });
+}
+
 bool is_whole_grid(const Domain& domain) {
     return domain.kind == Domain::Kind::grid &&
            std::ranges::all_of(domain.ranges, [](const Range& range) { return range == Range{}; });
@@ -326,6 +344,8 @@ void check_plan(const LaunchPlan& plan) {
     if (plan.fixed_grid)
         for (const std::int64_t cells : plan.fixed_grid->extent)
             require(cells >= 1, "it is for a grid of {} cells along an axis", cells);
+    require(plan.device_scalars >= 0 && plan.device_scalars <= kMostDeviceScalars,
+            "it has {} scalars of the device", plan.device_scalars);
     for (const FieldPlan& field : plan.fields)
         check_field(plan, field);
     for (std::size_t index = 0; index < plan.fields.size(); ++index)

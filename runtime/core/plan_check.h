@@ -15,6 +15,8 @@ int latest_time(const FieldPlan& field);
 bool has_unread_steps(const LaunchPlan& plan);  // steps with results and without are not the same
 // A kernel combines it after each iteration of a repeat: its value lies behind the blocks' partial results.
 bool is_combined_by_repeat(const LaunchPlan& plan, int reduction);
+// Whether scalars of the device follow from it.
+bool is_read_on_device(const LaunchPlan& plan, int reduction);
 bool is_whole_grid(const Domain& domain);  // blocks are laid over all cells, and nothing else
 // Elements of a coefficient, row-major over its ranges.
 std::int64_t element_count(const CoefPlan& coef);

@@ -108,6 +108,7 @@ Json argument_json(const Argument& argument) {
         case Argument::Kind::slice:
         case Argument::Kind::steps:
         case Argument::Kind::sent:
+        case Argument::Kind::device_scalars:
             break;
     }
     return json;
@@ -158,6 +159,7 @@ Argument argument_from(const Json& json) {
         case Argument::Kind::slice:
         case Argument::Kind::steps:
         case Argument::Kind::sent:
+        case Argument::Kind::device_scalars:
             break;
     }
     return argument;
@@ -430,6 +432,7 @@ LaunchPlan plan_from(const Json& json) {
         const Json& grid = json.at("fixed_grid");
         plan.fixed_grid = FixedGrid{grid.at("extent"), grid.at("pitch"), grid.at("slice")};
     }
+    if (json.contains("device_scalars")) plan.device_scalars = json.at("device_scalars");
     if (json.contains("repeats")) plan.repeats = list_from(json.at("repeats"), repeat_from);
     if (json.contains("time_block")) plan.time_block = time_block_from(json.at("time_block"));
     return plan;
@@ -454,6 +457,7 @@ std::string plan_to_json(const LaunchPlan& plan) {
         json["fixed_grid"] = Json::object({{"extent", plan.fixed_grid->extent},
                                            {"pitch", plan.fixed_grid->pitch},
                                            {"slice", plan.fixed_grid->slice}});
+    if (plan.device_scalars > 0) json["device_scalars"] = plan.device_scalars;
     if (!plan.repeats.empty()) json["repeats"] = list_json(plan.repeats, repeat_json);
     if (plan.time_block) json["time_block"] = time_block_json(*plan.time_block);
     if (!plan.tables.empty()) json["tables"] = list_json(plan.tables, table_json);

@@ -23,10 +23,10 @@ using Json = Value;
 inline constexpr const char* kElementTypes[] = {"f32", "f64", "f16", "bf16", "u8", "i32", "i64", "bool"};
 inline constexpr const char* kBoundaries[] = {"periodic", "fixed", "clamp", "mirror", "free", "formula"};
 inline constexpr const char* kRoles[] = {"input", "state", "output", "intermediate"};
-inline constexpr const char* kArguments[] = {"field",      "scalar",        "extent",   "pitch",    "slice",
-                                             "partials",   "step_partials", "coefs",    "table",    "rows",
-                                             "points",     "count",         "exchange", "steps",    "sent",
-                                             "iterations", "partial_count", "planes",   "neighbour"};
+inline constexpr const char* kArguments[] = {
+    "field", "scalar",     "extent",        "pitch",          "slice",  "partials", "step_partials",
+    "coefs", "table",      "rows",          "points",         "count",  "exchange", "steps",
+    "sent",  "iterations", "partial_count", "device_scalars", "planes", "neighbour"};
 inline constexpr const char* kInterpolations[] = {"linear", "sinc"};
 inline constexpr const char* kReductions[] = {"sum", "min", "max"};
 inline constexpr const char* kSteps[] = {"all", "with_results", "without_results"};

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -75,7 +76,7 @@ public:
 
 struct CudaOptions {
     // Ignored where a context is given. kOfStream: the GPU and the context that the stream belongs to.
-    static constexpr int kOfStream = -1;
+    static constexpr int kOfStream = std::numeric_limits<int>::min();
     int ordinal = 0;
     void* context = nullptr;  // a CUcontext of the caller's; null: the GPU's primary one, which the CUDA
                               // runtime uses, too

@@ -33,12 +33,17 @@ lower::Lowered cuda(const ir::Program& program) {
     return lower::lower_cuda(program, {std::vector<schedule::Schedule>(ir::form_stages(program).size())});
 }
 
-// "s_step: with_results".
+// "s_step: with_results". Without kernels that compute scalars on the device, as the CPU has none.
 Words uses(const rt::LaunchPlan& plan) {
     static const char* const kWords[] = {"all", "with_results", "without_results"};
     Words result;
-    for (const rt::KernelPlan& kernel : plan.kernels)
+    for (const rt::KernelPlan& kernel : plan.kernels) {
+        if (std::ranges::any_of(kernel.arguments, [](const rt::Argument& argument) {
+                return argument.kind == rt::Argument::Kind::partial_count;
+            }))
+            continue;
         result.push_back(kernel.name + ": " + kWords[static_cast<int>(kernel.steps)]);
+    }
     return result;
 }
 

@@ -67,6 +67,9 @@ PreparedLaunch::Value Launches::value_of(const Argument& argument, std::int64_t 
         case Argument::Kind::partial_count:
             value.i32 = static_cast<std::int32_t>(from_.reductions.partial_count(argument.index));
             break;
+        case Argument::Kind::device_scalars:
+            value.address = from_.reductions.device_scalars();
+            break;
         case Argument::Kind::iterations:
             value.address = from_.iterations.words(argument.index, static_cast<RepeatWord>(argument.part));
             break;

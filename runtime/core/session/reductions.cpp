@@ -55,10 +55,27 @@ Reductions::Reductions(const Setup& setup, const Clock& clock, const Kernels& ke
         own_.emplace_back(*setup.device,
                           8 * (partials + (is_combined_by_repeat(setup.plan, static_cast<int>(i)) ? 1 : 0)));
     }
+    if (setup.plan.device_scalars > 0)
+        device_scalars_ = DeviceMemory(*setup.device, std::int64_t{8} * setup.plan.device_scalars);
+    for (std::size_t i = 0; i < count; ++i)
+        if (is_read_on_device(setup.plan, static_cast<int>(i)))
+            fill(static_cast<int>(i), setup.plan.reductions[i].initial);
     in_block_.resize(count);
     reduced_.resize(count);
     latest_.resize(count);
     notes_.resize(count);
+}
+
+void Reductions::fill(int index, double value) {
+    const std::vector<double> all(static_cast<std::size_t>(partial_count(index)), value);
+    setup_.device->copy_to_device(partials(index), all.data(), static_cast<std::int64_t>(8 * all.size()));
+}
+
+std::vector<DeviceMemory*> Reductions::read_by_scalars() {
+    std::vector<DeviceMemory*> read;
+    for (std::size_t i = 0; i < own_.size(); ++i)
+        if (is_read_on_device(setup_.plan, static_cast<int>(i))) read.push_back(&own_[i]);
+    return read;
 }
 
 void Reductions::found_by_steps() {
@@ -164,6 +181,7 @@ std::vector<double> Reductions::values_for(const HostScalar& scalar) const {
 void Reductions::continue_from(int index, double value) {
     latest_[static_cast<std::size_t>(index)] = value;
     reduced_[static_cast<std::size_t>(index)] = true;
+    if (is_read_on_device(setup_.plan, index)) fill(index, value);
 }
 
 void Reductions::note(int index) {

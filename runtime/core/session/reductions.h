@@ -20,6 +20,8 @@ public:
     // Of single steps: a number for each block of the reduction's kernel.
     void* partials(int index) const { return own_[static_cast<std::size_t>(index)].address(); }
     std::int64_t partial_count(int index) const { return kernels_.block_count(plan_of(index).kernel); }
+    void* device_scalars() const { return device_scalars_.address(); }
+    std::vector<DeviceMemory*> read_by_scalars();  // partial results that scalars of the device follow from
     // After a step: where its partial results are. A time block has arrays of its own for those it gives.
     void found_by_steps();
     void found_by_block(int index, const void* partials, std::int64_t count);
@@ -52,7 +54,8 @@ private:
         std::int64_t used = 0;             // bytes
         std::vector<double> values;        // of the notes before
     };
-    void take_notes(int index);  // from the device
+    void fill(int index, double value);  // as if all blocks had found it
+    void take_notes(int index);          // from the device
     InBlock of_last_step(int index) const;
     double combined(int index) const;
     // Least and greatest values are the same in any order: the device combines most of them, so that a step
@@ -66,6 +69,7 @@ private:
     const Clock& clock_;
     const Kernels& kernels_;
     std::vector<DeviceMemory> own_;  // by ReductionPlan, as all that follow
+    DeviceMemory device_scalars_;
     mutable DeviceMemory finished_;  // rows of fetch_finished()
     std::vector<Notes> notes_;
     std::vector<InBlock> in_block_;                      // where a block did the last step

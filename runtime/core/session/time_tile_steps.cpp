@@ -24,6 +24,7 @@ bool is_known(const Argument& argument) {
         case Argument::Kind::sent:
         case Argument::Kind::iterations:
         case Argument::Kind::partial_count:
+        case Argument::Kind::device_scalars:
         case Argument::Kind::planes:
         case Argument::Kind::neighbour:
             return false;

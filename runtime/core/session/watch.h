@@ -36,7 +36,8 @@ bool holds(const Parts& parts, const HostScalar& until, const std::vector<double
            std::int64_t steps);
 
 // The levels at phase 0 that the coming steps read before they write them, or write in part: t and the past
-// of states, and outputs. All else is written anew, or never.
+// of states, and outputs; and what the last step reduced, where scalars of the device follow from it. All
+// else is written anew, or never.
 class Snapshot {
 public:
     explicit Snapshot(Parts& parts) : parts_(parts) {}
@@ -46,10 +47,11 @@ public:
 
 private:
     struct Saved {
-        Level* level = nullptr;
+        void* memory = nullptr;
         std::int64_t bytes = 0;
+        Level* level = nullptr;  // null: partial results
     };
-    std::vector<Saved> levels();
+    std::vector<Saved> all();
 
     Parts& parts_;
     std::vector<DeviceMemory> memory_;

@@ -82,16 +82,41 @@ __device__ inline void store_images_u(double* u, int i, int j, int nx, int ny, i
             u[static_cast<long long>(y) * pitch + x] = value;
 }
 
+// Scalars of the kernels that follow in the step, of what the blocks have found before.
+extern "C" __global__ void __launch_bounds__(1024)
+    burgers2d_scalars(const double* __restrict__ fastest_partials, int n_fastest,
+                      const double* __restrict__ elapsed_partials, int n_elapsed, double cfl, double h,
+                      double end, double* __restrict__ scalars) {
+    double fastest_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
+    for (int part = threadIdx.x; part < n_fastest; part += 1024)
+        fastest_of_thread = keep_max(fastest_of_thread, fastest_partials[part]);
+    const double fastest = block_max(fastest_of_thread);
+    double elapsed_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
+    for (int part = threadIdx.x; part < n_elapsed; part += 1024)
+        elapsed_of_thread = keep_max(elapsed_of_thread, elapsed_partials[part]);
+    const double elapsed = block_max(elapsed_of_thread);
+
+    if (threadIdx.x == 0) {
+        const double value = fmin(cfl * h / fastest, end - elapsed);
+        scalars[0] = -(value / h);
+        scalars[1] = -(0.5 * fastest);
+        scalars[2] = value;
+    }
+}
+
 // Reads u, clock, writes u_next, clock_next, reduces to elapsed, reduces to mass.
 // Schedule: direct, blocks of 64x4 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(256, 4)
     burgers2d_u(const double* __restrict__ u, const double* __restrict__ clock, double* __restrict__ u_next,
-                double* __restrict__ clock_next, int nx, int ny, int pitch, double minus_inv_h,
-                double minus_fastest, double scale, double* __restrict__ elapsed_partials,
+                double* __restrict__ clock_next, int nx, int ny, int pitch,
+                const double* __restrict__ scalars, double* __restrict__ elapsed_partials,
                 double* __restrict__ mass_partials) {
     constexpr int kThreadsX = 64, kThreadsY = 4;
 
+    const double minus_inv_h = scalars[0];
+    const double minus_fastest = scalars[1];
+    const double scale = scalars[2];
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
 
@@ -134,10 +159,12 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 extern "C" __global__ void __launch_bounds__(256, 4)
     burgers2d_u_states(const double* __restrict__ u, const double* __restrict__ clock,
                        double* __restrict__ u_next, double* __restrict__ clock_next, int nx, int ny,
-                       int pitch, double minus_inv_h, double minus_fastest, double scale,
-                       double* __restrict__ elapsed_partials) {
+                       int pitch, const double* __restrict__ scalars, double* __restrict__ elapsed_partials) {
     constexpr int kThreadsX = 64, kThreadsY = 4;
 
+    const double minus_inv_h = scalars[0];
+    const double minus_fastest = scalars[1];
+    const double scale = scalars[2];
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
 

@@ -1,0 +1,86 @@
+// Which scalars are computed on the device, where in the step, and which stay with the host.
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "catch.h"
+#include "compare_engines.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/lower/lower.h"
+
+using namespace halo;
+
+namespace {
+
+rt::LaunchPlan plan_with(const std::string& statements) {
+    const ir::Program program = test::load_program(
+        "stencil s(x, y) {\n    param k = 1\n    field u: f64 { boundary clamp }\n    field o: f32\n" +
+        statements + "}\n");
+    return lower::lower_cuda(program, {std::vector<schedule::Schedule>(ir::form_stages(program).size())})
+        .plan;
+}
+
+bool waits_for_host(const rt::LaunchPlan& plan) {
+    return std::ranges::any_of(plan.kernels, [](const rt::KernelPlan& kernel) {
+        return std::ranges::any_of(kernel.arguments, [](const rt::Argument& argument) {
+            return argument.kind == rt::Argument::Kind::scalar && rt::changes_with_step(argument.scalar);
+        });
+    });
+}
+
+std::vector<std::string> kernel_names(const rt::LaunchPlan& plan) {
+    std::vector<std::string> all;
+    for (const rt::KernelPlan& kernel : plan.kernels)
+        all.push_back(kernel.name);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("scalars of exact operations on least and greatest values are computed on the device") {
+    for (const char* const scalar :
+         {"most", "-most + 1", "sqrt(abs(most)) / k", "min(k, most) * max(most, 2)",
+          "floor(most) - ceil(most / 3)", "if most > 2 then most else k",
+          "if not (most <= 2 or most == k) then 1 else 2 * most"}) {
+        INFO(scalar);
+        const rt::LaunchPlan plan =
+            plan_with(std::string("    reduce most = max(abs(u))\n    u[t+1] = u * (") + scalar + ")\n");
+        CHECK(plan.device_scalars == 1);
+        CHECK_FALSE(waits_for_host(plan));
+        CHECK(kernel_names(plan) == std::vector<std::string>{"s_most", "s_scalars", "s_u"});
+        CHECK(plan.reductions[0].kernel == 0);
+    }
+}
+
+TEST_CASE("what the host and the device may not agree on stays with the host") {
+    for (const char* const statements :
+         {"    reduce all = sum(u)\n    u[t+1] = u / all\n",
+          "    reduce most = max(u)\n    u[t+1] = u * exp(most)\n",
+          "    reduce most = max(u)\n    u[t+1] = u * most^k\n",
+          "    reduce most = max(u)\n    u[t+1] = u * most * step\n",
+          "    reduce most = max(u)\n    reduce all = sum(u)\n    u[t+1] = u * most + all\n"}) {
+        INFO(statements);
+        const rt::LaunchPlan plan = plan_with(statements);
+        CHECK(plan.device_scalars == 0);
+        CHECK(waits_for_host(plan));
+    }
+    CHECK(plan_with("    reduce most = max(u)\n    u[t+1] = u * k\n").device_scalars == 0);
+}
+
+TEST_CASE("scalars are computed anew once a reduction is another one") {
+    const rt::LaunchPlan plan = plan_with(
+        "    let before = u[x-1] * most\n    u[t+1] = u + before\n    reduce most = max(u[t+1]) start 1\n    "
+        "o = u[t+1] * most\n");
+    CHECK(plan.device_scalars == 1);
+    const std::vector<std::string> all = kernel_names(plan);
+    CHECK(std::ranges::count_if(
+              all, [](const std::string& name) { return name.find("s_scalars") != std::string::npos; }) == 2);
+    CHECK(all.front() == "s_scalars");
+    for (const rt::ReductionPlan& reduction : plan.reductions) {
+        const rt::KernelPlan& kernel = plan.kernels[static_cast<std::size_t>(reduction.kernel)];
+        CHECK(std::ranges::any_of(kernel.arguments, [](const rt::Argument& argument) {
+            return argument.kind == rt::Argument::Kind::partials;
+        }));
+        CHECK(kernel.name.find("scalars") == std::string::npos);
+    }
+}
