@@ -179,6 +179,10 @@ private:
 
     void explain_steps(std::size_t index) {
         const rt::KernelPlan& kernel = plan_.kernels[index];
+        if (kernel.steps == rt::Steps::first || kernel.steps == rt::Steps::first_or_with_results)
+            explain(fmt::format(
+                "{}: in the first step{} alone, and whenever what it reads was changed.", kernel.name,
+                kernel.steps == rt::Steps::first ? "" : " and in steps whose results are read"));
         if (kernel.steps == rt::Steps::without_results)
             explain(fmt::format("{}: in place of {} in steps whose results are not read.", kernel.name,
                                 plan_.kernels[index - 1].name));

@@ -43,7 +43,7 @@ public:
         write_advance();
         write_wait();
         for (int index = 0; index < count(plan_.reductions); ++index)
-            write_reduction(index);
+            if (plan_.reductions[index].ahead_of < 0) write_reduction(index);
     }
 
 private:
@@ -380,6 +380,7 @@ private:
                 const auto loop = out_.indent();
                 if (rt::has_unread_steps(plan_))
                     out_.line("const bool is_last = step + 1 == steps;  // what others find nobody can read");
+                if (rt::has_first_steps(plan_)) out_.line("const bool is_first = step == 0;");
                 write_points_rows_of_step(model_, out_);
                 write_output_rotations();
                 write_kernels_of_step(model_, out_);

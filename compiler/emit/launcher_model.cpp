@@ -127,7 +127,7 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
         fields.push_back(names);
     }
     for (const rt::ReductionPlan& reduction : plan.reductions) {
-        get_reduction.push_back(take(prefix + "_get_" + reduction.name));
+        get_reduction.push_back(reduction.ahead_of < 0 ? take(prefix + "_get_" + reduction.name) : "");
     }
     name_points();
 }

@@ -154,8 +154,18 @@ private:
             return;
         }
         if (before != rt::Steps::all) out_.line("}}");
-        if (next != rt::Steps::all)
-            out_.line("if ({}is_last) {{", next == rt::Steps::with_results ? "" : "!");
+        switch (next) {
+            case rt::Steps::with_results:
+                return out_.line("if (is_last) {{");
+            case rt::Steps::without_results:
+                return out_.line("if (!is_last) {{");
+            case rt::Steps::first:
+                return out_.line("if (is_first) {{");
+            case rt::Steps::first_or_with_results:
+                return out_.line("if (is_first || is_last) {{");
+            case rt::Steps::all:
+                return;
+        }
     }
 };
 

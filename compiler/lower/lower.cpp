@@ -7,6 +7,7 @@
 
 #include "compiler/kernel/tidy.h"
 #include "compiler/kernel/verify.h"
+#include "compiler/lower/ahead.h"
 #include "compiler/lower/device_scalars.h"
 #include "compiler/lower/direct/direct.h"
 #include "compiler/lower/resident/resident.h"
@@ -378,10 +379,20 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
     return lines;
 }
 
-}  // namespace
+// After the stage that finds a reduction in the first step: what puts it in the place of the step before's.
+void add_first_values(const Ahead& ahead, std::size_t stage, Names& kernel_names, Lowered& lowered) {
+    for (const Ahead::Carried& each : ahead.carried) {
+        if (each.stage != stage) continue;
+        rt::KernelPlan& finds =
+            lowered.plan.kernels[static_cast<std::size_t>(lowered.plan.reductions[each.own.index].kernel)];
+        finds.steps = rt::Steps::first_or_with_results;
+        lowered.plan.reductions[each.ahead.index].ahead_of = static_cast<int>(each.own.index);
+        add_first_value(ahead, each, kernel_names, lowered.kernels, lowered.plan);
+    }
+}
 
-Lowered lower_cuda(const ir::Program& program, const schedule::Plan& plan, const Notes& notes) {
-    const StageViews views = view_stages(program);
+Lowered lower_stages(const ir::Program& program, const StageViews& views, const std::optional<Ahead>& ahead,
+                     const schedule::Plan& plan, const Notes& notes) {
     if (plan.stages.size() != views.stages.size()) throw InternalError("one schedule a stage is needed");
     ProgramLayout layout = make_layout(program, views);
     layout.notes = notes;
@@ -415,6 +426,7 @@ Lowered lower_cuda(const ir::Program& program, const schedule::Plan& plan, const
         const StageView* const next = s + 1 < views.stages.size() ? &views.stages[s + 1] : nullptr;
         if (const ir::RepeatEnd* const end = repeats.ended(stage, next))
             add_repeat_end(program, *end, layout, kernel_names, lowered.kernels, lowered.plan);
+        if (ahead) add_first_values(*ahead, s, kernel_names, lowered);
     }
     std::visit([&](const auto& grouping) { add_grouping(program, layout, grouping, kernel_names, lowered); },
                plan.grouping);
@@ -425,6 +437,26 @@ Lowered lower_cuda(const ir::Program& program, const schedule::Plan& plan, const
     kernel::require_valid(lowered.kernels);
 #endif
     return lowered;
+}
+
+// Whole warps are needed by a stage that reduces.
+bool can_reduce(const Ahead& ahead, const schedule::Plan& plan) {
+    return std::ranges::all_of(ahead.carried, [&](const Ahead::Carried& each) {
+        const std::array<int, 3>& threads = plan.stages[each.found_by].threads;
+        return threads[0] * threads[1] * threads[2] % 32 == 0;
+    });
+}
+
+}  // namespace
+
+Lowered lower_cuda(const ir::Program& program, const schedule::Plan& plan, const Notes& notes) {
+    const std::optional<Ahead> ahead = find_ahead(program);
+    if (ahead && plan.stages.size() == ahead->stages.size() && can_reduce(*ahead, plan)) {
+        Lowered lowered =
+            lower_stages(ahead->program, view_stages(ahead->program, ahead->stages), ahead, plan, notes);
+        if (lowered.plan.device_scalars > 0) return lowered;  // else the host reads them, in each step
+    }
+    return lower_stages(program, view_stages(program), std::nullopt, plan, notes);
 }
 
 }  // namespace halo::lower

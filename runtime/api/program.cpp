@@ -29,7 +29,7 @@ ProgramInfo info_of(const rt::LaunchPlan& plan) {
     for (const rt::ParamPlan& param : plan.params)
         info.params.push_back({param.name, param.default_value});
     for (const rt::ReductionPlan& reduction : plan.reductions)
-        info.reductions.push_back(reduction.name);
+        if (reduction.ahead_of < 0) info.reductions.push_back(reduction.name);
     for (const rt::CoefPlan& coef : plan.coefs) {
         WeightsInfo weights{coef.name, {}};
         for (std::size_t i = 0; i < coef.low.size(); ++i)

@@ -240,8 +240,9 @@ struct Domain {
 
 // Of the steps that are asked for at once, the results of the last alone can be read: outputs, reductions
 // and the like. So kernels that give nothing else run in that step, in steps with results; others may have
-// one that does less in their place in all steps before it, those without.
-enum class Steps : std::uint8_t { all, with_results, without_results };
+// one that does less in their place in all steps before it, those without. What each step finds for the one
+// after it, kernels find for the first of them.
+enum class Steps : std::uint8_t { all, with_results, without_results, first, first_or_with_results };
 
 struct KernelPlan {
     std::string name;                     // the symbol in the text
@@ -262,8 +263,20 @@ struct KernelPlan {
     // has it, for level `time`, and for every level after an upload; `step` is then that of the level.
     std::optional<Written> fills_halo;
 
-    bool runs(bool with_results) const {
-        return steps == Steps::all || (steps == Steps::with_results) == with_results;
+    bool runs(bool with_results, bool is_first = false) const {
+        switch (steps) {
+            case Steps::with_results:
+                return with_results;
+            case Steps::without_results:
+                return !with_results;
+            case Steps::first:
+                return is_first;
+            case Steps::first_or_with_results:
+                return is_first || with_results;
+            case Steps::all:
+                break;
+        }
+        return true;
     }
 };
 
@@ -348,6 +361,9 @@ struct ReductionPlan {  // the blocks' partials of `kernel`, combined in block o
     bool square_root = false;
     double initial = 0;  // before the first step
     int kernel = 0;
+    // That reduction's value in the next step, found by this one; it has no value of its own for users. -1:
+    // none.
+    int ahead_of = -1;
 };
 
 // Where the arrays have a part of a larger grid along an axis: which, by params. Places of points are those

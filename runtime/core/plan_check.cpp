@@ -308,6 +308,22 @@ bool has_unread_steps(const LaunchPlan& plan) {
                                [](const KernelPlan& kernel) { return kernel.steps != Steps::all; });
 }
 
+bool has_first_steps(const LaunchPlan& plan) {
+    return std::ranges::any_of(plan.kernels,
+                               [](const KernelPlan& kernel) { return kernel.steps == Steps::first; });
+}
+
+bool is_found_without_results(const LaunchPlan& plan, int reduction) {
+    return std::ranges::any_of(plan.kernels, [&](const KernelPlan& kernel) {
+        const auto takes = [&](Argument::Kind kind) {
+            return std::ranges::any_of(kernel.arguments, [&](const Argument& argument) {
+                return argument.kind == kind && argument.index == reduction;
+            });
+        };
+        return kernel.runs(false) && takes(Argument::Kind::partials) && !takes(Argument::Kind::partial_count);
+    });
+}
+
 bool is_combined_by_repeat(const LaunchPlan& plan, int reduction) {
     return std::ranges::any_of(plan.repeats, [&](const RepeatPlan& repeat) {
         return repeat.until && repeat.until->kernel >= 0 &&
@@ -395,6 +411,8 @@ void check_plan(const LaunchPlan& plan) {
                 reduction.name, reduction.kernel);
         require(plan.kernels[reduction.kernel].runs(true),
                 "reduction '{}' is not found in steps with results", reduction.name);
+        require(reduction.ahead_of == -1 || in_range(reduction.ahead_of, plan.reductions),
+                "reduction '{}' is found ahead of reduction {}", reduction.name, reduction.ahead_of);
     }
     for (const KernelPlan& kernel : plan.kernels)
         check_steps(plan, kernel);

@@ -13,6 +13,9 @@ int level_count(const FieldPlan& field);
 // The latest level: 1 for a state, 0 for others. Levels run from it back to -history.
 int latest_time(const FieldPlan& field);
 bool has_unread_steps(const LaunchPlan& plan);  // steps with results and without are not the same
+bool has_first_steps(const LaunchPlan& plan);   // the first of those that are asked for together is another
+// Whether steps without results find it, too.
+bool is_found_without_results(const LaunchPlan& plan, int reduction);
 // A kernel combines it after each iteration of a repeat: its value lies behind the blocks' partial results.
 bool is_combined_by_repeat(const LaunchPlan& plan, int reduction);
 // Whether scalars of the device follow from it.

@@ -366,6 +366,7 @@ Json reduction_json(const ReductionPlan& reduction) {
                               {"square_root", reduction.square_root},
                               {"kernel", reduction.kernel}});
     if (reduction.initial != 0) json["initial"] = number_json(reduction.initial);
+    if (reduction.ahead_of >= 0) json["ahead_of"] = reduction.ahead_of;
     return json;
 }
 
@@ -375,6 +376,7 @@ ReductionPlan reduction_from(const Json& json) {
     reduction.op = value_of<ReductionPlan::Op>(json.at("op"), kReductions, "reduction");
     reduction.square_root = json.at("square_root");
     reduction.kernel = json.at("kernel");
+    if (json.contains("ahead_of")) reduction.ahead_of = json.at("ahead_of");
     if (json.contains("initial")) reduction.initial = number_from(json.at("initial"));
     return reduction;
 }

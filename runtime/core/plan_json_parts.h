@@ -29,7 +29,8 @@ inline constexpr const char* kArguments[] = {
     "sent",  "iterations", "partial_count", "device_scalars", "planes", "neighbour"};
 inline constexpr const char* kInterpolations[] = {"linear", "sinc"};
 inline constexpr const char* kReductions[] = {"sum", "min", "max"};
-inline constexpr const char* kSteps[] = {"all", "with_results", "without_results"};
+inline constexpr const char* kSteps[] = {"all", "with_results", "without_results", "first",
+                                         "first_or_with_results"};
 inline constexpr const char* kDomains[] = {"grid", "shell", "rows", "cells", "samples"};
 inline constexpr const char* kOps[] = {
     "constant",   "param",    "extent",        "step",     "reduction", "negate",    "not",       "sqrt",

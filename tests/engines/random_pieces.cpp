@@ -112,7 +112,7 @@ void hand_over(const Reference& reference, rt::Pieces& from, rt::Pieces& to, int
     rt::StepsBefore before;
     before.steps = steps;
     for (const rt::ReductionPlan& reduction : to.plan().reductions)
-        before.reductions[reduction.name] = from.reduction(reduction.name);
+        if (reduction.ahead_of < 0) before.reductions[reduction.name] = from.reduction(reduction.name);
     for (const Reference::PointSet& set : reference.points())
         for (const auto& [name, rows] : set.sampled)
             before.traces.push_back({set.name, name, from.trace(set.name, name)});

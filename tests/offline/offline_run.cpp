@@ -216,6 +216,7 @@ std::string c_program(const Offline& offline, const Reference& reference) {
     }
     text += points.take();
     for (const std::string& get : model.get_reduction) {
+        if (get.empty()) continue;
         text += check + get + "(solver, &value)" + failed + "    fwrite(&value, 8, 1, out);\n";
     }
     text += check + model.wait + "(solver)" + failed;
@@ -350,7 +351,7 @@ OfflineResults results_of(const Reference& reference, const rt::LaunchPlan& plan
         results.sampled.push_back(values);
     });
     for (const rt::ReductionPlan& reduction : plan.reductions)
-        results.reductions.push_back(reference.reduction(reduction.name));
+        if (reduction.ahead_of < 0) results.reductions.push_back(reference.reduction(reduction.name));
     return results;
 }
 
@@ -376,7 +377,7 @@ OfflineResults results_of(const Reference& reference, rt::Session& session) {
                     results.sampled.push_back(session.trace(set.name, name));
                 });
     for (const rt::ReductionPlan& reduction : session.plan().reductions)
-        results.reductions.push_back(session.reduction(reduction.name));
+        if (reduction.ahead_of < 0) results.reductions.push_back(session.reduction(reduction.name));
     return results;
 }
 

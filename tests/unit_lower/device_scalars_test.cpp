@@ -14,7 +14,8 @@ namespace {
 
 rt::LaunchPlan plan_with(const std::string& statements) {
     const ir::Program program = test::load_program(
-        "stencil s(x, y) {\n    param k = 1\n    field u: f64 { boundary clamp }\n    field o: f32\n" +
+        "stencil s(x, y) {\n    param k = 1\n    field u, v: f64 { boundary clamp }\n    field w: f64\n    "
+        "field o: f32\n" +
         statements + "}\n");
     return lower::lower_cuda(program, {std::vector<schedule::Schedule>(ir::form_stages(program).size())})
         .plan;
@@ -47,7 +48,7 @@ TEST_CASE("scalars of exact operations on least and greatest values are computed
             plan_with(std::string("    reduce most = max(abs(u))\n    u[t+1] = u * (") + scalar + ")\n");
         CHECK(plan.device_scalars == 1);
         CHECK_FALSE(waits_for_host(plan));
-        CHECK(kernel_names(plan) == std::vector<std::string>{"s_most", "s_scalars", "s_u"});
+        CHECK(kernel_names(plan) == std::vector<std::string>{"s_most", "s_first_most", "s_scalars", "s_u"});
         CHECK(plan.reductions[0].kernel == 0);
     }
 }
@@ -83,4 +84,65 @@ TEST_CASE("scalars are computed anew once a reduction is another one") {
         }));
         CHECK(kernel.name.find("scalars") == std::string::npos);
     }
+}
+
+// ---- reductions that the step before finds
+
+namespace {
+
+std::vector<std::string> steps_of(const rt::LaunchPlan& plan) {
+    static const char* const kWords[] = {"all", "with results", "without results", "first",
+                                         "first or with results"};
+    std::vector<std::string> all;
+    for (const rt::KernelPlan& kernel : plan.kernels)
+        all.push_back(kernel.name + ": " + kWords[static_cast<int>(kernel.steps)]);
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("what a step begins with is reduced by the step before") {
+    const rt::LaunchPlan plan = plan_with(
+        "    reduce most = max(abs(u))\n    u[t+1] = u + u[x-1] / most\n    reduce most_ahead = "
+        "sum(u[t+1])\n");
+    CHECK(steps_of(plan) == std::vector<std::string>{"s_most: first or with results", "s_first_most: first",
+                                                     "s_scalars: all", "s_u: with results",
+                                                     "s_u_states: without results"});
+    REQUIRE(plan.reductions.size() == 3);
+    CHECK(plan.reductions[2].name == "most_ahead_");  // the spec has most_ahead
+    CHECK(plan.reductions[2].ahead_of == 0);
+    CHECK(plan.reductions[0].kernel == 0);
+    CHECK(plan.kernels[static_cast<std::size_t>(plan.reductions[2].kernel)].name == "s_u");
+}
+
+TEST_CASE("reductions that the step before cannot find have a pass of their own in each step") {
+    for (const char* const statements : {
+             "    reduce most = max(abs(u[x+1]))\n    u[t+1] = u / most\n",
+             "    reduce most = max(u - u[t-1])\n    u[t+1] = u / most\n",
+             "    reduce most = max(u * step)\n    u[t+1] = u / most\n",
+             "    reduce most = max(u * w)\n    u[t+1] = u / most\n",
+             "    reduce most = max(u)\n    where idx(x) > 3 {\n    u[t+1] = u / most\n    }\n",
+             "    reduce most = max(u) where idx(x) > 3\n    u[t+1] = u / most\n",
+             "    reduce most = max(u)\n    u[t+1] = u - u[x-1]\n    v[t+1] = v * most\n",
+             "    reduce most = max(u) start 1\n    let before = most\n    u[t+1] = u * exp(before)\n",
+         }) {
+        INFO(statements);
+        const rt::LaunchPlan plan = plan_with(statements);
+        for (const rt::KernelPlan& kernel : plan.kernels) {
+            CHECK(kernel.steps != rt::Steps::first);
+            CHECK(kernel.steps != rt::Steps::first_or_with_results);
+        }
+        for (const rt::ReductionPlan& reduction : plan.reductions)
+            CHECK(reduction.ahead_of == -1);
+    }
+}
+
+TEST_CASE("of several reductions all are found ahead, or none") {
+    const auto is_ahead = [](const rt::LaunchPlan& plan) {
+        return std::ranges::any_of(
+            plan.reductions, [](const rt::ReductionPlan& reduction) { return reduction.ahead_of >= 0; });
+    };
+    const std::string rest = "    u[t+1] = u * most + least\n    v[t+1] = v + u * most\n";
+    CHECK(is_ahead(plan_with("    reduce most = max(u)\n    reduce least = min(u + v * idx(x))\n" + rest)));
+    CHECK_FALSE(is_ahead(plan_with("    reduce most = max(u)\n    reduce least = min(u[x+1])\n" + rest)));
 }

@@ -108,7 +108,7 @@ std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index) {
                                  kernel.domain.kind == rt::Domain::Kind::cells ||
                                  kernel.domain.kind == rt::Domain::Kind::samples;
         if (!is_of_stage || kernel.fills_halo || kernel.steps == rt::Steps::without_results) continue;
-        if (kernel.blocks > 0) continue;  // what ends a repeat
+        if (kernel.blocks > 0) continue;  // what ends a repeat, or computes scalars
         if (stage++ == index) return kernel.name;
     }
     return "";

@@ -173,8 +173,11 @@ ir::Offset StageView::high() const {
 }
 
 StageViews view_stages(const ir::Program& program) {
+    return view_stages(program, ir::form_stages(program));
+}
+
+StageViews view_stages(const ir::Program& program, const std::vector<ir::Stage>& stages) {
     StageViews views;
-    const std::vector<ir::Stage> stages = ir::form_stages(program);
     views.stored = ir::stored_fields(program, stages);
     views.stages = views_of(program, stages, views.stored);
     for (StageView& view : views.stages) {

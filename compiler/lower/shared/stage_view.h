@@ -72,6 +72,7 @@ struct StageViews {
         halo{};  // around all reads of all stages: the arrays' layout
 };
 StageViews view_stages(const ir::Program& program);
+StageViews view_stages(const ir::Program& program, const std::vector<ir::Stage>& stages);
 
 // The same stages as they are in a step whose results nobody reads (ir/unread_steps.h): with fewer
 // statements, or none, or stores of fewer lets.

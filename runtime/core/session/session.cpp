@@ -101,6 +101,7 @@ std::vector<double> Session::trace(const std::string& points, const std::string&
 }
 
 void Session::step(std::int64_t count, bool with_results) {
+    state_->begin_steps();
     state_->step(count, with_results);
 }
 
@@ -108,6 +109,7 @@ RunResult Session::run(const RunOptions& options) {
     if (options.check_every < 1 || options.batch < 0)
         throw Error(ErrorCode::bad_argument, "the steps between checks must be 1 or more");
     RunResult result;
+    state_->begin_steps();
     while (result.steps < options.steps) {
         std::int64_t target = options.steps;
         if (options.keep_going && options.batch > 0)
@@ -118,12 +120,13 @@ RunResult Session::run(const RunOptions& options) {
             result.steps += watched.steps;
             if (watched.holds) result.stop = RunResult::Stop::until;
         } else {
-            step(target - result.steps);
+            state_->step(target - result.steps, true);
             result.steps = target;
         }
         const bool finished = result.steps == options.steps || result.stop == RunResult::Stop::until;
         if (options.keep_going && (finished || options.batch > 0)) {
             synchronize();
+            state_->begin_steps();  // the caller may change what it likes
             if (!options.keep_going(result.steps) && !finished) result.stop = RunResult::Stop::asked;
         }
         if (result.stop != RunResult::Stop::steps) break;

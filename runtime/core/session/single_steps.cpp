@@ -139,10 +139,10 @@ bool SingleSteps::runs_in_step(const KernelPlan& kernel) const {
     });
 }
 
-void SingleSteps::launch(std::int64_t number, std::int64_t phase, bool with_results) {
+void SingleSteps::launch(std::int64_t number, std::int64_t phase, bool with_results, bool is_first) {
     const LaunchPlan& plan = parts_.setup.plan;
     move_outputs(phase);
-    Step step{number, phase, with_results, {}, false};
+    Step step{number, phase, with_results, is_first, {}, false};
     if (parts_.launches.change_with_step()) step.params = parts_.params.values();
     auto repeat = plan.repeats.begin();
     for (std::size_t k = 0; k < plan.kernels.size();) {
@@ -212,7 +212,7 @@ void SingleSteps::iterate_by_device(Step& step, int index) {
 void SingleSteps::launch(Step& step, std::size_t k, bool exchanged) {
     const LaunchPlan& plan = parts_.setup.plan;
     Device& device = *parts_.setup.device;
-    if (!plan.kernels[k].runs(step.with_results) || !runs_in_step(plan.kernels[k])) return;
+    if (!plan.kernels[k].runs(step.with_results, step.is_first) || !runs_in_step(plan.kernels[k])) return;
     const int kernel = static_cast<int>(k);
     PreparedLaunch& launch = parts_.launches.at(kernel, step.phase, exchanged);
     const bool is_beside = samples_beside_ && is_sample(plan.kernels[k]);
@@ -240,6 +240,12 @@ std::int64_t SingleSteps::step(std::int64_t count, bool with_results) {
     if (count == 1) wait_for_samples();
     parts_.clock.advance(1, 1);
     return 1;
+}
+
+void SingleSteps::step_first(bool with_results) {
+    launch(parts_.clock.steps_done, parts_.clock.phase(), with_results, true);
+    wait_for_samples();
+    parts_.clock.advance(1, 1);
 }
 
 RecordedSteps::RecordedSteps(Parts& parts, SingleSteps& singles, Snapshot& snapshot)
@@ -311,10 +317,17 @@ Watched RecordedSteps::watch(const Watch& watch, const StepAgain& again) {
     const auto finish = [&](std::int64_t step) {
         parts_.reductions.finish(static_cast<double*>(results_.address()) + step * width);
     };
-    if (watched_ == nullptr) {
+    // Where the condition reads what is found in any case, the last step alone may be one whose results are
+    // read.
+    bool with_results = false;
+    for (std::size_t i = 0; i < reductions.size(); ++i)
+        with_results = with_results || (parts_.reductions.is_read_by(watch.until, i) &&
+                                        !is_found_without_results(parts_.setup.plan, static_cast<int>(i)));
+    if (watched_ == nullptr || with_results != watched_is_with_results_) {
         finish(0);  // see Device::begin_recording(); the result is not used
+        watched_is_with_results_ = with_results;
         watched_ = record(device, length_, [&](std::int64_t each) {
-            singles_.launch(each, each, true);
+            singles_.launch(each, each, with_results || each == length_ - 1);
             finish(each);
         });
     }

@@ -15,12 +15,14 @@ public:
     std::int64_t step(std::int64_t count, bool with_results) override;
     void prepare(const std::vector<double>& /*params*/) override {}  // what it launches, Launches prepares
     // `step` counts the steps done before, or a recording's own from its start, at phase 0.
-    void launch(std::int64_t step, std::int64_t phase, bool with_results);
+    void launch(std::int64_t step, std::int64_t phase, bool with_results, bool is_first = false);
+    // A step, the first of those that are asked for together.
+    void step_first(bool with_results);
 
 private:
     struct Step {
         std::int64_t number = 0, phase = 0;
-        bool with_results = false;
+        bool with_results = false, is_first = false;
         std::vector<double> params;  // where launches change with the step
         bool has_samples = false;
     };
@@ -64,8 +66,9 @@ private:
     std::int64_t length_ = 0;
     std::unique_ptr<Recording> recording_;  // of steps without results
     std::unique_ptr<Recording> last_;       // one whose last step is with results
-    std::unique_ptr<Recording> watched_;  // one of steps with results that also keeps each step's reductions
-    DeviceMemory results_;                // of `watched_`: [step][reduction]
+    std::unique_ptr<Recording> watched_;    // one that also keeps each step's reductions
+    bool watched_is_with_results_ = false;  // in all of its steps, and not in the last alone
+    DeviceMemory results_;                  // of `watched_`: [step][reduction]
 };
 
 }  // namespace halo::rt::session

@@ -1,10 +1,12 @@
 #include "runtime/core/session/state.h"
+#include "runtime/core/plan_check.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <utility>
 
 #include "runtime/core/session/names.h"
 
@@ -72,6 +74,10 @@ void Session::State::fill_due_halos() {
     }
 }
 
+void Session::State::begin_steps() {
+    is_first = has_first_steps(parts.setup.plan);
+}
+
 void Session::State::step(std::int64_t count, bool with_results) {
     if (count < 0) throw Error(ErrorCode::bad_argument, fmt::format("{} steps cannot be done", count));
     if (count == 0) return;
@@ -89,6 +95,7 @@ void Session::State::step(std::int64_t count, bool with_results) {
 
 void Session::State::step_without_block(std::int64_t count, bool with_results) {
     if (count > 0) parts.reductions.found_by_steps();
+    if (count > 0 && std::exchange(is_first, false)) singles.step_first(with_results && count-- == 1);
     session::Stepper* const in_order[] = {&recorded, &time_tiles, &singles};
     while (count > 0) {
         std::int64_t done = 0;

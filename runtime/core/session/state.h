@@ -23,12 +23,15 @@ struct Session::State {
     session::RecordedSteps recorded{parts, singles, snapshot};
     session::TimeTileSteps time_tiles{parts};
     AsyncBlock async_block;
+    bool is_first =
+        false;  // the next step is the first of those asked for together, for which that is something else
 
     // state.cpp
     int field(const std::string& name, int time = 0) const;  // throws where the plan has no such level
     session::Level& level(int field, int time) { return parts.arrays.level(field, time); }
     void prepare();  // what is due
     void fill_due_halos();
+    void begin_steps();  // others may have changed what steps find for the next one
     void step(std::int64_t count, bool with_results = true);
     void step_without_block(std::int64_t count, bool with_results = true);
     void take_async_block();  // after prepare(), where its code is there

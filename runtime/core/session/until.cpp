@@ -45,7 +45,7 @@ Watched Session::State::step_until(std::int64_t count, Watch watch) {
             add(some);
             if (some.steps > 0) continue;
         }
-        if (in_recordings && parts.clock.at_cycle_start() && most >= recorded.length()) {
+        if (in_recordings && !is_first && parts.clock.at_cycle_start() && most >= recorded.length()) {
             fill_due_halos();
             add(recorded.watch(watch, [this](std::int64_t again) { step_without_block(again); }));
             continue;

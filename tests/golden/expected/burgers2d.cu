@@ -73,6 +73,21 @@ extern "C" __global__ void __launch_bounds__(256, 5)
         fastest_partials[blockIdx.x + gridDim.x * blockIdx.y] = fastest_of_block;
 }
 
+// Stores fastest of the first step as if the step before had found it.
+extern "C" __global__ void __launch_bounds__(1024)
+    burgers2d_first_fastest(const double* __restrict__ fastest_partials, int n_fastest,
+                            double* __restrict__ fastest_ahead_partials, int n_fastest_ahead) {
+    double fastest_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
+    for (int part = threadIdx.x; part < n_fastest; part += 1024)
+        fastest_of_thread = keep_max(fastest_of_thread, fastest_partials[part]);
+    __shared__ double fastest_of_block[1];
+    const double found = block_max(fastest_of_thread);
+    if (threadIdx.x == 0) fastest_of_block[0] = found;
+    __syncthreads();
+    for (int part = threadIdx.x; part < n_fastest_ahead; part += 1024)
+        fastest_ahead_partials[part] = fastest_of_block[0];
+}
+
 // Stores a cell once more wherever the halo shows it: x periodic, y periodic.
 __device__ inline void store_images_u(double* u, int i, int j, int nx, int ny, int pitch) {
     if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
@@ -84,51 +99,52 @@ __device__ inline void store_images_u(double* u, int i, int j, int nx, int ny, i
 
 // Scalars of the kernels that follow in the step, of what the blocks have found before.
 extern "C" __global__ void __launch_bounds__(1024)
-    burgers2d_scalars(const double* __restrict__ fastest_partials, int n_fastest,
+    burgers2d_scalars(const double* __restrict__ fastest_ahead_partials, int n_fastest_ahead,
                       const double* __restrict__ elapsed_partials, int n_elapsed, double cfl, double h,
                       double end, double* __restrict__ scalars) {
-    double fastest_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
-    for (int part = threadIdx.x; part < n_fastest; part += 1024)
-        fastest_of_thread = keep_max(fastest_of_thread, fastest_partials[part]);
-    const double fastest = block_max(fastest_of_thread);
+    double fastest_ahead_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
+    for (int part = threadIdx.x; part < n_fastest_ahead; part += 1024)
+        fastest_ahead_of_thread = keep_max(fastest_ahead_of_thread, fastest_ahead_partials[part]);
+    const double fastest_ahead = block_max(fastest_ahead_of_thread);
     double elapsed_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
     for (int part = threadIdx.x; part < n_elapsed; part += 1024)
         elapsed_of_thread = keep_max(elapsed_of_thread, elapsed_partials[part]);
     const double elapsed = block_max(elapsed_of_thread);
 
     if (threadIdx.x == 0) {
-        const double value = fmin(cfl * h / fastest, end - elapsed);
+        const double value = fmin(cfl * h / fastest_ahead, end - elapsed);
         scalars[0] = -(value / h);
-        scalars[1] = -(0.5 * fastest);
+        scalars[1] = -(0.5 * fastest_ahead);
         scalars[2] = value;
     }
 }
 
-// Reads u, clock, writes u_next, clock_next, reduces to elapsed, reduces to mass.
+// Reads u, clock, writes u_next, clock_next, reduces to elapsed, reduces to mass, reduces to fastest_ahead.
 // Schedule: direct, blocks of 64x4 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(256, 4)
     burgers2d_u(const double* __restrict__ u, const double* __restrict__ clock, double* __restrict__ u_next,
                 double* __restrict__ clock_next, int nx, int ny, int pitch,
                 const double* __restrict__ scalars, double* __restrict__ elapsed_partials,
-                double* __restrict__ mass_partials) {
+                double* __restrict__ mass_partials, double* __restrict__ fastest_ahead_partials) {
     constexpr int kThreadsX = 64, kThreadsY = 4;
 
     const double minus_inv_h = scalars[0];
-    const double minus_fastest = scalars[1];
+    const double minus_fastest_ahead = scalars[1];
     const double scale = scalars[2];
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
 
     double elapsed_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
     double mass_of_thread = 0.0;
+    double fastest_ahead_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
     if (i < nx && j < ny) {
         const long long at = static_cast<long long>(j) * pitch + i;
         double sum = fma(-u[at - 1], u[at - 1], u[at + 1] * u[at + 1]);
         sum = fma(u[at + pitch], u[at + pitch], sum);
         sum = fma(-u[at - pitch], u[at - pitch], sum);
         const double u_new = fma(minus_inv_h,
-                                 fma(minus_fastest,
+                                 fma(minus_fastest_ahead,
                                      fma(-4.0, u[at], u[at + 1] + u[at - 1] + u[at + pitch] + u[at - pitch]),
                                      0.25 * sum),
                                  u[at]);
@@ -137,6 +153,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
         clock_next[at] = clock_new;
         elapsed_of_thread = keep_max(elapsed_of_thread, clock_new);
         mass_of_thread += u_new;
+        fastest_ahead_of_thread = keep_max(fastest_ahead_of_thread, fabs(u_new));
 
         // Cells of u_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
@@ -150,32 +167,37 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     const double mass_of_block = block_sum(mass_of_thread);
     if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         mass_partials[blockIdx.x + gridDim.x * blockIdx.y] = mass_of_block;
+    const double fastest_ahead_of_block = block_max(fastest_ahead_of_thread);
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
+        fastest_ahead_partials[blockIdx.x + gridDim.x * blockIdx.y] = fastest_ahead_of_block;
 }
 
 // In place of burgers2d_u in steps whose results nobody reads; leaves out mass.
-// Reads u, clock, writes u_next, clock_next, reduces to elapsed.
+// Reads u, clock, writes u_next, clock_next, reduces to elapsed, reduces to fastest_ahead.
 // Schedule: direct, blocks of 64x4 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(256, 4)
     burgers2d_u_states(const double* __restrict__ u, const double* __restrict__ clock,
                        double* __restrict__ u_next, double* __restrict__ clock_next, int nx, int ny,
-                       int pitch, const double* __restrict__ scalars, double* __restrict__ elapsed_partials) {
+                       int pitch, const double* __restrict__ scalars, double* __restrict__ elapsed_partials,
+                       double* __restrict__ fastest_ahead_partials) {
     constexpr int kThreadsX = 64, kThreadsY = 4;
 
     const double minus_inv_h = scalars[0];
-    const double minus_fastest = scalars[1];
+    const double minus_fastest_ahead = scalars[1];
     const double scale = scalars[2];
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
 
     double elapsed_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
+    double fastest_ahead_of_thread = -__longlong_as_double(0x7ff0000000000000LL);
     if (i < nx && j < ny) {
         const long long at = static_cast<long long>(j) * pitch + i;
         double sum = fma(-u[at - 1], u[at - 1], u[at + 1] * u[at + 1]);
         sum = fma(u[at + pitch], u[at + pitch], sum);
         sum = fma(-u[at - pitch], u[at - pitch], sum);
         const double u_new = fma(minus_inv_h,
-                                 fma(minus_fastest,
+                                 fma(minus_fastest_ahead,
                                      fma(-4.0, u[at], u[at + 1] + u[at - 1] + u[at + pitch] + u[at - pitch]),
                                      0.25 * sum),
                                  u[at]);
@@ -183,6 +205,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
         u_next[at] = u_new;
         clock_next[at] = clock_new;
         elapsed_of_thread = keep_max(elapsed_of_thread, clock_new);
+        fastest_ahead_of_thread = keep_max(fastest_ahead_of_thread, fabs(u_new));
 
         // Cells of u_next near a face are shown by halo cells, too.
         const bool near_face = j < 1 || j >= ny - 1;
@@ -193,4 +216,7 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     const double elapsed_of_block = block_max(elapsed_of_thread);
     if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
         elapsed_partials[blockIdx.x + gridDim.x * blockIdx.y] = elapsed_of_block;
+    const double fastest_ahead_of_block = block_max(fastest_ahead_of_thread);
+    if (threadIdx.x + threadIdx.y + threadIdx.z == 0)
+        fastest_ahead_partials[blockIdx.x + gridDim.x * blockIdx.y] = fastest_ahead_of_block;
 }
