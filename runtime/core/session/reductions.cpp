@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <tuple>
 #include <utility>
 
 #include "runtime/core/plan_check.h"
@@ -126,16 +127,21 @@ double Reductions::combined(int index) const {
     return (finishes ? fetch_finished(index, from, count) : fetch(index, from, count)).combined();
 }
 
-PartialResults Reductions::fetch_finished(int index, const void* partials, std::int64_t count) const {
+std::pair<const double*, std::int64_t> Reductions::combine_to_rows(ReductionPlan::Op op, const void* partials,
+                                                                   std::int64_t count) const {
     Device& device = *setup_.device;
     if (finished_.address() == nullptr) finished_ = DeviceMemory(device, 8 * (kFinishedRows + 1));
     const std::int64_t each = count / kFinishedRows, rest = count % kFinishedRows;
     const auto* const first = static_cast<const double*>(partials);
     auto* const rows = static_cast<double*>(finished_.address());
-    const ReductionPlan::Op op = plan_of(index).op;
     device.finish_reductions(op, first, each, kFinishedRows, rows);
     if (rest > 0) device.finish_reductions(op, first + count - rest, rest, 1, rows + kFinishedRows);
-    return fetch(index, rows, kFinishedRows + (rest > 0 ? 1 : 0));
+    return {rows, kFinishedRows + (rest > 0 ? 1 : 0)};
+}
+
+PartialResults Reductions::fetch_finished(int index, const void* partials, std::int64_t count) const {
+    const auto [rows, row_count] = combine_to_rows(plan_of(index).op, partials, count);
+    return fetch(index, rows, row_count);
 }
 
 PartialResults Reductions::fetch(int index, const void* partials, std::int64_t count) const {
@@ -217,12 +223,14 @@ std::vector<double> Reductions::noted(int index) {
     return std::exchange(notes_[static_cast<std::size_t>(index)].values, {});
 }
 
-void Reductions::finish(double* results) const {
+void Reductions::finish(const std::vector<bool>& wanted, double* results) const {
     for (std::size_t i = 0; i < own_.size(); ++i) {
-        const ReductionPlan& reduction = setup_.plan.reductions[i];
-        if (reduction.op != ReductionPlan::Op::sum)
-            setup_.device->finish_reductions(reduction.op, own_[i].address(),
-                                             kernels_.block_count(reduction.kernel), 1, results + i);
+        if (!wanted[i]) continue;
+        const ReductionPlan::Op op = setup_.plan.reductions[i].op;
+        const void* from = own_[i].address();
+        std::int64_t count = partial_count(static_cast<int>(i));
+        if (count >= kWorthFinishing) std::tie(from, count) = combine_to_rows(op, from, count);
+        setup_.device->finish_reductions(op, from, count, 1, results + i);
     }
 }
 

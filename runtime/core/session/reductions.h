@@ -40,8 +40,8 @@ public:
     void note(int index);
     std::vector<double> noted(int index);
     void combine_with(std::function<double(const std::string&)> combine) { combine_ = std::move(combine); }
-    // By the device, of single steps, all that it can: value after value to `results`.
-    void finish(double* results) const;
+    // By the device, of single steps, those that are wanted: each to its place of `results`. No sums.
+    void finish(const std::vector<bool>& wanted, double* results) const;
 
 private:
     struct InBlock {
@@ -61,6 +61,9 @@ private:
     // Least and greatest values are the same in any order: the device combines most of them, so that a step
     // that reads one copies a few hundred bytes and not a number for each block.
     PartialResults fetch_finished(int index, const void* partials, std::int64_t count) const;
+    // The rows to which the device has combined them, and how many these are.
+    std::pair<const double*, std::int64_t> combine_to_rows(ReductionPlan::Op op, const void* partials,
+                                                           std::int64_t count) const;
     const ReductionPlan& plan_of(int index) const {
         return setup_.plan.reductions[static_cast<std::size_t>(index)];
     }

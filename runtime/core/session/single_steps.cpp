@@ -314,18 +314,21 @@ Watched RecordedSteps::watch(const Watch& watch, const StepAgain& again) {
     const auto result_bytes = std::int64_t{8 * width} * length_;
     if (results_.bytes() < result_bytes || results_.address() == nullptr)
         results_ = DeviceMemory(device, std::max<std::int64_t>(result_bytes, 8));
-    const auto finish = [&](std::int64_t step) {
-        parts_.reductions.finish(static_cast<double*>(results_.address()) + step * width);
-    };
     // Where the condition reads what is found in any case, the last step alone may be one whose results are
     // read.
+    std::vector<bool> read(reductions.size());
     bool with_results = false;
-    for (std::size_t i = 0; i < reductions.size(); ++i)
-        with_results = with_results || (parts_.reductions.is_read_by(watch.until, i) &&
-                                        !is_found_without_results(parts_.setup.plan, static_cast<int>(i)));
-    if (watched_ == nullptr || with_results != watched_is_with_results_) {
+    for (std::size_t i = 0; i < reductions.size(); ++i) {
+        read[i] = parts_.reductions.is_read_by(watch.until, i);
+        with_results =
+            with_results || (read[i] && !is_found_without_results(parts_.setup.plan, static_cast<int>(i)));
+    }
+    const auto finish = [&](std::int64_t step) {
+        parts_.reductions.finish(read, static_cast<double*>(results_.address()) + step * width);
+    };
+    if (watched_ == nullptr || read != watched_reductions_) {
         finish(0);  // see Device::begin_recording(); the result is not used
-        watched_is_with_results_ = with_results;
+        watched_reductions_ = read;
         watched_ = record(device, length_, [&](std::int64_t each) {
             singles_.launch(each, each, with_results || each == length_ - 1);
             finish(each);

@@ -67,7 +67,7 @@ private:
     std::unique_ptr<Recording> recording_;  // of steps without results
     std::unique_ptr<Recording> last_;       // one whose last step is with results
     std::unique_ptr<Recording> watched_;    // one that also keeps each step's reductions
-    bool watched_is_with_results_ = false;  // in all of its steps, and not in the last alone
+    std::vector<bool> watched_reductions_;  // by ReductionPlan: those that it keeps
     DeviceMemory results_;                  // of `watched_`: [step][reduction]
 };
 
