@@ -26,16 +26,23 @@ RunRecord* record = nullptr;
 
 // ---- traced reads and writes
 
-Region* region_of(const char* place) {
+// Called for each read and write of a run: what a call would take shows.
+inline bool holds(const Region& region, const char* place) {
+    return place >= region.begin && place < region.end;
+}
+inline Region* region_of(const char* place) {
     // Most of what a function that is not optimised reads and writes are its variables, on the stack.
     if (record == nullptr || place < record->first || place >= record->last) return nullptr;
+    static int last = 0;  // as the next place is often near to this one
+    if (last < record->region_count && holds(record->regions[last], place)) return &record->regions[last];
     for (int i = 0; i < record->region_count; ++i) {
-        Region& each = record->regions[i];
-        if (place >= each.begin && place < each.end) return &each;
+        if (!holds(record->regions[i], place)) continue;
+        last = i;
+        return &record->regions[i];
     }
     return nullptr;
 }
-void touch(const void* at, std::ptrdiff_t bytes) {
+inline void touch(const void* at, std::ptrdiff_t bytes) {
     char* place = static_cast<char*>(const_cast<void*>(at));
     Region* touched = region_of(place);
     if (touched == nullptr) return;

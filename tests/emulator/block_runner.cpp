@@ -28,6 +28,7 @@ void enter_fiber() {
 BlockRunner::BlockRunner(Shadow& shadow, const ThreadIndex& blocks, const ThreadIndex& threads,
                          const void* code_base, int number)
     : shadow_(shadow),
+      stacks_(stacks()),
       code_base_(static_cast<const char*>(code_base)),
       count_(static_cast<int>(threads.x * threads.y * threads.z)),
       first_stack_(number * count_),
@@ -67,7 +68,7 @@ bool BlockRunner::run(const ThreadIndex& block, std::uint32_t serial, Entry* ent
     for (int i = 0; i < count_; ++i) {
         fiber(i).state = State::ready;
         fiber(i).loads = 0;
-        stacks().prepare(first_stack_ + i, fiber(i).context, enter_fiber);
+        stacks_.prepare(first_stack_ + i, fiber(i).context, enter_fiber);
     }
     for (Warp& each : warps_) {
         each.arrived = 0;
@@ -234,24 +235,21 @@ void BlockRunner::give_up() {
 
 void BlockRunner::access(std::uintptr_t address, std::size_t bytes, bool is_write, bool aligned,
                          const void* place) {
+    const auto* memory = reinterpret_cast<const void*>(address);
+    // Its own variables, which are not watched: most accesses of a kernel that is not optimised.
+    if (stacks_.contains(first_stack_ + current_, memory)) return;
     Access now = who_;
     now.site = static_cast<std::uint32_t>(static_cast<const char*>(place) - code_base_);
     // The sizes of vectors are powers of two.
     const bool good_place = !aligned || (address & (bytes - 1)) == 0;
     Violation& violation = trouble_.violation;  // written where there is one
     if (good_place && shadow_.check(address, bytes, is_write, now, violation)) return;
-    const auto* memory = reinterpret_cast<const void*>(address);
-    // A local variable whose address was taken.
-    if (stacks().contains(first_stack_ + current_, memory)) {
-        violation = {};
-        return;
-    }
     if (!good_place)
         violation = {FindingKind::misaligned, shadow_.nearest(address), address, is_write, false, {}};
     trouble_.kind = violation.kind;
     trouble_.bytes = bytes;
     trouble_.place = place;
-    if (stacks().contains_any(memory)) trouble_.detail = "a local variable of another thread";
+    if (stacks_.contains_any(memory)) trouble_.detail = "a local variable of another thread";
     give_up();
 }
 

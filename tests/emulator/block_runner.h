@@ -102,6 +102,7 @@ private:
     void give_up();
 
     Shadow& shadow_;
+    FiberStacks& stacks_;
     const char* code_base_;
     ThreadIndex block_;
     int count_ = 0;

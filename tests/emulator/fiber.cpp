@@ -25,8 +25,6 @@ namespace halo::emulator {
 
 namespace {
 
-constexpr std::size_t kGuardBytes = 4096;
-
 // Fibers are left for good in the middle of functions. AddressSanitizer would take what those had on the
 // stack for something of the next fiber.
 void forget_poison([[maybe_unused]] void* stack, [[maybe_unused]] std::size_t bytes) {
@@ -109,12 +107,8 @@ void FiberStacks::prepare(int index, FiberContext& context, void (*entry)()) {
 
 #endif
 
-std::size_t FiberStacks::stride() {
-    return kGuardBytes + kStackBytes;
-}
-
 FiberStacks::FiberStacks(int count) : count_(count) {
-    const std::size_t bytes = kGuardBytes + static_cast<std::size_t>(count) * stride();
+    const std::size_t bytes = kGuardBytes + static_cast<std::size_t>(count) * kStride;
     void* base =
         ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (base == MAP_FAILED) throw std::bad_alloc();
@@ -124,17 +118,12 @@ FiberStacks::FiberStacks(int count) : count_(count) {
 }
 
 FiberStacks::~FiberStacks() {
-    ::munmap(base_ - kGuardBytes, kGuardBytes + static_cast<std::size_t>(count_) * stride());
-}
-
-bool FiberStacks::contains(int index, const void* address) const {
-    const auto* byte = static_cast<const char*>(address);
-    return byte >= low(index) && byte < low(index) + kStackBytes;
+    ::munmap(base_ - kGuardBytes, kGuardBytes + static_cast<std::size_t>(count_) * kStride);
 }
 
 bool FiberStacks::contains_any(const void* address) const {
     const auto* byte = static_cast<const char*>(address);
-    return byte >= base_ && byte < base_ + static_cast<std::size_t>(count_) * stride();
+    return byte >= base_ && byte < base_ + static_cast<std::size_t>(count_) * kStride;
 }
 
 }  // namespace halo::emulator

@@ -33,12 +33,16 @@ public:
     int count() const { return count_; }
     // Lets switch_fiber() into `context` call entry(); entry must not return.
     void prepare(int index, FiberContext& context, void (*entry)());
-    bool contains(int index, const void* address) const;
+    // Asked for each access of a kernel.
+    bool contains(int index, const void* address) const {
+        const auto* byte = static_cast<const char*>(address);
+        return byte >= low(index) && byte < low(index) + kStackBytes;
+    }
     bool contains_any(const void* address) const;
 
 private:
-    char* low(int index) const { return base_ + static_cast<std::size_t>(index) * stride(); }
-    static std::size_t stride();
+    static constexpr std::size_t kGuardBytes = 4096, kStride = kGuardBytes + kStackBytes;
+    char* low(int index) const { return base_ + static_cast<std::size_t>(index) * kStride; }
     int count_;
     char* base_;
 };
