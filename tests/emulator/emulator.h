@@ -44,7 +44,7 @@ private:
 class CudaModule {
 public:
     // Of texts that are compiled from now on. Without it each access that a text has is watched, and LLVM
-    // takes half the time; grids of more than some hundred cells run several times as long.
+    // takes half the time; kernels take longer, which shows where one text runs on large grids.
     static inline int optimization = 1;
 
     // Throws Error where the text is refused.

@@ -10,6 +10,7 @@
 #include "catch.h"
 #include "compiler/driver/planning/pieces_plan.h"
 #include "emulated_device.h"
+#include "emulator.h"
 #include "load_cpp.h"
 #include "property.h"
 #include "random_pieces.h"
@@ -41,6 +42,9 @@ std::string complaint_of_cut(const CutRun& run, std::uint64_t& cut) {
 }
 
 }  // namespace
+
+// Most of the time is LLVM's: many texts run once each, on few cells.
+[[maybe_unused]] const int kOptimization = halo::emulator::CudaModule::optimization = 0;
 
 TEST_CASE("random programs in pieces on the CPU") {
     const std::unique_ptr<rt::Device> one = rt::make_cpu_device(2), other = rt::make_cpu_device(1);

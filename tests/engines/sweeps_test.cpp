@@ -11,6 +11,7 @@
 #include "compiler/lower/lower.h"
 #include "compiler/schedule/footprint.h"
 #include "emulated_device.h"
+#include "emulator.h"
 #include "load_cpp.h"
 #include "random_schedule.h"
 #include "runtime/cpu/cpu_device.h"
@@ -76,6 +77,9 @@ std::vector<double> after_step(const std::string& text, const std::string& field
 using Row = std::vector<double>;
 
 }  // namespace
+
+// Most of the time is LLVM's: many texts run once each, on few cells.
+[[maybe_unused]] const int kOptimization = halo::emulator::CudaModule::optimization = 0;
 
 TEST_CASE("sums along a line, up and down, from a number and from what is there") {
     const std::string text = R"(stencil s(x) {

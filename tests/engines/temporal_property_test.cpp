@@ -7,11 +7,15 @@
 #include "compiler/emit/emit.h"
 #include "compiler/lower/fixed_grid.h"
 #include "emulated_device.h"
+#include "emulator.h"
 #include "random_time_loop.h"
 #include "read_spec.h"
 
 using namespace halo;
 using namespace halo::test;
+
+// Most of the time is LLVM's: many texts run once each, on few cells.
+[[maybe_unused]] const int kOptimization = halo::emulator::CudaModule::optimization = 0;
 
 TEST_CASE("random time loops on emulated CUDA, several steps at once") {
     check_several_steps(seeds_from_environment(1, 60),

@@ -7,6 +7,7 @@
 #include "compare_engines.h"
 #include "compiler/emit/emit.h"
 #include "emulated_device.h"
+#include "emulator.h"
 #include "load_cpp.h"
 #include "random_program.h"
 #include "random_schedule.h"
@@ -270,6 +271,9 @@ void check_emulated(schedule::Strategy strategy, Seeds seeds) {
 }
 
 }  // namespace
+
+// Most of the time is LLVM's: many texts run once each, on few cells.
+[[maybe_unused]] const int kOptimization = halo::emulator::CudaModule::optimization = 0;
 
 TEST_CASE("fields of every type on the CPU") {
     const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
