@@ -17,6 +17,9 @@ class Example {
 public:
     explicit Example(std::string name, std::string device = "cpu");
 
+    // For long runs: threads that wait for each other, beside the tests that run at the same time, take
+    // longer than one.
+    void use_one_thread() { threads_ = "1"; }
     // `haloc run NAME.halo` with more options; fails the test where haloc does. Returns what --json prints.
     nlohmann::json run(std::vector<std::string> options) const;
 
@@ -27,7 +30,7 @@ public:
               const std::vector<double>& values) const;
 
 private:
-    std::string name_, device_;
+    std::string name_, device_, threads_;  // threads_: as many as there are processors where empty
     Folder folder_;
 };
 
