@@ -217,6 +217,10 @@ void refuse_in_settings(const ir::Program& program, ir::ParamId param) {
 }  // namespace
 
 void refuse_unsupported(const ir::Program& program) {
+    for (const ir::Table& table : program.tables)
+        if (table.is_series)
+            refuse(table.where, fmt::format("`{}` is a series, which is not differentiated yet", table.name),
+                   "traces of points change with the step, too, and a number that does not is a param");
     for (const ir::Statement& statement : program.statements)
         refuse_statement(program, statement);
 }

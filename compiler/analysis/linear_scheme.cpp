@@ -232,6 +232,7 @@ std::string unknown_words(const ir::Program& program, const ir::Expr& expr) {
         return coordinate->kind == ir::CoordinateKind::step ? "a factor changes with time"
                                                             : "the grid is not known";
     }
+    if (std::holds_alternative<ir::SeriesValue>(expr.node)) return "a factor changes with time";
     if (std::holds_alternative<ir::Noise>(expr.node)) return "a factor is noise";
     return "a factor is not known";
 }

@@ -177,6 +177,12 @@ private:
                     throw InternalError("a host scalar reads a reduction that has no name");
                 stack_.push_back({names_.reduction(step.index)});
                 break;
+            case Op::series: {
+                if (!names_.series) throw InternalError("a host scalar reads a series that has no name");
+                const std::string at = operand(as_double(pop()), Precedence::select);
+                stack_.push_back({names_.series(step.index, at)});
+                break;
+            }
             case Op::fma:
                 push_fma();
                 break;

@@ -14,6 +14,8 @@ struct HostNames {
     std::function<std::string(int)> extent;               // an integer: cells along an axis
     std::function<std::string()> step;                    // a double: steps done before
     std::function<std::string(int)> reduction = nullptr;  // a double: its latest value
+    // A double: what table `index`, a series, gives at a number.
+    std::function<std::string(int index, const std::string& at)> series = nullptr;
 };
 
 // "std::exp(-x) * 2.0": the same operations in the same order as rt::evaluate. Needs <cmath>.

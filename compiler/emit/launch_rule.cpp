@@ -28,7 +28,10 @@ public:
           plan_(plan),
           names_{[&](int index) { return plan.params[index].name; }, [&](int axis) { return extent(axis); },
                  [] { return std::string("step"); },
-                 [&](int index) { return plan.reductions[static_cast<std::size_t>(index)].name; }} {}
+                 [&](int index) { return plan.reductions[static_cast<std::size_t>(index)].name; },
+                 [&](int index, const std::string& at) {
+                     return fmt::format("{}({})", plan.tables[static_cast<std::size_t>(index)].name, at);
+                 }} {}
 
     std::string print() {
         out_.line("// To launch them, in this order for each time step:");
@@ -97,11 +100,15 @@ private:
                                     at_level(argument.time)));
                 return parameter;
             case Kind::scalar:
-                for (const rt::HostScalar::Step& step : argument.scalar.steps)
+                for (const rt::HostScalar::Step& step : argument.scalar.steps) {
                     if (step.op == rt::HostScalar::Op::reduction)
                         explain(fmt::format(
                             "{}: the latest value of that reduction, {} before the first step.",
                             plan_.reductions[step.index].name, plan_.reductions[step.index].initial));
+                    if (step.op == rt::HostScalar::Op::series)
+                        explain(fmt::format("{}(n): value n of that series, linear between whole numbers.",
+                                            plan_.tables[step.index].name));
+                }
                 return print_host_argument(argument.scalar, argument.type, names_);
             case Kind::extent:
                 return extent(argument.index);

@@ -30,7 +30,7 @@ public:
         for (int index = 0; index < count(plan_.coefs); ++index)
             write_set_coef(index);
         for (int index = 0; index < count(plan_.tables); ++index)
-            write_set_table(index);
+            plan_.tables[index].is_series ? write_set_series(index) : write_set_table(index);
         write_points_calls(model_, out_);
         for (int field = 0; field < count(model_.fields); ++field) {
             for (const LevelName& level : model_.fields[field].levels) {
@@ -98,7 +98,8 @@ private:
             }
             if (model_.has_interleaved()) out_.line("cudaFree(solver->component);");
             for (int index = 0; index < count(plan_.tables); ++index)
-                out_.line("cudaFree(solver->{});", model_.rows_member(index));
+                if (!plan_.tables[index].is_series)
+                    out_.line("cudaFree(solver->{});", model_.rows_member(index));
             for (int index = 0; index < count(plan_.reductions); ++index) {
                 out_.line("cudaFree(solver->{});", model_.partials_member(index));
                 if (model_.is_given_by_steps(index))
@@ -179,6 +180,31 @@ private:
                  ");");
             return_unless_ok(fmt::format("launcher::check(error, \"{}\")", function));
             if (model_.computes_columns()) out_.line("solver->columns_due = true;");
+            out_.line("return launcher::check(cudaStreamSynchronize(solver->stream), \"{}\");", function);
+        }
+        out_.line("}}");
+    }
+
+    void write_set_series(int index) {
+        const std::string& function = model_.set_table[index];
+        const std::string values = "solver->" + model_.values_member(index);
+        begin(function, fmt::format("{}* solver, const double* values, long long count", model_.solver));
+        {
+            const auto body = out_.indent();
+            refuse("solver == nullptr || values == nullptr", function + ": a pointer is NULL");
+            refuse("count < 1", function + ": a series needs one value at least");
+            out_.line("try {{");
+            out_.line("    {}.resize(count);", values);
+            out_.line("}} catch (const std::bad_alloc&) {{");
+            out_.line("    return launcher::fail({}, \"no memory for the values of a series\");",
+                      model_.code("OUT_OF_MEMORY"));
+            out_.line("}}");
+            fill("const cudaError_t error = cudaMemcpyAsync(",
+                 {values + ".data()", "values", "count * sizeof(double)", "cudaMemcpyDefault",
+                  "solver->stream"},
+                 ");");
+            return_unless_ok(fmt::format("launcher::check(error, \"{}\")", function));
+            if (model_.halo_needs_series(index)) out_.line("solver->halos_due = true;");
             out_.line("return launcher::check(cudaStreamSynchronize(solver->stream), \"{}\");", function);
         }
         out_.line("}}");
@@ -333,10 +359,13 @@ private:
                    fmt::format("{} has no value yet: call {}", plan_.params[index].name,
                                model_.set_param[index]));
         }
-        for (int index = 0; index < count(plan_.tables); ++index)
-            refuse(fmt::format("solver->{} < 0", model_.count_member(index)),
-                   fmt::format("{} has no rows yet: call {}", plan_.tables[index].name,
-                               model_.set_table[index]));
+        for (int index = 0; index < count(plan_.tables); ++index) {
+            const bool is_series = plan_.tables[index].is_series;
+            refuse(is_series ? fmt::format("solver->{}.empty()", model_.values_member(index))
+                             : fmt::format("solver->{} < 0", model_.count_member(index)),
+                   fmt::format("{} has no {} yet: call {}", plan_.tables[index].name,
+                               is_series ? "values" : "rows", model_.set_table[index]));
+        }
         write_points_checks(model_, out_);
         out_.line("if (steps == 0) return {};", model_.code("OK"));
         for (int index = 0; index < count(plan_.coefs); ++index) {

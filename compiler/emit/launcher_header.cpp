@@ -185,6 +185,16 @@ private:
         for (std::size_t index = 0; index < plan_.tables.size(); ++index) {
             const rt::TablePlan& table = plan_.tables[index];
             const int number = static_cast<int>(index);
+            if (table.is_series) {
+                out_.blank_line();
+                out_.line(
+                    "// {}: a series, its values at 0, 1, 2, ..., on the host or on the device; to be set",
+                    table.name);
+                out_.line("// before the first step.");
+                out_.line("{} {}({}* solver, const double* values, long long count);", model_.status,
+                          model_.set_table[index], model_.solver);
+                continue;
+            }
             std::string columns;
             for (int column = 0; column < table.given; ++column)
                 columns += (column == 0 ? "" : ", ") + table.columns[static_cast<std::size_t>(column)];

@@ -277,10 +277,19 @@ bool LauncherModel::has_halo(int field) const {
 
 namespace {
 
+bool reads(const rt::HostScalar& scalar, rt::HostScalar::Op op, int index) {
+    return std::ranges::any_of(
+        scalar.steps, [&](const rt::HostScalar::Step& step) { return step.op == op && step.index == index; });
+}
+
 bool reads_param(const rt::HostScalar& scalar, int param) {
-    return std::ranges::any_of(scalar.steps, [&](const rt::HostScalar::Step& step) {
-        return step.op == rt::HostScalar::Op::param && step.index == param;
-    });
+    return reads(scalar, rt::HostScalar::Op::param, param);
+}
+
+bool fills_by(const rt::KernelPlan& kernel, rt::HostScalar::Op op, int index) {
+    return kernel.fills_halo && std::ranges::any_of(kernel.arguments, [&](const rt::Argument& argument) {
+               return reads(argument.scalar, op, index);
+           });
 }
 
 // Of fields whose halo is kept.
@@ -299,14 +308,17 @@ bool any_fixed_face(const LauncherModel& model, const Test& test) {
 }  // namespace
 
 bool LauncherModel::halo_needs(int param) const {
-    const auto fills_by = [&](const rt::KernelPlan& kernel) {
-        return kernel.fills_halo && std::ranges::any_of(kernel.arguments, [&](const rt::Argument& argument) {
-                   return reads_param(argument.scalar, param);
-               });
-    };
     return any_fixed_face(*this, [&](rt::ElementType,
                                      const rt::FacePlan& face) { return reads_param(face.value, param); }) ||
-           std::ranges::any_of(plan.kernels, fills_by);
+           std::ranges::any_of(plan.kernels, [&](const rt::KernelPlan& kernel) {
+               return fills_by(kernel, rt::HostScalar::Op::param, param);
+           });
+}
+
+bool LauncherModel::halo_needs_series(int series) const {
+    return std::ranges::any_of(plan.kernels, [&](const rt::KernelPlan& kernel) {
+        return fills_by(kernel, rt::HostScalar::Op::series, series);
+    });
 }
 
 bool LauncherModel::places_depend_on(int param) const {
@@ -358,13 +370,6 @@ bool LauncherModel::fills_halos_by_copies() const {
     for (int field = 0; field < static_cast<int>(plan.fields.size()); ++field)
         if (has_halo(field) && fillers(field).empty()) return true;
     return false;
-}
-
-bool LauncherModel::runs_in_step(const rt::KernelPlan& kernel) const {
-    if (!kernel.fills_halo || plan.fields[kernel.fills_halo->field].role != rt::Role::input) return true;
-    return std::ranges::any_of(kernel.arguments, [](const rt::Argument& argument) {
-        return argument.kind == rt::Argument::Kind::scalar && rt::changes_with_step(argument.scalar);
-    });
 }
 
 std::string LauncherModel::part(const std::string& name) const {

@@ -6,6 +6,7 @@
 // (`u_now`), so that none is a word of C++.
 #pragma once
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -72,6 +73,14 @@ public:
     std::string rows_type(int table) const {
         return plan.tables[table].type == rt::ElementType::f32 ? "float" : "double";
     }
+    bool has_series() const {
+        return std::ranges::any_of(plan.tables, [](const rt::TablePlan& table) { return table.is_series; });
+    }
+    bool has_rows() const {  // of a table that kernels read
+        return std::ranges::any_of(plan.tables, [](const rt::TablePlan& table) { return !table.is_series; });
+    }
+    std::string values_member(int series) const { return plan.tables[series].name + "_values"; }
+    bool halo_needs_series(int series) const;
     bool computes_columns() const;           // of some table
     bool places_depend_on(int param) const;  // those of points, counted in cells, do
     std::string exchange_member(int index) const;
@@ -114,8 +123,6 @@ public:
     // The kernels that compute all of a field's halo, in order; none where it is copies and fixed values.
     std::vector<const rt::KernelPlan*> fillers(int field) const;
     bool fills_halos_by_copies() const;  // those of some field
-    // The halo of an input is filled when it is set; in a step only where what lies past it depends on that.
-    bool runs_in_step(const rt::KernelPlan& kernel) const;
 
     // A section of the parts with the program's names put in.
     std::string part(const std::string& name) const;

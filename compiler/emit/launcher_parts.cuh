@@ -82,6 +82,17 @@ cudaError_t copy_rows(const stencil_solver& solver, T* to, long long width, long
     return cudaMemcpy2DAsync(to, width * sizeof(T), from, given * sizeof(T), given * sizeof(T), count,
                              cudaMemcpyDefault, solver.stream);
 }
+// [series]
+// The value of a series at a number: linear between those at whole numbers, the first and the last past the
+// ends.
+double series_value(const std::vector<double>& values, double at) {
+    if (std::isnan(at)) return at;
+    if (at <= 0) return values.front();
+    if (at >= static_cast<double>(values.size() - 1)) return values.back();
+    const double below = std::floor(at);
+    const size_t index = static_cast<size_t>(below);
+    return at == below ? values[index] : values[index] + (at - below) * (values[index + 1] - values[index]);
+}
 // [levels]
 template <class T>
 stencil_status copy_level(const stencil_solver& solver, T* to, const T* from, long long elements) {

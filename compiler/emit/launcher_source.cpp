@@ -75,7 +75,8 @@ private:
         out_.line("#include <new>");
         if (is_resident()) out_.line("#include <type_traits>");
         out_.line("#include <utility>");
-        if (!plan_.reductions.empty() || !plan_.points.empty()) out_.line("#include <vector>");
+        if (!plan_.reductions.empty() || !plan_.points.empty() || model_.has_series())
+            out_.line("#include <vector>");
         out_.line("#endif");
     }
 
@@ -91,6 +92,11 @@ private:
             write_scalars();
             write_levels();
             for (int index = 0; index < count(plan_.tables); ++index) {
+                if (plan_.tables[index].is_series) {
+                    out_.line("std::vector<double> {};  // of a series, on the host",
+                              model_.values_member(index));
+                    continue;
+                }
                 out_.line("{}* {} = nullptr;", model_.rows_type(index), model_.rows_member(index));
                 out_.line("int {} = -1;  // rows; -1: none were set", model_.count_member(index));
             }
@@ -165,7 +171,8 @@ private:
         if (!model_.is_fixed()) parts.emplace_back("counting");
         if (!model_.is_fixed() || model_.computes_columns() || !plan_.points.empty())
             parts.emplace_back("blocks");
-        if (!plan_.tables.empty()) parts.emplace_back("rows");
+        if (model_.has_rows()) parts.emplace_back("rows");
+        if (model_.has_series()) parts.emplace_back("series");
         parts.push_back(fmt::format("copies {}", plan_.rank));
         if (model_.has_interleaved()) parts.emplace_back("components");
         if (counts_blocks()) parts.emplace_back("block count");

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "compiler/emit/launcher_writer.h"
+#include "runtime/core/plan_check.h"
 
 namespace halo::emit {
 
@@ -135,7 +136,7 @@ private:
         rt::Steps before = rt::Steps::all;
         for (int index = from; index < past; ++index) {
             const rt::KernelPlan& kernel = plan_.kernels[index];
-            if (kernel.domain.kind == rt::Domain::Kind::rows || !model_.runs_in_step(kernel)) continue;
+            if (!rt::runs_in_step(plan_, kernel)) continue;
             if (kernel.steps != before) write_choice(before, kernel.steps);
             before = kernel.steps;
             if (kernel.steps == rt::Steps::all) {

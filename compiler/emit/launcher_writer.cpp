@@ -19,7 +19,10 @@ LauncherWriter::LauncherWriter(const LauncherModel& model, Writer& out)
       names_{[this](int index) { return "solver." + model_.param_member(index); },
              [this](int axis) { return "solver." + model_.extents[static_cast<std::size_t>(axis)]; },
              [] { return std::string("double(solver.steps)"); },
-             [this](int index) { return "solver." + model_.latest_member(index); }},
+             [this](int index) { return "solver." + model_.latest_member(index); },
+             [this](int index, const std::string& at) {
+                 return fmt::format("series_value(solver.{}, {})", model_.values_member(index), at);
+             }},
       out_(out) {}
 
 std::string LauncherWriter::number(double value) {
@@ -90,7 +93,7 @@ std::string LauncherWriter::global_name(const std::string& name) {
                                            "make_room",      "launch_together",
                                            "make_resident",  "clear_exchanges",
                                            "is_done",        "iterations_ahead",
-                                           "is_recorded"};
+                                           "is_recorded",    "series_value"};
     const bool hidden = own.contains(name) || name.starts_with("launch_") || name.starts_with("blocks_of_") ||
                         name.starts_with("combine_");
     return (hidden ? "::" : "") + name;

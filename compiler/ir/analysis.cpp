@@ -111,6 +111,7 @@ std::vector<bool> uniform_exprs(const Program& program) {
 bool changes_with_step(const Expr& expr) {
     const auto* coordinate = std::get_if<Coordinate>(&expr.node);
     return std::holds_alternative<ReductionRef>(expr.node) || std::holds_alternative<Noise>(expr.node) ||
+           std::holds_alternative<SeriesValue>(expr.node) ||
            (coordinate != nullptr && coordinate->kind == CoordinateKind::step);
 }
 

@@ -178,8 +178,10 @@ struct Interpreter::State {
 
     void place_rows(std::size_t index) {
         const Table& table = program.tables[index];
-        if (!given_tables[index])
-            throw std::invalid_argument(fmt::format("table {} was given no rows", table.name));
+        const char* const what = table.is_series ? "series" : "table";
+        if (!given_tables[index] || (table.is_series && given_tables[index]->empty()))
+            throw std::invalid_argument(
+                fmt::format("{} {} was given no {}", what, table.name, table.is_series ? "values" : "rows"));
         const std::vector<double>& given = *given_tables[index];
         const std::size_t width = table.columns.size(), per_row = given_columns(table);
         TableRows& rows = surroundings.tables[index];

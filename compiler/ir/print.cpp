@@ -220,6 +220,11 @@ private:
                            std::cmp_less(node.column, program_[node.table].columns.size());
         put("row.{}", known ? program_[node.table].columns[node.column].name : "<no column>");
     }
+    void write_node(const Expr&, const SeriesValue& node, Precedence) {
+        put("{}[", node.series.index < program_.tables.size() ? program_[node.series].name : "<no series>");
+        write(node.at, Precedence::select);
+        text_ += ']';
+    }
     void write_node(const Expr&, const Noise& node, Precedence) {
         put("{}#{}()", node.kind == NoiseKind::uniform ? "random" : "normal", node.stream);
     }

@@ -51,6 +51,9 @@ bool same_node(const TableSum& a, const TableSum& b) {
 bool same_node(const TableColumn& a, const TableColumn& b) {
     return a.table == b.table && a.column == b.column;
 }
+bool same_node(const SeriesValue& a, const SeriesValue& b) {
+    return a.series == b.series && a.at == b.at;
+}
 bool same_node(const Noise& a, const Noise& b) {
     return a.kind == b.kind && a.stream == b.stream;
 }
@@ -104,6 +107,7 @@ public:
         mix(node.fast);
     }
     void operator()(const ReductionRef& node) { mix(node.reduction.index); }
+    void operator()(const SeriesValue& node) { mix(node.series.index); }
     void operator()(const TableSum& node) {
         mix(node.table.index);
         mix(node.factor.has_value());

@@ -157,6 +157,12 @@ struct TableColumn {  // of the row that the sum around it is at; type of the co
     TableId table;
     int column = 0;
 };
+// The value of a series at a number, f64 and uniform like the number: runtime/core/series.h. Its values are
+// the rows of a table of one given column.
+struct SeriesValue {
+    TableId series;
+    ExprId at;
+};
 // Noise: Philox4x32-10 with the key (seed, stream) and the counter (cell, step), so that it depends on
 // neither schedule nor machine. noise.h is its definition.
 enum class NoiseKind : std::uint8_t { uniform, normal };  // [0, 1); mean 0 and variance 1
@@ -172,7 +178,7 @@ struct PointColumn {  // of the point that an Inject is at: a column, or a trace
 struct Expr {
     Scalar type = Scalar::f64;
     std::variant<Constant, ParamRef, CoefElement, Access, Coordinate, Unary, Binary, Fma, Select, Call,
-                 ReductionRef, TableSum, TableColumn, Noise, PointColumn>
+                 ReductionRef, TableSum, TableColumn, SeriesValue, Noise, PointColumn>
         node;
     SourceRange where;  // for messages; empty where a pass made the node
 };
@@ -270,6 +276,7 @@ struct Table {  // rows of numbers, as many as the run gives
     std::string name;
     std::vector<Column> columns;
     SourceRange where;
+    bool is_series = false;  // read by SeriesValues alone, which the host computes: one f64 column, given
 };
 
 enum class Interpolation : std::uint8_t { linear, sinc };
@@ -476,6 +483,8 @@ void for_each_operand(const Expr& expr, Visit&& visit) {
             } else if constexpr (std::is_same_v<Node, TableSum>) {
                 visit(node.value);
                 if (node.factor) visit(*node.factor);
+            } else if constexpr (std::is_same_v<Node, SeriesValue>) {
+                visit(node.at);
             } else if constexpr (std::is_same_v<Node, Call>) {
                 for (ExprId argument : node.arguments)
                     visit(argument);

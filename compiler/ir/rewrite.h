@@ -30,6 +30,8 @@ void map_operands(Expr& expr, Map&& map) {
     } else if (auto* sum = std::get_if<TableSum>(&expr.node)) {
         sum->value = map(sum->value);
         if (sum->factor) sum->factor = map(*sum->factor);
+    } else if (auto* series = std::get_if<SeriesValue>(&expr.node)) {
+        series->at = map(series->at);
     }
 }
 

@@ -12,6 +12,7 @@
 #include "compiler/ir/rounding.h"
 #include "compiler/ir/row_arithmetic.h"
 #include "compiler/support/error.h"
+#include "runtime/core/series.h"
 
 namespace halo::ir {
 
@@ -388,6 +389,13 @@ void RowEvaluator::node(ExprId, const TableColumn& node, T* out) {
     std::fill_n(out, cells_,
                 static_cast<T>(
                     values[static_cast<std::size_t>(row_) * width + static_cast<std::size_t>(node.column)]));
+}
+
+template <class T>
+void RowEvaluator::node(ExprId, const SeriesValue& node, T* out) {
+    const std::vector<double>& values = surroundings_->tables[node.series.index].values;
+    const double at = static_cast<double>(cells_of<T>(node.at).front());
+    std::fill_n(out, cells_, static_cast<T>(rt::series_value(values, at)));
 }
 
 template <class T>

@@ -125,6 +125,8 @@ private:
     template <class T>
     void node(ExprId id, const TableColumn& node, T* out);
     template <class T>
+    void node(ExprId id, const SeriesValue& node, T* out);
+    template <class T>
     void node(ExprId id, const Noise& node, T* out);
     template <class T>
     void node(ExprId id, const PointColumn& node, T* out);

@@ -93,7 +93,8 @@ private:
             const auto* coordinate = std::get_if<Coordinate>(&node);
             return (access && program_[access->field].role != Role::input) ||
                    (coordinate && coordinate->kind == CoordinateKind::step) ||
-                   std::holds_alternative<Noise>(node) || std::holds_alternative<ReductionRef>(node);
+                   std::holds_alternative<Noise>(node) || std::holds_alternative<ReductionRef>(node) ||
+                   std::holds_alternative<SeriesValue>(node);
         });
     }
 

@@ -53,6 +53,7 @@ private:
     void check_node(std::uint32_t i, Scalar type, const TableSum& node);
     void check_node(std::uint32_t i, Scalar type, const TableColumn& node);
     void check_node(std::uint32_t i, Scalar type, const ReductionRef& node);
+    void check_node(std::uint32_t i, Scalar type, const SeriesValue& node);
     void check_node(std::uint32_t i, Scalar type, const Noise& node);
     void check_node(std::uint32_t i, Scalar type, const PointColumn& node);
 

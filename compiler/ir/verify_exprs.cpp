@@ -120,6 +120,12 @@ void Verifier::check_node(std::uint32_t i, Scalar type, const TableColumn& node)
     expect(i, type == table.columns[node.column].type, "a column is read in its type");
 }
 
+void Verifier::check_node(std::uint32_t i, Scalar type, const SeriesValue& node) {
+    expect(i, node.series.index < program_.tables.size() && program_[node.series].is_series,
+           "there is no such series");
+    expect(i, type == Scalar::f64 && type_of(node.at) == Scalar::f64, "a series is f64, read at an f64");
+}
+
 void Verifier::check_node(std::uint32_t i, Scalar type, const ReductionRef& node) {
     const auto count =
         std::count_if(program_.statements.begin(), program_.statements.end(),

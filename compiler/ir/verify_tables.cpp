@@ -34,6 +34,9 @@ void Verifier::check_tables() {
         });
         if (const auto* column = std::get_if<TableColumn>(&expr.node))
             row = static_cast<int>(column->table.index);
+        const auto* series = std::get_if<SeriesValue>(&expr.node);
+        if (series != nullptr && !uniform_[series->at.index])
+            broken("expression {} reads a series at a number that varies from cell to cell", i);
         if (const auto* sum = std::get_if<TableSum>(&expr.node)) {
             if (sums) broken("expression {} is a sum over a table within another", i);
             if (row >= 0 && row != static_cast<int>(sum->table.index))
@@ -50,6 +53,9 @@ void Verifier::check_tables() {
 
 void Verifier::check_table(const Table& table, int index) {
     if (table.columns.empty()) broken("table {} has no columns", table.name);
+    const bool is_one_f64 =
+        table.columns.size() == 1 && table.columns[0].type == Scalar::f64 && !table.columns[0].value;
+    if (table.is_series && !is_one_f64) broken("series {} is not one given column of f64", table.name);
     bool computed = false;
     for (std::size_t c = 0; c < table.columns.size(); ++c) {
         const Table::Column& column = table.columns[c];

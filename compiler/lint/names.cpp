@@ -124,6 +124,10 @@ private:
         for (const syntax::Name& name : declaration.names)
             check(name, "no statement injects or samples at them");
     }
+    void read(const syntax::SeriesDecl& declaration) {
+        for (const syntax::Name& name : declaration.names)
+            check(name, "no expression reads this series");
+    }
     void read(const syntax::LetDecl& declaration) {
         check(declaration.name,
               "a `let` is for later statements; to see its values after a run, make it a field");

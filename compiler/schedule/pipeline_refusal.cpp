@@ -17,6 +17,8 @@ public:
     // In the user's words; empty where the program has a pipeline.
     std::string run() const {
         if (program_.rank() < 2) return "a program of one axis has no axis to traverse";
+        if (std::ranges::any_of(program_.tables, &ir::Table::is_series))
+            return "a value changes with the step, as a series gives it";
         if (!program_.tables.empty() || !program_.points.empty())
             return "tables and points are not part of a pipeline";
         for (const ir::Statement& statement : program_.statements)

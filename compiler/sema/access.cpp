@@ -42,6 +42,7 @@ Value Evaluator::index(const syntax::Index& node, const syntax::Expr& expr) {
     const Symbol* symbol = name && !find_local(name->name) ? find_symbol(name->name) : nullptr;
     if (symbol) {
         if (symbol->kind == Symbol::Kind::coef) return coef_element(*symbol, node, where);
+        if (symbol->kind == Symbol::Kind::series) return series_value(*symbol, node, where);
         const bool has_cells = symbol->kind == Symbol::Kind::field || symbol->kind == Symbol::Kind::let;
         if (!has_cells) {
             report(DiagnosticKind::misused_name, where,

@@ -362,6 +362,9 @@ private:
     bool accept_row_name(const syntax::Name& name, const char* what);
     Value column_of(const syntax::Member& node, const Value& row, SourceRange where);
     void declare_table(const Symbol& symbol);
+    void declare_series(const Symbol& symbol);
+    Value series_value(const Symbol& symbol, const syntax::Index& node, SourceRange where);
+    std::optional<SourceRange> time_level_in(syntax::ExprId id) const;
     void declare_columns(const syntax::ColumnDecl& declaration, ir::TableId id);
     std::optional<ir::Table::Column> computed_column(const syntax::ColumnDecl& declaration, ir::TableId id);
 

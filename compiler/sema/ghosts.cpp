@@ -217,6 +217,7 @@ bool is_steady(const Value& value, const ir::Program& program) {
         const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
         if (coordinate && coordinate->kind == ir::CoordinateKind::step) return false;
         if (std::holds_alternative<ir::ReductionRef>(expr.node)) return false;
+        if (std::holds_alternative<ir::SeriesValue>(expr.node)) return false;
     }
     return true;
 }

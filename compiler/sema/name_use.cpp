@@ -35,6 +35,7 @@ std::vector<std::string> Evaluator::visible_names() const {
     if (!sink_.wants_mends()) return {};
     std::vector<std::string> names = symbols_.names([this](Symbol::Kind kind) {
         const bool is_known = kind != Symbol::Kind::table && kind != Symbol::Kind::points &&
+                              (kind != Symbol::Kind::series || place_ == Place::step) &&
                               (kind != Symbol::Kind::reduction || place_ == Place::until);
         return is_known && (kind != Symbol::Kind::field || place_ == Place::step);
     });
@@ -170,6 +171,12 @@ Value Evaluator::symbol_use(const Symbol& symbol, SourceRange where) {
             report(
                 DiagnosticKind::misused_name, where,
                 fmt::format("`{0}` is a table: its rows are summed, as in `sum(a in {0}) …`", symbol.name));
+            return Value();
+        case Symbol::Kind::series:
+            report(
+                DiagnosticKind::misused_name, where,
+                fmt::format("`{}` is a series, which has a value at a number, as of the step", symbol.name))
+                .mend(where, fmt::format("{}[step]", symbol.name));
             return Value();
         case Symbol::Kind::points:
             report(

@@ -60,7 +60,7 @@ private:
 
     // ---- tables
 
-    bool is_table(const syntax::Name& name) const;
+    bool is_table(const syntax::Name& name) const;  // or a series, which is one of a single column
 
     // nullptr where there is no such table; that is reported.
     const Symbol* table_of(const syntax::Name& name);

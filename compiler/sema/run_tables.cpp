@@ -12,7 +12,7 @@ namespace halo::sema {
 
 bool RunAnalyzer::is_table(const syntax::Name& name) const {
     const Symbol* symbol = symbols_.find(name.text);
-    return symbol && symbol->kind == Symbol::Kind::table;
+    return symbol && (symbol->kind == Symbol::Kind::table || symbol->kind == Symbol::Kind::series);
 }
 
 const Symbol* RunAnalyzer::table_of(const syntax::Name& name) {
@@ -21,10 +21,11 @@ const Symbol* RunAnalyzer::table_of(const syntax::Name& name) {
         sink_.report(DiagnosticKind::misused_name, name.where,
                      fmt::format("`{}` is {}; a table is expected here", name.text, describe(symbol->kind)));
     } else {
-        settings_.report_unknown(
-            DiagnosticKind::unknown_name, name.text, name.where,
-            fmt::format("`{}` has no table `{}`", result_.stencil, name.text),
-            settings_.candidates([](Symbol::Kind kind) { return kind == Symbol::Kind::table; }));
+        settings_.report_unknown(DiagnosticKind::unknown_name, name.text, name.where,
+                                 fmt::format("`{}` has no table `{}`", result_.stencil, name.text),
+                                 settings_.candidates([](Symbol::Kind kind) {
+                                     return kind == Symbol::Kind::table || kind == Symbol::Kind::series;
+                                 }));
     }
     return nullptr;
 }
@@ -73,15 +74,23 @@ void RunAnalyzer::read_column(const syntax::InitStatement& init, const Target& t
     if (!symbol) return;
     const ir::Table& table = stencil_.tables[static_cast<std::size_t>(symbol->index)];
     const std::size_t given = ir::given_columns(table);
-    if (!target.member) {
+    if (table.is_series && target.member) {
+        sink_
+            .report(DiagnosticKind::misused_name, target.member->where,
+                    fmt::format("`{}` is a series and has no columns", table.name))
+            .note(fmt::format("`init {} = …` gives its values", table.name));
+        return;
+    }
+    if (!table.is_series && !target.member) {
         sink_
             .report(DiagnosticKind::misused_name, target.name.where,
                     fmt::format("`{}` is a table; `init` fills its columns one by one", table.name))
             .note(fmt::format("as in `init {}.{} = …`", table.name, table.columns.front().name));
         return;
     }
-    const auto column = std::find_if(table.columns.begin(), table.columns.end(),
-                                     [&](const auto& each) { return each.name == target.member->text; });
+    const auto column = std::find_if(table.columns.begin(), table.columns.end(), [&](const auto& each) {
+        return table.is_series || each.name == target.member->text;
+    });
     if (column == table.columns.end() || static_cast<std::size_t>(column - table.columns.begin()) >= given) {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < given; ++i)
@@ -95,11 +104,14 @@ void RunAnalyzer::read_column(const syntax::InitStatement& init, const Target& t
             .note(fmt::format("these are given: {}", fmt::join(names, ", ")));
         return;
     }
-    const std::string what = fmt::format("the column `{}` of `{}`", column->name, table.name);
+    const std::string what = table.is_series
+                                 ? fmt::format("the values of `{}`", table.name)
+                                 : fmt::format("the column `{}` of `{}`", column->name, table.name);
     if (!is_first(what, target.name.where)) return;
     Fill& fill = fill_of(table.name, init.where);
     const Value value = fill.evaluator->number(init.value);
-    fill.evaluator->define_local(target.member->text, value);  // columns after it can use it
+    if (target.member)
+        fill.evaluator->define_local(target.member->text, value);  // columns after it can use it
     if (value.is_poison()) return;
     ir::Program& program = fill.made->init;
     ir::Field field;

@@ -34,6 +34,8 @@ void map_operands(ir::Expr& expr, const std::function<ExprId(ExprId)>& map) {
     } else if (ir::TableSum* sum = std::get_if<ir::TableSum>(&expr.node)) {
         sum->value = map(sum->value);
         if (sum->factor) sum->factor = map(*sum->factor);
+    } else if (ir::SeriesValue* series = std::get_if<ir::SeriesValue>(&expr.node)) {
+        series->at = map(series->at);
     }
 }
 
@@ -145,6 +147,7 @@ public:
     std::optional<double> operator()(const ir::ReductionRef&) const { return std::nullopt; }
     std::optional<double> operator()(const ir::TableSum&) const { return std::nullopt; }
     std::optional<double> operator()(const ir::TableColumn&) const { return std::nullopt; }
+    std::optional<double> operator()(const ir::SeriesValue&) const { return std::nullopt; }
     std::optional<double> operator()(const ir::Noise&) const { return std::nullopt; }
     std::optional<double> operator()(const ir::PointColumn&) const { return std::nullopt; }
 

@@ -27,6 +27,8 @@ std::string_view describe(Symbol::Kind kind) {
             return "a reduction";
         case Symbol::Kind::table:
             return "a table";
+        case Symbol::Kind::series:
+            return "a series";
         case Symbol::Kind::points:
             return "points";
     }
@@ -97,7 +99,8 @@ std::optional<std::size_t> Symbols::owner_of(const std::string& name) const {
 void Symbols::declare(Symbol symbol, const syntax::Name& name, DiagnosticSink& sink) {
     symbol.name = name.text;
     symbol.where = name.where;
-    symbol.index = counts_[static_cast<int>(symbol.kind)]++;
+    const bool is_series = symbol.kind == Symbol::Kind::series;
+    symbol.index = counts_[static_cast<int>(is_series ? Symbol::Kind::table : symbol.kind)]++;
     symbol.is_shared = in_shared_;
     std::unordered_map<std::string, std::size_t>& names = in_shared_ ? shared_ : by_name_;
     const std::optional<std::size_t> taken = owner_of(name.text);
@@ -177,6 +180,9 @@ void Symbols::declare_statement(const syntax::StencilStatement& statement, bool 
         Symbol symbol = make(Symbol::Kind::table);
         symbol.table = table;
         declare(std::move(symbol), table->name, sink);
+    } else if (const auto* series = std::get_if<syntax::SeriesDecl>(&statement)) {
+        for (const syntax::Name& name : series->names)
+            declare(make(Symbol::Kind::series), name, sink);
     } else if (const auto* points = std::get_if<syntax::PointsDecl>(&statement)) {
         for (const syntax::Name& name : points->names) {
             Symbol symbol = make(Symbol::Kind::points);

@@ -25,6 +25,7 @@ struct Symbol {
         function,
         reduction,
         table,
+        series,  // counted with the tables, as each is one of a single column
         points
     };
     Kind kind = Kind::param;
@@ -98,7 +99,7 @@ private:
     // Of the lets `e.x`, `e.y` of a loop over names: the first symbol, by what is written, `e`.
     std::unordered_map<std::string, std::size_t> iteration_lets_;
     std::vector<std::string> axes_;
-    int counts_[10] = {};
+    int counts_[11] = {};
 };
 
 }  // namespace halo::sema

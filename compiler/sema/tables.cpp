@@ -1,4 +1,4 @@
-// Tables: their columns, sums over their rows, and functions that may be approximations.
+// Tables: their columns, sums over their rows; series; and functions that may be approximations.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -24,6 +24,7 @@ constexpr std::string_view kFastFunctions[] = {"sin", "cos", "exp", "log", "rsqr
 void Evaluator::declare_tables() {
     for (const Symbol& symbol : symbols_.all()) {
         if (symbol.kind == Symbol::Kind::table) declare_table(symbol);
+        if (symbol.kind == Symbol::Kind::series) declare_series(symbol);
     }
 }
 
@@ -90,7 +91,9 @@ bool Evaluator::changes_with_step(ir::ExprId id) const {
     for (const std::uint32_t i : ir::reached_exprs(program_, {id})) {
         const auto* coordinate = std::get_if<ir::Coordinate>(&program_.exprs[i].node);
         const bool is_step = coordinate && coordinate->kind == ir::CoordinateKind::step;
-        if (is_step || std::holds_alternative<ir::ReductionRef>(program_.exprs[i].node)) return true;
+        if (is_step || std::holds_alternative<ir::ReductionRef>(program_.exprs[i].node) ||
+            std::holds_alternative<ir::SeriesValue>(program_.exprs[i].node))
+            return true;
     }
     return false;
 }
@@ -120,6 +123,67 @@ std::optional<ir::Table::Column> Evaluator::computed_column(const syntax::Column
     if (declaration.type) column.type = column_type(*declaration.type, column.type);
     column.value = arithmetic_.as(value, column.type, where(*declaration.value));
     return column;
+}
+
+// ---- series
+// --------------------------------------------------------------------------------------------------
+
+void Evaluator::declare_series(const Symbol& symbol) {
+    ir::Table table;
+    table.name = symbol.name;
+    table.columns.push_back({"value", ir::Scalar::f64, {}});
+    table.is_series = true;
+    table.where = symbol.where;
+    program_.tables.push_back(std::move(table));
+}
+
+Value Evaluator::series_value(const Symbol& symbol, const syntax::Index& node, SourceRange where) {
+    if (place_ == Place::setting) {
+        report(DiagnosticKind::varies_in_time, where,
+               fmt::format("`{}` is a series: it changes from step to step", symbol.name))
+            .note(setting_rule("all steps"));
+        return Value();
+    }
+    if (place_ != Place::step && place_ != Place::ghost) {
+        refuse_field(symbol, where);
+        return Value();
+    }
+    if (node.subscripts.size() != 1) {
+        report(DiagnosticKind::misused_name, where,
+               fmt::format("`{}` is a series and is read at one number, as in `{}[step]`", symbol.name,
+                           symbol.name));
+        return Value();
+    }
+    const syntax::ExprId at = node.subscripts.front();
+    if (const std::optional<SourceRange> level = time_level_in(at)) {
+        report(DiagnosticKind::misused_name, *level,
+               fmt::format("`{}` is a series and has no time levels: it is read at a number", symbol.name))
+            .note("`step` is the number of steps done before this one")
+            .mend(*level, "step");
+        return Value();
+    }
+    const Value number = this->number(at);
+    if (number.is_poison()) return Value();
+    if (!number.is_uniform()) {
+        report(DiagnosticKind::not_uniform, this->where(at),
+               fmt::format("`{}` is a series and is read at a number that is the same in all cells",
+                           symbol.name))
+            .note(
+                "`step`, `time`, params and reductions are such numbers; what varies from cell to cell is a "
+                "field");
+        return Value();
+    }
+    const ir::TableId id{static_cast<std::uint32_t>(symbol.index)};
+    return arithmetic_.leaf(ir::Scalar::f64, ir::SeriesValue{id, arithmetic_.as_uniform(number, where)}, true,
+                            where);
+}
+
+// The `t` of `t` or `t+1`.
+std::optional<SourceRange> Evaluator::time_level_in(syntax::ExprId id) const {
+    const syntax::Expr* expr = &file_[id];
+    if (const auto* sum = std::get_if<syntax::BinaryExpr>(&expr->node)) expr = &file_[sum->left];
+    const auto* name = std::get_if<syntax::NameUse>(&expr->node);
+    return name != nullptr && name->name == "t" ? std::optional(expr->where) : std::nullopt;
 }
 
 // ---- sums

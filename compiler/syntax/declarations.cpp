@@ -154,6 +154,7 @@ std::optional<StencilStatement> Parser::declaration() {
     }
     if (at_statement("field")) return field(begin);
     if (at_statement("table")) return table(begin);
+    if (at_statement("series")) return series(begin);
     if (at_statement("fast")) return fast(begin);
     if (at_statement("points")) return points(begin);
     if (at_statement("inject")) return inject(begin);

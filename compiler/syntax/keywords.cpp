@@ -6,9 +6,9 @@ namespace halo::syntax {
 
 const std::vector<std::string>& stencil_words() {
     static const std::vector<std::string> words{
-        "param", "const", "spacing", "origin", "coef",     "field",    "table",
-        "fast",  "def",   "let",     "reduce", "accuracy", "schedule", "for",
-        "on",    "where", "points",  "inject", "sample",   "sweep",    "repeat"};
+        "param", "const",  "spacing", "origin", "coef",     "field",    "table", "series",
+        "fast",  "def",    "let",     "reduce", "accuracy", "schedule", "for",   "on",
+        "where", "points", "inject",  "sample", "sweep",    "repeat"};
     return words;
 }
 

@@ -161,6 +161,7 @@ private:
     CoefDecl coef(std::uint32_t begin, bool is_param);
     FieldDecl field(std::uint32_t begin);
     TableDecl table(std::uint32_t begin);
+    SeriesDecl series(std::uint32_t begin);
     ColumnDecl column();
     FastDecl fast(std::uint32_t begin);
     LetDecl let(std::uint32_t begin);

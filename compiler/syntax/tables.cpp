@@ -1,4 +1,4 @@
-// Tables and their columns.
+// Tables and their columns, and series.
 #include "compiler/syntax/parser_impl.h"
 
 namespace halo::syntax {
@@ -20,6 +20,18 @@ TableDecl Parser::table(std::uint32_t begin) {
     });
     unread_->insert(unread_->end(), unread_names.begin(), unread_names.end());
     close_block(opening);
+    result.where = since(begin);
+    return result;
+}
+
+SeriesDecl Parser::series(std::uint32_t begin) {
+    SeriesDecl result;
+    advance();
+    do {
+        result.names.push_back(name("the name of the series"));
+    } while (accept(TokenKind::comma));
+    if (!failing_ && is(TokenKind::colon))
+        fail_expected("the end of the statement: the values of a series are f64, as those of params are");
     result.where = since(begin);
     return result;
 }

@@ -228,6 +228,11 @@ struct TableDecl {  // table atoms { x, y, z, q: f32 }
     SourceRange where;
 };
 
+struct SeriesDecl {  // series wind, tide
+    std::vector<Name> names;
+    SourceRange where;
+};
+
 struct FastDecl {  // fast sin, cos
     std::vector<Name> functions;
     SourceRange where;
@@ -339,9 +344,9 @@ struct SampleStatement {  // sample expression at phones into phones.trace[t]
 };
 
 using StencilStatement =
-    std::variant<ParamDecl, ConstDecl, SpacingDecl, OriginDecl, CoefDecl, FieldDecl, TableDecl, FastDecl,
-                 DefDecl, LetDecl, Assignment, ReduceDecl, AccuracyDecl, ScheduleBlock, ForStatement,
-                 PointsDecl, InjectStatement, SampleStatement>;
+    std::variant<ParamDecl, ConstDecl, SpacingDecl, OriginDecl, CoefDecl, FieldDecl, TableDecl, SeriesDecl,
+                 FastDecl, DefDecl, LetDecl, Assignment, ReduceDecl, AccuracyDecl, ScheduleBlock,
+                 ForStatement, PointsDecl, InjectStatement, SampleStatement>;
 
 struct LoopBody {
     StencilStatement statement;

@@ -147,6 +147,9 @@ halo_code halo_get(const halo_simulation* simulation, const char* param, double*
 halo_code halo_set_weights(halo_simulation* simulation, const char* coefficient, const double* weights,
                            size_t count);
 halo_code halo_set_table(halo_simulation* simulation, const char* table, const double* rows, size_t count);
+/* At 0, 1, …; one value at least. */
+halo_code halo_set_series(halo_simulation* simulation, const char* series, const double* values,
+                          size_t count);
 halo_code halo_set_points(halo_simulation* simulation, const char* points, const double* positions,
                           size_t count);
 halo_code halo_set_point_values(halo_simulation* simulation, const char* points, const char* name,

@@ -132,9 +132,10 @@ struct WeightsInfo {  // of a `param coef`
     std::string name;
     std::vector<std::int64_t> sizes;  // of its ranges
 };
-struct TableInfo {
+struct TableInfo {  // or a series, whose values are the one column
     std::string name;
     std::vector<std::string> columns;  // that are given
+    bool is_series = false;
 };
 struct PointsInfo {
     std::string name;
@@ -296,6 +297,7 @@ public:
     void set_weights(const std::string& coefficient,
                      std::span<const double> weights);                       // the last range fastest
     void set_table(const std::string& table, std::span<const double> rows);  // given columns, row by row
+    void set_series(const std::string& series, std::span<const double> values);  // at 0, 1, …; one at least
     void set_points(const std::string& points, std::span<const double> positions);  // point after point
     void set_point_values(const std::string& points, const std::string& name, std::span<const double> values);
     std::vector<double> trace(const std::string& points, const std::string& name);  // [step][point]

@@ -48,7 +48,8 @@ void bind_info(nb::module_& module) {
         .def_ro("sizes", &WeightsInfo::sizes);
     nb::class_<TableInfo>(module, "TableInfo")
         .def_ro("name", &TableInfo::name)
-        .def_ro("columns", &TableInfo::columns);
+        .def_ro("columns", &TableInfo::columns)
+        .def_ro("is_series", &TableInfo::is_series);
     nb::class_<PointsInfo>(module, "PointsInfo")
         .def_ro("name", &PointsInfo::name)
         .def_ro("columns", &PointsInfo::columns)

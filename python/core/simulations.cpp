@@ -88,6 +88,11 @@ void bind_values(nb::class_<OwnedSimulation>& simulation) {
                 std::int64_t count) {
                  working(self, [&](Simulation& s) { s.set_table(name, doubles_at(address, count)); });
              })
+        .def("set_series",
+             [](const OwnedSimulation& self, const std::string& name, std::uintptr_t address,
+                std::int64_t count) {
+                 working(self, [&](Simulation& s) { s.set_series(name, doubles_at(address, count)); });
+             })
         .def("set_points",
              [](const OwnedSimulation& self, const std::string& name, std::uintptr_t address,
                 std::int64_t count) {

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ._errors import ArrayError, refuse_name
+from ._errors import ArgumentError, ArrayError, refuse_name
 
 __all__ = ["Given"]
 
@@ -39,7 +39,10 @@ class Given:
 
     def set_table(self, name: str, rows: Any) -> None:
         """The rows of a table: an array (rows, columns) of the columns that are given, in the spec's order."""
-        columns = self._open()._of("tables", name).columns
+        table = self._open()._of("tables", name)
+        if table.is_series:
+            raise ArgumentError(f"'{name}' is a series: set_series() gives its values")
+        columns = table.columns
         array = numbers(rows, f"the rows of '{name}'")
         if array.ndim != 2 or array.shape[1] != len(columns):
             raise ArrayError(
@@ -47,6 +50,14 @@ class Given:
                 f"and not {array.shape}"
             )
         self._core.set_table(name, array.ctypes.data, array.size)
+
+    def set_series(self, name: str, values: Any) -> None:
+        """The values of a series at 0, 1, …: an array of one axis, with one value at least."""
+        self._open()._of("tables", name)
+        array = numbers(values, f"the values of '{name}'")
+        if array.ndim != 1:
+            raise ArrayError(f"the values of series '{name}' are an array of one axis, and not {array.shape}")
+        self._core.set_series(name, array.ctypes.data, array.size)
 
     def set_points(self, name: str, positions: Any) -> None:
         """Where points lie: an array (points, axes) of coordinates, x first, as in the spec."""

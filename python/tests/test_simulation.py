@@ -295,6 +295,27 @@ def test_tables():
         sim.set_table("atom", [[1.0, 2.0]])
 
 
+def test_series():
+    spec = "stencil s(x) {\n series wind\n table atoms { q: f64 }\n field v: f64\n v = wind[step/2] + sum(a in atoms) a.q\n}"
+    sim = hl.compile(spec).simulate(2, device="cpu")
+    sim.set_table("atoms", [[0.5]])
+    with pytest.raises(hl.ArgumentError, match="'wind' of 's' was given no values"):
+        sim.run(1)
+    sim.set_series("wind", [1.0, 3.0])
+    assert [sim.run(1).v[:].tolist() for _ in range(4)] == [[1.5, 1.5], [2.5, 2.5], [3.5, 3.5], [3.5, 3.5]]
+    sim.set_series("wind", np.arange(5))
+    assert sim.run(1).v[:].tolist() == [2.5, 2.5]
+    for use, kind, words in [
+        (lambda: sim.set_series("wind", [[1.0]]), hl.ArrayError, "one axis"),
+        (lambda: sim.set_series("wind", []), hl.ArgumentError, "one value at least"),
+        (lambda: sim.set_series("atoms", [1.0]), hl.ArgumentError, "'atoms' of 's' is a table"),
+        (lambda: sim.set_table("wind", [[1.0]]), hl.ArgumentError, "set_series"),
+        (lambda: sim.set_series("wint", [1.0]), hl.UnknownNameError, "is 'wind' meant"),
+    ]:
+        with pytest.raises(kind, match=words):
+            use()
+
+
 def test_weights():
     spec = "stencil s(x) {\n param coef w[-1..1] = [0, 1, 0]\n field f: f64 { boundary periodic }\n field g: f64\n g = sum(r in -1..1) w[r] * f[x+r]\n}"
     sim = hl.compile(spec).simulate(4, device="cpu")

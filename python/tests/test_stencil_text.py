@@ -316,6 +316,34 @@ def test_points_and_tables():
     )
 
 
+def test_series():
+    @hl.stencil
+    def driven(x):
+        hour = hl.param(3600)
+        wind, tide = hl.series()
+        u = hl.field("f64", boundary={x.low: hl.fixed(tide[hl.step]), x.high: hl.clamp})
+        u.next = u[x - 1] + wind[hl.step + 1] * wind[hl.step / hour]
+
+    assert_same(
+        driven,
+        """
+        stencil driven(x) {
+            param hour = 3600
+            series wind, tide
+            field u: f64 { boundary x.low fixed tide[step], x.high clamp }
+            u[t+1] = u[x-1] + wind[step+1] * wind[step/hour]
+        }
+        """,
+    )
+    with pytest.raises(hl.StencilError, match="hl.step"):
+
+        @hl.stencil
+        def wrong(x):
+            wind = hl.series()
+            u = hl.field("f64")
+            u[:] = wind[t]
+
+
 def test_modules_of_the_language():
     @hl.stencil
     def absorbing(x, y):

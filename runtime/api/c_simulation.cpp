@@ -46,6 +46,10 @@ halo_code halo_set_weights(halo_simulation* simulation, const char* coefficient,
 halo_code halo_set_table(halo_simulation* simulation, const char* table, const double* rows, size_t count) {
     return guarded([&] { of(simulation).set_table(text_of(table, "the table"), span_of(rows, count)); });
 }
+halo_code halo_set_series(halo_simulation* simulation, const char* series, const double* values,
+                          size_t count) {
+    return guarded([&] { of(simulation).set_series(text_of(series, "the series"), span_of(values, count)); });
+}
 halo_code halo_set_points(halo_simulation* simulation, const char* points, const double* positions,
                           size_t count) {
     return guarded(

@@ -37,7 +37,8 @@ ProgramInfo info_of(const rt::LaunchPlan& plan) {
         info.weights.push_back(std::move(weights));
     }
     for (const rt::TablePlan& table : plan.tables)
-        info.tables.push_back({table.name, {table.columns.begin(), table.columns.begin() + table.given}});
+        info.tables.push_back(
+            {table.name, {table.columns.begin(), table.columns.begin() + table.given}, table.is_series});
     for (const rt::PointsPlan& points : plan.points) {
         PointsInfo known{points.name, points.columns, {}, {}};
         for (const rt::PointsPlan::Trace& trace : points.traces)

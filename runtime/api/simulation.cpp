@@ -137,6 +137,14 @@ void Simulation::set_table(const std::string& table, std::span<const double> row
         s.given.tables[table].assign(rows.begin(), rows.end());
     });
 }
+void Simulation::set_series(const std::string& series, std::span<const double> values) {
+    const std::vector<TableInfo>& known = info().tables;
+    const auto found = std::ranges::find(known, series, &TableInfo::name);
+    if (found != known.end() && !found->is_series)
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("'{}' of '{}' is a table: set_table() gives its rows", series, info().name));
+    set_table(series, values);
+}
 void Simulation::set_points(const std::string& points, std::span<const double> positions) {
     in_turn(state_, [&](SimulationState& s) {
         detail::check_finite(positions, fmt::format("the positions of '{}'", points));

@@ -5,6 +5,7 @@
 
 #include "runtime/core/error.h"
 #include "runtime/core/launch_plan.h"
+#include "runtime/core/series.h"
 
 namespace halo::rt {
 
@@ -44,6 +45,7 @@ int operand_count(Op op) {
         case Op::erf:
         case Op::wrap_i32:
         case Op::round_f32:
+        case Op::series:
             return 1;
         case Op::fma:
         case Op::select:
@@ -163,13 +165,13 @@ double apply_binary(Op op, double a, double b) {
 
 bool changes_with_step(const HostScalar& scalar) {
     return std::any_of(scalar.steps.begin(), scalar.steps.end(), [](const HostScalar::Step& step) {
-        return step.op == Op::step || step.op == Op::reduction;
+        return step.op == Op::step || step.op == Op::reduction || step.op == Op::series;
     });
 }
 
 double evaluate(const HostScalar& scalar, const std::vector<double>& params,
                 const std::array<std::int64_t, kMaxRank>& extent, double step_number,
-                const std::vector<double>& reductions) {
+                const std::vector<double>& reductions, const std::vector<std::vector<double>>& series) {
     std::vector<double> stack;
     for (const HostScalar::Step& step : scalar.steps) {
         const int operands = operand_count(step.op);
@@ -189,6 +191,9 @@ double evaluate(const HostScalar& scalar, const std::vector<double>& params,
         } else if (step.op == Op::extent) {
             if (step.index < 0 || step.index >= kMaxRank) damaged();
             result = static_cast<double>(extent[step.index]);
+        } else if (step.op == Op::series) {
+            if (step.index < 0 || static_cast<std::size_t>(step.index) >= series.size()) damaged();
+            result = series_value(series[static_cast<std::size_t>(step.index)], top[-1]);
         } else if (operands == 1) {
             result = apply_unary(step.op, top[-1]);
         } else if (operands == 2) {

@@ -51,6 +51,7 @@ struct HostScalar {
         extent,     // push: value; params[index]; cells along axis `index`
         step,       // push: steps done before this one, or the step of the level that a halo kernel fills
         reduction,  // push: the latest value of reduction `index`
+        series,     // replace the top: what table `index`, a series, gives at it (series.h)
         negate,
         logical_not,
         sqrt,
@@ -163,6 +164,7 @@ struct TablePlan {  // rows lie one after the other, each with all columns, in o
     int given = 0;                     // columns that the run gives
     int width = 0;                     // elements from one row to the next, >= columns (aligned loads)
     int rows_multiple = 1;             // rows are padded with zeros to a multiple of this
+    bool is_series = false;            // read by HostScalars alone; one f64 column
 };
 
 struct PointsPlan {
@@ -404,11 +406,13 @@ struct LaunchPlan {
 };
 
 // Whether it has to be computed anew for each step.
-bool changes_with_step(const HostScalar& scalar);  // reads `step` or a reduction
+bool changes_with_step(const HostScalar& scalar);  // reads `step`, a reduction or a series
 
-// Evaluates with the params' values and the grid's extents, and what else it may read.
+// Evaluates with the params' values and the grid's extents, and what else it may read; `series` by table,
+// those that are no series being empty.
 double evaluate(const HostScalar& scalar, const std::vector<double>& params,
                 const std::array<std::int64_t, kMaxRank>& extent, double step = 0,
-                const std::vector<double>& reductions = {});
+                const std::vector<double>& reductions = {},
+                const std::vector<std::vector<double>>& series = {});
 
 }  // namespace halo::rt

@@ -33,6 +33,10 @@ void check_scalar(const LaunchPlan& plan, const HostScalar& scalar) {
         if (step.op == HostScalar::Op::extent)
             require(step.index >= 0 && step.index < kMaxRank, "a scalar reads the extent of axis {}",
                     step.index);
+        if (step.op == HostScalar::Op::series)
+            require(in_range(step.index, plan.tables) &&
+                        plan.tables[static_cast<std::size_t>(step.index)].is_series,
+                    "a scalar reads series {}", step.index);
     }
 }
 
@@ -113,8 +117,9 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
                 break;
             case Argument::Kind::table:
             case Argument::Kind::rows:
-                require(in_range(argument.index, plan.tables), "kernel '{}' takes table {}", kernel.name,
-                        argument.index);
+                require(in_range(argument.index, plan.tables) &&
+                            !plan.tables[static_cast<std::size_t>(argument.index)].is_series,
+                        "kernel '{}' takes table {}", kernel.name, argument.index);
                 break;
             case Argument::Kind::points:
             case Argument::Kind::count:
@@ -271,6 +276,8 @@ void check_table(const TablePlan& table) {
     require(table.given >= 1 && table.given <= columns && columns <= table.width && table.width <= 65536,
             "table '{}' has {} columns, {} of them given, in rows of {}", table.name, columns, table.given,
             table.width);
+    require(!table.is_series || (table.type == ElementType::f64 && columns == 1),
+            "the series '{}' is not one column of f64", table.name);
     require(table.rows_multiple >= 1, "table '{}' has rows in multiples of {}", table.name,
             table.rows_multiple);
 }
@@ -341,6 +348,22 @@ bool is_read_on_device(const LaunchPlan& plan, int reduction) {
         };
         return takes(Argument::Kind::device_scalars) && takes(Argument::Kind::partial_count);
     });
+}
+
+bool runs_in_step(const LaunchPlan& plan, const KernelPlan& kernel) {
+    if (kernel.domain.kind == Domain::Kind::rows) return false;
+    if (!kernel.fills_halo) return true;
+    const int field = kernel.fills_halo->field;
+    if (plan.fields[static_cast<std::size_t>(field)].role != Role::input) return true;
+    const auto changes = [](const Argument& argument) {
+        return argument.kind == Argument::Kind::scalar && changes_with_step(argument.scalar);
+    };
+    for (const KernelPlan& each : plan.kernels) {
+        const bool fills_it = each.fills_halo && each.fills_halo->field == field;
+        if (fills_it && std::any_of(each.arguments.begin(), each.arguments.end(), changes)) return true;
+        if (each.name == kernel.name) return false;
+    }
+    return false;
 }
 
 bool is_whole_grid(const Domain& domain) {

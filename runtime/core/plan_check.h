@@ -20,6 +20,10 @@ bool is_found_without_results(const LaunchPlan& plan, int reduction);
 bool is_combined_by_repeat(const LaunchPlan& plan, int reduction);
 // Whether scalars of the device follow from it.
 bool is_read_on_device(const LaunchPlan& plan, int reduction);
+// Whether a kernel runs in each step. Kernels over rows of tables run when these change. The halo of an input
+// is filled when it is uploaded; in a step only where what lies past it depends on that, or may show what
+// another such kernel has filled there before.
+bool runs_in_step(const LaunchPlan& plan, const KernelPlan& kernel);
 bool is_whole_grid(const Domain& domain);  // blocks are laid over all cells, and nothing else
 // Elements of a coefficient, row-major over its ranges.
 std::int64_t element_count(const CoefPlan& coef);

@@ -308,12 +308,14 @@ CoefPlan coef_from(const Json& json) {
 }
 
 Json table_json(const TablePlan& table) {
-    return Json::object({{"name", table.name},
-                         {"type", name_of(table.type, kElementTypes)},
-                         {"columns", table.columns},
-                         {"given", table.given},
-                         {"width", table.width},
-                         {"rows_multiple", table.rows_multiple}});
+    Json json = Json::object({{"name", table.name},
+                              {"type", name_of(table.type, kElementTypes)},
+                              {"columns", table.columns},
+                              {"given", table.given},
+                              {"width", table.width},
+                              {"rows_multiple", table.rows_multiple}});
+    if (table.is_series) json["series"] = true;
+    return json;
 }
 
 TablePlan table_from(const Json& json) {
@@ -324,6 +326,7 @@ TablePlan table_from(const Json& json) {
     table.given = json.at("given");
     table.width = json.at("width");
     table.rows_multiple = json.at("rows_multiple");
+    table.is_series = json.value("series", false);
     return table;
 }
 

@@ -33,13 +33,13 @@ inline constexpr const char* kSteps[] = {"all", "with_results", "without_results
                                          "first_or_with_results"};
 inline constexpr const char* kDomains[] = {"grid", "shell", "rows", "cells", "samples"};
 inline constexpr const char* kOps[] = {
-    "constant",   "param",    "extent",        "step",     "reduction", "negate",    "not",       "sqrt",
-    "rsqrt",      "cbrt",     "exp",           "log",      "sin",       "cos",       "tan",       "asin",
-    "acos",       "atan",     "sinh",          "cosh",     "tanh",      "abs",       "floor",     "ceil",
-    "round",      "trunc",    "erf",           "wrap_i32", "add",       "sub",       "mul",       "div",
-    "min",        "max",      "pow",           "atan2",    "mul_i32",   "floor_div", "floor_mod", "less",
-    "less_equal", "greater",  "greater_equal", "equal",    "not_equal", "and",       "or",        "fma",
-    "select",     "round_f32"};
+    "constant", "param",      "extent",   "step",          "reduction", "series",    "negate",    "not",
+    "sqrt",     "rsqrt",      "cbrt",     "exp",           "log",       "sin",       "cos",       "tan",
+    "asin",     "acos",       "atan",     "sinh",          "cosh",      "tanh",      "abs",       "floor",
+    "ceil",     "round",      "trunc",    "erf",           "wrap_i32",  "add",       "sub",       "mul",
+    "div",      "min",        "max",      "pow",           "atan2",     "mul_i32",   "floor_div", "floor_mod",
+    "less",     "less_equal", "greater",  "greater_equal", "equal",     "not_equal", "and",       "or",
+    "fma",      "select",     "round_f32"};
 static_assert(std::size(kOps) == static_cast<std::size_t>(HostScalar::Op::round_f32) + 1);
 static_assert(std::size(kArguments) == static_cast<std::size_t>(Argument::Kind::neighbour) + 1);
 
@@ -79,7 +79,8 @@ inline double number_from(const Json& json) {
 }
 
 inline bool has_index(HostScalar::Op op) {
-    return op == HostScalar::Op::param || op == HostScalar::Op::extent || op == HostScalar::Op::reduction;
+    return op == HostScalar::Op::param || op == HostScalar::Op::extent || op == HostScalar::Op::reduction ||
+           op == HostScalar::Op::series;
 }
 
 // A step is "add", ["constant", 0.5] or ["param", 1].

@@ -281,3 +281,42 @@ TEST_CASE("a cache entry under another program's name is none") {
     CHECK(run(plus) == right);
 }
 #endif
+
+TEST_CASE("a series comes from text, an array or an expression, and a run goes on with it") {
+    Folder folder;
+    folder.write("s.halo", R"(stencil s(x) {
+    series wind
+    field u: f64 { boundary clamp }
+    u[t+1] = u + wind[step]
+    reduce highest = max(u[t+1])
+}
+
+run s {
+    grid 4
+    steps 6
+    init u = 0
+}
+)");
+    folder.write("wind.csv", "wind\n1\n2\n4  # the last, which holds\n");
+    const auto highest = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), {"s.halo", "--json"});
+        const Outcome outcome = run_interpreted(folder, arguments);
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        return nlohmann::json::parse(outcome.out)["reductions"]["highest"].get<double>();
+    };
+    CHECK(highest({"--load", "wind=wind.csv"}) == 19);
+    CHECK(highest({"--load", "wind=wind.csv", "--steps", "2", "--checkpoint", "ck"}) == 3);
+    CHECK(highest({"--load", "wind=wind.csv", "--restart", "ck"}) == 19);
+    const auto refused = [&](const std::vector<std::string>& arguments, int code, const std::string& part) {
+        const Outcome outcome = run_interpreted(folder, arguments);
+        INFO(outcome.err);
+        CHECK(outcome.code == code);
+        CHECK(contains(outcome.err, part));
+    };
+    refused({"s.halo"}, 2, "nothing gives the values of the series wind");
+    folder.write("none.csv", "wind\n");
+    refused({"s.halo", "--load", "wind=none.csv"}, 2, "series wind needs one value at least");
+    folder.write("two.csv", "1, 2\n");
+    refused({"s.halo", "--load", "wind=two.csv"}, 2, "series wind takes 1 numbers a row");
+}

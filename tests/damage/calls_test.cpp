@@ -149,6 +149,7 @@ public:
             case 21:
                 check(halo_set_weights(s, name(), doubles_.data(), length()));
                 check(halo_set_table(s, name(), doubles_.data(), length()));
+                check(halo_set_series(s, name(), doubles_.data(), length()));
                 check(halo_set_points(s, name(), doubles_.data(), length()));
                 check(halo_set_point_values(s, name(), name(), doubles_.data(), length()));
                 check(halo_trace(s, name(), name(), doubles_.data(), &room));

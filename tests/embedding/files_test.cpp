@@ -19,10 +19,11 @@ constexpr const char* kWave = R"(stencil wave(x, y) {
     origin x = -1
     param dt = 0.1
     table kicks { size: f64 }
+    series tide
     field c: f32
     field p: f64 { boundary fixed 0 }
     points ears
-    p[t+1] = 2 * p - p[t-1] + dt^2 * c * (p[x-1] + p[x+1] - 2 * p) + sum(k in kicks) k.size
+    p[t+1] = 2 * p - p[t-1] + dt^2 * c * (p[x-1] + p[x+1] - 2 * p) + sum(k in kicks) k.size + tide[step]
     reduce top = max(p[t+1])
     sample p at ears into ears.heard[t]
 })";
@@ -46,6 +47,7 @@ Simulation started_wave(const Program& program, const std::vector<Device>& devic
     wave.write("c", some_values(120, 9));
     wave.set("dt", 0.05);
     wave.set_table("kicks", std::vector<double>{0.25, 0.5});
+    wave.set_series("tide", std::vector<double>{0.5, -0.25, 0.125, 1, 2, -1, 0.75, 3});
     wave.set_points("ears", std::vector<double>{1.5, 3.0, 2.0, 7.0});
     return wave;
 }

@@ -119,20 +119,24 @@ TEST_CASE("a program says what a run gives it and takes from it") {
         param coef w[-1..1, 0..1] = [[0, 1], [1, 0], [0, 0]]
         table atoms { q, r: f32
             both = q * r }
+        series wind
         field v: f32[2] { boundary periodic
             layout aos }
         field f: f32
         points shots, phones
         v[t+1] = v + sum(i in -1..1) w[i, 0] * v
-        f = sum(a in atoms) a.both * a.q
+        f = sum(a in atoms) a.both * a.q * wind[step]
         inject f at shots += shots.gain * shots.wavelet[t]
         sample f at phones into phones.trace[t]
     })")
                                  .info();
     REQUIRE(info.weights.size() == 1);
     CHECK(info.weights[0].sizes == std::vector<std::int64_t>{3, 2});
-    REQUIRE(info.tables.size() == 1);
+    REQUIRE(info.tables.size() == 2);
     CHECK(info.tables[0].columns == std::vector<std::string>{"q", "r"});
+    CHECK_FALSE(info.tables[0].is_series);
+    CHECK(info.tables[1].name == "wind");
+    CHECK(info.tables[1].is_series);
     REQUIRE(info.points.size() == 2);
     CHECK(info.points[0].columns == std::vector<std::string>{"gain"});
     CHECK(info.points[0].injected == std::vector<std::string>{"wavelet"});

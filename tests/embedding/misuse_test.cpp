@@ -197,6 +197,7 @@ TEST_CASE("misuse: arrays of values that do not fit") {
     double value = 0;
     refused(halo_trace(it.simulation, "p", "heard", &value, &count), "'p'");
     refused(halo_set_table(it.simulation, "t", &value, 1), "'t'");
+    refused(halo_set_series(it.simulation, "t", &value, 1), "'t'");
     refused(halo_set_point_values(it.simulation, "p", "gain", &value, 1), "'p'");
     refused(halo_bind(it.simulation, "v", it.field), "'v'");
     halo_field* field = nullptr;
@@ -292,6 +293,9 @@ TEST_CASE("misuse: NULL") {
     null(halo_set_table(nullptr, "t", &value, 1));
     null(halo_set_table(s, nullptr, &value, 1));
     null(halo_set_table(s, "t", nullptr, 1));
+    null(halo_set_series(nullptr, "t", &value, 1));
+    null(halo_set_series(s, nullptr, &value, 1));
+    null(halo_set_series(s, "t", nullptr, 1));
     null(halo_set_points(nullptr, "p", &value, 1));
     null(halo_set_points(s, nullptr, &value, 1));
     null(halo_set_points(s, "p", nullptr, 1));

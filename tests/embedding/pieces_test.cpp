@@ -19,12 +19,13 @@ constexpr const char* kShot = R"(stencil shot(x, y) {
     spacing y = 0.5
     param coef w[-1..1] = [0.25, 0.5, 0.25]
     table springs { at, strength: f32 }
+    series gusts
     field p: f64 { boundary x fixed wall, y clamp }
     field rock: f32
     field smooth: f16
     points shots, phones
     let pull = sum(s in springs) s.strength * (pos(y) - s.at)
-    p[t+1] = keep * (2 * p - p[t-1] + dt * rock * (p[x-1] + p[x+1] + p[y-1] + p[y+1] - 4 * p)) + 1e-4 * pull
+    p[t+1] = keep * (2 * p - p[t-1] + dt * rock * (p[x-1] + p[x+1] + p[y-1] + p[y+1] - 4 * p)) + 1e-4 * pull * gusts[step/2]
     inject p[t+1] at shots += dt * shots.wavelet[t]
     sample p at phones into phones.trace[t]
     smooth = sum(i in -1..1) w[i] * p[y+i]
@@ -71,6 +72,7 @@ void start_shot(Simulation& shot) {
     shot.write("rock", rock);
     shot.set_weights("w", std::vector<double>{0.125, 0.5, 0.375});
     shot.set_table("springs", std::vector<double>{3, 0.5, 9, 0.25});
+    shot.set_series("gusts", std::vector<double>{1, 3, -2});
     shot.set_points("shots", std::vector<double>{4.5, 10.2, 9.25, 0.1});
     shot.set_points("phones", std::vector<double>{2.5, 6.7, 11, 19.9, 7.1, 13.35, 0, 0});
     std::vector<double> wavelet(2 * 12);

@@ -96,7 +96,8 @@ Reference::Reference(const ir::Program& p, const Extent& e, int s, std::uint64_t
         interpreter.set_param(program.params[n].name, param_value(program.params[n], n));
     }
     for (const ir::Table& table : program.tables) {
-        tables_.emplace_back(table.name, table_rows(seed, ir::given_columns(table)));
+        tables_.emplace_back(
+            table.name, table.is_series ? series_values(seed) : table_rows(seed, ir::given_columns(table)));
         interpreter.set_table(table.name, tables_.back().second);
     }
     place_points(seed);

@@ -65,6 +65,7 @@ void check_random(schedule::Strategy strategy, Seeds seeds) {
     GeneratorOptions options;
     options.max_cells = 20000;
     options.tables = true;
+    options.series = true;
     options.points = true;
     options.sweeps = true;
     options.repeats = true;

@@ -31,6 +31,7 @@ GeneratorOptions programs_to_cut() {
     options.max_cells = 4000;
     options.max_radius = 2;
     options.tables = true;
+    options.series = true;
     options.points = true;
     options.sweeps = true;
     return options;

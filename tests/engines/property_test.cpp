@@ -26,6 +26,7 @@ GeneratorOptions small_programs() {
     GeneratorOptions options;
     options.max_cells = 1200;
     options.tables = true;
+    options.series = true;
     options.points = true;
     options.sweeps = true;
     options.repeats = true;

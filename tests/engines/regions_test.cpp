@@ -215,3 +215,28 @@ TEST_CASE("integer params wrap around beside integers, and are exact") {
     CHECK(std::bit_cast<std::int64_t>(cells_of(text, "l", 1)[0]) == 4611686014132420609 + 497);
     CHECK(difference_on_small_grids(text, 2) == "");
 }
+
+TEST_CASE("what lies past a face of an input in each step is shown past its other axes, too") {
+    CHECK(difference_on_small_grids(R"(stencil s(x, y) {
+    field u: f64 { boundary x.low fixed 1 + step, x.high clamp, y periodic }
+    field v: f64 { boundary y fixed step, x mirror }
+    field w: f64
+    w = u[x-1, y+1] + v[x+1, y-1]
+})",
+                                    4) == "");
+}
+
+TEST_CASE("a series is the same on all engines: in statements, past faces, in conditions and regions") {
+    CHECK(difference_on_small_grids(R"(stencil s(x, y) {
+    param dt = 1/4, hour = 3
+    series wind, tide
+    field u: f32 { boundary x.low fixed tide[step], x.high fixed wind[step/2], y periodic }
+    field v: f64 { boundary clamp }
+    reduce most = max(u) start 1
+    u[t+1] = (u[x-1] + u[x+1, y+1]) / 4 + wind[time/hour] * v[y-1] + tide[most]
+    where wind[step] > 0 { u[t+1] = u[t+1] / 2 }
+    on x.low { v[t+1] = tide[step+1] - v }
+    reduce sum_of_v = sum(v[t+1] * wind[0])
+})",
+                                    5) == "");
+}

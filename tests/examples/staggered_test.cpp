@@ -273,6 +273,27 @@ TEST_CASE("water in a basin swings as a low wave does, and none is lost") {
     CHECK(last == Approx(first).epsilon(1e-12));
 }
 
+TEST_CASE("a steady wind holds the water up at the coast by its stress") {
+    constexpr int n = 40;
+    constexpr double h = 1000, wind = -20;
+    const Example example("storm_surge");
+    example.give("wind_x", {2}, {0, 0});
+    example.give("wind_y", {1}, {wind});  // stays as it is past its end
+    example.run({"--grid", "3,40", "--steps", "9000", "--set", "friction=1e-3", "--no-files", "--load",
+                 "wind_x=wind_x.npy", "--load", "wind_y=wind_y.npy", "--save", "eta=eta.npy"});
+    const std::vector<double> eta = example.saved("eta");
+    double level = 0, largest = 0;
+    for (int j = n; j-- > 0;) {
+        const double depth = 8 + 30 * (j + 0.5) / n;
+        level += h * 1.5e-6 * wind * wind / (9.81 * depth);
+        for (int i = 0; i < 3; ++i)
+            largest = std::max(largest, std::abs(eta[static_cast<std::size_t>(i + 3 * j)] - level));
+    }
+    INFO("largest error " << largest << " of " << level);
+    CHECK(level > 0.1);
+    CHECK(largest < 1e-6 * level);
+}
+
 TEST_CASE("shocks follow Cole and Hopf's solution, to fifth order where they are resolved") {
     constexpr double nu = 1.0 / 200, time = 0.25;
     const auto exact = [&](double x, double t) {

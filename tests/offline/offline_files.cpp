@@ -165,6 +165,18 @@ stencil sources(x, y) {
 }
 )";
 
+// Series: in statements, at a reduction, and past a face of an input, whose halo is filled in each step.
+const char* const kBlown = R"(
+stencil blown(x, y) {
+    param dt = 0.25, hour = 0.6
+    series wind, tide
+    field bed: f64 { boundary x.low fixed tide[step], x.high clamp, y periodic }
+    field u: f32 { boundary x fixed wind[step/2], y clamp }
+    reduce most = max(abs(u)) start 0.5
+    u[t+1] = (u[x-1] + u[x+1] + u[y-1] + bed[x-1, y+1]) / 4 + wind[time/hour] / 8 + tide[most] / 8
+}
+)";
+
 // Narrow storage with values past faces that are rounded, an integer's too; a bool with one.
 const char* const kNarrow = R"(
 stencil narrow(x, y) {
@@ -294,6 +306,8 @@ const std::vector<OfflineCase>& offline_cases() {
         {kTank, "direct threads=16x2x2 cells=1x1x1", {2, 1, 3}},  // many ranges have no cell
         {kSources, "", {35, 17, 1}},
         {kSources, "", {64, 16, 1}, true},
+        {kBlown, "", {37, 13, 1}},
+        {kBlown, "", {64, 16, 1}, true},
         {kNarrow, "", {37, 13, 1}},
         {kAdaptive, "", {1000, 1, 1}},
         {kInterleaved, "", {37, 13, 1}},

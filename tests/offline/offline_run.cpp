@@ -188,7 +188,7 @@ std::string c_program(const Offline& offline, const Reference& reference) {
         text += "    if (fread(" + rows + ", sizeof(" + type + "), " + std::to_string(numbers) +
                 ", in) != " + std::to_string(numbers) + ") return 2;\n";
         // More rows than there are at first.
-        text += check + model.set_table[n] + "(solver, " + rows + ", 0)" + failed;
+        if (!table.is_series) text += check + model.set_table[n] + "(solver, " + rows + ", 0)" + failed;
         text += check + model.set_table[n] + "(solver, " + rows + ", " + std::to_string(numbers / given) +
                 ")" + failed;
     }

@@ -18,7 +18,7 @@ TOKEN = re.compile(r'''(?P<space>[ \t\r]+|\#[^\n]*)|(?P<line>\n)|(?P<string>"[^"
 OPERATORS = {'+', '-', '*', '/', '^', '<', '<=', '>', '>=', '==', '!=', 'and', 'or', 'not', '..'}
 GOES_ON_AFTER = OPERATORS | {'=', ',', ':', 'then', 'else', '+='}
 GOES_ON_BEFORE = OPERATORS | {'then', 'else'}
-LEFT_OUT = {'accuracy', 'table', 'fast', 'points', 'inject', 'sample', 'use'}
+LEFT_OUT = {'accuracy', 'table', 'series', 'fast', 'points', 'inject', 'sample', 'use'}
 
 
 def tokens(text):

@@ -30,6 +30,7 @@ public:
         if (std::any_of(program_.statements.begin(), program_.statements.end(),
                         [](const StatementSpec& each) { return sums_table(each.value); }))
             put("    table rows_ {{ a, b: f32; c: f64; m = p*a*b + 1/2 }}\n");
+        if (reads_series()) put("    series series_\n");
         const auto is_at_points = [](const StatementSpec& each) {
             return each.kind == StatementSpec::Kind::inject || each.kind == StatementSpec::Kind::sample;
         };
@@ -69,6 +70,25 @@ private:
                            [&](const Node& operand) { return mentions(operand, name); });
     }
 
+    bool reads_series() const {
+        const auto in_faces = [](const Faces& faces) {
+            return std::any_of(faces.kind.begin(), faces.kind.end(), [](const auto& sides) {
+                return sides[0].find("series_") != std::string::npos ||
+                       sides[1].find("series_") != std::string::npos;
+            });
+        };
+        return std::any_of(program_.statements.begin(), program_.statements.end(),
+                           [&](const StatementSpec& each) {
+                               return reads_series(each.value) || in_faces(each.faces);
+                           }) ||
+               std::any_of(program_.fields.begin(), program_.fields.end(),
+                           [&](const FieldSpec& each) { return in_faces(each.faces); });
+    }
+    static bool reads_series(const Node& node) {
+        return node.name.find("series_") != std::string::npos ||
+               std::any_of(node.operands.begin(), node.operands.end(),
+                           [](const Node& each) { return reads_series(each); });
+    }
     static bool sums_table(const Node& node) {
         return node.kind == Node::Kind::table_sum ||
                std::any_of(node.operands.begin(), node.operands.end(), sums_table);
@@ -90,13 +110,20 @@ private:
         return a.f64 == b.f64 && sort(a) == sort(b);
     }
 
+    // What differs from place to place is said for each component alone.
+    bool can_share(const Faces& a, const Faces& b) const {
+        const std::string text = faces(a);
+        return text == faces(b) && text.find("idx(") == std::string::npos &&
+               text.find("pos(") == std::string::npos;
+    }
+
     // Those that share the field's declaration, itself among them.
     std::vector<const FieldSpec*> components(const FieldSpec& field) const {
         std::vector<const FieldSpec*> parts;
         for (const FieldSpec& other : program_.fields) {
             const bool joins = &other == &field ||
                                (program_.has_components && !program_.is_staggered() && is_used(other.name) &&
-                                (program_.own_faces || faces(other.faces) == faces(field.faces)) &&
+                                (program_.own_faces || can_share(field.faces, other.faces)) &&
                                 (!program_.interleaved || may_lie_beside(field, other)));
             if (joins) parts.push_back(&other);
         }

@@ -101,6 +101,9 @@ Generated ExpressionGenerator::leaf() {
         node.kind = Kind::param;
         node.name = random_.pick<std::string>({"p", "q", "k", "(1/(1 + step))", "min(1, time)"});
         if (!reductions_.empty() && random_.chance(40)) node.name = capped(random_.pick(reductions_));
+        if (options_.series && random_.chance(25))
+            node.name = random_.pick<std::string>({"series_[step]", "series_[step + 1]", "series_[2 * time]",
+                                                   "series_[3 - step]", "series_[k]"});
         if (random_.chance(15)) node.name = "(2*random() - 1)";
         return {std::move(node), 1};
     }

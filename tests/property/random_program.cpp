@@ -388,6 +388,8 @@ private:
     }
 
     std::string formula_kind() {
+        if (options_.series && random_.chance(20))
+            return random_.pick<std::string>({"fixed series_[step]", "gradient series_[step/2] / 4"});
         const int axis = random_.between(0, program_.rank - 1);
         const std::string name(1, "xyz"[axis]);
         return random_.pick<std::string>({"antimirror", "symmetric", "antisymmetric", "extrapolate 0",
@@ -443,7 +445,8 @@ private:
     static bool is_formula(const std::string& kind) {
         const auto is = [&](const char* plain) { return kind.starts_with(plain); };
         if (is("fixed"))
-            return kind.find("idx(") != std::string::npos || kind.find("pos(") != std::string::npos;
+            return kind.find("idx(") != std::string::npos || kind.find("pos(") != std::string::npos ||
+                   kind.find("series_") != std::string::npos;
         return !kind.empty() && !is("periodic") && !is("clamp") && !is("mirror") && !is("free");
     }
     // A field's halo is at most as wide as an offset of an offset.
@@ -646,6 +649,14 @@ std::vector<double> table_rows(std::uint64_t seed, std::size_t columns) {
     std::vector<double> values(static_cast<std::size_t>(rows) * columns);
     for (double& value : values)
         value = static_cast<float>(static_cast<double>(random.next() >> 40) / 8388608.0 - 1.0);
+    return values;
+}
+
+std::vector<double> series_values(std::uint64_t seed) {
+    Random random(seed * 16 + 13);
+    std::vector<double> values(random.pick<std::size_t>({1, 2, 3, 5, 40}));
+    for (double& value : values)
+        value = static_cast<double>(random.next() >> 12) / 2251799813685248.0 - 1.0;
     return values;
 }
 

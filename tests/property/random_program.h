@@ -43,6 +43,7 @@ struct GeneratorOptions {
     bool functions = false;          // exp, sin …: engines agree on them within a bound only
     bool reductions = true;
     bool tables = false;       // sums over a table, whose rows are table_rows()
+    bool series = false;       // one, whose values are series_values()
     bool sweeps = false;       // statements that go along an axis cell after cell
     bool repeats = false;      // statements that are done several times in a step
     bool points = false;       // off the grid: statements that inject and sample at them
@@ -146,6 +147,9 @@ RandomProgram shrink(RandomProgram failing, const std::function<bool(const Rando
 // Rows of a table with `columns` columns to give: within [-1, 1], each a float; none, few, or more than a
 // chunk.
 std::vector<double> table_rows(std::uint64_t seed, std::size_t columns);
+
+// Values of a series, within [-1, 1]: one, or fewer or more than there are steps.
+std::vector<double> series_values(std::uint64_t seed);
 
 // Initial cells of a field: within [-1, 1], each a float.
 std::vector<double> initial_cells(std::uint64_t seed, const std::string& field, int time, std::size_t count);

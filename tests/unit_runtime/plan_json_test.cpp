@@ -25,11 +25,14 @@ LaunchPlan full_plan() {
     plan.kernels[0].dynamic_shared_bytes = std::int64_t{1} << 40;
     plan.kernels[0].arguments[0].use = ArrayUse{true, false, {4, 0, 2}};
     plan.reductions.push_back({"norm", ReductionPlan::Op::min, true, 0});
+    plan.tables.push_back({"wind", ElementType::f64, {"value"}, 1, 1, 1, true});
     HostScalar all;  // never run: every operation by name
     for (int op = 0; op <= static_cast<int>(HostScalar::Op::round_f32); ++op)
         all.steps.push_back({static_cast<HostScalar::Op>(op), 0, 0});
     all.steps[0].value = 0.1;
     all.steps[static_cast<std::size_t>(HostScalar::Op::reduction)].index = 1;
+    all.steps[static_cast<std::size_t>(HostScalar::Op::series)].index =
+        static_cast<int>(plan.tables.size()) - 1;
     plan.reductions[1].initial = 0.25;
     plan.points = {
         {"shots", {"gain"}, {{"wavelet", false}, {"heard", true}}, PointsPlan::Interpolation::sinc, 4}};

@@ -213,6 +213,12 @@ private:
         }
         for (const ir::Table& table : program_.tables) {
             if (given.contains(table.name)) continue;
+            if (table.is_series)
+                refuse_usage(
+                    fmt::format("nothing gives the values of the series {}", table.name),
+                    fmt::format(
+                        "for example --load {0}={0}.npy, or `load {0} from \"{0}.npy\"` in the run block",
+                        table.name));
             refuse_usage(fmt::format("nothing gives the rows of the table {}", table.name),
                          fmt::format("for example --load {0}={0}.npy, or `rows {0} = 100` in the run block",
                                      table.name));

@@ -15,10 +15,15 @@ namespace {
 
 std::vector<double> read_rows(const std::string& path, const ir::Table& table) {
     const std::size_t columns = ir::given_columns(table);
-    const std::string what = "table " + table.name;
+    const std::string what = (table.is_series ? "series " : "table ") + table.name;
     if (path.ends_with(".csv")) return rt::read_csv(path, columns, what);
     rt::NpyArray array = rt::read_npy(path);
+    if (table.is_series && array.shape.size() == 1) return std::move(array.values);
     const bool fits = array.shape.size() == 2 && array.shape[1] == static_cast<std::int64_t>(columns);
+    if (!fits && table.is_series)
+        throw rt::Error(rt::ErrorCode::bad_argument,
+                        fmt::format("{} holds an array of shape ({}); {} takes one axis of numbers", path,
+                                    fmt::join(array.shape, ", "), what));
     if (!fits) {
         std::vector<std::string> names;
         for (std::size_t i = 0; i < columns; ++i)
@@ -54,6 +59,13 @@ std::vector<double> compute_rows(const sema::TableFill& fill, const ir::Table& t
     return rows;
 }
 
+void give_rows(Engine& engine, const ir::Table& table, const std::vector<double>& rows) {
+    if (table.is_series && rows.empty())
+        throw rt::Error(rt::ErrorCode::bad_argument,
+                        fmt::format("series {} needs one value at least", table.name));
+    engine.set_table(table.name, rows);
+}
+
 }  // namespace
 
 void fill_tables(Engine& engine, const ir::Program& program, const sema::RunSpec* run,
@@ -62,12 +74,12 @@ void fill_tables(Engine& engine, const ir::Program& program, const sema::RunSpec
         const auto load = std::find_if(request.table_loads.begin(), request.table_loads.end(),
                                        [&](const Load& each) { return each.field == table.name; });
         if (load != request.table_loads.end()) {
-            engine.set_table(table.name, read_rows(load->path, table));
+            give_rows(engine, table, read_rows(load->path, table));
             continue;
         }
         for (const sema::TableFill& fill : run->tables) {
             if (fill.table == table.name)
-                engine.set_table(table.name, compute_rows(fill, table, request, machine));
+                give_rows(engine, table, compute_rows(fill, table, request, machine));
         }
     }
 }

@@ -344,6 +344,9 @@ private:
     Expr make(const ir::Expr&, const ir::ReductionRef&, const std::string&) {
         throw InternalError("a reduction is uniform");
     }
+    Expr make(const ir::Expr&, const ir::SeriesValue&, const std::string&) {
+        throw InternalError("a series is uniform");
+    }
     Expr make(const ir::Expr&, const ir::TableSum&, const std::string&) {
         throw UnsupportedError("a sum over a table needs the direct strategy");
     }

@@ -173,6 +173,9 @@ private:
     void append(const ir::Expr&, const ir::ReductionRef& ref) {
         push({Op::reduction, 0, static_cast<int>(ref.reduction.index)});
     }
+    void append(const ir::Expr&, const ir::SeriesValue& value) {
+        push({Op::series, 0, static_cast<int>(value.series.index)});
+    }
     void append(const ir::Expr&, const ir::TableSum&) {
         throw InternalError("a sum over a table is not uniform");
     }
@@ -213,6 +216,7 @@ std::string product_words(const ir::Program& program, ir::ExprId id) {
     if (is_step(expr)) return "step";
     if (const auto* reference = std::get_if<ir::ReductionRef>(&expr.node))
         return reduction_name(program, reference->reduction);
+    if (const auto* value = std::get_if<ir::SeriesValue>(&expr.node)) return program[value->series].name;
     if (const auto* unary = std::get_if<ir::Unary>(&expr.node)) {
         const std::string operand = product_words(program, unary->operand);
         return unary->op == ir::UnaryOp::negate && !operand.empty() ? "minus_" + operand : operand;

@@ -127,6 +127,7 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
             made.columns.push_back(column.name);
         made.given = static_cast<int>(ir::given_columns(table));
         made.width = shape.width;
+        made.is_series = table.is_series;
         plan.tables.push_back(std::move(made));
     }
     plan.points = point_plans(program);

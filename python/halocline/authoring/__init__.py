@@ -23,7 +23,7 @@ from .diagnose import PlacedDiagnostic
 from .errors import SpecWarning, StencilError
 from .expr import Expr
 from .functions import *  # noqa: F403 (the functions that it lists)
-from .samples import inject, points, rows, sample, table
+from .samples import inject, points, rows, sample, series, table
 from .stencil import Stencil, stencil
 from .symbolic import from_sympy
 
@@ -32,5 +32,5 @@ __all__ = [
     *("Axis", "Boundary", "Expr", "PlacedDiagnostic", "SpecWarning", "Stencil", "StencilError"),
     *("antimirror", "antisymmetric", "clamp", "extrapolate", "fixed", "free", "gradient", "mirror", "periodic"),
     *("robin", "symmetric", "accuracy", "coef", "const", "fast", "field", "fields", "let", "origin", "param"),
-    *("schedule", "spacing", "use", "points", "inject", "sample", "table", "rows", "from_sympy", "stencil", "t"),
+    *("schedule", "spacing", "use", "points", "inject", "sample", "table", "rows", "series", "from_sympy", "stencil", "t"),
 ]

@@ -1,4 +1,4 @@
-"""Points off the grid, and tables of rows that a stencil sums over."""
+"""Points off the grid, series, and tables of rows that a stencil sums over."""
 
 from __future__ import annotations
 
@@ -69,6 +69,29 @@ def _points(at) -> Points:
     if not isinstance(at, Points):
         raise StencilError(f"this takes a set of points, shots = hl.points(); it is {at!r}")
     return at
+
+
+# ---- series ----------------------------------------------------------------------------------------
+
+
+class Series(Symbol):
+    """A number that changes with the step. wind[hl.step] is its value there; between whole numbers it is linear."""
+
+    __slots__ = ()
+
+    def __getitem__(self, at) -> Expr:
+        if isinstance(at, Time):
+            raise StencilError("a series is read at a number, as that of the step: wind[hl.step]")
+        return Expr(Level.POSTFIX, (self, Level.POSTFIX), "[", (expression(at), Level.CONDITIONAL), "]")
+
+
+def series(*, name: str | None = None):
+    """Declares a series, or several: wind, tide = hl.series(). The run gives their values."""
+    builder = building("hl.series")
+    names = declared_names("hl.series", name, True)
+    builder.add("field", f"series {', '.join(names)}")
+    found = tuple(Series(each, builder) for each in names)
+    return found[0] if found[1:] == () else found
 
 
 # ---- tables -------------------------------------------------------------------------------------

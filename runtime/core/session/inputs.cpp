@@ -71,6 +71,15 @@ void Tables::set(int index, std::span<const double> values) {
     Device& device = *setup_.device;
     const TablePlan& table = setup_.plan.tables[static_cast<std::size_t>(index)];
     Table& state = tables_[static_cast<std::size_t>(index)];
+    if (table.is_series) {  // the host reads it
+        if (values.empty())
+            throw Error(ErrorCode::bad_argument,
+                        fmt::format("series '{}' needs one value at least", table.name));
+        series_[static_cast<std::size_t>(index)].assign(values.begin(), values.end());
+        state.given = true;
+        due_.scalars = true;
+        return;
+    }
     const auto given = static_cast<std::size_t>(table.given);
     if (values.size() % given != 0)
         throw Error(ErrorCode::bad_argument,
@@ -105,8 +114,10 @@ void Tables::set(int index, std::span<const double> values) {
 void Tables::check() const {
     for (std::size_t i = 0; i < tables_.size(); ++i) {
         if (tables_[i].given) continue;
-        throw Error(ErrorCode::bad_argument, fmt::format("table '{}' of '{}' was given no rows",
-                                                         setup_.plan.tables[i].name, setup_.plan.name));
+        const TablePlan& table = setup_.plan.tables[i];
+        throw Error(ErrorCode::bad_argument,
+                    fmt::format("{} '{}' of '{}' was given no {}", table.is_series ? "series" : "table",
+                                table.name, setup_.plan.name, table.is_series ? "values" : "rows"));
     }
 }
 

@@ -1,5 +1,5 @@
-// What a session's kernels read beside fields: weights of coefficients, and rows of tables. Not for other
-// rooms.
+// What a session's kernels read beside fields: weights of coefficients, rows of tables, and what is computed
+// from series. Not for other rooms.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +29,13 @@ private:
 
 class Tables {
 public:
-    Tables(const Setup& setup, Due& due) : setup_(setup), due_(due), tables_(setup.plan.tables.size()) {}
+    Tables(const Setup& setup, Due& due)
+        : setup_(setup), due_(due), tables_(setup.plan.tables.size()), series_(setup.plan.tables.size()) {}
     void set(int index, std::span<const double> values);
-    void check() const;  // throws where one was given no rows
+    void check() const;  // throws where one was given no rows, or a series no value
     void* address(int index) const { return tables_[static_cast<std::size_t>(index)].memory.address(); }
     std::int64_t rows(int index) const { return tables_[static_cast<std::size_t>(index)].rows; }
+    const std::vector<std::vector<double>>& series() const { return series_; }  // by TablePlan; others: empty
 
 private:
     struct Table {
@@ -44,6 +46,7 @@ private:
     const Setup& setup_;
     Due& due_;
     std::vector<Table> tables_;  // by TablePlan
+    std::vector<std::vector<double>> series_;
 };
 
 }  // namespace halo::rt::session

@@ -150,9 +150,9 @@ void Launches::update(PreparedLaunch& launch, const KernelPlan& kernel, std::int
             value.address = from_.points.address(argument, step);
             continue;
         }
-        const double number =
-            rt::evaluate(argument.scalar, params, from_.setup.geometry.extent,
-                         static_cast<double>(step + ahead), from_.reductions.latest(argument.scalar));
+        const double number = rt::evaluate(argument.scalar, params, from_.setup.geometry.extent,
+                                           static_cast<double>(step + ahead),
+                                           from_.reductions.latest(argument.scalar), from_.tables.series());
         value = scalar_value(argument.type, number);
     }
 }
@@ -170,7 +170,8 @@ void Launches::fill_halo(int field, int time, const std::vector<double>& params)
             } else if (argument.kind == Argument::Kind::scalar) {
                 launch.values[i] = scalar_value(
                     argument.type, rt::evaluate(argument.scalar, params, from_.setup.geometry.extent,
-                                                static_cast<double>(from_.clock.steps_done + time)));
+                                                static_cast<double>(from_.clock.steps_done + time), {},
+                                                from_.tables.series()));
             }
         }
         from_.setup.device->launch(from_.kernels[filler], from_.kernels.blocks(filler),

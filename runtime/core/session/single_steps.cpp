@@ -127,18 +127,6 @@ void SingleSteps::move_outputs(std::int64_t phase) {
     }
 }
 
-// Whether a kernel runs in each step. Kernels over rows of tables run when these change. The halo of an input
-// is filled when it is uploaded; in a step only where what lies past it depends on that.
-bool SingleSteps::runs_in_step(const KernelPlan& kernel) const {
-    if (kernel.domain.kind == Domain::Kind::rows) return false;
-    const auto& fields = parts_.setup.plan.fields;
-    if (!kernel.fills_halo || fields[static_cast<std::size_t>(kernel.fills_halo->field)].role != Role::input)
-        return true;
-    return std::any_of(kernel.arguments.begin(), kernel.arguments.end(), [](const Argument& argument) {
-        return argument.kind == Argument::Kind::scalar && rt::changes_with_step(argument.scalar);
-    });
-}
-
 void SingleSteps::launch(std::int64_t number, std::int64_t phase, bool with_results, bool is_first) {
     const LaunchPlan& plan = parts_.setup.plan;
     move_outputs(phase);
@@ -212,7 +200,8 @@ void SingleSteps::iterate_by_device(Step& step, int index) {
 void SingleSteps::launch(Step& step, std::size_t k, bool exchanged) {
     const LaunchPlan& plan = parts_.setup.plan;
     Device& device = *parts_.setup.device;
-    if (!plan.kernels[k].runs(step.with_results, step.is_first) || !runs_in_step(plan.kernels[k])) return;
+    if (!plan.kernels[k].runs(step.with_results, step.is_first) || !runs_in_step(plan, plan.kernels[k]))
+        return;
     const int kernel = static_cast<int>(k);
     PreparedLaunch& launch = parts_.launches.at(kernel, step.phase, exchanged);
     const bool is_beside = samples_beside_ && is_sample(plan.kernels[k]);

@@ -34,7 +34,6 @@ private:
     void iterate_by_host(Step& step, int repeat);
     void iterate_by_device(Step& step, int repeat);
     void move_outputs(std::int64_t phase);
-    bool runs_in_step(const KernelPlan& kernel) const;
     // Later work in the main stream begins when the samples of the steps so far are taken.
     void wait_for_samples();
 
