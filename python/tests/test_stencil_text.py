@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import halocline as hl
 import numpy
+import pytest
 from halocline import t
 from spec_tools import assert_same, body, formatted, meaning
 
@@ -322,7 +323,7 @@ def test_series():
         hour = hl.param(3600)
         wind, tide = hl.series()
         u = hl.field("f64", boundary={x.low: hl.fixed(tide[hl.step]), x.high: hl.clamp})
-        u.next = u[x - 1] + wind[hl.step + 1] * wind[hl.step / hour]
+        u.next = u[x - 1] + wind[hl.step + 1] * wind[hl.step / hour] - wind[hl.min(hour, hl.step - 1) * (2 - hour)]
 
     assert_same(
         driven,
@@ -331,7 +332,7 @@ def test_series():
             param hour = 3600
             series wind, tide
             field u: f64 { boundary x.low fixed tide[step], x.high clamp }
-            u[t+1] = u[x-1] + wind[step+1] * wind[step/hour]
+            u[t+1] = u[x-1] + wind[step+1] * wind[step/hour] - wind[min(hour, step - 1)*(2 - hour)]
         }
         """,
     )

@@ -34,7 +34,7 @@ class Evaluator(Expressions):
         self.actions, self.data = runs[name], data
         statements = [s for s in shared if not any(self.same(s, t) for t in statements)] + statements
         self.fields, self.consts, self.params, self.coefs, self.defs = {}, {}, {}, {}, {}
-        self.lets, self.reductions = {}, {}
+        self.lets, self.reductions, self.series = {}, {}, {}
         self.accuracy, self.geometry = 2, {}
         super().__init__(strict, 'f64', excused)
         self.statements = [s for s in statements if not self.declaration(s)]
@@ -56,7 +56,9 @@ class Evaluator(Expressions):
             self.defs[s[1]] = (s[2], s[3])
         elif s[0] in ('spacing', 'origin'):
             self.geometry.update({(s[0], n): v for n, _, v in s[1]})
-        return s[0] in ('const', 'def', 'spacing', 'origin', 'param', 'coef', 'field', 'schedule')
+        elif s[0] == 'series':
+            self.series.update(dict.fromkeys(s[1]))
+        return s[0] in ('const', 'def', 'series', 'spacing', 'origin', 'param', 'coef', 'field', 'schedule')
 
     def find_states(self, s):
         if s[0] == 'assign':
@@ -186,8 +188,20 @@ class Evaluator(Expressions):
                 self.current[name, part] = [full(self.arithmetic.store(zero, storage), shape)]
                 if 'free-outputs' in self.excused and name in self.outputs:
                     self.current[name, part][0].error += np.inf
+        for name in self.series:
+            self.fill_series(name)
         for action in self.actions:
             self.initial(action, {}, shape)
+
+    def fill_series(self, name):
+        """Of its `rows` and `init`: (numbers, bound)."""
+        count = [self.integer(a[2]) for a in self.actions if a[0] == 'rows' and a[1] == name]
+        trees = [a[2] for a in self.actions if a[0] == 'init' and a[1] == ('name', name)]
+        if len(count) != 1 or len(trees) != 1 or not 1 <= count[0] <= 10000:
+            raise Unsupported('a series that is given otherwise')
+        row = Value('f64', np.arange(count[0], dtype=np.float64), whole=True)
+        value = self.arithmetic.to(self.eval(trees[0], {'row': row}, (0,) * len(self.axes)), 'f64')
+        self.series[name] = [np.broadcast_to(a, (count[0],)) for a in (value.v, value.error)]
 
     def initial(self, action, names, shape):
         if action[0] == 'for':
@@ -196,13 +210,15 @@ class Evaluator(Expressions):
                     self.initial(inner, turn, shape)
         elif action[0] == 'load':
             name = action[1][1]
+            if name in self.series:
+                raise Unsupported('a series from a file')
             array = np.asarray(self.data[action[2]])
             f = self.fields[name]
             for place, (part, storage) in enumerate(zip(f.parts, f.storage)):
                 v = array if part is None else array[..., place]
                 kind = {'float32': 'f32', 'float64': 'f64', 'int32': 'i32', 'int64': 'i64', 'bool': 'bool'}[v.dtype.name]
                 self.current[name, part] = [full(self.arithmetic.store(Value(kind, v), storage), shape)]
-        elif action[0] == 'init':
+        elif action[0] == 'init' and action[1] not in [('name', n) for n in self.series]:
             name, part, _ = self.target(action[1])
             f = self.fields[name]
             with self.meaning(in_init=True):

@@ -262,8 +262,32 @@ class Expressions:
         if base[0] == 'name' and base[1] in self.coefs and base[1] not in names:
             table = self.coefs[base[1]]
             return table[tuple(self.integer(i, names) for i in tree[2])]
+        if base[0] == 'name' and base[1] in self.series and base[1] not in names:
+            return self.of_series(base[1], tree[2], names, shift)
         level, moved = self.offsets(tree[2], names)
         return self.moved(base, names, tuple(a + b for a, b in zip(shift, moved)), level)
+
+    def of_series(self, name, indices, names, shift):
+        """Linear between the values at whole numbers; the first and the last past the ends."""
+        at = self.eval(indices[0], names, shift)
+        if len(indices) != 1 or self.series[name] is None or isinstance(at, Vector) or at.kind not in ('exact', 'uniform'):
+            raise Unsupported('a series at such a place')
+        place = self.arithmetic.to(at, 'f64')
+        values, errors = self.series[name]
+        steepest = np.max(np.abs(np.diff(values)), initial=0.0)
+        with np.errstate(invalid='ignore'):
+            moved = place.error * steepest if np.any(place.error) else 0.0
+        error = float(worst(np.max(errors) + moved))
+        if np.isnan(place.v):
+            return uniform(np.nan, error=error)
+        last = len(values) - 1
+        if place.v <= 0 or place.v >= last:
+            return uniform(values[0 if place.v <= 0 else last], error=error)
+        below = int(np.floor(place.v))
+        if place.v == below:
+            return uniform(values[below], error=error)
+        part = np.float64(place.v - below)
+        return uniform(values[below] + part * (values[below + 1] - values[below]), error=error)
 
     def moved(self, base, names, shift, level):
         if level is None:

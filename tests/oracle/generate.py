@@ -14,7 +14,7 @@ NUMBERS = ('0.5', '0.25', '1/3', '2', '3', '-1', '0.1', '1.5', '4/5', '0.7', '1e
 
 class Generator:
     def __init__(self, seed, allowed=()):
-        self.random = random.Random(seed)
+        self.random, self.other_random = random.Random(seed), random.Random(-1 - seed)
         self.allowed = set(allowed)
         self.fresh = 0
 
@@ -52,6 +52,12 @@ class Generator:
         if self.chance(0.2):
             self.lines.append(f'param dt = {self.pick(("0.1", "0.25", "1/7"))}')
             self.params += ['dt', 'time']
+        # Drawn apart, so that specs without one are those of before there were any.
+        self.series = 's0' if self.other_random.random() < 0.2 else None
+        if self.series:
+            self.lines.append(f'series {self.series}')
+            at = ('step', 'step + 1', '0.5 * step', '3 - step', '7', *(p for p in self.params if p != 'dt'))
+            self.params += [f'{self.series}[{place}]' for place in self.other_random.choices(at, k=2)]
         if self.chance(0.25):
             name = self.name('n')
             self.lines.append(f'param {name}: {self.pick(("i32", "i64"))} = {self.integer_param()}')
@@ -503,6 +509,9 @@ class Generator:
         lines = [f'grid {", ".join(str(e) for e in self.extents)}', f'steps {self.random.randint(1, 4)}']
         if self.reduced and self.chance(0.3):
             lines[-1] += f' until {self.pick(self.reduced)} {self.pick(("<", ">"))} {self.pick(("0", "1", "10", "100"))}'
+        if self.series:
+            values = self.other_random.choice(('row - 2', '0.3 * row - 1', '1 / (1 + row)', '0.5 * mod(row, 2)'))
+            lines += [f'rows {self.series} = {self.other_random.randint(1, 6)}', f'init {self.series} = {values}']
         for f in self.fields:
             if f['role'] == 'output' or self.chance(0.05):
                 continue
@@ -513,7 +522,7 @@ class Generator:
                 dot = f'.{part}' if part else ''
                 lines.append(f'init {f["name"]}{dot} = {self.start(f)}')
         for name in self.params[:1]:
-            if name not in ('dt', 'time') and self.chance(0.3):
+            if name not in ('dt', 'time') and '[' not in name and self.chance(0.3):
                 lines.append(f'{name} = {self.pick(NUMBERS)}')
         return 'run s {\n' + ''.join(f'    {l}\n' for l in lines) + '}\n'
 

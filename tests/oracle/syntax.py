@@ -18,7 +18,7 @@ TOKEN = re.compile(r'''(?P<space>[ \t\r]+|\#[^\n]*)|(?P<line>\n)|(?P<string>"[^"
 OPERATORS = {'+', '-', '*', '/', '^', '<', '<=', '>', '>=', '==', '!=', 'and', 'or', 'not', '..'}
 GOES_ON_AFTER = OPERATORS | {'=', ',', ':', 'then', 'else', '+='}
 GOES_ON_BEFORE = OPERATORS | {'then', 'else'}
-LEFT_OUT = {'accuracy', 'table', 'series', 'fast', 'points', 'inject', 'sample', 'use'}
+LEFT_OUT = {'accuracy', 'table', 'fast', 'points', 'inject', 'sample', 'use'}
 
 
 def tokens(text):
@@ -416,6 +416,8 @@ class Parser:
             if self.word() == 'at':
                 raise Unsupported('staggered fields')
             return ('field', names, kind, self.properties(axes)['boundary'])
+        if word == 'series':
+            return ('series', self.list(self.name))
         if word == 'def':
             name, parameters = self.name(), []
             self.need('(')
@@ -482,11 +484,15 @@ class Parser:
         word = self.word()
         if self.word(1) == '=':
             return ('set', self.name(), self.need('=') and self.expression())
-        if word not in ('grid', 'steps', 'init', 'load', 'save', 'plot', 'for'):
+        if word not in ('grid', 'steps', 'rows', 'init', 'load', 'save', 'plot', 'for'):
             raise Unsupported(f'run: {word!r}')
         self.at += 1
         if word == 'grid':
             return ('grid', self.list(self.expression))
+        if word == 'rows':
+            name = self.name()
+            self.need('=')
+            return ('rows', name, self.expression())
         if word == 'steps':
             return ('steps', self.expression(), self.expression() if self.take('until') else None)
         if word == 'for' and self.lists_names(0):

@@ -87,7 +87,8 @@ def to_bf16(v):
 def saturate(v, low, high, dtype):
     """A real to an integer: nearest, ties to even, stops at the ends; NaN is 0."""
     r = np.nan_to_num(np.rint(np.asarray(v, np.float64)), nan=0.0, posinf=np.inf, neginf=-np.inf)
-    inner = np.clip(r, float(low), float(high) if high < 2**62 else float(2**62)).astype(np.int64)
+    largest = float(high) if high < 2**53 else np.nextafter(float(high), 0)  # that an int64 takes
+    inner = np.clip(r, float(low), largest).astype(np.int64)
     return np.where(r >= float(high), high, np.where(r <= float(low), low, inner)).astype(dtype)
 
 

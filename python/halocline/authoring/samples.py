@@ -82,7 +82,22 @@ class Series(Symbol):
     def __getitem__(self, at) -> Expr:
         if isinstance(at, Time):
             raise StencilError("a series is read at a number, as that of the step: wind[hl.step]")
-        return Expr(Level.POSTFIX, (self, Level.POSTFIX), "[", (expression(at), Level.CONDITIONAL), "]")
+        return Expr(Level.POSTFIX, (self, Level.POSTFIX), "[", *_without_spaces(expression(at)), "]")
+
+
+def _without_spaces(node: Expr) -> list[Piece]:
+    """What stands in an index, as `haloc fmt` has it: wind[step+1]."""
+    pieces: list[Piece] = []
+    todo: list[Piece] = [(node, Level.CONDITIONAL)]
+    while todo:
+        piece = todo.pop()
+        if isinstance(piece, str):
+            pieces.append(piece.strip() if piece in (" + ", " - ", " * ", " / ") else piece)
+        elif piece[0]._level < piece[1] or piece[0]._level >= Level.POSTFIX:
+            pieces.append(piece)
+        else:
+            todo.extend(reversed(piece[0]._pieces))
+    return pieces
 
 
 def series(*, name: str | None = None):
