@@ -92,8 +92,9 @@ private:
         out_.line("//   {}* solver;", model_.solver);
         out_.line("//   {}({}&solver);", model_.create,
                   model_.is_fixed() ? "" : example_extents(plan_.rank) + ", ");
-        for (const std::string& set : model_.set_table)
-            out_.line("//   {}(solver, rows, 100);", set);
+        for (std::size_t index = 0; index < plan_.tables.size(); ++index)
+            out_.line("//   {}(solver, {}, 100);", model_.set_table[index],
+                      plan_.tables[index].is_series ? "values" : "rows");
         write_points_example(model_, out_, false);
         for (const FieldNames& field : model_.fields) {
             for (const LevelName& level : field.levels) {

@@ -1,4 +1,5 @@
 // Why the stages of a program cannot form a pipeline.
+#include <algorithm>
 #include <set>
 
 #include "compiler/ir/analysis.h"

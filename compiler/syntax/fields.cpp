@@ -35,6 +35,16 @@ FieldDecl Parser::field(std::uint32_t begin) {
              "a field has no grid of its own: all fields of a stencil have a value in each of its cells")
             .note("the run says how many cells there are: `grid 128, 128` in its block, or `--grid`");
     }
+    if (is_word("over") && !peek().newline_before && !failing_) {
+        fail(DiagnosticKind::not_built_yet, peek().where, "fields over fewer axes are not built yet")
+            .note(
+                "leave `over` out: a field over all axes whose `init` does not name an axis is the same "
+                "along it")
+            .note(
+                "`sweep` carries values along an axis, `reduce` makes one number of all cells, and a number "
+                "that "
+                "changes with the step is a `series`");
+    }
     if (is(TokenKind::left_brace)) properties(result.names, result.halos, result.boundaries, &result.layout);
     result.where = since(begin);
     return result;
