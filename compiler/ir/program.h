@@ -45,7 +45,6 @@ enum class Storage : std::uint8_t { boolean, u8, i32, i64, f16, bf16, f32, f64 }
 Storage natural_storage(Scalar type);  // that loses nothing
 
 // ---- expressions
-// -----------------------------------------------------------------------------------------------
 
 struct Constant {  // rounded to the node's type when it is used; exact until then
     Rational value;
@@ -157,10 +156,8 @@ struct TableColumn {  // of the row that the sum around it is at; type of the co
     TableId table;
     int column = 0;
 };
-// The value of a series at a number, f64 and uniform like the number: runtime/core/series.h. Its values are
-// the rows of a table of one given column.
-struct SeriesValue {
-    TableId series;
+struct SeriesValue {  // at a number, f64 and uniform like the number: runtime/core/series.h
+    TableId series;   // a table whose rows are the values
     ExprId at;
 };
 // Noise: Philox4x32-10 with the key (seed, stream) and the counter (cell, step), so that it depends on
@@ -188,7 +185,6 @@ struct Expr {
 // rounds it where it meets a field's type.
 
 // ---- declarations
-// ----------------------------------------------------------------------------------------------
 
 struct Axis {
     std::string name;
@@ -295,7 +291,6 @@ struct Points {  // places off the grid: sources and receivers
 };
 
 // ---- the step
-// --------------------------------------------------------------------------------------------------
 
 // Cells at each face where a statement has no value, because it would read past a free face: the field keeps
 // its old value there (state: its value at t; output: what it held). Found by margins() in analysis.h, stored
@@ -433,7 +428,6 @@ Interleave interleave(const Program& program, FieldId field);
 Scalar compute_type(const Program& program);
 
 // ---- building
-// --------------------------------------------------------------------------------------------------
 
 // Appends to a program's arena and returns the same id for the same node (hash-consing), so equal
 // subexpressions are one. Does no folding: passes do.

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <set>
+#include <type_traits>
 
 #include "compiler/ir/in_place.h"
 #include "compiler/lower/shared/names.h"
@@ -341,17 +342,8 @@ private:
         if (call.function != ir::Function::rsqrt) return value;
         return kernel::real_literal(1, kernel_type(expr.type)) / value;
     }
-    Expr make(const ir::Expr&, const ir::ReductionRef&, const std::string&) {
-        throw InternalError("a reduction is uniform");
-    }
-    Expr make(const ir::Expr&, const ir::SeriesValue&, const std::string&) {
-        throw InternalError("a series is uniform");
-    }
     Expr make(const ir::Expr&, const ir::TableSum&, const std::string&) {
         throw UnsupportedError("a sum over a table needs the direct strategy");
-    }
-    Expr make(const ir::Expr&, const ir::TableColumn&, const std::string&) {
-        throw InternalError("a table's column is read outside of its row");
     }
     Expr make(const ir::Expr& expr, const ir::Noise& noise, const std::string&) {
         using kernel::Helper;
@@ -366,8 +358,11 @@ private:
         if (noise.kind == ir::NoiseKind::uniform) return draw(Helper::random_f32, Helper::random_f64);
         return draw(Helper::random_normal_f32, Helper::random_normal_f64);
     }
-    Expr make(const ir::Expr&, const ir::PointColumn&, const std::string&) {
-        throw InternalError("a number of points is read outside of an injection");
+    template <class Given>
+        requires std::is_same_v<Given, ir::ReductionRef> || std::is_same_v<Given, ir::SeriesValue> ||
+                 std::is_same_v<Given, ir::TableColumn> || std::is_same_v<Given, ir::PointColumn>
+    Expr make(const ir::Expr&, const Given&, const std::string&) {
+        throw InternalError("the host, a sum over a table or an injection gives this value");
     }
     // A chain of multiply-adds is most readable as a sum with one term a line.
     Expr make(const ir::Expr&, const ir::Fma& fma, const std::string& wanted) {
