@@ -173,14 +173,15 @@ private:
             if (form_.fields[i].after_step == read.field) id = static_cast<int>(i);
         }
         Field& field = form_.fields[static_cast<std::size_t>(id)];
+        const bool is_never = is_never_done(read);
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {
             const Range& region = each.region[a];
-            // Where it is read in some cells alone, what it is in the others does not matter.
+            // Where it is read in some cells alone, or in none, what it is in the others does not matter.
             const auto low = (region.lower + read.offset[a]).constant();
             const auto high = (form_.grid[a] - region.upper - read.offset[a]).constant();
-            if (!(region.lower == read.cells[a].lower) && (!low || *low < 0))
+            if ((is_never || !(region.lower == read.cells[a].lower)) && (!low || *low < 0))
                 add(field, a, 0, Past::anything, from);
-            if (!(region.upper == read.cells[a].upper) && (!high || *high < 0))
+            if ((is_never || !(region.upper == read.cells[a].upper)) && (!high || *high < 0))
                 add(field, a, 1, Past::anything, from);
         }
         for (const ReadEdge& edge : read.edges) {
@@ -248,6 +249,16 @@ private:
 };
 
 }  // namespace
+
+bool is_empty(const Range& cells) {
+    const auto count = (cells.upper - cells.lower).constant();
+    return count && *count <= 0;
+}
+
+bool is_never_done(const ResolvedRead& read) {
+    return std::ranges::any_of(
+        read.touched, [](const std::vector<Range>& along) { return std::ranges::all_of(along, is_empty); });
+}
 
 void find_touched(const Model& model, const AxisFinder& axes, Form& form) {
     TouchFinder(model, axes, form).find();

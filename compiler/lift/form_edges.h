@@ -11,6 +11,10 @@ namespace halo::lift {
 // The one cell along an axis in which something is read, where the conditions around it leave one.
 std::optional<Polynomial> only_cell(const Read& read, const AxisIndex& to);
 
+bool is_empty(const Range& cells);
+// Whether conditions leave it no cell, once it is known what it touches.
+bool is_never_done(const ResolvedRead& read);
+
 // Finds ResolvedRead::touched and edges, once regions and offsets are known. Throws Refusal.
 void find_touched(const Model& model, const AxisFinder& axes, Form& form);
 

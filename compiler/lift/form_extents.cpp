@@ -36,6 +36,15 @@ void ExtentFinder::find() {
                 need_touched(needed[a], each, touch, a);
         }
     }
+    for (const std::vector<Touch>& touches : touches_)
+        for (const Touch& touch : touches)
+            if (std::ranges::any_of(needed,
+                                    [&](const ByField& along) { return !along.contains(touch.field); }))
+                throw Refusal(
+                    touch.where,
+                    "`" + form_.fields[static_cast<std::size_t>(touch.field)].name +
+                        "` is read in no cell: the condition in front of it holds nowhere in the loop",
+                    {"leave out what is never done"});
     for (std::size_t a = 0; a < rank; ++a)
         settle(a, needed[a]);
     std::set<std::string> said;
@@ -54,10 +63,10 @@ void ExtentFinder::need_touched(ByField& needed, const Statement& each, const To
         need(needed, each.region[a], touch, a);
         return;
     }
-    for (const Range& cells : each.reads.at(touch.read).touched[a]) {
-        const auto count = (cells.upper - cells.lower).constant();
-        if (!count || *count > 0) need(needed, cells, touch, a);
-    }
+    const ResolvedRead& read = each.reads.at(touch.read);
+    if (is_never_done(read)) return;
+    for (const Range& cells : read.touched[a])
+        if (!is_empty(cells)) need(needed, cells, touch, a);
 }
 
 void ExtentFinder::need(ByField& needed, const Range& cells, const Touch& touch, std::size_t a) {

@@ -227,6 +227,22 @@ void never_read(int n, const float *restrict a, float *restrict b) {
     for (int i = 0; i < n; i++) b[i] = i + 1 < n ? 2 * a[i] : (i < n - 1 ? a[i + 1] : a[i]);
 }
 
+// case never_read_before: a condition that holds everywhere, in front of a read before the first cell
+void never_read_before(int n, const float *restrict a, float *restrict b) {
+    for (int i = 1; i < n - 2; i++) b[i] = i < n - 1 ? a[i + 1] : a[i - 3];
+}
+
+// case never_read_row: the same along the other axis
+void never_read_row(int n, int m, const double *restrict a, double *restrict b) {
+    for (int j = 1; j < m - 2; j++)
+        for (int i = 1; i < n - 2; i++) b[j * n + i] = j < m - 1 ? a[j * n + i + 1] : a[(j - 2) * n + i - 2];
+}
+
+// case never_read_array refused: is read in no cell: an array that no cell needs
+void never_read_array(int n, const float *restrict a, const float *restrict c, float *restrict b) {
+    for (int i = 1; i < n - 2; i++) b[i] = i < n - 1 ? a[i + 1] : c[i - 2];
+}
+
 // case one_cell_of_another: a fixed cell that a short loop never reaches
 void one_cell_of_another(int n, const float *restrict a, float *restrict b) {
     for (int i = 0; i < n - 1; i++) b[i] = i == 5 ? a[i] : 2 * b[i];
