@@ -2,12 +2,14 @@
 #include <cmath>
 #include <limits>
 #include <stdexcept>
+#include <string>
 
 #include "catch.h"
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/interpreter.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/verify.h"
+#include "contains.h"
 #include "program_maker.h"
 #include "runtime/core/series.h"
 
@@ -70,7 +72,13 @@ TEST_CASE("the interpreter reads a series at each step") {
 TEST_CASE("a series is read at what is the same in all cells, and is one column of f64") {
     ProgramMaker make(1);
     const Term place = make.coordinate(CoordinateKind::position, 0, Scalar::f64);
-    CHECK_THROWS_WITH(reading(make, place), Catch::Contains("varies from cell to cell"));
+    std::string refusal;
+    try {
+        reading(make, place);
+    } catch (const std::exception& error) {
+        refusal = error.what();
+    }
+    CHECK(contains(refusal, "varies from cell to cell"));
     ProgramMaker other(1);
     Program program = reading(other, other.coordinate(CoordinateKind::step, 0, Scalar::f64));
     program.tables[0].columns[0].type = Scalar::f32;

@@ -174,7 +174,36 @@ TEST_CASE("each step injects its row, nothing past the last, and what is sampled
         CHECK(session.download("u")[2] == 905);
         CHECK(session.download("u")[4] == 35);
         CHECK(session.trace("taps", "seen").size() == all.size());
+        CHECK((device.replays > 0) == recordable);
     }
+}
+
+TEST_CASE("recorded steps inject and sample the rows of their own steps") {
+    FakeDevice recording, launching;
+    recording.recordable = true;
+    Session recorded = open_points(recording), launched = open_points(launching);
+    std::vector<double> force(3 * 500);  // fewer than there are steps
+    for (std::size_t i = 0; i < force.size(); ++i)
+        force[i] = static_cast<double>(i * 37 % 101) / 8;
+    for (Session* const session : {&recorded, &launched}) {
+        session->set_points("taps", std::vector<double>{2, 4.5, 2});
+        session->set_point_values("taps", "gain", std::vector<double>{1, 10, 100});
+        session->set_point_values("taps", "force", force);
+    }
+    for (const std::int64_t count : {1, 7, 200, 64, 333, 130}) {
+        INFO(count);
+        for (Session* const session : {&recorded, &launched})
+            session->step(count);
+        CHECK(recorded.download("u") == launched.download("u"));
+        CHECK(recorded.trace("taps", "seen") == launched.trace("taps", "seen"));
+        force[static_cast<std::size_t>(count)] += 1;  // other rows, and other places
+        for (Session* const session : {&recorded, &launched}) {
+            session->set_point_values("taps", "force", force);
+            session->set_points("taps", std::vector<double>{static_cast<double>(count % 11), 4.5, 2});
+        }
+    }
+    CHECK(recording.replays > 0);
+    CHECK(launching.replays == 0);
 }
 
 TEST_CASE("a session goes back to a step whose levels and rows it is given") {

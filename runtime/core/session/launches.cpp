@@ -28,8 +28,10 @@ KernelPlan::Written exchanged_level(const KernelPlan::Written& level, const Repe
 
 Launches::Launches(const Sources& sources) : from_(sources) {
     for (const KernelPlan& kernel : from_.setup.plan.kernels)
-        for (const Argument& argument : kernel.arguments)
+        for (const Argument& argument : kernel.arguments) {
             changing_ = changing_ || changes(argument);
+            changing_scalars_ = changing_scalars_ || (changes(argument) && !from_.points.is_trace(argument));
+        }
 }
 
 bool Launches::changes(const Argument& argument) const {
@@ -155,6 +157,12 @@ void Launches::update(PreparedLaunch& launch, const KernelPlan& kernel, std::int
                                            from_.reductions.latest(argument.scalar), from_.tables.series());
         value = scalar_value(argument.type, number);
     }
+}
+
+void Launches::update_recorded(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step) {
+    for (const int index : launch.changing)
+        launch.values[static_cast<std::size_t>(index)].address =
+            from_.points.row(kernel.arguments[static_cast<std::size_t>(index)], step);
 }
 
 void Launches::fill_halo(int field, int time, const std::vector<double>& params) {

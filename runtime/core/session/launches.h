@@ -56,8 +56,10 @@ public:
     };
     explicit Launches(const Sources& sources);
 
-    // Whether some argument is another one in each step, so that no launch can be replayed.
+    // Whether some argument is another one in each step; and a scalar among them, so that no launch can be
+    // replayed.
     bool change_with_step() const { return changing_; }
+    bool have_changing_scalars() const { return changing_scalars_; }
     void prepare(const std::vector<double>& params);  // all, in all phases
     // Of a kernel that is not among the plan's, or by itself. Arguments that a stepper gives at each launch
     // stay zero (Argument::Kind of time blocks).
@@ -68,6 +70,8 @@ public:
     // Launches copy their arguments, so values may change while earlier launches are still queued.
     void update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,
                 const std::vector<double>& params);
+    // The same of a step of a recording, which counts from its start.
+    void update_recorded(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step);
 
     // Halos that kernels fill, outside of steps: of the levels at `time` whose images are due.
     void fill_halo(int field, int time, const std::vector<double>& params);
@@ -80,7 +84,7 @@ private:
     bool changes(const Argument& argument) const;
 
     Sources from_;
-    bool changing_ = false;
+    bool changing_ = false, changing_scalars_ = false;
     std::vector<std::vector<PreparedLaunch>> launches_;     // [phase][kernel]
     std::vector<std::map<int, PreparedLaunch>> exchanged_;  // [phase], by kernel
 };

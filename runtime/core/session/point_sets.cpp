@@ -159,6 +159,7 @@ void PointSets::place_set(int index, const PointGrid& grid) {
     Points& points = at(index);
     const PointLists lists = make_point_lists(plan_of(index), grid, points.positions);
     device.synchronize();  // a step may still read the old lists
+    points.staged.clear();
     points.touched = static_cast<std::int64_t>(lists.cell_x.size());
     points.arrays.clear();
     for (const auto* list :
@@ -209,6 +210,65 @@ void* PointSets::address(const Argument& argument, std::int64_t step) {
     const bool is_past = (step + 1) * points.count > static_cast<std::int64_t>(given.host.size());
     return is_past ? points.zeros.address()
                    : static_cast<double*>(given.memory.address()) + step * points.count;
+}
+
+template <class Work>
+void PointSets::for_each_trace(Work&& work) {
+    for (std::size_t i = 0; i < sets_.size(); ++i)
+        for (std::size_t trace = 0; sets_[i].count > 0 && trace < sets_[i].traces.size(); ++trace)
+            work(sets_[i], trace, setup_.plan.points[i].traces[trace].sampled);
+}
+
+bool PointSets::can_stage(std::int64_t steps) const {
+    for (std::size_t i = 0; i < sets_.size(); ++i)
+        for (std::size_t trace = 0; trace < sets_[i].traces.size(); ++trace)
+            if (setup_.plan.points[i].traces[trace].sampled && sets_[i].sampled[trace].rows < steps)
+                return false;
+    return true;
+}
+
+void PointSets::make_rows(std::int64_t steps) {
+    for (Points& points : sets_)
+        points.staged.resize(points.traces.size());
+    for_each_trace([&](Points& points, std::size_t trace, bool) {
+        const std::int64_t bytes = 8 * points.count * steps;
+        if (points.staged[trace].bytes() != bytes) points.staged[trace] = DeviceMemory(*setup_.device, bytes);
+    });
+}
+
+void* PointSets::row(const Argument& argument, std::int64_t step_of_recording) {
+    Points& points = at(argument.index);
+    const std::size_t trace =
+        static_cast<std::size_t>(argument.part - static_cast<int>(PointsPart::first_column)) -
+        points.columns.size();
+    return static_cast<double*>(points.staged[trace].address()) + step_of_recording * points.count;
+}
+
+void PointSets::load_rows(std::int64_t first_step, std::int64_t steps) {
+    for_each_trace([&](Points& points, std::size_t trace, bool is_sampled) {
+        if (is_sampled) return;
+        const Values& given = points.traces[trace];
+        const auto known = static_cast<std::int64_t>(given.host.size()) / points.count;
+        const std::int64_t there = std::clamp<std::int64_t>(known - first_step, 0, steps);
+        auto* const rows = static_cast<double*>(points.staged[trace].address());
+        if (there > 0)
+            setup_.device->copy_on_device(
+                rows, static_cast<const double*>(given.memory.address()) + first_step * points.count,
+                8 * there * points.count);
+        if (there < steps)  // past a trace's end there are zeros
+            setup_.device->set_bytes(rows + there * points.count, 0, 8 * (steps - there) * points.count);
+    });
+}
+
+void PointSets::store_rows(std::int64_t first_step, std::int64_t steps) {
+    for_each_trace([&](Points& points, std::size_t trace, bool is_sampled) {
+        if (!is_sampled) return;
+        Sampled& sampled = points.sampled[trace];
+        if (first_step - sampled.first + steps > sampled.rows) fetch(sampled, points.count, first_step);
+        setup_.device->copy_on_device(
+            static_cast<double*>(sampled.memory.address()) + (first_step - sampled.first) * points.count,
+            points.staged[trace].address(), 8 * steps * points.count);
+    });
 }
 
 // Moves the rows of the steps before `before` to the host.

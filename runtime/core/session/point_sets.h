@@ -35,6 +35,15 @@ public:
     void* address(const Argument& argument, std::int64_t step);
     std::int64_t count(const Argument& argument) const;
 
+    // Recorded steps read and write rows that stay where they are: step n of a recording has row n. Those
+    // that are injected are copied there before it is replayed, and those that were sampled are copied from
+    // there after it.
+    bool can_stage(std::int64_t steps) const;
+    void make_rows(std::int64_t steps);  // before it is recorded
+    void* row(const Argument& argument, std::int64_t step_of_recording);
+    void load_rows(std::int64_t first_step, std::int64_t steps);
+    void store_rows(std::int64_t first_step, std::int64_t steps);
+
 private:
     struct Values {  // of a column, or of a trace that is injected
         std::vector<double> host;
@@ -55,6 +64,7 @@ private:
         std::vector<Values> columns, traces;  // by PointsPlan
         DeviceMemory zeros;                   // a row, for steps past a trace's end
         std::vector<Sampled> sampled;         // by trace
+        std::vector<DeviceMemory> staged;     // by trace: rows of recorded steps
     };
     Points& at(int index) { return sets_[static_cast<std::size_t>(index)]; }
     const Points& at(int index) const { return sets_[static_cast<std::size_t>(index)]; }
@@ -63,6 +73,8 @@ private:
     void place_set(int index, const PointGrid& grid);
     void fetch(Sampled& sampled, std::int64_t points, std::int64_t before);
     int sampled_trace(int index, const std::string& name) const;  // throws where there is none
+    template <class Work>
+    void for_each_trace(Work&& work);  // of sets that have points: work(points, trace, whether it is sampled)
 
     const Setup& setup_;
     const Clock& clock_;

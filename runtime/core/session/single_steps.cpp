@@ -128,10 +128,20 @@ void SingleSteps::move_outputs(std::int64_t phase) {
 }
 
 void SingleSteps::launch(std::int64_t number, std::int64_t phase, bool with_results, bool is_first) {
+    Step step{number, phase, with_results, is_first, false, {}, false};
+    if (parts_.launches.have_changing_scalars()) step.params = parts_.params.values();
+    launch(step);
+    samples_pending_ = samples_pending_ || step.has_samples;
+}
+
+void SingleSteps::launch_recorded(std::int64_t number, bool with_results) {
+    Step step{number, number, with_results, false, true, {}, false};
+    launch(step);
+}
+
+void SingleSteps::launch(Step& step) {
     const LaunchPlan& plan = parts_.setup.plan;
-    move_outputs(phase);
-    Step step{number, phase, with_results, is_first, {}, false};
-    if (parts_.launches.change_with_step()) step.params = parts_.params.values();
+    move_outputs(step.phase);
     auto repeat = plan.repeats.begin();
     for (std::size_t k = 0; k < plan.kernels.size();) {
         if (repeat == plan.repeats.end() || std::cmp_less(k, repeat->first)) {
@@ -142,7 +152,6 @@ void SingleSteps::launch(std::int64_t number, std::int64_t phase, bool with_resu
         k = static_cast<std::size_t>(repeat->past);
         ++repeat;
     }
-    samples_pending_ = samples_pending_ || step.has_samples;
 }
 
 void SingleSteps::launch_iteration(Step& step, const RepeatPlan& repeat, std::int64_t time) {
@@ -204,11 +213,14 @@ void SingleSteps::launch(Step& step, std::size_t k, bool exchanged) {
         return;
     const int kernel = static_cast<int>(k);
     PreparedLaunch& launch = parts_.launches.at(kernel, step.phase, exchanged);
-    const bool is_beside = samples_beside_ && is_sample(plan.kernels[k]);
+    const bool is_beside = samples_beside_ && !step.is_recorded && is_sample(plan.kernels[k]);
     if (is_beside && !step.has_samples)
         wait_for_samples();  // of the step before: the next writes to what they read
     step.has_samples = step.has_samples || is_beside;
-    if (!launch.changing.empty()) parts_.launches.update(launch, plan.kernels[k], step.number, step.params);
+    if (!launch.changing.empty() && step.is_recorded)
+        parts_.launches.update_recorded(launch, plan.kernels[k], step.number);
+    else if (!launch.changing.empty())
+        parts_.launches.update(launch, plan.kernels[k], step.number, step.params);
     {
         std::optional<OnSideStream> beside;
         if (is_beside) beside.emplace(device);
@@ -267,27 +279,38 @@ void RecordedSteps::expect(std::int64_t at_a_time) {
 }
 
 std::int64_t RecordedSteps::step(std::int64_t count, bool with_results) {
-    const bool can = parts_.setup.can_record() && launches_of_step(parts_.setup.plan) > 0 &&
-                     has_room_to_record(parts_.setup.plan, parts_.clock.cycle) &&
-                     !parts_.launches.change_with_step();
-    if (!can || count < length_ || !parts_.clock.at_cycle_start()) return 0;
+    if (!can_replay() || launches_of_step(parts_.setup.plan) == 0 || count < length_ ||
+        !parts_.clock.at_cycle_start())
+        return 0;
     Device& device = *parts_.setup.device;
     const bool is_last = with_results && count == length_ && has_unread_steps(parts_.setup.plan);
     std::unique_ptr<Recording>& recording = is_last ? last_ : recording_;
-    if (recording == nullptr)
+    if (recording == nullptr) {
+        parts_.points.make_rows(length_);
         recording = record(device, length_, [&](std::int64_t each) {
-            singles_.launch(each, each, is_last && each == length_ - 1);
+            singles_.launch_recorded(each, is_last && each == length_ - 1);
         });
-    device.replay(*recording);
-    parts_.clock.advance(length_, length_);
+    }
+    replay(*recording);
     return length_;
+}
+
+bool RecordedSteps::can_replay() const {
+    return parts_.setup.can_record() && has_room_to_record(parts_.setup.plan, parts_.clock.cycle) &&
+           !parts_.launches.have_changing_scalars() && parts_.points.can_stage(length_);
+}
+
+void RecordedSteps::replay(Recording& recording) {
+    singles_.wait_for_samples();  // of steps before that were taken beside others
+    parts_.points.load_rows(parts_.clock.steps_done, length_);
+    parts_.setup.device->replay(recording);
+    parts_.points.store_rows(parts_.clock.steps_done, length_);
+    parts_.clock.advance(length_, length_);
 }
 
 bool RecordedSteps::can_watch(const HostScalar& until) {
     const LaunchPlan& plan = parts_.setup.plan;
-    if (!parts_.setup.can_record() || !parts_.setup.device->can_finish_reductions() || plan.kernels.empty() ||
-        parts_.launches.change_with_step() || !has_room_to_record(plan, parts_.clock.cycle))
-        return false;
+    if (!can_replay() || !parts_.setup.device->can_finish_reductions() || plan.kernels.empty()) return false;
     // Refuses conditions on sums that the device adds up in another order: they might hold where the host's
     // do not.
     for (std::size_t i = 0; i < plan.reductions.size(); ++i)
@@ -318,15 +341,15 @@ Watched RecordedSteps::watch(const Watch& watch, const StepAgain& again) {
     if (watched_ == nullptr || read != watched_reductions_) {
         finish(0);  // see Device::begin_recording(); the result is not used
         watched_reductions_ = read;
+        parts_.points.make_rows(length_);
         watched_ = record(device, length_, [&](std::int64_t each) {
-            singles_.launch(each, each, with_results || each == length_ - 1);
+            singles_.launch_recorded(each, with_results || each == length_ - 1);
             finish(each);
         });
     }
     snapshot_.save();
     parts_.reductions.found_by_steps();
-    device.replay(*watched_);
-    parts_.clock.advance(length_, length_);
+    replay(*watched_);
     std::vector<double> results(static_cast<std::size_t>(width * length_));
     device.copy_to_host(results.data(), results_.address(), result_bytes);
 

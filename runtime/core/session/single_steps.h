@@ -14,18 +14,23 @@ public:
     explicit SingleSteps(Parts& parts);
     std::int64_t step(std::int64_t count, bool with_results) override;
     void prepare(const std::vector<double>& /*params*/) override {}  // what it launches, Launches prepares
-    // `step` counts the steps done before, or a recording's own from its start, at phase 0.
+    // `step` counts the steps done before.
     void launch(std::int64_t step, std::int64_t phase, bool with_results, bool is_first = false);
+    // Step n of a recording, from phase 0 on.
+    void launch_recorded(std::int64_t step, bool with_results);
+    // Later work in the main stream begins when the samples of the steps so far are taken.
+    void wait_for_samples();
     // A step, the first of those that are asked for together.
     void step_first(bool with_results);
 
 private:
     struct Step {
         std::int64_t number = 0, phase = 0;
-        bool with_results = false, is_first = false;
+        bool with_results = false, is_first = false, is_recorded = false;
         std::vector<double> params;  // where launches change with the step
         bool has_samples = false;
     };
+    void launch(Step& step);
     void launch(Step& step, std::size_t kernel, bool exchanged);
     // The launches of an iteration of a repeat, but for the kernels in whose place arrays are exchanged.
     void launch_iteration(Step& step, const RepeatPlan& repeat, std::int64_t time);
@@ -34,9 +39,6 @@ private:
     void iterate_by_host(Step& step, int repeat);
     void iterate_by_device(Step& step, int repeat);
     void move_outputs(std::int64_t phase);
-    // Later work in the main stream begins when the samples of the steps so far are taken.
-    void wait_for_samples();
-
     Parts& parts_;
     const bool samples_beside_;  // samples are taken in the side stream, beside the next step's first kernels
     bool samples_pending_ = false;  // of a step whose samples the main stream has not waited for
@@ -58,6 +60,8 @@ public:
 
 private:
     void forget();
+    bool can_replay() const;            // whether launches of one step can be those of another
+    void replay(Recording& recording);  // of `length_` steps, from the present one on
 
     Parts& parts_;
     SingleSteps& singles_;
