@@ -63,9 +63,7 @@ void ExtentFinder::need_touched(ByField& needed, const Statement& each, const To
         need(needed, each.region[a], touch, a);
         return;
     }
-    const ResolvedRead& read = each.reads.at(touch.read);
-    if (is_never_done(read)) return;
-    for (const Range& cells : read.touched[a])
+    for (const Range& cells : each.reads.at(touch.read).touched[a])
         if (!is_empty(cells)) need(needed, cells, touch, a);
 }
 

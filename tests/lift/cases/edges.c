@@ -232,7 +232,7 @@ void never_read_before(int n, const float *restrict a, float *restrict b) {
     for (int i = 1; i < n - 2; i++) b[i] = i < n - 1 ? a[i + 1] : a[i - 3];
 }
 
-// case never_read_row: the same along the other axis
+// case never_read_row refused: before the first cell: the same along the other axis
 void never_read_row(int n, int m, const double *restrict a, double *restrict b) {
     for (int j = 1; j < m - 2; j++)
         for (int i = 1; i < n - 2; i++) b[j * n + i] = j < m - 1 ? a[j * n + i + 1] : a[(j - 2) * n + i - 2];
