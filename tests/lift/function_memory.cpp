@@ -96,8 +96,10 @@ public:
         : function_(function), no_alias_(no_alias), random_(function.seed * 31 + seed), run_(seed) {}
 
     void fill(Memory& memory) {
-        for (char& each : memory.bytes)
-            each = static_cast<char>(random_());
+        for (std::size_t at = 0; at + 8 <= memory.bytes.size(); at += 8) {
+            const std::uint64_t drawn = random_();
+            std::memcpy(&memory.bytes[at], &drawn, 8);
+        }
         memory.regions.clear();
         memory.used = 0;
         values_.clear();
