@@ -236,6 +236,7 @@ TEST_CASE("what steps find for the next one is found anew where others may have 
         int finds = 0;
         Session session = open_ahead(device, finds);
         GrowthAhead expected;
+        std::int64_t steps = 0;
         session.upload("u", 0, std::span<const double>(expected.u));
         for (const std::int64_t count : {1, 2, 200, 3, 131}) {
             INFO(count << (records ? ", recorded" : ""));
@@ -247,6 +248,10 @@ TEST_CASE("what steps find for the next one is found anew where others may have 
             CHECK(finds == (count == 1 ? 1 : 2));  // of the first step, and of that whose results are read
             expected.u[5] += 100;
             session.upload("u", 0, std::span<const double>(expected.u));
+            session.step(count, false);
+            expected.step(count);
+            CHECK(session.download("u") == expected.u);
+            CHECK(session.steps_done() == (steps += 2 * count));
         }
         CHECK((device.replays > 0) == records);
     }

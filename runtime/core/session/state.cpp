@@ -95,7 +95,10 @@ void Session::State::step(std::int64_t count, bool with_results) {
 
 void Session::State::step_without_block(std::int64_t count, bool with_results) {
     if (count > 0) parts.reductions.found_by_steps();
-    if (count > 0 && std::exchange(is_first, false)) singles.step_first(with_results && count-- == 1);
+    if (count > 0 && std::exchange(is_first, false)) {
+        singles.step_first(with_results && count == 1);
+        --count;
+    }
     session::Stepper* const in_order[] = {&recorded, &time_tiles, &singles};
     while (count > 0) {
         std::int64_t done = 0;

@@ -23,8 +23,8 @@ struct Session::State {
     session::RecordedSteps recorded{parts, singles, snapshot};
     session::TimeTileSteps time_tiles{parts};
     AsyncBlock async_block;
-    bool is_first =
-        false;  // the next step is the first of those asked for together, for which that is something else
+    // The next step is the first of those that are asked for together, and that is another one.
+    bool is_first = false;
 
     // state.cpp
     int field(const std::string& name, int time = 0) const;  // throws where the plan has no such level
