@@ -138,15 +138,8 @@ private:
                                 parameter, plan_.device_scalars));
                 return parameter;
             case Kind::partial_count:
-                if (rt::is_read_on_device(plan_, argument.index)) {
-                    explain(fmt::format(
-                        "{}: how many doubles there are of `{}`; before the first step all are {}.",
-                        parameter, plan_.reductions[argument.index].name,
-                        plan_.reductions[argument.index].initial));
-                    return parameter;
-                }
-                explain(fmt::format("{}: how many doubles there are of `{}`; its value comes behind them.",
-                                    parameter, plan_.reductions[argument.index].name));
+                explain(fmt::format("{}: how many doubles there are of `{}`{}.", parameter,
+                                    plan_.reductions[argument.index].name, values_before(argument.index)));
                 return parameter;
             case Kind::pitch:
             case Kind::slice:
@@ -162,6 +155,16 @@ private:
                 return parameter;
         }
         throw InternalError("an argument of an unknown kind");
+    }
+
+    // Where a kernel reads what blocks have found: what is there before, and what is behind it.
+    std::string values_before(int index) const {
+        const rt::ReductionPlan& reduction = plan_.reductions[static_cast<std::size_t>(index)];
+        if (rt::is_combined_by_repeat(plan_, index)) return "; its value comes behind them";
+        if (reduction.ahead_of >= 0) return "; a step finds them for the next one";
+        if (rt::is_read_on_device(plan_, index))
+            return fmt::format("; before the first step all are {}", reduction.initial);
+        return "";
     }
 
     void explain(std::string text) {

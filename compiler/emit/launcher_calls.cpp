@@ -105,6 +105,7 @@ private:
                 if (model_.is_given_by_steps(index))
                     out_.line("cudaFree(solver->{});", model_.of_steps_member(index));
             }
+            if (plan_.device_scalars > 0) out_.line("cudaFree(solver->{});", model_.device_scalars_member());
             if (is_resident())
                 for (int index = 0; index < count(plan_.time_block->resident()->exchanges); ++index)
                     out_.line("cudaFree(solver->{});", model_.exchange_member(index));

@@ -232,7 +232,8 @@ private:
                 return_unless_ok(fmt::format("allocate(solver.{}, block_count({}(solver)){})",
                                              model_.partials_member(index), blocks_function(kernel),
                                              rt::is_combined_by_repeat(plan_, index) ? " + 1" : ""));
-                if (rt::is_read_on_device(plan_, index)) write_initial_value(index);
+                if (plan_.reductions[index].ahead_of < 0 && rt::is_read_on_device(plan_, index))
+                    write_initial_value(index);
                 if (model_.is_given_by_steps(index))
                     return_unless_ok(fmt::format("allocate(solver.{}, {} * {})",
                                                  model_.of_steps_member(index), plan_.time_block->steps,

@@ -10,6 +10,7 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -367,12 +368,26 @@ inline cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* all) {
     *available = *all = std::size_t{1} << 28;
     return cudaSuccess;
 }
+// A program that ends with memory which it has not given back fails.
+struct HostAllocations {
+    int live = 0;
+    ~HostAllocations() {
+        if (live == 0) return;
+        std::fprintf(stderr, "%d allocations were not freed\n", live);
+        std::_Exit(9);
+    }
+};
+inline HostAllocations host_allocations;
+
 template <class T>
 cudaError_t cudaMalloc(T** memory, std::size_t bytes) {
     *memory = static_cast<T*>(std::aligned_alloc(256, (bytes + 255) / 256 * 256));
-    return *memory == nullptr ? cudaErrorMemoryAllocation : cudaSuccess;
+    if (*memory == nullptr) return cudaErrorMemoryAllocation;
+    ++host_allocations.live;
+    return cudaSuccess;
 }
 inline cudaError_t cudaFree(void* memory) {
+    if (memory != nullptr) --host_allocations.live;
     std::free(memory);
     return cudaSuccess;
 }
