@@ -197,16 +197,6 @@ void add_first_value(const Ahead& ahead, const Ahead::Carried& carried, Names& k
     const std::string partials = reduction.name + "_partials", count = "n_" + reduction.name;
     const std::string next_partials = next_name + "_partials", next_count = "n_" + next_name;
     const Expr part = kernel::variable("part", Type::i32);
-    const auto over_parts = [&](const std::string& parts, kernel::Statement each) {
-        kernel::For loop;
-        loop.var = "part";
-        loop.begin = kernel::builtin(kernel::Builtin::thread_x);
-        loop.end = kernel::variable(parts, Type::i32);
-        loop.step = kernel::int_literal(kFirstValueThreads);
-        loop.body.push_back(std::move(each));
-        return loop;
-    };
-
     kernel::KernelFunction function;
     function.name = kernel_names.take(fmt::format("{}_first_{}", ahead.program.name, reduction.name));
     function.comment = {
@@ -217,11 +207,9 @@ void add_first_value(const Ahead& ahead, const Ahead::Carried& carried, Names& k
                            {Type::f64, next_partials, kernel::Parameter::Kind::output},
                            {Type::i32, next_count}};
     const std::string of_thread = reduction.name + "_of_thread", value = reduction.name + "_of_block";
-    const Expr so_far = kernel::variable(of_thread, Type::f64);
-    function.body.push_back(
-        kernel::Declare{Type::f64, of_thread, kernel::real_literal(identity(op), Type::f64), true});
-    function.body.push_back(over_parts(
-        count, kernel::Assign{so_far, combined(op, so_far, kernel::element(partials, {part}, Type::f64))}));
+    const Expr of_threads =
+        combine_partials(op, {partials, kernel::variable(count, Type::i32), kFirstValueThreads}, of_thread,
+                         "part", function.body);
     // block_max() gives the block's value to its first warp alone.
     kernel::DeclareArray shared;
     shared.type = Type::f64;
@@ -230,15 +218,19 @@ void add_first_value(const Ahead& ahead, const Ahead::Carried& carried, Names& k
     shared.memory = kernel::Memory::shared;
     function.body.push_back(shared);
     const Expr found = kernel::variable("found", Type::f64);
-    function.body.push_back(
-        kernel::Declare{Type::f64, "found", kernel::call_helper(block_helper(op), {so_far})});
+    function.body.push_back(kernel::Declare{Type::f64, "found", of_threads});
     const Expr of_block = kernel::element(value, {kernel::int_literal(0)}, Type::f64);
     function.body.push_back(kernel::If{kernel::builtin(kernel::Builtin::thread_x) == kernel::int_literal(0),
                                        {kernel::Assign{of_block, found}},
                                        {}});
     function.body.push_back(kernel::Barrier{});
-    function.body.push_back(
-        over_parts(next_count, kernel::Assign{kernel::element(next_partials, {part}, Type::f64), of_block}));
+    kernel::For store;
+    store.var = "part";
+    store.begin = kernel::builtin(kernel::Builtin::thread_x);
+    store.end = kernel::variable(next_count, Type::i32);
+    store.step = kFirstValueThreads;
+    store.body.push_back(kernel::Assign{kernel::element(next_partials, {part}, Type::f64), of_block});
+    function.body.push_back(std::move(store));
 
     rt::KernelPlan kernel;
     kernel.name = function.name;

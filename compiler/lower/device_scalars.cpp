@@ -30,31 +30,6 @@ using Op = rt::HostScalar::Op;
 // One block combines what tens of thousands of blocks have found: as many loads at once as there can be.
 constexpr int kScalarThreads = 1024;
 
-std::size_t operands_of(Op op) {
-    switch (op) {
-        case Op::constant:
-        case Op::param:
-        case Op::extent:
-        case Op::reduction:
-            return 0;
-        case Op::negate:
-        case Op::logical_not:
-        case Op::sqrt:
-        case Op::abs:
-        case Op::floor:
-        case Op::ceil:
-        case Op::round:
-        case Op::trunc:
-        case Op::round_f32:
-            return 1;
-        case Op::fma:
-        case Op::select:
-            return 3;
-        default:
-            return 2;
-    }
-}
-
 // IEEE 754 says what the result is, to the last bit.
 bool is_exact(Op op) {
     switch (op) {
@@ -169,7 +144,7 @@ private:
         std::vector<std::string> stack;
         for (const rt::HostScalar::Step& step : scalar.steps) {
             Value value{step, {}};
-            const std::size_t count = operands_of(step.op);
+            const auto count = static_cast<std::size_t>(rt::operand_count(step.op));
             if (stack.size() < count) throw InternalError("a host scalar lacks an operand");
             value.operands.assign(stack.end() - static_cast<std::ptrdiff_t>(count), stack.end());
             stack.resize(stack.size() - count);
@@ -248,20 +223,11 @@ private:
         take({Type::i32, count}, argument_of(rt::Argument::Kind::partial_count, index));
 
         const std::string of_thread = names_.take(reduction.name + "_of_thread");
-        const Expr so_far = kernel::variable(of_thread, Type::f64);
-        body_.push_back(
-            kernel::Declare{Type::f64, of_thread, kernel::real_literal(identity(op), Type::f64), true});
-        kernel::For loop;
-        loop.var = part_.empty() ? part_ = names_.take("part") : part_;
-        const Expr part = kernel::variable(loop.var, Type::i32);
-        loop.begin = kernel::builtin(kernel::Builtin::thread_x);
-        loop.end = kernel::variable(count, Type::i32);
-        loop.step = kernel::int_literal(kScalarThreads);
-        loop.body.push_back(
-            kernel::Assign{so_far, combined(op, so_far, kernel::element(partials, {part}, Type::f64))});
-        body_.push_back(std::move(loop));
+        if (part_.empty()) part_ = names_.take("part");
+        const Expr of_block = combine_partials(
+            op, {partials, kernel::variable(count, Type::i32), kScalarThreads}, of_thread, part_, body_);
         const std::string name = names_.take(reduction.name);
-        body_.push_back(kernel::Declare{Type::f64, name, kernel::call_helper(block_helper(op), {so_far})});
+        body_.push_back(kernel::Declare{Type::f64, name, of_block});
         known_[key] = kernel::variable(name, Type::f64);
     }
 
@@ -457,13 +423,13 @@ private:
         kernels_.functions.insert(user, std::move(function));
     }
 
-    // The parameters that change are variables of the kernel instead.
+    // The parameters that change are variables of the kernel instead. It stands in the step once, as only
+    // kernels that fill halos do so more often.
     rt::KernelPlan with_loads(const rt::KernelPlan& kernel) {
         if (std::ranges::none_of(kernel.arguments, changes)) return kernel;
         rt::KernelPlan result = kernel;
         result.arguments.clear();
         KernelFunction& function = *std::ranges::find(kernels_.functions, kernel.name, &KernelFunction::name);
-        const bool is_first = rewritten_.insert(kernel.name).second;
         std::vector<Parameter> parameters;
         kernel::Block loads;
         Names names;
@@ -487,7 +453,6 @@ private:
             loads.push_back(
                 kernel::Declare{parameter.type, parameter.name, kernel::convert(value, parameter.type)});
         }
-        if (!is_first) return result;
         function.parameters = std::move(parameters);
         loads.insert(loads.end(), std::make_move_iterator(function.body.begin()),
                      std::make_move_iterator(function.body.end()));
@@ -506,8 +471,7 @@ private:
     kernel::Program& kernels_;
     Names kernel_names_;
     Scalars scalars_;
-    std::set<std::string> known_;      // at this place of the step
-    std::set<std::string> rewritten_;  // functions
+    std::set<std::string> known_;  // at this place of the step
 };
 
 }  // namespace

@@ -13,48 +13,6 @@ namespace {
 
 using Op = HostScalar::Op;
 
-int operand_count(Op op) {
-    switch (op) {
-        case Op::constant:
-        case Op::param:
-        case Op::extent:
-        case Op::step:
-        case Op::reduction:
-            return 0;
-        case Op::negate:
-        case Op::logical_not:
-        case Op::sqrt:
-        case Op::rsqrt:
-        case Op::cbrt:
-        case Op::exp:
-        case Op::log:
-        case Op::sin:
-        case Op::cos:
-        case Op::tan:
-        case Op::asin:
-        case Op::acos:
-        case Op::atan:
-        case Op::sinh:
-        case Op::cosh:
-        case Op::tanh:
-        case Op::abs:
-        case Op::floor:
-        case Op::ceil:
-        case Op::round:
-        case Op::trunc:
-        case Op::erf:
-        case Op::wrap_i32:
-        case Op::round_f32:
-        case Op::series:
-            return 1;
-        case Op::fma:
-        case Op::select:
-            return 3;
-        default:
-            return 2;
-    }
-}
-
 // Wraps around modulo 2^32, into [-2^31, 2^31).
 std::int32_t wrapped(std::int64_t value) {
     return static_cast<std::int32_t>(static_cast<std::uint32_t>(value));
@@ -162,6 +120,48 @@ double apply_binary(Op op, double a, double b) {
 }
 
 }  // namespace
+
+int operand_count(HostScalar::Op op) {
+    switch (op) {
+        case Op::constant:
+        case Op::param:
+        case Op::extent:
+        case Op::step:
+        case Op::reduction:
+            return 0;
+        case Op::negate:
+        case Op::logical_not:
+        case Op::sqrt:
+        case Op::rsqrt:
+        case Op::cbrt:
+        case Op::exp:
+        case Op::log:
+        case Op::sin:
+        case Op::cos:
+        case Op::tan:
+        case Op::asin:
+        case Op::acos:
+        case Op::atan:
+        case Op::sinh:
+        case Op::cosh:
+        case Op::tanh:
+        case Op::abs:
+        case Op::floor:
+        case Op::ceil:
+        case Op::round:
+        case Op::trunc:
+        case Op::erf:
+        case Op::wrap_i32:
+        case Op::round_f32:
+        case Op::series:
+            return 1;
+        case Op::fma:
+        case Op::select:
+            return 3;
+        default:
+            return 2;
+    }
+}
 
 bool changes_with_step(const HostScalar& scalar) {
     return std::any_of(scalar.steps.begin(), scalar.steps.end(), [](const HostScalar::Step& step) {

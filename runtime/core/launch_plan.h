@@ -405,6 +405,8 @@ struct LaunchPlan {
     std::array<std::array<int, 2>, kMaxRank> halo{};  // the widest of all fields: the layout all arrays share
 };
 
+int operand_count(HostScalar::Op op);  // that it takes from the stack
+
 // Whether it has to be computed anew for each step.
 bool changes_with_step(const HostScalar& scalar);  // reads `step`, a reduction or a series
 

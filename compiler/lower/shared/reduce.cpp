@@ -68,6 +68,23 @@ void reduce_cell(Context& context, const CellValues& values, const Expr& inside,
     }
 }
 
+kernel::Expr combine_partials(ir::ReduceOp op, const Partials& partials, const std::string& of_thread,
+                              const std::string& part, kernel::Block& body) {
+    const kernel::Expr so_far = kernel::variable(of_thread, kernel::Type::f64);
+    const kernel::Expr each =
+        kernel::element(partials.name, {kernel::variable(part, kernel::Type::i32)}, kernel::Type::f64);
+    body.push_back(kernel::Declare{kernel::Type::f64, of_thread,
+                                   kernel::real_literal(identity(op), kernel::Type::f64), true});
+    kernel::For loop;
+    loop.var = part;
+    loop.begin = kernel::builtin(kernel::Builtin::thread_x);
+    loop.end = partials.count;
+    loop.step = partials.threads;
+    loop.body.push_back(kernel::Assign{so_far, combined(op, so_far, each)});
+    body.push_back(std::move(loop));
+    return kernel::call_helper(block_helper(op), {so_far});
+}
+
 void finish_reductions(Context& context, kernel::Block& body) {
     const auto& reductions = context.stage().reductions;
     if (reductions.empty()) return;

@@ -18,6 +18,17 @@ double identity(ir::ReduceOp op);
 kernel::Expr combined(ir::ReduceOp op, const kernel::Expr& so_far, const kernel::Expr& value);
 kernel::Helper block_helper(ir::ReduceOp op);
 
+// In a kernel of one block: all of its threads go through what other blocks have stored, in the variable
+// `part`, and keep what they have found in `of_thread`. The result, which thread 0 has, of what all of them
+// have.
+struct Partials {
+    std::string name;  // of the pointer
+    kernel::Expr count;
+    int threads = 0;  // of the block
+};
+kernel::Expr combine_partials(ir::ReduceOp op, const Partials& partials, const std::string& of_thread,
+                              const std::string& part, kernel::Block& body);
+
 // Stores the block's result at its place of the partials.
 void finish_reductions(Context& context, kernel::Block& body);
 

@@ -62,20 +62,10 @@ private:
     // All threads go through what the blocks have found, and then the block combines what they have.
     void combine(std::size_t r, Block& body) {
         const ir::Reduce& reduce = *context_.stage().reductions[r];
-        const Expr so_far = kernel::variable(context_.local(reduce.name + "_of_thread"), Type::f64);
-        const Expr part = kernel::variable(context_.local("part"), Type::i32);
-        body.push_back(kernel::Declare{Type::f64, context_.local(reduce.name + "_of_thread"),
-                                       kernel::real_literal(identity(reduce.op), Type::f64), true});
-        kernel::For loop;
-        loop.var = context_.local("part");
-        loop.begin = kernel::builtin(Builtin::thread_x);
-        loop.end = kernel::select(over_, 0, count(r));
-        loop.step = kEndThreads;
-        loop.body.push_back(kernel::Assign{
-            so_far, combined(reduce.op, so_far,
-                             kernel::element(context_.partials(static_cast<int>(r)), {part}, Type::f64))});
-        body.push_back(std::move(loop));
-        Expr value = kernel::call_helper(block_helper(reduce.op), {so_far});
+        const Expr parts = kernel::select(over_, 0, count(r));
+        Expr value =
+            combine_partials(reduce.op, {context_.partials(static_cast<int>(r)), parts, kEndThreads},
+                             context_.local(reduce.name + "_of_thread"), context_.local("part"), body);
         if (reduce.square_root) value = kernel::call(kernel::Function::sqrt, {value});
         const std::string name = context_.local(reduce.name);
         body.push_back(kernel::Declare{Type::f64, name, value});
