@@ -126,10 +126,12 @@ private:
     bool is_main_ = true;
 };
 
-// What three steps of a point sample launch, and where; its samples read level `time`.
+// What steps of a point sample launch, and where; its samples read level `time`.
 std::string noted_by_steps(std::int64_t least_cells, int time,
-                           const std::function<void(LaunchPlan&)>& change = {}) {
+                           const std::function<void(LaunchPlan&)>& change = {}, std::int64_t steps = 3,
+                           bool recordable = false) {
     StreamDevice device;
+    device.recordable = recordable;
     Sample sample = point_sample();
     sample.plan.kernels.back().arguments.front().time = time;
     if (change) change(sample.plan);
@@ -141,7 +143,7 @@ std::string noted_by_steps(std::int64_t least_cells, int time,
     session.set_points("taps", std::vector<double>{2.5, 7});
     session.set_point_values("taps", "gain", std::vector<double>{1, 1});
     session.set_point_values("taps", "force", std::vector<double>{});
-    session.step(3);
+    session.step(steps);
     return device.noted;
 }
 
@@ -308,4 +310,16 @@ TEST_CASE("points are sampled beside the next step's sweep, where that writes to
     // A kernel that comes after the samples changes what they read.
     const auto sample_first = [](LaunchPlan& plan) { std::swap(plan.kernels[1], plan.kernels[2]); };
     CHECK(noted_by_steps(20, 1, sample_first) == "MMMMMMMMM");
+}
+
+TEST_CASE("recorded steps are sampled beside the next one's sweep, and all are when a recording ends") {
+    // A recording is of 20 steps, whatever the number of cells.
+    std::string recorded = "MMsS";
+    for (int step = 1; step < 20; ++step)
+        recorded += "MMmsS";
+    recorded += "m";
+    CHECK(noted_by_steps(21, 1, {}, 20, true) == recorded);
+    CHECK(noted_by_steps(21, 1, {}, 40, true) == recorded);  // the second time it is replayed
+    const auto sample_first = [](LaunchPlan& plan) { std::swap(plan.kernels[1], plan.kernels[2]); };
+    CHECK(noted_by_steps(21, 1, sample_first, 20, true) == std::string(60, 'M'));
 }

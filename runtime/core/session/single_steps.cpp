@@ -104,8 +104,9 @@ bool can_sample_beside(const LaunchPlan& plan) {
 
 SingleSteps::SingleSteps(Parts& parts)
     : parts_(parts),
-      samples_beside_(parts.setup.cell_count() >= parts.setup.options.least_cells_beside_samples &&
-                      can_sample_beside(parts.setup.plan)) {}
+      samples_beside_(can_sample_beside(parts.setup.plan)),
+      launches_beside_(samples_beside_ &&
+                       parts.setup.cell_count() >= parts.setup.options.least_cells_beside_samples) {}
 
 void SingleSteps::wait_for_samples() {
     if (!samples_pending_) return;
@@ -137,6 +138,16 @@ void SingleSteps::launch(std::int64_t number, std::int64_t phase, bool with_resu
 void SingleSteps::launch_recorded(std::int64_t number, bool with_results) {
     Step step{number, number, with_results, false, true, {}, false};
     launch(step);
+    samples_pending_ = samples_pending_ || step.has_samples;
+}
+
+std::unique_ptr<Recording> SingleSteps::record(std::int64_t count,
+                                               const std::function<void(std::int64_t)>& step) {
+    wait_for_samples();  // of steps before, which are not of the recording
+    return session::record(*parts_.setup.device, count, [&](std::int64_t each) {
+        step(each);
+        if (each == count - 1) wait_for_samples();
+    });
 }
 
 void SingleSteps::launch(Step& step) {
@@ -213,7 +224,8 @@ void SingleSteps::launch(Step& step, std::size_t k, bool exchanged) {
         return;
     const int kernel = static_cast<int>(k);
     PreparedLaunch& launch = parts_.launches.at(kernel, step.phase, exchanged);
-    const bool is_beside = samples_beside_ && !step.is_recorded && is_sample(plan.kernels[k]);
+    const bool is_beside =
+        (step.is_recorded ? samples_beside_ : launches_beside_) && is_sample(plan.kernels[k]);
     if (is_beside && !step.has_samples)
         wait_for_samples();  // of the step before: the next writes to what they read
     step.has_samples = step.has_samples || is_beside;
@@ -282,12 +294,11 @@ std::int64_t RecordedSteps::step(std::int64_t count, bool with_results) {
     if (!can_replay() || launches_of_step(parts_.setup.plan) == 0 || count < length_ ||
         !parts_.clock.at_cycle_start())
         return 0;
-    Device& device = *parts_.setup.device;
     const bool is_last = with_results && count == length_ && has_unread_steps(parts_.setup.plan);
     std::unique_ptr<Recording>& recording = is_last ? last_ : recording_;
     if (recording == nullptr) {
         parts_.points.make_rows(length_);
-        recording = record(device, length_, [&](std::int64_t each) {
+        recording = singles_.record(length_, [&](std::int64_t each) {
             singles_.launch_recorded(each, is_last && each == length_ - 1);
         });
     }
@@ -342,7 +353,7 @@ Watched RecordedSteps::watch(const Watch& watch, const StepAgain& again) {
         finish(0);  // see Device::begin_recording(); the result is not used
         watched_reductions_ = read;
         parts_.points.make_rows(length_);
-        watched_ = record(device, length_, [&](std::int64_t each) {
+        watched_ = singles_.record(length_, [&](std::int64_t each) {
             singles_.launch_recorded(each, with_results || each == length_ - 1);
             finish(each);
         });

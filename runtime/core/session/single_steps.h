@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
+#include <memory>
 #include <vector>
 
 #include "runtime/core/session/stepper.h"
@@ -18,6 +20,8 @@ public:
     void launch(std::int64_t step, std::int64_t phase, bool with_results, bool is_first = false);
     // Step n of a recording, from phase 0 on.
     void launch_recorded(std::int64_t step, bool with_results);
+    // Records what `step` launches for each of so many steps.
+    std::unique_ptr<Recording> record(std::int64_t count, const std::function<void(std::int64_t)>& step);
     // Later work in the main stream begins when the samples of the steps so far are taken.
     void wait_for_samples();
     // A step, the first of those that are asked for together.
@@ -40,7 +44,9 @@ private:
     void iterate_by_device(Step& step, int repeat);
     void move_outputs(std::int64_t phase);
     Parts& parts_;
-    const bool samples_beside_;  // samples are taken in the side stream, beside the next step's first kernels
+    // Samples are taken in the side stream, beside the next step's first kernels: where steps are recorded,
+    // and where they are launched one by one.
+    const bool samples_beside_, launches_beside_;
     bool samples_pending_ = false;  // of a step whose samples the main stream has not waited for
 };
 
