@@ -257,6 +257,14 @@ std::optional<ir::Storage> Footprint::narrow_storage() const {
     return std::nullopt;
 }
 
+Operations operations_of(const ir::Program& program, ir::ExprId value) {
+    const std::vector<bool> uniform = ir::uniform_exprs(program);
+    Operations operations;
+    for (const std::uint32_t index : ir::reached_exprs(program, {value}))
+        if (!uniform[index]) count(program.exprs[index], operations);
+    return operations;
+}
+
 Footprint footprint(const ir::Program& program, const ir::Stage& stage) {
     return Footprints(program).of(stage);
 }

@@ -60,7 +60,20 @@ struct Operations {
         comparisons += more.comparisons;
         return *this;
     }
+    Operations& operator-=(const Operations& less) {
+        adds -= less.adds;
+        multiplies -= less.multiplies;
+        fmas -= less.fmas;
+        divisions -= less.divisions;
+        roots -= less.roots;
+        functions -= less.functions;
+        comparisons -= less.comparisons;
+        return *this;
+    }
 };
+
+// Of one value.
+Operations operations_of(const ir::Program& program, ir::ExprId value);
 
 struct Footprint {
     int rank = 1;

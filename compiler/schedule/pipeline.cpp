@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/ir/in_place.h"
+#include "compiler/schedule/invariant.h"
 
 namespace halo::schedule {
 
@@ -53,6 +54,7 @@ public:
         place_stages();
         size_queues();
         order_steps();
+        find_invariants();
         find_halo();
         if (const auto [first, last] = pipeline_.arrival(); last < first)
             return std::string("a step reads nothing of the one before");
@@ -303,6 +305,24 @@ private:
         queue.windows = 1;
         queue.window_distance = read->distance - queue.fold->high;
         return true;
+    }
+
+    // A single use computes the value where it needs it.
+    void find_invariants() {
+        std::vector<ir::ExprId> roots;
+        for (const Pipeline::Stage& stage : pipeline_.stages)
+            for (const int index : stage.stage.statements)
+                for (const ir::ExprId root :
+                     ir::roots_of(program_.statements[static_cast<std::size_t>(index)]))
+                    roots.push_back(root);
+        for (Pipeline::Queue& queue : pipeline_.queues) {
+            const auto uses = std::ranges::count_if(pipeline_.stages, [&](const Pipeline::Stage& stage) {
+                return std::ranges::any_of(
+                    stage.uses, [&](const Pipeline::Use& use) { return use.field == queue.field; });
+            });
+            if (queue.role == ir::Role::input && queue.writer < 0 && uses * pipeline_.steps > 1)
+                queue.invariant = step_invariant(program_, roots, queue.field);
+        }
     }
 
     // ---- the ghost zone of a tile

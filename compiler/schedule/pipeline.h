@@ -59,6 +59,8 @@ struct Pipeline {
         // Where a single stage reads neighbours in several planes: it accumulates its sums plane by plane
         // instead.
         std::optional<Fold> fold;
+        // Of an input: what all steps compute of it alike (invariant.h), which its ring holds in its place.
+        std::optional<ir::ExprId> invariant;
         int lines() const { return reach[1][0] + reach[1][1]; }  // rows that other threads have
     };
 

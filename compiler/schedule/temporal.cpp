@@ -65,9 +65,10 @@ void for_each_reduction(const ir::Program& core, const Pipeline& pipeline, Visit
                 visit(*reduce);
 }
 
-// Operations of a cell and step: of stages that read f64, and of the others.
+// Operations of a cell and step: of stages that read f64, and of the others; and those of step-invariant
+// values, once for all steps.
 struct StepOperations {
-    Operations narrow, wide;
+    Operations narrow, wide, once;
     Operations all() const {
         Operations sum = narrow;
         return sum += wide;
@@ -80,8 +81,14 @@ StepOperations operations_of(const ir::Program& core, const Pipeline& pipeline) 
     for (const Pipeline::Stage& stage : pipeline.stages) {
         const bool is_wide = std::ranges::any_of(
             stage.uses, [&](const Pipeline::Use& use) { return core[use.field].type == ir::Scalar::f64; });
-        (is_wide ? operations.wide : operations.narrow) += footprints.of(stage.stage).operations;
+        Operations& of_step = is_wide ? operations.wide : operations.narrow;
+        of_step += footprints.of(stage.stage).operations;
+        for (const Pipeline::Use& use : stage.uses)
+            if (const auto& invariant = pipeline.find(use.field)->invariant)
+                of_step -= schedule::operations_of(core, *invariant);
     }
+    for (const Pipeline::Queue& queue : pipeline.queues)
+        if (queue.invariant) operations.once += schedule::operations_of(core, *queue.invariant);
     return operations;
 }
 
@@ -148,6 +155,9 @@ int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const 
         registers +=
             std::max(0, temporal_model::kWideInFlight - temporal_model::kWideInFlightOfSlot * most_slots);
     if (has_rows && computed > temporal_model::kFewQueues) registers += temporal_model::kQueuesInFlight;
+    if (has_rows &&
+        std::ranges::any_of(pipeline.queues, [](const auto& queue) { return queue.invariant.has_value(); }))
+        registers += temporal_model::kInvariantRegisters;
     if (widest > 1) registers += temporal_model::kWideRegisters;
     if (has_boxes && has_rows) {
         const Operations work = operations_of(core, pipeline).all();
@@ -157,10 +167,31 @@ int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const 
     return registers;
 }
 
+// A row of a ring has the alignment that it has in memory, as asynchronous copies are only then coalesced
+// into whole lines. The rows of a block begin at the same place in a line, so they can follow each other; the
+// tiles of independent warps begin at different places.
+void shape_rings(TemporalShape& shape, const Pipeline& pipeline, const TemporalSchedule& schedule) {
+    const bool is_of_block = pipeline.rank == 3;
+    shape.ring_row = is_of_block ? round_up(shape.tile[0], shape.line) : shape.tile[0] + shape.line;
+    shape.ring_padding = is_of_block ? shape.line : 0;
+    for (const Pipeline::Queue& queue : pipeline.queues) {
+        if (queue.arriving == 0) continue;
+        const auto [first, last] = pipeline.arrival(queue);
+        shape.rings[queue.field] = {first, last - first + 1 + schedule.ahead};
+    }
+}
+
 }  // namespace
 
 int words_of_reduction(const ir::Program& core, const ir::Reduce& reduce) {
     return reduce.op != ir::ReduceOp::sum && core[reduce.value].type == ir::Scalar::f32 ? 1 : 2;
+}
+
+int TemporalShape::most_ring_planes() const {
+    int most = 1;
+    for (const auto& [field, ring] : rings)
+        most = std::max(most, ring.planes);
+    return most;
 }
 
 double TemporalShape::redundancy() const {
@@ -212,12 +243,11 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
         shape.first_extra[at] = axis == 0 ? more / sector * sector : more;
         shape.out_single[at] = shape.first_extra[at] + shape.tile[at] - shape.halo_low[at];
     }
-    const std::array<int, 2> arrival = pipeline.arrival();
-    shape.first_plane = arrival[0];
-    shape.ring_planes = arrival[1] + schedule.ahead - arrival[0] + 1;
+    shape_rings(shape, pipeline, schedule);
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const std::int64_t bytes = bytes_of(core, queue.field);
-        shape.shared_bytes += bytes * queue.arriving * shape.ring_planes * shape.rows * shape.ring_row();
+        if (queue.arriving > 0)
+            shape.shared_bytes += bytes * queue.arriving * shape.elements_of(shape.rings.at(queue.field));
         if (has_rows && queue.role != ir::Role::input)
             shape.shared_bytes += bytes * pipeline.steps * 2 * schedule.warps * queue.lines() * shape.tile[0];
     }
@@ -231,7 +261,7 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
     shape.least_extent = {shape.tile[0], 1, 1};
     if (has_rows) shape.least_extent[1] = shape.tile[1];
     shape.least_extent[pipeline.streaming_axis()] =
-        std::max(8, pipeline.lead() + pipeline.tail() + shape.ring_planes);
+        std::max(8, pipeline.lead() + pipeline.tail() + shape.most_ring_planes());
     return shape;
 }
 
@@ -264,8 +294,9 @@ double reduction_instructions(const ir::Program& core, const Pipeline& pipeline)
 double instructions_per_cell(const ir::Program& core, const Pipeline& pipeline,
                              const TemporalSchedule& schedule, const StepOperations& operations) {
     const double cells = schedule.cells[0] * schedule.cells[1];
-    double instructions =
-        issue_slots(operations.narrow) + temporal_model::kWideArithmetic * issue_slots(operations.wide);
+    double instructions = issue_slots(operations.narrow) +
+                          temporal_model::kWideArithmetic * issue_slots(operations.wide) +
+                          issue_slots(operations.once) / pipeline.steps;
     instructions += reduction_instructions(core, pipeline);
     for (const Pipeline::Queue& queue : pipeline.queues) {
         const double words = bytes_of(core, queue.field) / 4.0;
@@ -421,8 +452,11 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
     const double warps = static_cast<double>(schedule.warps) * schedule.min_blocks;  // of an SM
     const StepOperations operations = operations_of(core, pipeline);
     const Operations work = operations.all();
+    const double branches =
+        work.divisions + work.roots +
+        static_cast<double>(operations.once.divisions + operations.once.roots) / pipeline.steps;
     const double slots = instructions_per_cell(core, pipeline, schedule, operations) +
-                         (work.divisions + work.roots) * temporal_model::kDivisionStall / warps;
+                         branches * temporal_model::kDivisionStall / warps;
     const double issue =
         redundancy * slots / (temporal_model::kLanesPerSm * temporal_model::kClock * target.sms);
     // On a small grid a worker's iterations take their latency one after the other.

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -43,13 +44,19 @@ struct TemporalShape {
     // by `first_extra` cells; and a single tile, which is at both faces, outputs `out_single`.
     std::array<int, 2> first_extra{0, 0};
     std::array<int, 2> out_single{32, 1};
-    int rows = 1;   // of a block in the ring
-    int line = 32;  // elements of 128 bytes of memory
-    // A row of the ring has the alignment that it has in memory, as asynchronous copies are only then
-    // coalesced into whole lines.
-    int ring_row() const { return tile[0] + line; }
-    int first_plane = 0;  // in the ring, from the plane that arrives in the iteration
-    int ring_planes = 1;
+    int rows = 1;          // of a block in a ring
+    int line = 32;         // elements of 128 bytes of memory
+    int ring_row = 64;     // elements from one row of a ring to the next
+    int ring_padding = 0;  // elements after its last row
+    // Planes in shared memory, one after the other around a ring: of each queue that planes arrive for.
+    struct Ring {
+        int first = 0;  // from the plane that arrives in the iteration
+        int planes = 1;
+        friend bool operator==(const Ring&, const Ring&) = default;
+    };
+    std::map<ir::FieldId, Ring> rings{};
+    int elements_of(const Ring& ring) const { return ring.planes * rows * ring_row + ring_padding; }
+    int most_ring_planes() const;
     std::int64_t shared_bytes = 0;
     int registers = 0;                           // of a thread: an estimate
     std::array<std::int64_t, 3> least_extent{};  // of a grid

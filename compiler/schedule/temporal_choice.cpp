@@ -119,6 +119,11 @@ public:
         schedule.ahead = pins_.ahead.value_or(temporal_model::kUsualAhead);
         schedule.unroll = pins_.unroll.value_or(usual_unroll(core, pipeline, schedule));
         auto shaped = temporal_shape(core, pipeline, schedule, target_);
+        // Where the rings take too much shared memory, fewer planes are in flight.
+        while (are_rings_large(shaped) && !pins_.ahead && schedule.ahead > temporal_model::kLeastAhead) {
+            --schedule.ahead;
+            shaped = temporal_shape(core, pipeline, schedule, target_);
+        }
         if (auto* refused = std::get_if<std::string>(&shaped)) {
             why = std::move(*refused);
             return std::nullopt;
@@ -146,6 +151,15 @@ public:
             settled.seconds = seconds;
         }
         return settled;
+    }
+
+    // Whether they do not fit, or leave hardly any memory to the first-level cache.
+    bool are_rings_large(const std::variant<TemporalShape, std::string>& shaped) const {
+        const auto* const shape = std::get_if<TemporalShape>(&shaped);
+        if (shape == nullptr) return true;
+        return core.rank() == 3 &&
+               static_cast<double>(shape->shared_bytes) >
+                   temporal_model::kSharedBesideCache * static_cast<double>(target_.max_shared_bytes);
     }
 
     // Why the schedule cannot be built, or spills; else empty.

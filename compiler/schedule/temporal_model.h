@@ -30,6 +30,8 @@ inline constexpr int kWideInFlight = 44, kWideInFlightOfSlot = 3;
 inline constexpr int kFewQueues = 2, kQueuesInFlight = 40;
 // Pairs of registers, where values are of f64.
 inline constexpr int kWideRegisters = 12;
+// In three dimensions, where step-invariant values are computed as planes arrive.
+inline constexpr int kInvariantRegisters = 20;
 // Operations for each register that the sum of a box has in flight in three dimensions, and the most of
 // these registers.
 inline constexpr int kBoxOperations = 2, kMostOfBox = 24;
@@ -109,8 +111,13 @@ inline constexpr double kLaunchSeconds = 2.0e-6, kIterationSeconds = 0.38e-6, kI
 
 // ---- settings that the model cannot rank
 
-// Planes in flight.
-inline constexpr int kUsualAhead = 4;
+// Planes in flight, and the fewest that hide the latency of memory behind an iteration.
+inline constexpr int kUsualAhead = 4, kLeastAhead = 2;
+// The share of a block's shared memory that rings of three dimensions take at most, where fewer planes in
+// flight are enough for that: copies of less than 16 bytes pass through the cache that has the rest. Measured
+// by `haloc tune` of heat3d_capacity on 512 cells cubed: 258 µs a step with 160 and with 184 kB, 299 with 209
+// kB.
+inline constexpr double kSharedBesideCache = 0.86;
 // Steps in one pass, and iterations unrolled in two dimensions, that are considered at most.
 inline constexpr int kMostSteps = 16, kMostUnroll = 5;
 // Factor on the rank of candidates for each other setting that is not the usual one.

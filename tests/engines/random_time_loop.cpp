@@ -160,7 +160,7 @@ private:
         if (has_input_) {
             const bool near = random_.chance(40);
             value = near ? "(" + value + ")*" + number() + " + " + around("c", "", random_.between(1, most_))
-                         : "c*(" + value + ")";
+                         : coefficient() + "*(" + value + ")";
         }
         if (random_.chance(30)) value += fmt::format(" - {}*a[t-1]", number());
         if (random_.chance(20))
@@ -171,10 +171,17 @@ private:
             // A plane is exchanged once, so most read the new level's neighbours along the walk alone.
             const std::string time = random_.chance(60) ? "+1" : "";
             along_walk_ = !time.empty() && random_.chance(85);
-            text += "    b[t+1] = " + number() + "*b + " + around("a", time, most_) + "\n";
+            const std::string factor = has_input_ && random_.chance(40) ? coefficient() + "*" : "";
+            text += "    b[t+1] = " + number() + "*b + " + factor + "(" + around("a", time, most_) + ")\n";
             along_walk_ = false;
         }
         return text;
+    }
+
+    // Of the input at the cell itself; a kernel for several steps computes all but the first once for all.
+    std::string coefficient() {
+        return random_.pick<std::string>({"c", "(1 / (1 + c^2))", "(p*c)^2", "(c*c - p)",
+                                          "(if c > 0 then c else p*c)", "sqrt(1/2 + c^2)"});
     }
 
     // Some of them are found at every step, if they can be.

@@ -83,6 +83,18 @@ TEST_CASE("heat3d by the other strategies, and on the CPU") {
     }
 }
 
+TEST_CASE("an input whose planes stay for several steps, and what all of them compute of it") {
+    for (const test::Example& example : test::examples()) {
+        if (example.name != "heat3d_capacity") continue;
+        schedule::TemporalSchedule several;
+        several.cells = {2, 4};
+        several.warps = 12;
+        several.ahead = 3;
+        several.unroll = 3;
+        compare_cuda("heat3d_capacity_temporal", example, test::chosen(example), several);
+    }
+}
+
 TEST_CASE("a box, several steps at once") {
     for (const test::Example& example : test::examples()) {
         if (example.name != "box3d1_symmetric") continue;

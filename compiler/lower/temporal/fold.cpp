@@ -46,10 +46,10 @@ CellSources TemporalStages::folded_sources(int stage, const Expr& stage_plane, c
         if (offset == ir::Offset{} && plane > fold.low) return sum(use, plane - 1, {true, {}});
         throw InternalError("a plane is read that has gone by");
     };
-    given.given = [this, &use, &fold, plane](ir::ExprId id) {
+    given.given = [this, &use, &fold, plane, invariant = given.given](ir::ExprId id) {
         const Fold::Carried value{false, id};
         if (plane == fold.low || std::ranges::find(fold.before(plane), value) == fold.before(plane).end())
-            return Expr();
+            return invariant(id);
         return sum(use, plane - 1, value);
     };
     return given;

@@ -1,5 +1,9 @@
 #include "compiler/lower/temporal/frame.h"
 
+#include <algorithm>
+
+#include "compiler/support/error.h"
+
 namespace halo::lower {
 
 using kernel::Block;
@@ -33,6 +37,29 @@ TemporalFrame::TemporalFrame(Context& given, const schedule::Pipeline& line,
       two_rows(given.rank() == 3) {
     for (const schedule::Pipeline::Queue& queue : pipeline.queues)
         meets = meets || (queue.has_window && queue.lines() > 0 && two_rows);
+    group_rings();
+}
+
+void TemporalFrame::group_rings() {
+    for (const auto& [field, ring] : shape.rings) {
+        const auto same = std::ranges::find(rings, ring, &Rings::ring);
+        if (same != rings.end()) {
+            same->fields.push_back(field);
+        } else {
+            rings.push_back({ring, {field}, "", "fetch", {}, {}});
+        }
+    }
+    if (rings.size() == 1) return;
+    for (Rings& each : rings) {
+        each.suffix = "_" + context.program()[each.fields.front()].name;
+        each.fetch = context.local("fetch" + each.suffix);
+    }
+}
+
+const TemporalFrame::Rings& TemporalFrame::rings_of(ir::FieldId field) const {
+    for (const Rings& each : rings)
+        if (std::ranges::find(each.fields, field) != each.fields.end()) return each;
+    throw InternalError("a field has no ring");
 }
 
 Type TemporalFrame::type_of(ir::FieldId field) const {
@@ -67,12 +94,12 @@ Expr TemporalFrame::wrapped(const Expr& index, int axis) {
     return kernel::select(index < 0, index + extent, kernel::select(index >= extent, index - extent, index));
 }
 
-Expr TemporalFrame::ring_slot(const Expr& plane_from_iteration) const {
-    Expr slot = plane_from_iteration - shape.first_plane;
-    if (oldest) {
+Expr TemporalFrame::ring_slot(const Rings& of, const Expr& plane_from_iteration) {
+    Expr slot = plane_from_iteration - of.ring.first;
+    if (of.oldest) {
         const bool may_wrap = kernel::int_value(slot) != 0;
-        slot = oldest + slot;
-        if (may_wrap) slot = kernel::select(slot < k_ring, slot, slot - k_ring);
+        slot = of.oldest + slot;
+        if (may_wrap) slot = kernel::select(slot < of.k_planes, slot, slot - of.k_planes);
     }
     return slot;
 }

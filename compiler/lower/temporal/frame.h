@@ -31,15 +31,13 @@ struct TemporalFrame {
     bool meets = false;                 // threads exchange rows: they meet once in an iteration
 
     // Constants of the kernel, by name.
-    kernel::Expr k_steps, k_cells_x, k_cells_y, k_warps, k_tile_x, k_tile_y, k_out_x, k_out_y, k_ring,
-        k_ring_row;
+    kernel::Expr k_steps, k_cells_x, k_cells_y, k_warps, k_tile_x, k_tile_y, k_out_x, k_out_y, k_ring_row;
     kernel::Expr warp;
     kernel::Expr lane_x, row;       // a lane's first column of a tile, a warp's first row of a block
     kernel::Expr i, j;              // first cell of the thread
     kernel::Expr from_i;            // where its columns are copied from: of a periodic axis, within the grid
     kernel::Expr iteration, plane;  // and the plane k that belongs to it
     kernel::Expr into_line;         // elements from the start of a line of memory to the tile's first
-    kernel::Expr oldest;            // slot of the ring; empty where it is the first
     kernel::Expr at;                // offset of plane k
     kernel::Expr near_face;         // false where no face of the streaming axis is within reach
     kernel::Expr below_end;         // of a piece: planes before it are stored at the piece below, too
@@ -56,9 +54,20 @@ struct TemporalFrame {
     kernel::Expr stride() const;                                // of the streaming axis, i64
     kernel::Expr wrapped(const kernel::Expr& index, int axis);  // into the grid, where the axis is periodic
 
-    // The slot in the ring of a level, of the plane so far from the iteration's (negative: earlier), and the
-    // place in it of the thread's first cell of a row.
-    kernel::Expr ring_slot(const kernel::Expr& plane_from_iteration) const;
+    // Fields whose planes arrive and leave together turn around rings of the same size.
+    struct Rings {
+        schedule::TemporalShape::Ring ring;
+        std::vector<ir::FieldId> fields;
+        std::string suffix;     // of its names in the kernel, where there are several
+        std::string fetch;      // the lambda that copies a plane there
+        kernel::Expr k_planes;  // constant of the kernel
+        kernel::Expr oldest;    // slot; empty where it is the first
+    };
+    std::vector<Rings> rings;
+    const Rings& rings_of(ir::FieldId field) const;
+    // The slot in its ring of the plane so far from the iteration's (negative: earlier), and the place in a
+    // ring of the thread's first cell of a row.
+    static kernel::Expr ring_slot(const Rings& of, const kernel::Expr& plane_from_iteration);
     kernel::Expr ring_place(const kernel::Expr& row, const kernel::Expr& slot) const;
     kernel::Expr own_ring_place(const kernel::Expr& slot) const;  // of the thread's own row y: by the lambda
 
@@ -74,6 +83,9 @@ struct TemporalFrame {
     kernel::Expr x() const {
         return cells_x > 1 ? kernel::variable("x", kernel::Type::i32) : kernel::Expr(0);
     }
+
+private:
+    void group_rings();
 };
 
 // Cells of arrays in registers, from the first one on.

@@ -116,6 +116,7 @@ void TemporalStages::iterate(Block copies, Block& body) {
     if (!later_first) arrive(body);
     if (frame_.meets) body.push_back(kernel::Barrier{});
     append(body, std::move(copies));
+    compute_invariants(body);
     Block step_body;
     if (later_first && frame_.steps > 1)
         step_body.push_back(
@@ -145,8 +146,8 @@ void TemporalStages::arrive(Block& body) {
             const Level level{queue.field, time};
             const Expr y = frame_.y();
             const Expr to = planes.own.at({time + queue.past(), queue.slots - 1, y, 0});
-            const Expr place =
-                frame_.own_ring_place(frame_.ring_slot(-frame_.pipeline.ready(queue, 0, time)));
+            const Expr place = frame_.own_ring_place(TemporalFrame::ring_slot(
+                frame_.rings_of(queue.field), -frame_.pipeline.ready(queue, 0, time)));
             append(body, loop_over("y", frame_.k_cells_y, {load_row(frame_, to, ring(level), {place})}));
             if (queue.fold && time == queue.window_time)
                 show_past_faces(queue, frame_.plane - frame_.pipeline.ready(queue, 0, time),
@@ -155,15 +156,49 @@ void TemporalStages::arrive(Block& body) {
     }
 }
 
+// Of the planes that the first stages to read them come to now: of a thread's own cells, which no other
+// thread reads.
+void TemporalStages::compute_invariants(Block& body) {
+    Context& context = frame_.context;
+    for (const Queue& queue : frame_.pipeline.queues) {
+        if (!queue.invariant) continue;
+        const Level level{queue.field, 0};
+        const int newest = frame_.pipeline.arrival(queue)[1];
+        const std::vector<Expr> place{
+            frame_.own_ring_place(TemporalFrame::ring_slot(frame_.rings_of(queue.field), newest))};
+        const RegisterArray row(context.local(words(context, queue.field) + "_row"),
+                                frame_.type_of(queue.field), {frame_.cells_x});
+        CellSources cell_sources;
+        cell_sources.load = [&](const Level&, const ir::Offset&) { return row.at({frame_.x()}); };
+        Block cell;
+        const Expr value = lower_values(context, cell_sources, {*queue.invariant}, cell).front();
+        cell.push_back(kernel::Assign{row.at({frame_.x()}), value});
+        Block rows{row.declaration(false), load_row(frame_, row.at({0}), ring(level), place)};
+        append(rows, loop_over("x", frame_.k_cells_x, std::move(cell)));
+        rows.push_back(store_row(frame_, ring(level), place, row.at({0})));
+        body.push_back(kernel::Comment{"What all steps compute of " + words(context, queue.field) +
+                                       " alike takes its place."});
+        append(body, loop_over("y", frame_.k_cells_y, std::move(rows)));
+    }
+}
+
 CellSources TemporalStages::sources(int stage, const Expr& plane) {
     CellSources sources;
+    const auto& uses = frame_.pipeline.stages[static_cast<std::size_t>(stage)].uses;
+    sources.given = [this, &uses](ir::ExprId id) {
+        for (const Use& use : uses) {
+            const Queue& queue = *frame_.pipeline.find(use.field);
+            if (queue.invariant == id) return read(use, queue, {});
+        }
+        return Expr();
+    };
     const Expr along_streaming = frame_.wrapped(plane, frame_.streaming_axis);
     sources.index = {frame_.wrapped(frame_.i + frame_.x(), 0),
                      frame_.two_rows ? frame_.wrapped(frame_.j + frame_.y(), 1) : along_streaming,
                      along_streaming};
     sources.far_from_faces = kernel::logical_not(frame_.near_face) && kernel::logical_not(frame_.near_side);
-    sources.load = [this, stage](const Level& level, const ir::Offset& offset) {
-        for (const Use& use : frame_.pipeline.stages[static_cast<std::size_t>(stage)].uses)
+    sources.load = [this, &uses](const Level& level, const ir::Offset& offset) {
+        for (const Use& use : uses)
             if (use.field == level.field && use.time == level.time)
                 return read(use, *frame_.pipeline.find(use.field), offset);
         throw InternalError("a stage reads a level that its pipeline does not know");

@@ -43,6 +43,7 @@ private:
     };
 
     void arrive(kernel::Block& body);
+    void compute_invariants(kernel::Block& body);
     void do_stage(int index, kernel::Block& body);
     CellSources sources(int stage, const kernel::Expr& plane);
 

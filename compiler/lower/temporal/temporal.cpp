@@ -35,9 +35,6 @@ public:
           stages_(frame_, views, levels) {}
 
     TemporalResult lower() {
-        for (const auto& queue : pipeline_.queues)
-            shares_ring_ =
-                shares_ring_ || (frame_.meets && queue.role == ir::Role::input && queue.has_window);
         declare_constants();
         out_ = declare_share(frame_, body());
         declare_storage();
@@ -80,9 +77,10 @@ private:
             of_axes("kTile", shape.tile[0], shape.tile[1], "cells of a tile");
         std::tie(frame_.k_out_x, frame_.k_out_y) =
             of_axes("kOut", shape.out[0], shape.out[1], "of these, the output: right after all steps");
-        frame_.k_ring =
-            named_constant(function(), "kRing", shape.ring_planes, "planes of the ring in shared memory");
-        frame_.k_ring_row = named_constant(function(), "kRingRow", shape.ring_row(),
+        for (TemporalFrame::Rings& each : frame_.rings)
+            each.k_planes = named_constant(function(), own_name("kRing", each), each.ring.planes,
+                                           "planes of the ring" + of_fields(each) + " in shared memory");
+        frame_.k_ring_row = named_constant(function(), "kRingRow", shape.ring_row,
                                            "elements of a row there, aligned as in memory");
     }
 
@@ -95,12 +93,12 @@ private:
         for (const Level& level : stages_.arriving()) {
             const Type type = frame_.type_of(level.field);
             kernel::DeclareArray ring{type, stages_.ring(level), {}};
-            const int elements = frame_.shape.ring_planes * frame_.shape.rows * frame_.shape.ring_row();
+            const TemporalFrame::Rings& rings = frame_.rings_of(level.field);
             const Expr rows = frame_.two_rows ? frame_.k_tile_y : frame_.k_warps;
-            ring.dims = {frame_.k_ring * rows * frame_.k_ring_row};
+            ring.dims = {rings.k_planes * rows * frame_.k_ring_row + frame_.shape.ring_padding};
             ring.memory = kernel::Memory::dynamic_shared;
             ring.offset = shared;
-            shared += std::int64_t{elements} * kernel::size_of(type);
+            shared += std::int64_t{frame_.shape.elements_of(rings.ring)} * kernel::size_of(type);
             body().push_back(std::move(ring));
         }
         append(body(), std::move(queues));
@@ -278,12 +276,39 @@ private:
     // ---- planes from memory
     // ------------------------------------------------------------------------------------------
 
-    // A lambda that copies this thread's cells of a plane to a slot of the ring, in the background.
+    // Lambdas that copy this thread's cells of a plane to a slot of its ring, in the background.
     void declare_fetch(Block& tile) {
-        kernel::DeclareLambda fetch{"fetch", {{"slot"}, {"source", Type::i64}}, {}, {}};
+        kernel::DeclareLambda place{"in_ring", {{"slot"}}, {}, {}};
+        if (frame_.cells_y > 1) place.parameters.push_back({"y"});
+        place.value = frame_.ring_place(frame_.row + frame_.y(), variable("slot"));
+        tile.push_back(std::move(place));
+        for (const TemporalFrame::Rings& rings : frame_.rings) {
+            tile.push_back(kernel::Comment{"Copies this thread's cells of a plane" + of_fields(rings) +
+                                           " to the ring, asynchronously."});
+            tile.push_back(fetch_to(rings));
+        }
+    }
+
+    std::string own_name(const std::string& stem, const TemporalFrame::Rings& rings) {
+        return rings.suffix.empty() ? stem : context().local(stem + rings.suffix);
+    }
+
+    std::string of_fields(const TemporalFrame::Rings& rings) {
+        if (frame_.rings.size() == 1) return "";
+        std::string names;
+        for (const ir::FieldId field : rings.fields)
+            names += (names.empty() ? " of " : " and ") + context().program()[field].name;
+        return names;
+    }
+
+    static std::string name_of_fetch(const TemporalFrame::Rings& rings) { return "fetch" + rings.suffix; }
+
+    kernel::DeclareLambda fetch_to(const TemporalFrame::Rings& rings) {
+        kernel::DeclareLambda fetch{rings.fetch, {{"slot"}, {"source", Type::i64}}, {}, {}};
         if (frame_.cells_x > 1) fetch.parameters.push_back({"unaligned", Type::boolean});
         const Expr y = frame_.y(), x = frame_.x();
         for (const Level& level : stages_.arriving()) {
+            if (&frame_.rings_of(level.field) != &rings) continue;
             const Type type = frame_.type_of(level.field);
             const Expr row = variable("source", Type::i64) + frame_.own_row(y);
             const auto copy = [&](const Expr& column, const Expr& from, int width) {
@@ -298,17 +323,12 @@ private:
             }
             append(fetch.body, loop_over("y", frame_.k_cells_y, std::move(line)));
         }
-        fetch.body.push_back(kernel::CommitCopies{});
-        kernel::DeclareLambda place{"in_ring", {{"slot"}}, {}, {}};
-        if (frame_.cells_y > 1) place.parameters.push_back({"y"});
-        place.value = frame_.ring_place(frame_.row + y, variable("slot"));
-        tile.push_back(std::move(place));
-        tile.push_back(kernel::Comment{"Copies this thread's cells of a plane to the ring, asynchronously."});
-        tile.push_back(std::move(fetch));
+        return fetch;
     }
 
     // Fetches the plane so far from the iteration's own.
-    kernel::Statement fetch_plane(const Expr& plane_from_iteration, const Expr& plane) {
+    kernel::Statement fetch_plane(const TemporalFrame::Rings& rings, const Expr& plane_from_iteration,
+                                  const Expr& plane) {
         const Expr index = frame_.shape.periodic[frame_.streaming_axis]
                                ? frame_.wrapped(plane, frame_.streaming_axis)
                                : kernel::min(kernel::max(plane, 0), extent() - 1);
@@ -316,32 +336,37 @@ private:
         if (frame_.near_face)
             offset =
                 kernel::select(frame_.near_face, offset, frame_.at + plane_from_iteration * frame_.stride());
-        kernel::RunLambda fetch{"fetch", {frame_.ring_slot(plane_from_iteration), offset}};
+        kernel::RunLambda fetch{rings.fetch, {TemporalFrame::ring_slot(rings, plane_from_iteration), offset}};
         if (frame_.cells_x > 1)
             fetch.arguments.push_back(frame_.near_side && kernel::logical_not(frame_.aligned));
         return fetch;
     }
 
-    int arrived() const { return frame_.pipeline.arrival()[1]; }
+    // The plane that an iteration fetches, from the iteration's own.
+    static int last_of(const TemporalFrame::Rings& rings) { return rings.ring.first + rings.ring.planes - 1; }
 
     // All planes of the first iteration, and those that are on their way then.
     void fill_ring(Block& tile) {
-        frame_.oldest = frame_.near_face = frame_.near_side = Expr();
+        frame_.near_face = frame_.near_side = Expr();
+        for (TemporalFrame::Rings& each : frame_.rings)
+            each.oldest = Expr();
         tile.push_back(kernel::BlankLine{});
         declare_fetch(tile);
         // Rows of this tile lie elsewhere in the ring than those of the one before, which have been read.
-        if (shares_ring_) {
+        if (frame_.two_rows) {
             tile.push_back(kernel::Barrier{});
         } else {
             tile.push_back(kernel::Barrier{kernel::Barrier::Of::warp});
         }
+        // The first group of copies has the planes of all rings but the last, which are in flight no longer
+        // than the first plane of that one.
         const Expr ahead = variable("plane");
-        tile.push_back(kernel::For{"plane",
-                                   frame_.shape.first_plane,
-                                   arrived() + frame_.schedule.ahead,
-                                   1,
-                                   kernel::Unroll::none,
-                                   {fetch_plane(ahead, frame_.out_begin - lead_ + ahead)}});
+        for (const TemporalFrame::Rings& each : frame_.rings) {
+            Block fetch{fetch_plane(each, ahead, frame_.out_begin - lead_ + ahead)};
+            if (&each == &frame_.rings.back()) fetch.push_back(kernel::CommitCopies{});
+            tile.push_back(kernel::For{"plane", each.ring.first, last_of(each), 1, kernel::Unroll::none,
+                                       std::move(fetch)});
+        }
         tile.push_back(kernel::AwaitCopies{frame_.schedule.ahead - 1});
     }
 
@@ -358,16 +383,22 @@ private:
         tile.push_back(kernel::BlankLine{});
         tile.push_back(kernel::Declare{Type::i64, "at", frame_.plane_offset(frame_.out_begin - lead_), true});
         frame_.at = kernel::variable("at", Type::i64);
-        if (frame_.shape.ring_planes > 1) {
-            tile.push_back(kernel::Declare{Type::i32, "oldest", 0, true});
-            frame_.oldest = variable("oldest");
+        Block fetches;
+        for (TemporalFrame::Rings& each : frame_.rings) {
+            if (each.ring.planes > 1) {
+                const std::string oldest = own_name("oldest", each);
+                tile.push_back(kernel::Declare{Type::i32, oldest, 0, true});
+                each.oldest = kernel::variable(oldest, Type::i32);
+            }
+            fetches.push_back(fetch_plane(each, last_of(each), frame_.plane + last_of(each)));
         }
-        const int ahead = arrived() + frame_.schedule.ahead;
-        stages_.iterate({fetch_plane(ahead, frame_.plane + ahead)}, iteration);
+        fetches.push_back(kernel::CommitCopies{});
+        stages_.iterate(std::move(fetches), iteration);
         iteration.push_back(kernel::Assign{frame_.at, frame_.at + frame_.stride()});
-        if (frame_.oldest) {
-            const Expr next = frame_.oldest + 1;
-            iteration.push_back(kernel::Assign{frame_.oldest, kernel::select(next < frame_.k_ring, next, 0)});
+        for (const TemporalFrame::Rings& each : frame_.rings) {
+            if (!each.oldest) continue;
+            const Expr next = each.oldest + 1;
+            iteration.push_back(kernel::Assign{each.oldest, kernel::select(next < each.k_planes, next, 0)});
         }
         iteration.push_back(kernel::AwaitCopies{frame_.schedule.ahead - 1});
 
@@ -410,7 +441,6 @@ private:
     PlanesOut out_;  // of a launch
     Expr inside_;
     int lead_ = 0;
-    bool shares_ring_ = false;  // threads read what others have copied
 };
 
 }  // namespace

@@ -94,7 +94,8 @@ void TemporalStages::gather_input(const Use& use, const Queue& queue, Block& bod
         const Expr from_iteration = Expr(plane - use.distance) - step() * frame_.pipeline.period;
         const auto load = [&](const Expr& window_row, const Expr& row) {
             return load_row(frame_, window(window_row, queue.reach[0][0]), array,
-                            {frame_.ring_place(row, frame_.ring_slot(from_iteration))});
+                            {frame_.ring_place(
+                                row, TemporalFrame::ring_slot(frame_.rings_of(use.field), from_iteration))});
         };
         append(body, loop_over("y", frame_.k_cells_y,
                                {load(frame_.y() + queue.reach[1][0], frame_.row + frame_.y())}));

@@ -257,16 +257,17 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                                c + source + (i + x < 0 ? i + x + nx : i + x >= nx ? i + x - nx : i + x));
             else
                 copy4_async(c_ring, in_ring(slot), c + source + from_i);
-            commit_copies();
         };
         __syncwarp();
 #pragma unroll 1
-        for (int plane = 1; plane < 5; ++plane)
+        for (int plane = 1; plane < 5; ++plane) {
             fetch(plane - 1,
                   static_cast<long long>(out_begin + plane - 9 < 0 ? out_begin + plane + ny - 9 :
                                          out_begin + plane - 9 >= ny ? out_begin + plane - ny - 9 :
                                          out_begin + plane - 9) * pitch,
                   !aligned);
+            commit_copies();
+        }
         await_copies<3>();
 
         long long at = static_cast<long long>(out_begin - 9) * pitch;
@@ -288,6 +289,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                       static_cast<long long>(k + 5 < 0 ? k + ny + 5 : k + 5 >= ny ? k - ny + 5 :
                                              k + 5) * pitch : at + 5 * static_cast<long long>(pitch),
                       near_side && !aligned);
+                commit_copies();
 #pragma unroll
                 for (int s = 0; s < kSteps; ++s) {
                     // The next plane of mu.

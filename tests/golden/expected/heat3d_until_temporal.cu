@@ -218,7 +218,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     constexpr int kTileX = 128, kTileY = 16;  // cells of a tile
     constexpr int kOutX = 120, kOutY = 10;    // of these, the output: right after all steps
     constexpr int kRing = 5;                  // planes of the ring in shared memory
-    constexpr int kRingRow = 160;             // elements of a row there, aligned as in memory
+    constexpr int kRingRow = 128;             // elements of a row there, aligned as in memory
 
     // The same in all lanes: read from lane 0, so that the compiler knows.
     const int warp = __shfl_sync(0xffffffff, threadIdx.y, 0);
@@ -238,7 +238,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
     const int first_tile = static_cast<int>(share_begin / nz);
     const int end_tile = static_cast<int>((share_end + nz - 1) / nz);
 
-    auto& u_ring = *reinterpret_cast<float(*)[kRing * kTileY * kRingRow]>(shared_memory + 6144);
+    auto& u_ring = *reinterpret_cast<float(*)[kRing * kTileY * kRingRow + 32]>(shared_memory + 6144);
     float u_planes[3][3][2][4] = {};
     auto& u_rows = *reinterpret_cast<float(*)[kSteps][2][kWarps][2][kTileX]>(shared_memory);
     for (int s = 0; s < kSteps; ++s)
@@ -286,12 +286,13 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                         copy_async(u_ring, in_ring(slot, y) + x, u + source + first_row + y * pitch + i + x);
                 else
                     copy4_async(u_ring, in_ring(slot, y), u + source + first_row + y * pitch + i);
-            commit_copies();
         };
-        __syncwarp();
+        __syncthreads();
 #pragma unroll 1
-        for (int plane = 1; plane < 5; ++plane)
+        for (int plane = 1; plane < 5; ++plane) {
             fetch(plane - 1, min(max(out_begin + plane - 4, 0), nz - 1) * slice, !aligned);
+            commit_copies();
+        }
         await_copies<3>();
 
         long long at = (out_begin - 4) * slice;
@@ -314,6 +315,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 __syncthreads();
                 fetch(oldest + 4 < kRing ? oldest + 4 : oldest - kRing + 4,
                       near_face ? min(max(k + 5, 0), nz - 1) * slice : at + 5 * slice, near_side && !aligned);
+                commit_copies();
 #pragma unroll
                 for (int s = 0; s < kSteps; ++s) {
                     // The next plane of u, and what it adds to change.
