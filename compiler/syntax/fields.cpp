@@ -10,13 +10,10 @@ namespace halo::syntax {
 
 namespace {
 
-constexpr std::string_view kBoundaryKinds[] = {"periodic",    "fixed",      "clamp",     "mirror",
-                                               "free",        "antimirror", "symmetric", "antisymmetric",
-                                               "extrapolate", "gradient",   "robin"};
 constexpr std::size_t kRobinValues = 3;
 
 bool is_boundary_kind(std::string_view word) {
-    return std::find(std::begin(kBoundaryKinds), std::end(kBoundaryKinds), word) != std::end(kBoundaryKinds);
+    return std::ranges::find(boundary_kinds(), word) != boundary_kinds().end();
 }
 
 }  // namespace

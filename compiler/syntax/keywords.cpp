@@ -22,6 +22,30 @@ const std::vector<std::string>& field_words() {
     return words;
 }
 
+const std::vector<std::string>& shared_words() {
+    static const std::vector<std::string> words{"use", "stencil", "run", "def", "const", "coef"};
+    return words;
+}
+
+const std::vector<std::string>& clause_words() {
+    static const std::vector<std::string> words{"as",    "at",    "axes", "down",  "every",
+                                                "flip",  "from",  "in",   "into",  "most",
+                                                "range", "start", "to",   "until", "up"};
+    return words;
+}
+
+const std::vector<std::string>& boundary_kinds() {
+    static const std::vector<std::string> words{"periodic",    "fixed",      "clamp",     "mirror",
+                                                "free",        "antimirror", "symmetric", "antisymmetric",
+                                                "extrapolate", "gradient",   "robin"};
+    return words;
+}
+
+const std::vector<std::string>& operator_words() {
+    static const std::vector<std::string> words{"if", "then", "else", "and", "or", "not"};
+    return words;
+}
+
 const std::vector<std::string>& future_words() {
     static const std::vector<std::string> words{"state"};
     return words;

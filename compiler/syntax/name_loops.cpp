@@ -180,8 +180,13 @@ bool Parser::at_index_after_comma() const {
 
 std::vector<std::string> Parser::read_row(const NameList& list) {
     std::vector<std::string> row;
+    const auto add = [&] {
+        Name listed = name("a name");
+        row.push_back(listed.text);
+        if (!failing_) file_.listed_names.push_back(std::move(listed));
+    };
     if (list.indices.size() == 1) {
-        row.push_back(name("a name").text);
+        add();
         return row;
     }
     const std::uint32_t begin = peek().where.begin;
@@ -189,7 +194,7 @@ std::vector<std::string> Parser::read_row(const NameList& list) {
         open(TokenKind::left_paren, fmt::format("`(` and {} names, one for each of {}", list.indices.size(),
                                                 fmt::join(list.indices, ", ")));
     do {
-        row.push_back(name("a name").text);
+        add();
     } while (accept(TokenKind::comma));
     close(opening, TokenKind::right_paren);
     if (!failing_ && row.size() != list.indices.size()) {

@@ -482,6 +482,7 @@ struct File {
     // empty: no loop.
     std::vector<std::string> iterations;
     std::vector<SourceRange> name_loops;  // where they are
+    std::vector<Name> listed_names;       // the names in their lists
     bool lacks_module = false;            // one was not found: any name may be its
     bool is_complete = true;              // false where something at file level could not be read
 
