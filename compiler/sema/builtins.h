@@ -28,6 +28,14 @@ std::optional<std::string> translate_word(std::string_view word);
 // `ddx`, `dxx`, `d_dx`: how others call derivatives along an axis; 0: it is no such name.
 int derivative_called(std::string_view word, std::string_view axis);
 
+// How a function is called, and what it gives: for people.
+struct FunctionForm {
+    std::string_view name;
+    std::string_view call;  // "d(u, x, …, order=2, side=low|high)"
+    std::string_view gives;
+};
+const std::vector<FunctionForm>& function_forms();  // of all function_names(), and of sum and prod
+
 const std::vector<std::string>& function_names();  // all that can be called
 const std::vector<std::string>& type_names();
 

@@ -103,6 +103,7 @@ Value Evaluator::differentiate(const Value& operand, int axis, int derivative, s
     pairs.to_half = (wanted_ & axis_bit(axis)) != 0;
     const bool is_placed = (operand.position.fixed & axis_bit(axis)) != 0;
     pairs.is_staggered = is_placed && operand.position.is_half(axis) != pairs.to_half;
+    made_differences_.insert({derived_where_, axis, derivative, accuracy, 0, 0, pairs.is_staggered});
     const std::vector<ir::Tap>& taps = difference(derivative, accuracy, pairs.is_staggered);
     std::optional<Value> sum;
     if (derivative % 2 == 0 && !pairs.is_staggered) {
@@ -121,6 +122,7 @@ Value Evaluator::interpolated(const Value& operand, int axis, std::int64_t accur
     Pairs pairs{axis, 0};
     pairs.is_staggered = true;
     pairs.to_half = !operand.position.is_half(axis);
+    made_differences_.insert({derived_where_, axis, 0, accuracy, 0, 0, true});
     return add_pairs(std::nullopt, difference(0, accuracy, true), operand, pairs, where);
 }
 
@@ -134,6 +136,8 @@ Value Evaluator::one_sided(const Value& operand, const OneSided& form, SourceRan
     const bool to_half = (wanted_ & axis_bit(form.axis)) != 0;
     const bool is_placed = (operand.position.fixed & axis_bit(form.axis)) != 0;
     const bool is_staggered = is_placed && operand.position.is_half(form.axis) != to_half;
+    made_differences_.insert(
+        {derived_where_, form.axis, form.derivative, form.accuracy, form.side, form.beyond, is_staggered});
     const int count = form.derivative + static_cast<int>(form.accuracy);
     std::vector<Rational> nodes;
     std::vector<int> elements;
@@ -174,6 +178,7 @@ Value Evaluator::laplacian(const Value& operand, std::int64_t accuracy, SourceRa
     }
     Value sum = arithmetic_.generated(BinaryOp::mul, centre, operand, where);
     for (int axis = 0; axis < symbols_.rank() && !sum.is_poison(); ++axis) {
+        made_differences_.insert({derived_where_, axis, 2, accuracy, 0, 0, false});
         sum = add_pairs(sum, taps, operand, Pairs{axis, 2}, where);
     }
     return sum;

@@ -279,6 +279,7 @@ Value Evaluator::differential(const syntax::CallExpr& node, SourceRange where) {
     const Value velocity = name == "upwind" ? number(plain[2]) : Value::of(Rational(0));
     if (!require_quantity(result, this->where(plain[0])) || !options || !axes) return Value();
     const SourceRange operand = this->where(plain[0]);
+    derived_where_ = where;
     if (name == "grad") return gradient(result, options->accuracy, operand);
     if (name == "div") return divergence(result, options->accuracy, operand);
     if (name == "curl") return curl(result, options->accuracy, operand);

@@ -20,6 +20,7 @@
 #include "compiler/ir/finite_difference.h"
 #include "compiler/sema/algebra.h"
 #include "compiler/sema/arithmetic.h"
+#include "compiler/sema/difference.h"
 #include "compiler/sema/ghosts.h"
 #include "compiler/sema/shape.h"
 #include "compiler/sema/symbols.h"
@@ -103,6 +104,8 @@ class Evaluator {
 public:
     Evaluator(const syntax::File& file, const Symbols& symbols, Place place, ir::Program& program,
               ir::Scalar compute_type, DiagnosticSink& sink);
+
+    const std::set<Difference>& made_differences() const { return made_differences_; }
 
     Value evaluate(syntax::ExprId id);
     Value number(syntax::ExprId id);     // refuses truth values, vectors and complex numbers
@@ -454,7 +457,9 @@ private:
     std::vector<ir::Function> fast_;  // functions that may be approximations
     bool in_table_sum_ = false;
     std::map<std::tuple<int, std::int64_t, bool>, std::vector<ir::Tap>>
-        differences_;  // by derivative, accuracy and whether it is staggered
+        differences_;              // by derivative, accuracy and whether it is staggered
+    SourceRange derived_where_{};  // of the call whose differences are made
+    std::set<Difference> made_differences_;
 
     std::vector<Local> locals_;  // def parameters and indices of sums, innermost last
     std::size_t frame_ = 0;      // locals_ before this are not seen

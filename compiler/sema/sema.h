@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/ir/program.h"
+#include "compiler/sema/difference.h"
 #include "compiler/sema/run_spec.h"
 #include "compiler/support/diagnostics.h"
 #include "compiler/syntax/tree.h"
@@ -27,6 +28,7 @@ struct AnalyzedStencil {
     SourceRange where;
     // Fields for which no boundary is written at all, where that leaves cells of a state as they are.
     std::vector<std::string> without_boundary;
+    std::vector<Difference> differences;  // by place, each once
 };
 
 struct Analysis {

@@ -68,6 +68,8 @@ void StencilAnalyzer::run() {
     check_point_margins();
     keep_cells_of_sweeps();
     find_fields_without_boundary();
+    const std::set<Difference>& made = evaluator_.made_differences();
+    result_.differences.assign(made.begin(), made.end());
 }
 
 void StencilAnalyzer::write_out(const syntax::StencilStatement& statement) {
