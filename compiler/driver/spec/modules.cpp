@@ -92,14 +92,20 @@ private:
                          fmt::format("a spec uses {} modules at most", kMaxModules));
             return;
         }
-        const std::string text =
-            is_of_library ? found->library_text : read_text(found->path.string(), 4 * syntax::kMaxFileBytes);
+        const std::string text = is_of_library ? found->library_text : text_of(found->path.string());
         const std::size_t first_use = file_.uses.size();
         const std::uint32_t begin = source_.add(found->shown, text);
         syntax::parse_module(source_, begin, sink_, file_);
         open_.push_back({id, found->shown});
         read_uses(first_use, found->path.parent_path(), fs::path(found->shown).parent_path());
         open_.pop_back();
+    }
+
+    std::string text_of(const std::string& path) const {
+        if (path_.unsaved) {
+            if (std::optional<std::string> text = path_.unsaved(path)) return *std::move(text);
+        }
+        return read_text(path, 4 * syntax::kMaxFileBytes);
     }
 
     void report_missing(const syntax::Use& use) {

@@ -1,6 +1,8 @@
 // `use "operators.halo"`: finds modules, reads them and adds what they share to the file that uses them.
 #pragma once
 
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,8 @@ inline constexpr std::size_t kMaxModules = 100;  // of one spec
 struct ModulePath {
     std::string folder;               // of the spec; empty: the current one
     std::vector<std::string> search;  // -I, then HALO_PATH
+    // What an editor has of a file, which may not be saved yet; nullopt, or none given: the file is read.
+    std::function<std::optional<std::string>(const std::string& path)> unsaved = {};
 };
 
 // The folder of `path` ("-": the current one), `include` and what the environment variable HALO_PATH names,

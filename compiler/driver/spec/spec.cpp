@@ -60,6 +60,7 @@ CheckedSpec check_text(std::string name, std::string text, const ModulePath& mod
     if (!sink.has_errors()) lint::lint(spec.source, tree, spec.analysis, sink);
     spec.diagnostics = sink.sorted();
     spec.ok = !sink.has_errors();
+    spec.tree = std::move(tree);
     return spec;
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/sema/sema.h"
 #include "compiler/support/diagnostics.h"
 #include "compiler/support/source.h"
+#include "compiler/syntax/tree.h"
 
 namespace halo::driver {
 
@@ -22,6 +23,7 @@ struct CheckedSpec {
     sema::Analysis analysis;              // to be run only where ok
     bool ok = false;
     double read_seconds = 0;  // that reading the file took
+    syntax::File tree{};      // of the spec, with what its modules share
 };
 
 // Throws CommandError (file) where the file cannot be read.
