@@ -100,6 +100,7 @@ install(FILES ${CMAKE_CURRENT_BINARY_DIR}/HaloclineConfig.cmake ${CMAKE_CURRENT_
               cmake/HaloAddStencil.cmake DESTINATION ${package} COMPONENT compiler)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT compiler)
 install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/docs COMPONENT compiler)
+install(DIRECTORY editors DESTINATION ${CMAKE_INSTALL_DATADIR}/halocline COMPONENT compiler)
 install(DIRECTORY dsl_examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT compiler)
 
 # cpack: two Debian packages, the runtime and the rest.

@@ -37,6 +37,7 @@ public:
         add_bench();
         add_tune();
         add_format();
+        add_lsp();
         add_lift();
         add_derivative("tangent", "Write the tangent of a spec: how its results change, to first order",
                        tangent);
@@ -310,6 +311,12 @@ private:
             ->excludes(in_place);
         sub->callback([this] { chosen_ = [this] { return format(format_, console_); }; });
     }
+    void add_lsp() {
+        CLI::App* sub = command("lsp", "Answer an editor: a language server on standard input and output");
+        modules(sub, lsp_include_);
+        sub->add_flag("--stdio")->description("changes nothing; some editors add it");
+        sub->callback([this] { chosen_ = [this] { return serve_editor(lsp_include_); }; });
+    }
     void add_derivative(const std::string& name, const std::string& description,
                         ExitCode (*derive)(const DeriveOptions&, const Console&)) {
         CLI::App* sub = command(name, description);
@@ -416,12 +423,7 @@ private:
             ->check(CLI::IsMember({"man", "markdown", "bash", "zsh", "fish"}).description(""));
         sub->callback([this] {
             chosen_ = [this] {
-                const auto print = about_ == "man"        ? manual_page
-                                   : about_ == "markdown" ? markdown_reference
-                                   : about_ == "bash"     ? bash_completion
-                                   : about_ == "zsh"      ? zsh_completion
-                                                          : fish_completion;
-                console_.result(print(app_));
+                console_.result(about_text(about_, app_));
                 return ExitCode::ok;
             };
         });
@@ -469,6 +471,7 @@ private:
     BenchArguments bench_;
     TuneArguments tune_;
     FormatOptions format_;
+    std::vector<std::string> lsp_include_;
     DeriveOptions derive_;
     GradientArguments gradient_;
     LiftOptions lift_;

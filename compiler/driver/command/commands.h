@@ -78,6 +78,9 @@ struct FormatOptions {
 };
 ExitCode format(const FormatOptions& options, const Console& console);
 
+// include: folders of modules. Ends with 1 where the client goes without saying so.
+ExitCode serve_editor(const std::vector<std::string>& include);
+
 struct LiftOptions {
     std::string file, function;
     std::string build_folder;            // with compile_commands.json

@@ -279,4 +279,13 @@ std::string fish_completion(const CLI::App& app) {
     return text;
 }
 
+std::string about_text(const std::string& what, const CLI::App& app) {
+    const auto print = what == "man"        ? manual_page
+                       : what == "markdown" ? markdown_reference
+                       : what == "bash"     ? bash_completion
+                       : what == "zsh"      ? zsh_completion
+                                            : fish_completion;
+    return print(app);
+}
+
 }  // namespace halo::driver

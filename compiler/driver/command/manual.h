@@ -17,4 +17,7 @@ std::string bash_completion(const CLI::App& app);
 std::string zsh_completion(const CLI::App& app);
 std::string fish_completion(const CLI::App& app);
 
+// Of these the one that is asked for: "man", "markdown", "bash", "zsh" or "fish".
+std::string about_text(const std::string& what, const CLI::App& app);
+
 }  // namespace halo::driver
