@@ -147,11 +147,17 @@ void NameWalk::walk_node(const Expr&, const Member& node) {
     walk(node.index);
     const std::size_t* const owner = owner_of(tree_[node.base]);
     if (owner == nullptr) return;
-    const auto members = members_.find(*owner);
-    if (members == members_.end()) return;
-    const auto member = members->second.find(node.member.text);
-    if (member != members->second.end())
+    auto& members = members_[*owner];
+    const auto member = members.find(node.member.text);
+    if (member != members.end()) {
         index_.uses.push_back({node.member.where, member->second, false, false});
+    } else if (index_.definitions[*owner].kind == NameKind::points && !node.index) {
+        // Numbers and traces of points are declared by their first use.
+        const std::size_t of = *owner;
+        const std::size_t id = declare(NameKind::column, node.member, node.member.where, stencil_where_);
+        index_.definitions[id].owner = index_.definitions[of].name;
+        members[node.member.text] = id;
+    }
 }
 
 void NameWalk::walk_node(const Expr&, const CallExpr& node) {

@@ -27,7 +27,7 @@ enum class NameKind : std::uint8_t {
     parameter,  // of a def
     reduction,
     table,
-    column,
+    column,  // of a table; a number or a trace of points
     series,
     points,
     index,  // of a sum or a loop over a range; a row of a table; the level of a repeat

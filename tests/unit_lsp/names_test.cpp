@@ -137,6 +137,33 @@ TEST_CASE("components, columns, rows, levels and lets of loops have their defini
     CHECK(defined("= b\n", 2) == std::vector<int>{17});
 }
 
+TEST_CASE("a trace of points is declared where it is used first") {
+    const std::string text =
+        "stencil s(x) {\n"
+        "    points shots, phones\n"
+        "    field p: f32 { boundary clamp }\n"
+        "    p[t+1] = p\n"
+        "    inject p[t+1] at shots += shots.wavelet[t]\n"
+        "    sample p[t+1] at phones into phones.trace[t]\n"
+        "}\n"
+        "run s {\n"
+        "    grid 9\n"
+        "    steps 2\n"
+        "    shots at [3]\n"
+        "    phones at [4]\n"
+        "    init shots.wavelet = 1\n"
+        "    save phones.trace to \"trace.npy\"\n"
+        "}\n";
+    Client client;
+    client.open(text);
+    CHECK(client.diagnostics() == Json::array());
+    Json params = client.at(text.find("trace to"));
+    CHECK(lines_of(client.request("textDocument/definition", params)) == std::vector<int>{5});
+    params["newName"] = "heard";
+    const Json changes = client.request("textDocument/rename", params).at("changes");
+    CHECK(contains(edited(text, changes.at(Client::kUri)), "save phones.heard to \"trace.npy\""));
+}
+
 TEST_CASE("symbols are the stencils with what they declare, and the runs") {
     Client client;
     client.open(kSound);
