@@ -2,6 +2,7 @@
 // Not for other rooms.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <string>
 
@@ -131,8 +132,8 @@ public:
         }
         callers_ = stream;
         int made =
-            current == kSuccess && owns_stream_ ? driver_.StreamCreate(&stream, kNonBlocking) : current;
-        if (made == kSuccess) made = driver_.StreamCreate(&recording_, kNonBlocking);
+            current == kSuccess && owns_stream_ ? make_stream(stream, Device::StreamKind::main) : current;
+        if (made == kSuccess) made = make_stream(recording_, Device::StreamKind::main);
         if (made == kSuccess) return;
         if (owns_stream_ && stream != nullptr) driver_.StreamDestroy(stream);
         release_primary();
@@ -156,15 +157,14 @@ public:
     ContextAndStream& operator=(const ContextAndStream&) = delete;
 
     // From one call to the next, `stream` is the one to record in.
-    void switch_streams() {
-        std::swap(stream, recording_);
-    }  // From then on `stream` is the one of this kind, which is made at its first use.
+    void switch_streams() { std::swap(stream, recording_); }
+    // From then on `stream` is the one of this kind, which is made at its first use.
     void use_stream(Device::StreamKind kind) {
         if (kind == kind_) return;
         streams_[static_cast<std::size_t>(kind_)] = stream;
         Stream& of_kind = streams_[static_cast<std::size_t>(kind)];
         if (of_kind == nullptr && kind != Device::StreamKind::main)
-            make_stream(of_kind, kind == Device::StreamKind::urgent);
+            driver_.check(make_stream(of_kind, kind), "making a stream");
         stream = of_kind;
         kind_ = kind;
     }
@@ -184,11 +184,17 @@ private:
                       "making a context (is the GPU in use by a process of its own?)");
         is_primary_ = true;
     }
-    void make_stream(Stream& of_kind, bool is_urgent) {
+    // The main stream comes before the side stream: a sweep that fills the GPU begins at once, and what is
+    // done beside it takes what is left. Smaller numbers come first.
+    int make_stream(Stream& made, Device::StreamKind kind) {
         int least = 0, greatest = 0;
-        driver_.check(driver_.CtxGetStreamPriorityRange(&least, &greatest), "asking about the GPU");
-        driver_.check(driver_.StreamCreateWithPriority(&of_kind, kNonBlocking, is_urgent ? greatest : least),
-                      "making a stream");
+        const int asked = driver_.CtxGetStreamPriorityRange(&least, &greatest);
+        if (asked != kSuccess) return asked;
+        const int of_main = std::max(greatest, least - 1);
+        const int priority = kind == Device::StreamKind::urgent ? greatest
+                             : kind == Device::StreamKind::main ? of_main
+                                                                : least;
+        return driver_.StreamCreateWithPriority(&made, kNonBlocking, priority);
     }
     void release_primary() {
         if (is_primary_) driver_.DevicePrimaryCtxRelease(device_);

@@ -85,7 +85,7 @@ CudaDevice& device_under_test() {
 TEST_CASE("a device that cannot be opened gives everything back") {
     FakeLibcuda& f = fake();
     const auto before = held();
-    for (const char* name : {"cuDevicePrimaryCtxRetain", "cuStreamCreate"}) {
+    for (const char* name : {"cuDevicePrimaryCtxRetain", "cuStreamCreateWithPriority"}) {
         f.fail_next[name] = 999;
         message(ErrorCode::internal, [] { open_cuda_device(); });
         CHECK(f.fail_next.empty());
@@ -95,6 +95,26 @@ TEST_CASE("a device that cannot be opened gives everything back") {
         const auto device = open_cuda_device();
     }
     CHECK(held() == before);
+}
+
+TEST_CASE(
+    "work of the side stream waits for that of the main one, recorded or not, and urgent work does not") {
+    const auto device = open_cuda_device();
+    FakeLibcuda& f = fake();
+    DeviceMemory array(*device, 64), other(*device, 64);
+    const auto priority = [&](Device::StreamKind kind) {
+        device->use_stream(kind);
+        device->copy_on_device(array.address(), other.address(), 64);
+        device->use_stream(Device::StreamKind::main);
+        return f.priorities.at(f.last_stream);
+    };
+    const int main = priority(Device::StreamKind::main);
+    CHECK(priority(Device::StreamKind::side) > main);
+    CHECK(priority(Device::StreamKind::urgent) < main);
+    device->begin_recording();
+    device->copy_on_device(array.address(), other.address(), 64);
+    CHECK(f.priorities.at(f.last_stream) == main);
+    device->end_recording();
 }
 
 TEST_CASE("a device tells its figures without a context") {

@@ -27,7 +27,8 @@ constexpr int kNobodys = 0x55;  // the bytes of memory that holds nothing, as it
 
 thread_local Context current_context = nullptr;
 bool capturing = false;
-Stream capturing_stream = nullptr;
+std::set<Stream> capturing_streams;  // the one that a recording began in, and those that have joined it
+std::set<Event> captured_events;
 std::vector<std::function<void()>> captured;
 
 int told(const char* name) {
@@ -45,7 +46,7 @@ int told(const char* name) {
 
 int in_stream(Stream stream, std::function<void()> work) {
     state.last_stream = stream;
-    if (capturing && stream == capturing_stream)
+    if (capturing_streams.contains(stream))
         captured.push_back(std::move(work));
     else
         work();
@@ -397,26 +398,29 @@ int cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function, int threa
     *blocks = 1;
     return kSuccess;
 }
-int cuStreamCreate(Stream* stream, unsigned) {
-    ENTER(cuStreamCreate);
-    static std::uintptr_t streams = 0x1000;
-    *stream = reinterpret_cast<Stream>(++streams);
-    ++state.live_streams;
-    return kSuccess;
-}
 int cuCtxGetStreamPriorityRange(int* least, int* greatest) {
     *least = 0;
     *greatest = -5;
     return told("cuCtxGetStreamPriorityRange");
 }
-int cuStreamCreateWithPriority(Stream* stream, unsigned flags, int) {
-    return cuStreamCreate(stream, flags);
+int cuStreamCreateWithPriority(Stream* stream, unsigned, int priority) {
+    ENTER(cuStreamCreateWithPriority);
+    static std::uintptr_t streams = 0x1000;
+    *stream = reinterpret_cast<Stream>(++streams);
+    state.priorities[*stream] = priority;
+    ++state.live_streams;
+    return kSuccess;
 }
 int cuStreamDestroy_v2(Stream) {
     return --state.live_streams, kSuccess;
 }
-int cuStreamWaitEvent(Stream stream, Event, unsigned) {
+int cuStreamWaitEvent(Stream stream, Event event, unsigned) {
     state.waiting_stream = stream;
+    if (captured_events.contains(event)) {
+        capturing_streams.insert(stream);
+    } else if (capturing_streams.contains(stream)) {
+        return kCapturing;  // for work that is not of the recording
+    }
     return told("cuStreamWaitEvent");
 }
 int cuStreamQuery(Stream) {
@@ -435,9 +439,7 @@ int cuStreamGetCtx(Stream, Context* context) {
 }
 int cuStreamIsCapturing(Stream stream, int* status) {
     ENTER(cuStreamIsCapturing);
-    *status = state.streams_recorded_by_caller.contains(stream) || (capturing && stream == capturing_stream)
-                  ? 1
-                  : 0;
+    *status = state.streams_recorded_by_caller.contains(stream) || capturing_streams.contains(stream) ? 1 : 0;
     return kSuccess;
 }
 int cuThreadExchangeStreamCaptureMode(int* mode) {
@@ -448,12 +450,14 @@ int cuStreamBeginCapture_v2(Stream stream, int) {
     ENTER(cuStreamBeginCapture_v2);
     if (capturing || stream == nullptr) return kCapturing;  // the default stream cannot
     capturing = true;
-    capturing_stream = stream;
+    capturing_streams = {stream};
     return kSuccess;
 }
 int cuStreamEndCapture(Stream, Graph* graph) {
     const int result = told("cuStreamEndCapture");
     capturing = false;
+    capturing_streams.clear();
+    captured_events.clear();
     *graph = reinterpret_cast<Graph>(new std::vector<std::function<void()>>(std::move(captured)));
     captured.clear();
     ++state.live_graphs;
@@ -489,8 +493,12 @@ int cuEventCreate(Event* event, unsigned) {
     *event = reinterpret_cast<Event>(&state);
     return ++state.live_events, kSuccess;
 }
-int cuEventRecord(Event, Stream stream) {
+int cuEventRecord(Event event, Stream stream) {
     state.recorded_stream = stream;
+    if (capturing_streams.contains(stream))
+        captured_events.insert(event);
+    else
+        captured_events.erase(event);
     return told("cuEventRecord");
 }
 int cuEventSynchronize(Event) {

@@ -28,9 +28,10 @@ struct FakeLibcuda {
     int launches = 0;
     int resident_launches = 0;  // among them
     int graph_launches = 0;
-    void* last_stream = nullptr;      // that work was put into
-    void* recorded_stream = nullptr;  // whose work the last event marks
-    void* waiting_stream = nullptr;   // that was last told to wait for an event
+    void* last_stream = nullptr;            // that work was put into
+    void* recorded_stream = nullptr;        // whose work the last event marks
+    void* waiting_stream = nullptr;         // that was last told to wait for an event
+    std::map<const void*, int> priorities;  // by stream; smaller numbers come first
     int last_dynamic_shared_bytes = 0;
     int allowed_dynamic_shared_bytes = 0;
     void* (*current_context)() = nullptr;  // of the calling thread

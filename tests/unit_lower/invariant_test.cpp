@@ -20,9 +20,8 @@ ir::FieldId field(const ir::Program& program, const std::string& name) {
 
 // What all steps compute of c in `value`, the next level of u; empty where there is nothing.
 std::string invariant_of(const std::string& value) {
-    const ir::Program program =
-        load_program("stencil one(x, y, z) {\n    param p = 0.5\n    field u, c, d: f32\n    u[t+1] = " + value +
-                     "\n}\n");
+    const ir::Program program = load_program(
+        "stencil one(x, y, z) {\n    param p = 0.5\n    field u, c, d: f32\n    u[t+1] = " + value + "\n}\n");
     std::vector<ir::ExprId> roots;
     for (const ir::Statement& statement : program.statements)
         for (const ir::ExprId root : ir::roots_of(statement))
@@ -42,19 +41,20 @@ TEST_CASE("the largest expression of an input, params and constants alone is ste
 
 TEST_CASE("what differs from step to step, or costs nothing, is not kept") {
     CHECK(invariant_of("u + c * u[x+1]") == "");
-    CHECK(invariant_of("u + p*c * u[x+1]") == "");              // one product
-    CHECK(invariant_of("(u[x+1] + u[x-1]) / (1 + c^2)") == "");  // one multiply-add
-    CHECK(invariant_of("u + p/c * u[x+1] + 1/c") == "");        // two expressions
-    CHECK(invariant_of("u + p/c[x+1] * u[x+1]") == "");         // of a neighbour
-    CHECK(invariant_of("u + (step + 1)/c * u[x+1]") == "");     // of the step
-    CHECK(invariant_of("u + (1 + idx(x))/c * u[x+1]") == "");   // of the place
-    CHECK(invariant_of("u + u / c") == "");                     // of the state
+    CHECK(invariant_of("u + p*c * u[x+1]") == "");                     // one product
+    CHECK(invariant_of("(u[x+1] + u[x-1]) / (1 + c^2)") == "");        // one multiply-add
+    CHECK(invariant_of("u + p/c * u[x+1] + 1/c") == "");               // two expressions
+    CHECK(invariant_of("u + p/c[x+1] * u[x+1]") == "");                // of a neighbour
+    CHECK(invariant_of("u + (step + 1)/c * u[x+1]") == "");            // of the step
+    CHECK(invariant_of("u + (1 + idx(x))/c * u[x+1]") == "");          // of the place
+    CHECK(invariant_of("u + u / c") == "");                            // of the state
     CHECK(invariant_of("u + (if c > 1/2 then u else u[x+1])") == "");  // a condition, of another type
 }
 
 TEST_CASE("a field's planes stay in its ring as long as steps read them") {
     const ir::Program program = load_program(
-        "stencil heat(x, y, z) {\n    field u, c: f32\n    u[t+1] = u + 1/8 / c * (u[x-1] + u[x+1] + u[y-1] + "
+        "stencil heat(x, y, z) {\n    field u, c: f32\n    u[t+1] = u + 1/8 / c * (u[x-1] + u[x+1] + u[y-1] "
+        "+ "
         "u[y+1] + u[z-1] + u[z+1] - 6*u)\n}\n");
     TemporalSchedule schedule;
     schedule.steps = 4;
@@ -74,7 +74,8 @@ TEST_CASE("a field's planes stay in its ring as long as steps read them") {
 
 TEST_CASE("fewer planes are in flight where shared memory would not hold the rings") {
     const ir::Program program = load_program(
-        "stencil heat(x, y, z) {\n    field u, c: f32\n    u[t+1] = u + c * (u[x-1] + u[x+1] + u[y-1] + u[y+1] + "
+        "stencil heat(x, y, z) {\n    field u, c: f32\n    u[t+1] = u + c * (u[x-1] + u[x+1] + u[y-1] + "
+        "u[y+1] + "
         "u[z-1] + u[z+1] - 6*u)\n}\n");
     TemporalPins pins;
     pins.steps = 4;
