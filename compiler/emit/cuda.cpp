@@ -156,6 +156,7 @@ constexpr const char* kSections[] = {"f16",
                                      "load4 bool",
                                      "load2 unsigned char",
                                      "load4 unsigned char",
+                                     "load4 packed",
                                      "load2 f16",
                                      "load4 f16",
                                      "load2 bf16",
@@ -170,10 +171,14 @@ constexpr const char* kSections[] = {"f16",
                                      "store4 bool",
                                      "store2 unsigned char",
                                      "store4 unsigned char",
+                                     "store4 packed",
                                      "store2 f16",
                                      "store4 f16",
                                      "store2 bf16",
                                      "store4 bf16",
+                                     "select_lanes",
+                                     "byte_of",
+                                     "first_bytes",
                                      "copy2 int",
                                      "copy4 int",
                                      "copy2 long long",
@@ -236,7 +241,9 @@ std::string CudaPrinter::prelude(const Program& program) const {
                 const Type from = load->from.type();
                 const bool widens = from == Type::f32 && load->to.type() == Type::f64;
                 const std::string to = widens ? " double" : "";
-                used.insert(fmt::format("load{} {}{}", load->width, type_name(from), to));
+                const bool packs = load->to.type() == Type::u32;
+                used.insert(packs ? "load4 packed"
+                                  : fmt::format("load{} {}{}", load->width, type_name(from), to));
                 if (from == Type::f16) use(Helper::f16_to_float);
                 if (from == Type::bf16) use(Helper::bf16_to_float);
                 // Four long ones are two pairs.
@@ -255,8 +262,10 @@ std::string CudaPrinter::prelude(const Program& program) const {
             if (std::holds_alternative<CommitCopies>(statement.kind)) used.insert("commit_copies");
             if (std::holds_alternative<AwaitCopies>(statement.kind)) used.insert("await_copies");
             if (const auto* store = std::get_if<StoreVector>(&statement.kind)) {
-                used.insert(fmt::format("{}{} {}", store->shared ? "share" : "store", store->width,
-                                        type_name(store->to.type())));
+                const bool packs = store->from.type() == Type::u32;
+                used.insert(packs ? "store4 packed"
+                                  : fmt::format("{}{} {}", store->shared ? "share" : "store", store->width,
+                                                type_name(store->to.type())));
                 if (store->to.type() == Type::i64) used.insert("store2 long long");
             }
         });

@@ -143,6 +143,12 @@ __device__ __forceinline__ void load4(int* to, const unsigned char* from) {
     to[2] = four.z;
     to[3] = four.w;
 }
+// [load4 packed]
+// Four neighbouring bytes as one word, the first of them lowest; `from` is aligned to all of them.
+template <class Byte>
+__device__ __forceinline__ void load4(unsigned* to, const Byte* from) {
+    *to = reinterpret_cast<const uint1*>(from)->x;
+}
 // [load2 f16]
 // Two neighbouring elements at once; `from` is aligned to all of them.
 __device__ __forceinline__ void load2(float* to, const f16* from) {
@@ -223,6 +229,26 @@ __device__ __forceinline__ void store2(unsigned char* to, const unsigned char* f
 // [store4 unsigned char]
 __device__ __forceinline__ void store4(unsigned char* to, const unsigned char* from) {
     *reinterpret_cast<uchar4*>(to) = make_uchar4(from[0], from[1], from[2], from[3]);
+}
+// [store4 packed]
+template <class Byte>
+__device__ __forceinline__ void store4(Byte* to, unsigned word) {
+    *reinterpret_cast<uint1*>(to) = make_uint1(word);
+}
+// [select_lanes]
+// The lanes of `a` where `mask` has ones, else those of `b`.
+__device__ __forceinline__ unsigned select_lanes(unsigned mask, unsigned a, unsigned b) {
+    return (a & mask) | (b & ~mask);
+}
+// [byte_of]
+// The cell at `x` of a word of four, the lowest of which is at 0.
+__device__ __forceinline__ unsigned char byte_of(unsigned word, int x) {
+    return static_cast<unsigned char>(word >> 8 * x);
+}
+// [first_bytes]
+// Ones in the first `count` of a word's four bytes; all of them where there are more.
+__device__ __forceinline__ unsigned first_bytes(int count) {
+    return count < 4 ? (1u << 8 * count) - 1 : ~0u;
 }
 // [store2 f16]
 __device__ __forceinline__ void store2(f16* to, const f16* from) {

@@ -198,8 +198,10 @@ std::string Printer::simple_statement(const Statement& statement) const {
             [&](const CommitCopies&) -> std::string { return "commit_copies();"; },
             [&](const AwaitCopies& await) { return fmt::format("await_copies<{}>();", await.pending); },
             [&](const StoreVector& store) {
-                return fmt::format("{}{}({}, {});", store.shared ? "share" : "store", store.width,
-                                   expression(store.to), pointer_to(store.from));
+                return fmt::format(
+                    "{}{}({}, {});", store.shared ? "share" : "store", store.width, expression(store.to),
+                    std::holds_alternative<Element>(store.from->kind) ? pointer_to(store.from)
+                                                                      : expression(store.from));
             },
             [&](const CopyCells& copy) {
                 return fmt::format("copy_cells<{}>({}, {});", expression(copy.count), pointer_to(copy.to),

@@ -53,6 +53,8 @@ OperatorText operator_text(Operator op) {
             return {"|", kBitOr};
         case Operator::shift_left:
             return {"<<", kShift};
+        case Operator::shift_right:
+            return {">>", kShift};
     }
     return {"?", kNone};
 }
@@ -81,6 +83,8 @@ const char* c_type_name(Type type) {
             return "f16";
         case Type::bf16:
             return "bf16";
+        case Type::u32:
+            return "unsigned";
     }
     return "?";
 }
@@ -143,6 +147,9 @@ std::string Printer::expression(const Expr& expr, int outer) const {
         Overload{
             [&](const IntLiteral& literal) -> std::string {
                 if (expr.type() == Type::boolean) return literal.value ? "true" : "false";
+                if (expr.type() == Type::u32)
+                    return literal.value > 0xffff ? fmt::format("{:#010x}u", literal.value)
+                                                  : fmt::format("{}u", literal.value);
                 // C++ has no negative literals: the least number is one more than what can be negated.
                 const bool is_least =
                     literal.value == std::numeric_limits<std::int64_t>::min() ||
@@ -185,7 +192,11 @@ std::string Printer::expression(const Expr& expr, int outer) const {
                 // Compilers ask for parentheses around && inside ||, and around operators inside <<.
                 const auto needs_own = [&](const Expr& operand) {
                     const auto* inner = std::get_if<Binary>(&operand->kind);
-                    if (binary.op == Operator::shift_left) return inner != nullptr;
+                    if (binary.op == Operator::shift_left || binary.op == Operator::shift_right)
+                        return inner != nullptr;
+                    const bool is_bitwise = binary.op == Operator::bit_and || binary.op == Operator::bit_or;
+                    if (is_bitwise && expr.type() == Type::u32)
+                        return inner != nullptr && inner->op != binary.op;
                     return binary.op == Operator::logical_or && inner && inner->op == Operator::logical_and;
                 };
                 const std::string left =

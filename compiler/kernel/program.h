@@ -17,8 +17,9 @@
 namespace halo::kernel {
 
 // boolean to f64 are what arithmetic is done in; u8, f16 and bf16 only lie in arrays (as boolean does there,
-// a byte): an Element of such an array is converted at once.
-enum class Type : std::uint8_t { boolean, i32, i64, f32, f64, u8, f16, bf16 };
+// a byte): an Element of such an array is converted at once. u32 is a word whose lanes hold several cells:
+// its arithmetic is that of all 32 bits, and is not folded as that of integers is.
+enum class Type : std::uint8_t { boolean, i32, i64, f32, f64, u8, f16, bf16, u32 };
 constexpr bool is_integer(Type type) {
     return type == Type::i32 || type == Type::i64;
 }
@@ -35,6 +36,7 @@ constexpr int size_of(Type type) {
             return 8;
         case Type::f32:
         case Type::i32:
+        case Type::u32:
             return 4;
         case Type::f16:
         case Type::bf16:
@@ -83,7 +85,8 @@ enum class Operator : std::uint8_t {
     logical_or,
     bit_and,
     bit_or,
-    shift_left
+    shift_left,
+    shift_right
 };
 enum class Function : std::uint8_t {
     sqrt,
@@ -140,6 +143,24 @@ enum class Helper : std::uint8_t {
     float_to_f16,
     float_to_bf16,
     int_to_u8,
+    byte_perm,
+    funnel_shift,
+    byte_sum,
+    equal_bytes,
+    equal_halves,
+    unequal_bytes,
+    unequal_halves,
+    less_bytes,
+    less_halves,
+    less_equal_bytes,
+    less_equal_halves,
+    min_bytes,
+    min_halves,
+    max_bytes,
+    max_halves,
+    select_lanes,
+    byte_of,
+    first_bytes,
     long_to_int,
     float_to_int,
     float_to_long,
@@ -286,9 +307,10 @@ struct Assign {  // target: Variable or Element
     Expr target;
     Expr value;
 };
-struct LoadVector {  // to[0 … width) = from[0 … width); `from` is aligned to the vector
-    Expr to;         // Element
-    Expr from;       // AddressOf
+// to[0 … width) = from[0 … width); `from` is aligned to the vector. Four bytes may be loaded to one u32.
+struct LoadVector {
+    Expr to;    // Element
+    Expr from;  // AddressOf
     int width = 4;
 };
 struct CopyVector {  // the same where `to` is in shared memory and aligned, too
@@ -307,9 +329,9 @@ struct CommitCopies {};  // the copies since the last one become a group
 struct AwaitCopies {     // until all but the last `pending` groups of this thread are there
     int pending = 0;
 };
-struct StoreVector {
-    Expr to;    // AddressOf, aligned
-    Expr from;  // Element
+struct StoreVector {  // four bytes may be the u32 `from`, which is then no Element but a Variable
+    Expr to;          // AddressOf, aligned
+    Expr from;        // Element
     int width = 4;
     bool shared = false;  // `to` is in shared memory
 };

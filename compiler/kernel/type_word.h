@@ -23,6 +23,8 @@ inline const char* word(Type type) {
             return "f16";
         case Type::bf16:
             return "bf16";
+        case Type::u32:
+            return "u32";
     }
     return "";
 }

@@ -178,10 +178,13 @@ private:
         if (width != 2 && width != 4) fault("a vector is {} wide", width);
         check_expression(element);
         if (!element) return;
-        // What is loaded to registers may be converted on its way.
-        const bool converts =
-            address.has_value() && !stores && !in_shared && value_of(address.type()) == element.type();
+        // What is loaded to registers may be converted on its way; four bytes may be one word there.
+        const bool packs = address.has_value() && !in_shared && element.type() == Type::u32 && width == 4 &&
+                           size_of(address.type()) == 1;
+        const bool converts = packs || (address.has_value() && !stores && !in_shared &&
+                                        value_of(address.type()) == element.type());
         check_address(address, converts ? address.type() : element.type(), stores);
+        if (packs && stores && std::holds_alternative<Variable>(element->kind)) return;
         const auto* place = std::get_if<Element>(&element->kind);
         if (!place) return fault("a vector's end is no element of an array");
         const Entity* array = find(place->array);

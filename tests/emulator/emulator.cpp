@@ -23,8 +23,12 @@ constexpr std::size_t kGap = 256;                // between shared arrays, so th
 
 const std::string& prelude() {
     static const std::string text = [] {
-        std::ifstream file(HALO_EMULATOR_PRELUDE);
-        return std::string(std::istreambuf_iterator<char>(file), {});
+        std::string parts;
+        for (const char* path : {HALO_EMULATOR_PRELUDE, HALO_EMULATOR_LANES}) {
+            std::ifstream file(path);
+            parts.append(std::istreambuf_iterator<char>(file), {});
+        }
+        return parts;
     }();
     return text;
 }

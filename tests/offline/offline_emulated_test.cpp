@@ -57,6 +57,7 @@ std::string folder_of_runtime() {
     static const bool precompiled = [] {
         std::filesystem::copy_file(HALO_SOURCE_DIR "/tests/offline/host_cuda/cuda_runtime.h",
                                    folder / "cuda_runtime.h");
+        std::filesystem::copy_file(HALO_SOURCE_DIR "/tests/emulator/cuda_lanes.h", folder / "cuda_lanes.h");
         const std::string compile = HALO_CXX + kFlags + "-x c++-header " + (folder / "cuda_runtime.h") +
                                     " -o " + (folder / "cuda_runtime.h.gch");
         return std::system(compile.c_str()) == 0;

@@ -2,9 +2,11 @@
 // they are used; with more, the thread's window is loaded to registers first, in vectors, and all cells are
 // computed from it.
 #include <algorithm>
+#include <map>
 
 #include "compiler/lower/direct/direct.h"
 #include "compiler/lower/shared/cell.h"
+#include "compiler/lower/shared/packed.h"
 #include "compiler/lower/shared/reduce.h"
 #include "compiler/lower/shared/regions.h"
 #include "compiler/lower/shared/strategy.h"
@@ -38,6 +40,7 @@ public:
             counts_[axis] = named_constant(function(), kCellConstants[axis], cells_[axis]);
         }
         first_ = declare_first_cell(context_, schedule_, counts_, function());
+        is_packed_ = cells_[0] == kPackedCells && can_pack(context_);
         Block work;
         if (cells_ == std::array<int, 3>{1, 1, 1}) {
             single_cell(work);
@@ -56,7 +59,9 @@ private:
     kernel::KernelFunction& function() { return result_.function; }
     Block& body() { return result_.function.body; }
     Type type_of(const Level& level) const { return storage_type(context_.stage().field(level).storage); }
-    Type value_type(const Level& level) const { return kernel_type(context_.stage().field(level).type); }
+    Type value_type(const Level& level) const {
+        return is_packed_ ? Type::u32 : kernel_type(context_.stage().field(level).type);
+    }
 
     // Threads past the grid have nothing to do; where a block reduces they must still come to its barriers.
     void guard(Block work) {
@@ -170,13 +175,13 @@ private:
     }
 
     void load_window(const Read& read, Block& work) {
-        const Sides beside = sides(read, cells_[0]);
+        const Sides beside = is_packed_ ? words_beside(read) : sides(read, cells_[0]);
         std::vector<Expr> dims;
         for (int axis : {2, 1}) {
             if (read_extent(read, axis) > 1)
                 dims.push_back(counts_[axis] + (read.high[axis] - read.low[axis]));
         }
-        dims.push_back(counts_[0] + (beside.left + beside.right));
+        dims.push_back((is_packed_ ? Expr(1) : counts_[0]) + (beside.left + beside.right));
         work.push_back(
             kernel::DeclareArray{value_type(read.level), window_name(read.level), std::move(dims)});
         for (const RowBlock& rows : row_blocks(read, cells_))
@@ -218,6 +223,13 @@ private:
         const std::string wanted = context_.label(read.level) + "_row";
         const std::string name = in_loop ? context_.local(wanted) : context_.names().take(wanted);
         loads.push_back(kernel::DeclarePointer{type, name, context_.address(read.level, offset)});
+        if (is_packed_) {
+            for (int word = -words_of(rows.left); word <= words_of(rows.right); ++word) {
+                load_cells(read, window_element(read, z, y, beside.left + word), name, word * kPackedCells,
+                           loads);
+            }
+            return;
+        }
         const auto load_one = [&](int x) {
             loads.push_back(kernel::Assign{
                 window_element(read, z, y, beside.left + x),
@@ -239,6 +251,10 @@ private:
         side(rows.right, beside.right_vectors, vector, 1);
     }
 
+    // Neighbours of packed cells: the words beside the thread's own.
+    static int words_of(int cells) { return (cells + kPackedCells - 1) / kPackedCells; }
+    static Sides words_beside(const Read& read) { return {words_of(-read.low[0]), words_of(read.high[0])}; }
+
     void load_cells(const Read& read, Expr to, const std::string& array, Expr offset, Block& loads) {
         const Type type = type_of(read.level);
         if (cells_[0] == 1) {
@@ -256,15 +272,70 @@ private:
         return cells_[axis] > 1 ? kernel::variable(kNames[axis], Type::i32) : Expr(0);
     }
 
+    const Read& read_of(const Level& level) const {
+        return *std::ranges::find_if(context_.stage().reads,
+                                     [&](const Read& each) { return each.level == level; });
+    }
+
     void compute(Block& work) {
         const std::array<Expr, 3> loop{loop_variable(0), loop_variable(1), loop_variable(2)};
+        Block row = is_packed_ ? compute_words(loop) : compute_cells(loop);
+        for (const Write& write : context_.stage().writes)
+            store_row(write, loop, row);
+        work.push_back(kernel::BlankLine{});
+        append(work, loop_over("z", counts_[2], loop_over("y", counts_[1], std::move(row))));
+    }
+
+    // The values of a row of cells: a word for each level that is stored.
+    Block compute_words(const std::array<Expr, 3>& loop) {
+        const PackedLoad load = [&](const Level& level, const ir::Offset& shift) {
+            const Read& read = read_of(level);
+            const int bytes = (shift[0] % kPackedCells + kPackedCells) % kPackedCells;
+            const int word = words_beside(read).left + (shift[0] - bytes) / kPackedCells;
+            const Expr z = loop[2] + (shift[2] - read.low[2]), y = loop[1] + (shift[1] - read.low[1]);
+            const Expr first = window_element(read, z, y, word);
+            if (bytes == 0) return first;
+            return kernel::call_helper(
+                kernel::Helper::funnel_shift,
+                {first, window_element(read, z, y, word + 1), kernel::int_literal(8 * bytes, Type::u32)});
+        };
+        Block row{
+            kernel::Comment{"Four cells of the row at once, each in a byte of a word or in half of one."}};
+        const std::optional<PackedValues> values = lower_packed(context_, load, row);
+        for (const Write& write : context_.stage().writes) {
+            const auto& assigns = context_.stage().assigns;
+            const auto place = std::ranges::find(assigns, write.assign) - assigns.begin();
+            words_[write.level] = values->assigned[static_cast<std::size_t>(place)];
+        }
+        reduce_words(values->reduced, loop, row);
+        return row;
+    }
+
+    // Whole numbers are added up exactly, in whatever order.
+    void reduce_words(const std::vector<Expr>& words, const std::array<Expr, 3>& loop, Block& row) {
+        if (words.empty()) return;
+        const Expr ones = kernel::int_literal(0x01010101, Type::u32);
+        const Expr inside =
+            kernel::call_helper(kernel::Helper::first_bytes, {context_.extent(0) - first_[0]});
+        CellValues sums;
+        for (const Expr& word : words) {
+            sums.reduced.push_back(kernel::call_helper(
+                kernel::Helper::byte_sum, {kernel::operation(kernel::Operator::bit_and, word, inside), ones,
+                                           kernel::int_literal(0, Type::u32)}));
+            sums.counted.emplace_back();
+        }
+        Expr in_grid;
+        for (int axis = 1; axis < context_.rank(); ++axis)
+            if (cells_[axis] > 1) in_grid = in_grid && first_[axis] + loop[axis] < context_.extent(axis);
+        reduce_cell(context_, sums, in_grid, row);
+    }
+
+    Block compute_cells(const std::array<Expr, 3>& loop) {
         CellSources sources;
         for (int axis = 0; axis < context_.rank(); ++axis)
             sources.index[axis] = first_[axis] + loop[axis];
         sources.load = [&](const Level& level, const ir::Offset& shift) {
-            const auto& reads = context_.stage().reads;
-            const Read& read = *std::find_if(reads.begin(), reads.end(),
-                                             [&](const Read& each) { return each.level == level; });
+            const Read& read = read_of(level);
             const Sides beside = sides(read, cells_[0]);
             return window_element(read, loop[2] + (shift[2] - read.low[2]),
                                   loop[1] + (shift[1] - read.low[1]), loop[0] + (shift[0] + beside.left));
@@ -280,10 +351,7 @@ private:
         }
         reduce_cell(context_, values, inside_grid(sources.index), cell);
         append(row, loop_over("x", counts_[0], std::move(cell)));
-        for (const Write& write : context_.stage().writes)
-            store_row(write, loop, row);
-        work.push_back(kernel::BlankLine{});
-        append(work, loop_over("z", counts_[2], loop_over("y", counts_[1], std::move(row))));
+        return row;
     }
 
     std::string result_name(const Write& write) {
@@ -296,6 +364,13 @@ private:
             if (cells_[axis] > 1) inside = inside && index[axis] < context_.extent(axis);
         }
         return inside;
+    }
+
+    Expr result_at(const Write& write, const Expr& x) {
+        const Type type = type_of(write.level);
+        if (!is_packed_) return kernel::element(result_name(write), {x}, type);
+        return kernel::convert(kernel::call_helper(kernel::Helper::byte_of, {words_.at(write.level), x}),
+                               type);
     }
 
     void store_row(const Write& write, const std::array<Expr, 3>& loop, Block& row) {
@@ -319,21 +394,20 @@ private:
         };
         Block store;
         if (cells_[0] == 1) {
-            store = {kernel::Assign{context_.element(write.level, offset),
-                                    kernel::element(result_name(write), {0}, type)}};
+            store = {kernel::Assign{context_.element(write.level, offset), result_at(write, 0)}};
             if (const Expr inside = bounded(first_[0], false))
                 store = {kernel::If{inside, std::move(store), {}}};
         } else {
             const Expr x = kernel::variable("x", Type::i32);
-            Block one{kernel::If{bounded(first_[0] + x, false),
-                                 {kernel::Assign{kernel::element(array, {offset + x}, type),
-                                                 kernel::element(result_name(write), {x}, type)}},
-                                 {}}};
-            store = {
-                kernel::If{bounded(first_[0], true),
-                           {kernel::StoreVector{kernel::address_of(array, offset, type),
-                                                kernel::element(result_name(write), {0}, type), cells_[0]}},
-                           loop_over("x", counts_[0], std::move(one))}};
+            Block one{
+                kernel::If{bounded(first_[0] + x, false),
+                           {kernel::Assign{kernel::element(array, {offset + x}, type), result_at(write, x)}},
+                           {}}};
+            store = {kernel::If{
+                bounded(first_[0], true),
+                {kernel::StoreVector{kernel::address_of(array, offset, type),
+                                     is_packed_ ? words_.at(write.level) : result_at(write, 0), cells_[0]}},
+                loop_over("x", counts_[0], std::move(one))}};
         }
         if (in_row) store = {kernel::If{in_row, std::move(store), {}}};
         append(row, std::move(store));
@@ -347,6 +421,8 @@ private:
     std::array<int, 3> cells_{1, 1, 1};
     std::array<Expr, 3> counts_{1, 1, 1};
     std::array<Expr, 3> first_;
+    bool is_packed_ = false;       // four cells of a row in a word
+    std::map<Level, Expr> words_;  // that are stored, of the row that is computed
 };
 
 }  // namespace

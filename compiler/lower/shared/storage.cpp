@@ -64,6 +64,8 @@ rt::ElementType element_type(Type type) {
             return rt::ElementType::f32;
         case Type::f64:
             return rt::ElementType::f64;
+        case Type::u32:
+            break;  // in registers alone
     }
     throw InternalError("unknown type");
 }

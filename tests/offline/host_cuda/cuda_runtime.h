@@ -26,6 +26,8 @@
 #define __constant__ static
 #define __launch_bounds__(...)
 
+#include "cuda_lanes.h"
+
 struct dim3 {
     unsigned x, y, z;
     dim3(unsigned x = 1, unsigned y = 1, unsigned z = 1) : x(x), y(y), z(z) {}

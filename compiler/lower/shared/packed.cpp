@@ -1,0 +1,238 @@
+#include "compiler/lower/shared/packed.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "compiler/ir/in_place.h"
+
+namespace halo::lower {
+namespace {
+
+using kernel::Expr;
+using kernel::Type;
+
+class PackedLowering {
+public:
+    PackedLowering(Context& context, const PackedLoad& load, kernel::Block& body)
+        : context_(context), program_(context.program()), load_(load), body_(body) {
+        names_ = context.names();  // a scope inside the kernel's
+        count_uses();
+    }
+
+    std::optional<PackedValues> lower() {
+        PackedValues values;
+        for (const ir::Assign* assign : context_.stage().assigns) {
+            const MaybeLanes value = assigned(*assign);
+            if (!value) return std::nullopt;
+            const bool is_number = value->is_constant();  // of a let alone: what is stored is in words
+            values.assigned.push_back(is_number ? Expr() : value->words.front());
+        }
+        for (const ir::Reduce* reduce : context_.stage().reductions) {
+            const MaybeLanes value = reduced(*reduce);
+            if (!value) return std::nullopt;
+            values.reduced.push_back(value->words.front());
+        }
+        return values;
+    }
+
+private:
+    void count_uses() {
+        std::set<std::uint32_t, std::greater<>> needed;  // the last first: users come after their operands
+        const auto use = [&](ir::ExprId id) {
+            needed.insert(id.index);
+            ++uses_[id.index];
+        };
+        std::ranges::for_each(context_.stage().roots(), use);
+        while (!needed.empty()) {
+            const ir::ExprId id{*needed.begin()};
+            needed.erase(needed.begin());
+            ir::for_each_operand(program_[id], use);
+        }
+    }
+
+    // ---- statements
+
+    static bool is_for_all(const ir::Region& region, const ir::Margins& margins) {
+        return region.is_whole() && margins == ir::Margins{};
+    }
+    static double most_of(const ir::Field& field) { return field.storage == ir::Storage::u8 ? 255 : 1; }
+    static bool is_of_bytes(const ir::Field& field) {
+        return field.storage == ir::Storage::u8 || field.storage == ir::Storage::boolean;
+    }
+
+    MaybeLanes assigned(const ir::Assign& assign) {
+        const Level level{assign.target, assign.time};
+        const ir::Field& field = program_[assign.target];
+        const bool is_let = field.role == ir::Role::intermediate && !is_stored(level);
+        const bool keeps = assign.condition.has_value();
+        if (!is_for_all(assign.region, assign.margins) || (!is_let && !is_of_bytes(field)))
+            return std::nullopt;
+        if (keeps && field.role != ir::Role::state) return std::nullopt;
+        context_.note(assign.where, body_);
+        MaybeLanes value = lower_value(assign.value);
+        if (value && keeps) {
+            const MaybeLanes condition = lower_value(*assign.condition);
+            const MaybeLanes before = loaded({assign.target, 0}, {});
+            if (!condition || !before) return std::nullopt;
+            value = select(*condition, *value, *before);
+        }
+        if (value && is_of_bytes(field)) value = clamped(*value, most_of(field));
+        if (!value) return std::nullopt;
+        return assigned_[level] = named(*value, field.name + (assign.time > 0 ? "_new" : "_value"));
+    }
+
+    bool is_stored(const Level& level) const {
+        return std::ranges::any_of(context_.stage().writes,
+                                   [&](const Write& write) { return write.level == level; });
+    }
+
+    // A sum of bytes, which is exact in whatever order it is added up.
+    MaybeLanes reduced(const ir::Reduce& reduce) {
+        if (reduce.op != ir::ReduceOp::sum || reduce.condition) return std::nullopt;
+        if (!is_for_all(reduce.region, reduce.margins)) return std::nullopt;
+        MaybeLanes value = lower_value(reduce.value);
+        if (!value || value->range.low < 0 || value->range.high > 255) return std::nullopt;
+        return in_lanes(*value, 8);
+    }
+
+    // ---- expressions
+
+    Lanes named(Lanes lanes, const std::string& wanted) {
+        static constexpr const char* kHalves[] = {"_low", "_high"};
+        for (std::size_t word = 0; word < lanes.words.size(); ++word) {
+            Expr& value = lanes.words[word];
+            if (std::holds_alternative<kernel::Variable>(value->kind)) continue;
+            const std::string name = names_.take(lanes.words.size() > 1 ? wanted + kHalves[word] : wanted);
+            body_.push_back(kernel::Declare{Type::u32, name, std::move(value)});
+            value = kernel::variable(name, Type::u32);
+        }
+        return lanes;
+    }
+
+    MaybeLanes lower_value(ir::ExprId id) {
+        const auto known = lowered_.find(id.index);
+        if (known != lowered_.end()) return known->second;
+        const ir::Expr& expr = program_[id];
+        MaybeLanes value = std::visit([&](const auto& node) { return make(expr, node); }, expr.node);
+        if (!value) return value;
+        const bool has_words = std::ranges::any_of(value->words, [](const Expr& word) {
+            return !std::holds_alternative<kernel::Variable>(word->kind) &&
+                   !std::holds_alternative<kernel::Element>(word->kind);
+        });
+        const bool is_load = std::holds_alternative<ir::Access>(expr.node);
+        if (uses_[id.index] > 1 && has_words && !is_load) value = named(*value, word_for(expr));
+        lowered_.emplace(id.index, *value);
+        return value;
+    }
+
+    MaybeLanes loaded(const Level& level, const ir::Offset& shift) {
+        const ir::Field& field = program_[level.field];
+        const bool is_alone = ir::interleave(program_, level.field).count() == 1;
+        if (!is_of_bytes(field) || !is_alone) return std::nullopt;
+        return Lanes{{0, most_of(field)}, 8, {load_(level, shift)}};
+    }
+
+    template <class Node>
+    MaybeLanes make(const ir::Expr&, const Node&) {
+        return std::nullopt;
+    }
+    MaybeLanes make(const ir::Expr& expr, const ir::Constant& constant) {
+        const double value = constant.value.to_double();
+        if (ir::is_real(expr.type) || !lane_bits({value, value})) return std::nullopt;
+        return constant_lanes(expr.type == ir::Scalar::boolean ? value != 0 : value);
+    }
+    MaybeLanes make(const ir::Expr&, const ir::Access& access) {
+        const Level level{access.field, access.time};
+        const auto here = assigned_.find(level);
+        return here != assigned_.end() ? MaybeLanes(here->second) : loaded(level, access.offset);
+    }
+    MaybeLanes make(const ir::Expr& expr, const ir::Unary& unary) {
+        const ir::Scalar from = program_[unary.operand].type;
+        if (ir::is_real(from) || ir::is_real(expr.type)) return std::nullopt;
+        const MaybeLanes operand = lower_value(unary.operand);
+        if (!operand) return std::nullopt;
+        switch (unary.op) {
+            case ir::UnaryOp::negate:
+                return subtract(constant_lanes(0), *operand);
+            case ir::UnaryOp::logical_not:
+                return negation(*operand);
+            case ir::UnaryOp::convert:
+                break;
+        }
+        if (expr.type != ir::Scalar::boolean || from == ir::Scalar::boolean) return operand;
+        return compare(ir::BinaryOp::not_equal, *operand, constant_lanes(0));
+    }
+    MaybeLanes make(const ir::Expr&, const ir::Binary& binary) {
+        if (ir::is_real(program_[binary.left].type)) return std::nullopt;
+        const MaybeLanes left = lower_value(binary.left);
+        const MaybeLanes right = left ? lower_value(binary.right) : std::nullopt;
+        if (!right) return std::nullopt;
+        switch (binary.op) {
+            case ir::BinaryOp::add:
+                return add(*left, *right);
+            case ir::BinaryOp::sub:
+                return subtract(*left, *right);
+            case ir::BinaryOp::mul:
+                return multiply(*left, *right);
+            case ir::BinaryOp::div:
+                return std::nullopt;
+            case ir::BinaryOp::min:
+            case ir::BinaryOp::max:
+                return choose(*left, *right, binary.op == ir::BinaryOp::min);
+            case ir::BinaryOp::floor_div:
+                return divide_floored(*left, *right);
+            case ir::BinaryOp::floor_mod:
+                return modulo_floored(*left, *right);
+            case ir::BinaryOp::less:
+            case ir::BinaryOp::less_equal:
+            case ir::BinaryOp::greater:
+            case ir::BinaryOp::greater_equal:
+            case ir::BinaryOp::equal:
+            case ir::BinaryOp::not_equal:
+                return compare(binary.op, *left, *right);
+            case ir::BinaryOp::logical_and:
+                return both(*left, *right);
+            case ir::BinaryOp::logical_or:
+                return either(*left, *right);
+        }
+        return std::nullopt;
+    }
+    MaybeLanes make(const ir::Expr& expr, const ir::Select& choice) {
+        if (ir::is_real(expr.type)) return std::nullopt;
+        const MaybeLanes condition = lower_value(choice.condition);
+        const MaybeLanes then = condition ? lower_value(choice.then) : std::nullopt;
+        const MaybeLanes otherwise = then ? lower_value(choice.otherwise) : std::nullopt;
+        if (!otherwise) return std::nullopt;
+        return select(*condition, *then, *otherwise);
+    }
+    MaybeLanes make(const ir::Expr& expr, const ir::Call& call) {
+        if (call.function != ir::Function::abs || ir::is_real(expr.type)) return std::nullopt;
+        const MaybeLanes operand = lower_value(call.arguments.front());
+        return operand ? absolute(*operand) : std::nullopt;
+    }
+
+    Context& context_;
+    const ir::Program& program_;
+    const PackedLoad& load_;
+    kernel::Block& body_;
+    Names names_;
+    std::map<std::uint32_t, int> uses_;
+    std::map<std::uint32_t, Lanes> lowered_;
+    std::map<Level, Lanes> assigned_;
+};
+
+}  // namespace
+
+std::optional<PackedValues> lower_packed(Context& context, const PackedLoad& load, kernel::Block& body) {
+    return PackedLowering(context, load, body).lower();
+}
+
+bool can_pack(const Context& context) {
+    Context tried = context;
+    kernel::Block body;
+    const PackedLoad any = [](const Level&, const ir::Offset&) { return kernel::variable("any", Type::u32); };
+    return lower_packed(tried, any, body).has_value();
+}
+
+}  // namespace halo::lower

@@ -1,0 +1,28 @@
+// Lowers the arithmetic of a stage for several neighbouring cells of a row at once, in the lanes of words,
+// where all of it is arithmetic of small whole numbers and truths that lie in memory as single bytes.
+#pragma once
+
+#include <functional>
+#include <optional>
+
+#include "compiler/lower/shared/context.h"
+#include "compiler/lower/shared/packed_lanes.h"
+
+namespace halo::lower {
+
+// The word of the bytes that a level has at the cells, shifted by the offset.
+using PackedLoad = std::function<kernel::Expr(const Level&, const ir::Offset&)>;
+
+struct PackedValues {
+    std::vector<kernel::Expr> assigned;  // for each StageView::assigns: a word of bytes, as they are stored
+    std::vector<kernel::Expr> reduced;   // for each reduction, a sum: a word of bytes
+};
+
+// Appends the statements to `body`, in a scope of their own; empty where one of the stage's expressions is
+// none that lanes can hold, or a statement is not for all cells.
+std::optional<PackedValues> lower_packed(Context& context, const PackedLoad& load, kernel::Block& body);
+
+// Whether that gives something.
+bool can_pack(const Context& context);
+
+}  // namespace halo::lower
