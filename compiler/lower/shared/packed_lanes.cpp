@@ -169,7 +169,7 @@ MaybeLanes multiply(const Lanes& a, const Lanes& b) {
     if (b.is_constant()) {
         const double factor = b.range.low;
         if (factor == 1) return a;
-        const auto [low, high] = std::minmax(a.range.low * factor, a.range.high * factor);
+        const auto [low, high] = std::minmax({a.range.low * factor, a.range.high * factor});
         const Range range{low, high};
         const std::optional<Pair> pair = of_one_width(a, a, range);
         if (!pair || !lane_bits(b.range)) return std::nullopt;
