@@ -240,6 +240,11 @@ __device__ __forceinline__ void store4(Byte* to, unsigned word) {
 __device__ __forceinline__ unsigned select_lanes(unsigned mask, unsigned a, unsigned b) {
     return (a & mask) | (b & ~mask);
 }
+// [highest_bits]
+// 1 in each lane of so many bits whose highest one is set, else 0.
+__device__ __forceinline__ unsigned highest_bits(unsigned word, int bits) {
+    return (word >> (bits - 1)) & (~0u / ((1u << bits) - 1));
+}
 // [byte_of]
 // The cell at `x` of a word of four, the lowest of which is at 0.
 __device__ __forceinline__ unsigned char byte_of(unsigned word, int x) {

@@ -293,11 +293,8 @@ private:
             const int bytes = (shift[0] % kPackedCells + kPackedCells) % kPackedCells;
             const int word = words_beside(read).left + (shift[0] - bytes) / kPackedCells;
             const Expr z = loop[2] + (shift[2] - read.low[2]), y = loop[1] + (shift[1] - read.low[1]);
-            const Expr first = window_element(read, z, y, word);
-            if (bytes == 0) return first;
-            return kernel::call_helper(
-                kernel::Helper::funnel_shift,
-                {first, window_element(read, z, y, word + 1), kernel::int_literal(8 * bytes, Type::u32)});
+            return PackedSource{window_element(read, z, y, word),
+                                bytes == 0 ? Expr() : window_element(read, z, y, word + 1), bytes};
         };
         Block row{
             kernel::Comment{"Four cells of the row at once, each in a byte of a word or in half of one."}};

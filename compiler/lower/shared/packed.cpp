@@ -130,7 +130,8 @@ private:
         const ir::Field& field = program_[level.field];
         const bool is_alone = ir::interleave(program_, level.field).count() == 1;
         if (!is_of_bytes(field) || !is_alone) return std::nullopt;
-        return Lanes{{0, most_of(field)}, 8, {load_(level, shift)}};
+        const PackedSource bytes = load_(level, shift);
+        return loaded_lanes(bytes.first, bytes.second, bytes.before, most_of(field));
     }
 
     template <class Node>
@@ -138,9 +139,14 @@ private:
         return std::nullopt;
     }
     MaybeLanes make(const ir::Expr& expr, const ir::Constant& constant) {
-        const double value = constant.value.to_double();
-        if (ir::is_real(expr.type) || !lane_bits({value, value})) return std::nullopt;
-        return constant_lanes(expr.type == ir::Scalar::boolean ? value != 0 : value);
+        if (expr.type == ir::Scalar::boolean) return constant_lanes(constant.value.is_zero() ? 0 : 1);
+        return ir::is_integer(expr.type) ? whole(constant.value) : std::nullopt;
+    }
+    static MaybeLanes whole(const Rational& number) {
+        const double value = number.to_double();
+        const bool is_whole =
+            Rational(static_cast<std::int64_t>(std::clamp(value, -0x1p30, 0x1p30))) == number;
+        return is_whole && lane_bits({value, value}) ? MaybeLanes(constant_lanes(value)) : std::nullopt;
     }
     MaybeLanes make(const ir::Expr&, const ir::Access& access) {
         const Level level{access.field, access.time};
@@ -149,6 +155,9 @@ private:
     }
     MaybeLanes make(const ir::Expr& expr, const ir::Unary& unary) {
         const ir::Scalar from = program_[unary.operand].type;
+        const auto* number = std::get_if<ir::Constant>(&program_[unary.operand].node);
+        if (number && unary.op == ir::UnaryOp::convert && ir::is_integer(expr.type))
+            return whole(number->value);
         if (ir::is_real(from) || ir::is_real(expr.type)) return std::nullopt;
         const MaybeLanes operand = lower_value(unary.operand);
         if (!operand) return std::nullopt;
@@ -231,7 +240,8 @@ std::optional<PackedValues> lower_packed(Context& context, const PackedLoad& loa
 bool can_pack(const Context& context) {
     Context tried = context;
     kernel::Block body;
-    const PackedLoad any = [](const Level&, const ir::Offset&) { return kernel::variable("any", Type::u32); };
+    const Expr word = kernel::variable("word", Type::u32);
+    const PackedLoad any = [&](const Level&, const ir::Offset&) { return PackedSource{word, word}; };
     return lower_packed(tried, any, body).has_value();
 }
 

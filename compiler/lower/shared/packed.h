@@ -10,8 +10,13 @@
 
 namespace halo::lower {
 
-// The word of the bytes that a level has at the cells, shifted by the offset.
-using PackedLoad = std::function<kernel::Expr(const Level&, const ir::Offset&)>;
+// The two words, one behind the other, that hold the bytes which a level has at the cells, shifted by the
+// offset, and how many bytes of the first come before those; where none do, the second is not looked at.
+struct PackedSource {
+    kernel::Expr first, second;
+    int before = 0;
+};
+using PackedLoad = std::function<PackedSource(const Level&, const ir::Offset&)>;
 
 struct PackedValues {
     std::vector<kernel::Expr> assigned;  // for each StageView::assigns: a word of bytes, as they are stored

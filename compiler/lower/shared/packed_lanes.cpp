@@ -48,6 +48,7 @@ bool lies_in(const Range& range, const Range& outer) {
 Lanes moved(Lanes lanes, double by) {
     lanes.range = {lanes.range.low + by, lanes.range.high + by};
     if (by == 0) return lanes;
+    lanes.halves.clear();
     for (Expr& word : lanes.words) {
         word = kernel::operation(by > 0 ? Operator::add : Operator::sub, std::move(word),
                                  literal(in_each(std::fabs(by), lanes.bits)));
@@ -98,11 +99,22 @@ MaybeLanes by_lanes(const Lanes& a, const Lanes& b, const Make& make) {
     return moved(result, -by);
 }
 
-struct OfWidth2 {
+struct OfLanes {
     Helper of_bytes, of_halves;
 };
-Expr of_lanes(const OfWidth2& helper, const Expr& a, const Expr& b, int bits) {
+Expr of_lanes(const OfLanes& helper, const Expr& a, const Expr& b, int bits) {
     return kernel::call_helper(bits == 8 ? helper.of_bytes : helper.of_halves, {a, b});
+}
+
+// Four bytes of two words, by their numbers, a hexadecimal digit each, the lowest first.
+Expr bytes_of(const Expr& low, const Expr& high, std::uint32_t numbers) {
+    return kernel::call_helper(Helper::byte_perm, {low, high, literal(numbers)});
+}
+Expr even_bytes(const Expr& word) {
+    return kernel::operation(Operator::bit_and, word, literal(0x00ff00ff));
+}
+Expr odd_bytes(const Expr& word) {
+    return bytes_of(word, literal(0), 0x4341);
 }
 
 // Where the truth is 1 all bits of the lane are.
@@ -130,6 +142,29 @@ std::optional<int> lane_bits(const Range& range) {
     return std::nullopt;
 }
 
+Lanes loaded_lanes(const Expr& first, const Expr& second, int before, double most) {
+    const auto shifted = [&] {
+        return kernel::call_helper(Helper::funnel_shift,
+                                   {first, second, literal(static_cast<std::uint32_t>(8 * before))});
+    };
+    Lanes lanes{{0, most}, 8, {before == 0 ? first : shifted()}};
+    switch (before) {
+        case 0:
+            lanes.halves = {even_bytes(first), odd_bytes(first)};
+            break;
+        case 1:
+            lanes.halves = {odd_bytes(first), bytes_of(even_bytes(first), second, 0x1412)};
+            break;
+        case 2:
+            lanes.halves = {bytes_of(even_bytes(first), second, 0x1412),
+                            bytes_of(odd_bytes(first), second, 0x1512)};
+            break;
+        default:
+            lanes.halves = {bytes_of(odd_bytes(first), second, 0x1512), even_bytes(second)};
+    }
+    return lanes;
+}
+
 Lanes constant_lanes(double value) {
     return {{value, value}};
 }
@@ -140,16 +175,14 @@ Lanes in_lanes(const Lanes& lanes, int bits) {
         return {lanes.range, bits, for_each_word(bits, [&](std::size_t) { return each; })};
     }
     if (lanes.bits == bits) return lanes;
-    const double by = into_view(lanes.range, std::min(bits, lanes.bits));
+    if (!lanes.halves.empty()) return {lanes.range, 16, lanes.halves};
+    const double by = into_view(lanes.range, 8);
     const Lanes seen = moved(lanes, by);
-    const auto bytes = [](const Expr& low, const Expr& high, std::uint32_t which) {
-        return kernel::call_helper(Helper::byte_perm, {low, high, literal(which)});
-    };
-    Lanes result{seen.range, bits, {}};
+    Lanes result{seen.range, bits};
     if (bits == 16) {
-        result.words = {bytes(seen.words[0], literal(0), 0x4140), bytes(seen.words[0], literal(0), 0x4342)};
+        result.words = {even_bytes(seen.words[0]), odd_bytes(seen.words[0])};
     } else {
-        result.words = {bytes(seen.words[0], seen.words[1], 0x6420)};
+        result.words = {bytes_of(seen.words[0], seen.words[1], 0x6240)};
     }
     return moved(result, -by);
 }
@@ -184,13 +217,13 @@ MaybeLanes multiply(const Lanes& a, const Lanes& b) {
 }
 
 MaybeLanes choose(const Lanes& a, const Lanes& b, bool smaller) {
-    const OfWidth2 helper = smaller ? OfWidth2{Helper::min_bytes, Helper::min_halves}
-                                    : OfWidth2{Helper::max_bytes, Helper::max_halves};
-    const std::optional<Pair> pair = of_one_width(a, b, around(a.range, b.range));
-    if (!pair) return std::nullopt;
-    MaybeLanes result = by_lanes(pair->a, pair->b, [&](const Expr& left, const Expr& right, std::size_t) {
-        return of_lanes(helper, left, right, pair->bits);
-    });
+    if (!lane_bits(around(a.range, b.range))) return std::nullopt;
+    // Processors have the instruction for lanes of 16 bits, and none for bytes.
+    const Helper helper = smaller ? Helper::min_halves : Helper::max_halves;
+    MaybeLanes result =
+        by_lanes(in_lanes(a, 16), in_lanes(b, 16), [&](const Expr& left, const Expr& right, std::size_t) {
+            return kernel::call_helper(helper, {left, right});
+        });
     if (!result) return result;
     result->range = smaller ? Range{std::min(a.range.low, b.range.low), std::min(a.range.high, b.range.high)}
                             : Range{std::max(a.range.low, b.range.low), std::max(a.range.high, b.range.high)};
@@ -228,8 +261,37 @@ MaybeLanes modulo_floored(const Lanes& a, const Lanes& b) {
                  })};
 }
 
+namespace {
+
+// a <= b, or a < b: whether b - a, or one less, is not negative, as the highest bit of a lane says of half as
+// much more as it holds. Empty where that is more than a lane of the operands holds.
+MaybeLanes at_most(const Lanes& a, const Lanes& b, bool is_strict) {
+    const int bits = std::max(a.is_constant() ? 8 : a.bits, b.is_constant() ? 8 : b.bits);
+    const double half = (ones_of(bits) + 1.0) / 2, more = half - (is_strict ? 1 : 0);
+    const Range difference{b.range.low - a.range.high + more, b.range.high - a.range.low + more};
+    if (difference.low < 0 || difference.high > ones_of(bits)) return std::nullopt;
+    MaybeLanes sum;
+    if (a.is_constant()) {
+        sum = moved(in_lanes(b, bits), more - a.range.low);
+    } else if (b.is_constant()) {
+        sum = subtract(constant_lanes(b.range.low + more), a);
+    } else if ((sum = subtract(b, a))) {
+        sum = moved(*sum, more);
+    }
+    if (!sum || sum->bits != bits) return std::nullopt;
+    Lanes truth{kTruth, bits, for_each_word(bits, [&](std::size_t word) {
+                    return kernel::call_helper(Helper::highest_bits, {sum->words[word], Expr(bits)});
+                })};
+    return in_lanes(truth, 8);
+}
+
+}  // namespace
+
 MaybeLanes compare(ir::BinaryOp op, const Lanes& a, const Lanes& b) {
-    OfWidth2 helper{};
+    const bool is_strict = op == ir::BinaryOp::less;
+    if (is_strict || op == ir::BinaryOp::less_equal)
+        if (const MaybeLanes truth = at_most(a, b, is_strict)) return truth;
+    OfLanes helper{};
     switch (op) {
         case ir::BinaryOp::greater:
             return compare(ir::BinaryOp::less, b, a);

@@ -20,8 +20,10 @@ inline constexpr int kPackedCells = 4;  // that are computed at once: single byt
 struct Lanes {
     Range range;
     int bits = 8;  // of a lane: 8 or 16
-    std::vector<kernel::Expr>
-        words{};  // kPackedCells * bits / 32 of them; none of a constant, which suits any
+    // One of bytes, in order. Two of halves: the cells of even and of odd numbers, as a neighbour's even ones
+    // are a cell's odd ones. None of a constant, which suits any width.
+    std::vector<kernel::Expr> words{};
+    std::vector<kernel::Expr> halves{};  // of bytes that were loaded: the same values in lanes of 16 bits
     bool is_constant() const { return words.empty(); }
 };
 
@@ -29,6 +31,8 @@ struct Lanes {
 std::optional<int> lane_bits(const Range& range);
 
 Lanes constant_lanes(double value);
+// The four bytes in memory, from number `before` (0 to 3) of the first word on, each from 0 to `most`.
+Lanes loaded_lanes(const kernel::Expr& first, const kernel::Expr& second, int before, double most);
 // The same values in lanes of so many bits, which must tell them apart; of constants, too.
 Lanes in_lanes(const Lanes& lanes, int bits);
 
