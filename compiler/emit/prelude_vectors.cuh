@@ -240,6 +240,12 @@ __device__ __forceinline__ void store4(Byte* to, unsigned word) {
 __device__ __forceinline__ unsigned select_lanes(unsigned mask, unsigned a, unsigned b) {
     return (a & mask) | (b & ~mask);
 }
+// [equal_lanes]
+// 1 in each lane of so many bits where both are equal, else 0. The highest bit of each lane is 0 in both.
+__device__ __forceinline__ unsigned equal_lanes(unsigned a, unsigned b, int bits) {
+    const unsigned ones = ~0u / ((1u << bits) - 1);
+    return (((ones << (bits - 1)) - (a ^ b)) >> (bits - 1)) & ones;
+}
 // [highest_bits]
 // 1 in each lane of so many bits whose highest one is set, else 0.
 __device__ __forceinline__ unsigned highest_bits(unsigned word, int bits) {

@@ -157,6 +157,7 @@ enum class Helper : std::uint8_t {
     min_halves,
     max_halves,
     select_lanes,
+    equal_lanes,
     highest_bits,
     byte_of,
     first_bytes,

@@ -317,8 +317,13 @@ MaybeLanes compare(ir::BinaryOp op, const Lanes& a, const Lanes& b) {
     if (!pair) return std::nullopt;
     const double by = into_view(range, pair->bits);
     const Lanes left = moved(pair->a, by), right = moved(pair->b, by);
+    // Where the highest bits of all lanes are 0, equality takes fewer instructions.
+    const bool is_short = op == ir::BinaryOp::equal && 2 * (range.high + by) <= ones_of(pair->bits);
     const Lanes truth{kTruth, pair->bits, for_each_word(pair->bits, [&](std::size_t word) {
-                          return of_lanes(helper, left.words[word], right.words[word], pair->bits);
+                          const Expr &x = left.words[word], &y = right.words[word];
+                          if (is_short)
+                              return kernel::call_helper(Helper::equal_lanes, {x, y, Expr(pair->bits)});
+                          return of_lanes(helper, x, y, pair->bits);
                       })};
     return in_lanes(truth, 8);
 }
