@@ -95,6 +95,16 @@ TEST_CASE("an input whose planes stay for several steps, and what all of them co
     }
 }
 
+TEST_CASE("bytes, four cells in a word") {
+    for (const test::Example& example : test::examples()) {
+        if (example.name != "game_of_life") continue;
+        std::vector<schedule::Schedule> schedules = test::chosen(example);
+        for (schedule::Schedule& each : schedules)
+            each.cells = {4, 2, 1};
+        compare_cuda(example.name + "_packed", example, schedules);
+    }
+}
+
 TEST_CASE("a box, several steps at once") {
     for (const test::Example& example : test::examples()) {
         if (example.name != "box3d1_symmetric") continue;
