@@ -172,7 +172,7 @@ std::vector<schedule::Schedule> wide_schedules(const ir::Program& program, Rando
 
 TEST_CASE("programs of single bytes on emulated CUDA, four cells in a word") {
     const Seeds seeds = seeds_from_environment(1, 150);
-    int refused = 0, packed = 0;
+    int refused = 0, packed = 0, sharing = 0;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         const ByteProgram source = ByteGenerator(seed).run();
         INFO("seed " << seed << "\n" << source.text);
@@ -188,10 +188,13 @@ TEST_CASE("programs of single bytes on emulated CUDA, four cells in a word") {
         const Reference reference(*program, source.extent, 3, seed);
         Random random(seed + 1);
         const lower::Lowered lowered = lower::lower_cuda(*program, {wide_schedules(*program, random)});
-        if (emit::print_cuda(lowered.kernels).find("Four cells of the row") != std::string::npos) ++packed;
+        const std::string text = emit::print_cuda(lowered.kernels);
+        if (text.find("Four cells of the row") != std::string::npos) ++packed;
+        if (text.find("Sums of neighbours in a row") != std::string::npos) ++sharing;
         emulator::EmulatedDevice device;
         CHECK(difference(reference, lowered, device, load_cuda) == "");
     }
     // Those with a free face, for some cells alone, or with too large numbers are not.
     CHECK(packed * 3 >= static_cast<int>(seeds.count));
+    CHECK(sharing * 12 >= static_cast<int>(seeds.count));
 }

@@ -282,13 +282,16 @@ private:
         Block row = is_packed_ ? compute_words(loop) : compute_cells(loop);
         for (const Write& write : context_.stage().writes)
             store_row(write, loop, row);
+        Block plane = std::move(sums_);
+        append(plane, loop_over("y", counts_[1], std::move(row)));
         work.push_back(kernel::BlankLine{});
-        append(work, loop_over("z", counts_[2], loop_over("y", counts_[1], std::move(row))));
+        append(work, loop_over("z", counts_[2], std::move(plane)));
     }
 
     // The values of a row of cells: a word for each level that is stored.
     Block compute_words(const std::array<Expr, 3>& loop) {
-        const PackedLoad load = [&](const Level& level, const ir::Offset& shift) {
+        PackedSources sources;
+        sources.load = [&](const Level& level, const ir::Offset& shift) {
             const Read& read = read_of(level);
             const int bytes = (shift[0] % kPackedCells + kPackedCells) % kPackedCells;
             const int word = words_beside(read).left + (shift[0] - bytes) / kPackedCells;
@@ -296,9 +299,30 @@ private:
             return PackedSource{window_element(read, z, y, word),
                                 bytes == 0 ? Expr() : window_element(read, z, y, word + 1), bytes};
         };
+        std::vector<std::pair<RowSum, std::string>> known;
+        if (cells_[1] > 1) {
+            sources.row_sum = [&](const RowSum& sum, int row) {
+                const ir::Field& field = context_.stage().field(sum.level);
+                const auto at = [&](int shift) {
+                    return load_bytes(field, sources.load(sum.level, {shift, sum.low, sum.plane}));
+                };
+                Lanes lanes = at(sum.shifts.front());
+                for (std::size_t s = 1; s < sum.shifts.size(); ++s)
+                    lanes = *add(lanes, at(sum.shifts[s]));
+                auto found = std::ranges::find(known, sum, [](const auto& each) { return each.first; });
+                if (found == known.end()) {
+                    known.emplace_back(sum, context_.names().take(context_.label(sum.level) + "_sums"));
+                    found = known.end() - 1;
+                    add_rows(found->second, counts_[1] + (sum.high - sum.low), lanes);
+                }
+                for (std::size_t word = 0; word < lanes.words.size(); ++word)
+                    lanes.words[word] = sum_element(found->second, loop[1] + (row - sum.low), lanes, word);
+                return lanes;
+            };
+        }
         Block row{
             kernel::Comment{"Four cells of the row at once, each in a byte of a word or in half of one."}};
-        const std::optional<PackedValues> values = lower_packed(context_, load, row);
+        const std::optional<PackedValues> values = lower_packed(context_, sources, row);
         for (const Write& write : context_.stage().writes) {
             const auto& assigns = context_.stage().assigns;
             const auto place = std::ranges::find(assigns, write.assign) - assigns.begin();
@@ -306,6 +330,26 @@ private:
         }
         reduce_words(values->reduced, loop, row);
         return row;
+    }
+
+    static Expr sum_element(const std::string& name, const Expr& row, const Lanes& lanes, std::size_t word) {
+        std::vector<Expr> indices{row};
+        if (lanes.words.size() > 1) indices.emplace_back(static_cast<int>(word));
+        return kernel::element(name, std::move(indices), Type::u32);
+    }
+
+    // Sums of cells in each row of the window, which the thread's rows of cells share.
+    void add_rows(const std::string& name, const Expr& count, const Lanes& lanes) {
+        std::vector<Expr> dims{count};
+        if (lanes.words.size() > 1) dims.emplace_back(static_cast<int>(lanes.words.size()));
+        if (sums_.empty())
+            sums_.push_back(kernel::Comment{"Sums of neighbours in a row, which rows of cells share."});
+        sums_.push_back(kernel::DeclareArray{Type::u32, name, std::move(dims)});
+        Block each;
+        const Expr y = kernel::variable("y", Type::i32);
+        for (std::size_t word = 0; word < lanes.words.size(); ++word)
+            each.push_back(kernel::Assign{sum_element(name, y, lanes, word), lanes.words[word]});
+        append(sums_, loop_over("y", count, std::move(each)));
     }
 
     // Whole numbers are added up exactly, in whatever order.
@@ -419,6 +463,7 @@ private:
     std::array<Expr, 3> counts_{1, 1, 1};
     std::array<Expr, 3> first_;
     bool is_packed_ = false;       // four cells of a row in a word
+    Block sums_;                   // of rows, of packed cells
     std::map<Level, Expr> words_;  // that are stored, of the row that is computed
 };
 

@@ -14,8 +14,8 @@ using kernel::Type;
 
 class PackedLowering {
 public:
-    PackedLowering(Context& context, const PackedLoad& load, kernel::Block& body)
-        : context_(context), program_(context.program()), load_(load), body_(body) {
+    PackedLowering(Context& context, const PackedSources& sources, kernel::Block& body)
+        : context_(context), program_(context.program()), sources_(sources), body_(body) {
         names_ = context.names();  // a scope inside the kernel's
         count_uses();
     }
@@ -114,7 +114,11 @@ private:
         const auto known = lowered_.find(id.index);
         if (known != lowered_.end()) return known->second;
         const ir::Expr& expr = program_[id];
-        MaybeLanes value = std::visit([&](const auto& node) { return make(expr, node); }, expr.node);
+        const auto* binary = std::get_if<ir::Binary>(&expr.node);
+        MaybeLanes value;
+        if (sources_.row_sum && binary && binary->op == ir::BinaryOp::add && ir::is_integer(expr.type))
+            value = sum_of_rows(id);
+        if (!value) value = std::visit([&](const auto& node) { return make(expr, node); }, expr.node);
         if (!value) return value;
         const bool has_words = std::ranges::any_of(value->words, [](const Expr& word) {
             return !std::holds_alternative<kernel::Variable>(word->kind) &&
@@ -130,8 +134,87 @@ private:
         const ir::Field& field = program_[level.field];
         const bool is_alone = ir::interleave(program_, level.field).count() == 1;
         if (!is_of_bytes(field) || !is_alone) return std::nullopt;
-        const PackedSource bytes = load_(level, shift);
-        return loaded_lanes(bytes.first, bytes.second, bytes.before, most_of(field));
+        return load_bytes(field, sources_.load(level, shift));
+    }
+
+    // ---- sums, of which cells below each other share the rows
+
+    struct Term {
+        Level level;
+        ir::Offset shift{};
+    };
+    // A cell that is added as it is, or 1 where it is true.
+    std::optional<Term> term(ir::ExprId id) const {
+        if (const auto* choice = std::get_if<ir::Select>(&program_[id].node)) {
+            return is_number(choice->then, 1) && is_number(choice->otherwise, 0) ? term(choice->condition)
+                                                                                 : std::nullopt;
+        }
+        if (const auto* unary = std::get_if<ir::Unary>(&program_[id].node)) {
+            const bool is_same = unary->op == ir::UnaryOp::convert && ir::is_integer(program_[id].type);
+            return is_same ? term(unary->operand) : std::nullopt;
+        }
+        const auto* access = std::get_if<ir::Access>(&program_[id].node);
+        if (access == nullptr || assigned_.contains({access->field, access->time})) return std::nullopt;
+        return Term{{access->field, access->time}, access->offset};
+    }
+    bool is_number(ir::ExprId id, int number) const {
+        const auto* unary = std::get_if<ir::Unary>(&program_[id].node);
+        if (unary && unary->op == ir::UnaryOp::convert) return is_number(unary->operand, number);
+        const auto* constant = std::get_if<ir::Constant>(&program_[id].node);
+        return constant && constant->value == Rational(number);
+    }
+
+    void collect_terms(ir::ExprId id, bool is_root, std::vector<ir::ExprId>& terms) {
+        const auto* binary = std::get_if<ir::Binary>(&program_[id].node);
+        const bool is_sum = binary && binary->op == ir::BinaryOp::add && (is_root || uses_[id.index] == 1);
+        if (!is_sum) return terms.push_back(id);
+        collect_terms(binary->left, false, terms);
+        collect_terms(binary->right, false, terms);
+    }
+
+    // Whole numbers may be added in any order: first the sums of rows, then what is left. Empty where no rows
+    // are alike.
+    MaybeLanes sum_of_rows(ir::ExprId id) {
+        std::vector<ir::ExprId> terms, others;
+        collect_terms(id, true, terms);
+        // By level and plane, then by row: the shifts of the cells, and the terms.
+        std::map<std::pair<Level, int>, std::pair<std::map<int, std::vector<int>>, std::vector<ir::ExprId>>>
+            planes;
+        for (const ir::ExprId each : terms) {
+            const std::optional<Term> cell = term(each);
+            if (!cell || !is_of_bytes(program_[cell->level.field])) {
+                others.push_back(each);
+                continue;
+            }
+            auto& [rows, cells] = planes[{cell->level, cell->shift[2]}];
+            rows[cell->shift[1]].push_back(cell->shift[0]);
+            cells.push_back(each);
+        }
+        MaybeLanes sum = constant_lanes(0);
+        bool shares = false;
+        for (auto& [plane, terms_of_plane] : planes) {
+            auto& [rows, cells] = terms_of_plane;
+            for (auto& [row, shifts] : rows)
+                std::ranges::sort(shifts);
+            const int low = rows.begin()->first, high = rows.rbegin()->first;
+            const std::vector<int>& first = rows.begin()->second;
+            const bool are_alike =
+                std::ranges::all_of(rows, [&](const auto& each) { return each.second == first; });
+            const bool has_all = static_cast<int>(rows.size()) == high - low + 1;
+            if (!are_alike || !has_all || rows.size() < 2 || first.size() < 2) {
+                others.insert(others.end(), cells.begin(), cells.end());
+                continue;
+            }
+            shares = true;
+            for (int row = low; row <= high && sum; ++row)
+                sum = add(*sum, sources_.row_sum({plane.first, first, plane.second, low, high}, row));
+        }
+        if (!shares) return std::nullopt;
+        for (const ir::ExprId each : others) {
+            const MaybeLanes value = sum ? lower_value(each) : std::nullopt;
+            sum = value ? add(*sum, *value) : std::nullopt;
+        }
+        return sum;
     }
 
     template <class Node>
@@ -223,7 +306,7 @@ private:
 
     Context& context_;
     const ir::Program& program_;
-    const PackedLoad& load_;
+    const PackedSources& sources_;
     kernel::Block& body_;
     Names names_;
     std::map<std::uint32_t, int> uses_;
@@ -233,15 +316,21 @@ private:
 
 }  // namespace
 
-std::optional<PackedValues> lower_packed(Context& context, const PackedLoad& load, kernel::Block& body) {
-    return PackedLowering(context, load, body).lower();
+Lanes load_bytes(const ir::Field& field, const PackedSource& source) {
+    return loaded_lanes(source.first, source.second, source.before,
+                        field.storage == ir::Storage::u8 ? 255 : 1);
+}
+
+std::optional<PackedValues> lower_packed(Context& context, const PackedSources& sources,
+                                         kernel::Block& body) {
+    return PackedLowering(context, sources, body).lower();
 }
 
 bool can_pack(const Context& context) {
     Context tried = context;
     kernel::Block body;
     const Expr word = kernel::variable("word", Type::u32);
-    const PackedLoad any = [&](const Level&, const ir::Offset&) { return PackedSource{word, word}; };
+    const PackedSources any{[&](const Level&, const ir::Offset&) { return PackedSource{word, word}; }, {}};
     return lower_packed(tried, any, body).has_value();
 }
 

@@ -16,7 +16,25 @@ struct PackedSource {
     kernel::Expr first, second;
     int before = 0;
 };
-using PackedLoad = std::function<PackedSource(const Level&, const ir::Offset&)>;
+
+// Some cells of a row that are added up: those at these shifts along the first axis. Cells below each other
+// share the sums of rows, `low` to `high` along the second axis.
+struct RowSum {
+    Level level;
+    std::vector<int> shifts;
+    int plane = 0;  // the shift along the third axis
+    int low = 0, high = 0;
+    friend bool operator==(const RowSum&, const RowSum&) = default;
+};
+
+struct PackedSources {
+    std::function<PackedSource(const Level&, const ir::Offset&)> load;
+    // The sum of the row at that shift along the second axis; none where cells share nothing.
+    std::function<Lanes(const RowSum&, int)> row_sum;
+};
+
+// What the level's bytes hold there.
+Lanes load_bytes(const ir::Field& field, const PackedSource& source);
 
 struct PackedValues {
     std::vector<kernel::Expr> assigned;  // for each StageView::assigns: a word of bytes, as they are stored
@@ -25,7 +43,7 @@ struct PackedValues {
 
 // Appends the statements to `body`, in a scope of their own; empty where one of the stage's expressions is
 // none that lanes can hold, or a statement is not for all cells.
-std::optional<PackedValues> lower_packed(Context& context, const PackedLoad& load, kernel::Block& body);
+std::optional<PackedValues> lower_packed(Context& context, const PackedSources& sources, kernel::Block& body);
 
 // Whether that gives something.
 bool can_pack(const Context& context);

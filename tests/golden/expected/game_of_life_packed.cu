@@ -93,16 +93,16 @@ extern "C" __global__ void __launch_bounds__(256, 5)
             load4(&alive_cells[y][2], alive_row + 4);
         }
 
+        // Sums of neighbours in a row, which rows of cells share.
+        unsigned alive_sums[kCellsY + 2];
+#pragma unroll
+        for (int y = 0; y < kCellsY + 2; ++y)
+            alive_sums[y] = __funnelshift_r(alive_cells[y][0], alive_cells[y][1], 24u) + alive_cells[y][1] +
+                __funnelshift_r(alive_cells[y][1], alive_cells[y][2], 8u);
 #pragma unroll
         for (int y = 0; y < kCellsY; ++y) {
             // Four cells of the row at once, each in a byte of a word or in half of one.
-            const unsigned around_value = __funnelshift_r(alive_cells[y][0], alive_cells[y][1], 24u) +
-                __funnelshift_r(alive_cells[y + 1][0], alive_cells[y + 1][1], 24u) +
-                __funnelshift_r(alive_cells[y + 2][0], alive_cells[y + 2][1], 24u) + alive_cells[y][1] +
-                alive_cells[y + 1][1] + alive_cells[y + 2][1] +
-                __funnelshift_r(alive_cells[y][1], alive_cells[y][2], 8u) +
-                __funnelshift_r(alive_cells[y + 1][1], alive_cells[y + 1][2], 8u) +
-                __funnelshift_r(alive_cells[y + 2][1], alive_cells[y + 2][2], 8u);
+            const unsigned around_value = alive_sums[y] + alive_sums[y + 1] + alive_sums[y + 2];
             const unsigned alive_new = equal_lanes(around_value, 0x03030303u, 8) |
                 (alive_cells[y + 1][1] & equal_lanes(around_value, 0x04040404u, 8));
             if (j + y < ny) {
@@ -165,16 +165,16 @@ extern "C" __global__ void __launch_bounds__(256, 5)
         load4(&alive_cells[y][2], alive_row + 4);
     }
 
+    // Sums of neighbours in a row, which rows of cells share.
+    unsigned alive_sums[kCellsY + 2];
+#pragma unroll
+    for (int y = 0; y < kCellsY + 2; ++y)
+        alive_sums[y] = __funnelshift_r(alive_cells[y][0], alive_cells[y][1], 24u) + alive_cells[y][1] +
+            __funnelshift_r(alive_cells[y][1], alive_cells[y][2], 8u);
 #pragma unroll
     for (int y = 0; y < kCellsY; ++y) {
         // Four cells of the row at once, each in a byte of a word or in half of one.
-        const unsigned around_value = __funnelshift_r(alive_cells[y][0], alive_cells[y][1], 24u) +
-            __funnelshift_r(alive_cells[y + 1][0], alive_cells[y + 1][1], 24u) +
-            __funnelshift_r(alive_cells[y + 2][0], alive_cells[y + 2][1], 24u) + alive_cells[y][1] +
-            alive_cells[y + 1][1] + alive_cells[y + 2][1] +
-            __funnelshift_r(alive_cells[y][1], alive_cells[y][2], 8u) +
-            __funnelshift_r(alive_cells[y + 1][1], alive_cells[y + 1][2], 8u) +
-            __funnelshift_r(alive_cells[y + 2][1], alive_cells[y + 2][2], 8u);
+        const unsigned around_value = alive_sums[y] + alive_sums[y + 1] + alive_sums[y + 2];
         const unsigned alive_new = equal_lanes(around_value, 0x03030303u, 8) |
             (alive_cells[y + 1][1] & equal_lanes(around_value, 0x04040404u, 8));
         if (j + y < ny) {
