@@ -149,6 +149,7 @@ std::string Printer::expression(const Expr& expr, int outer) const {
                 if (expr.type() == Type::boolean) return literal.value ? "true" : "false";
                 if (expr.type() == Type::u32)
                     return literal.value > 0xffff ? fmt::format("{:#010x}u", literal.value)
+                           : literal.value > 0xff ? fmt::format("{:#06x}u", literal.value)
                                                   : fmt::format("{}u", literal.value);
                 // C++ has no negative literals: the least number is one more than what can be negated.
                 const bool is_least =

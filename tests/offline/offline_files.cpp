@@ -192,6 +192,19 @@ stencil narrow(x, y) {
 }
 )";
 
+// Single bytes, which are computed four at a time: counts and sums of rows, minima, choices, comparisons.
+const char* const kBytes = R"(
+stencil bytes(x, y) {
+    field alive: bool { boundary periodic }
+    field grey: u8 { boundary x clamp, y fixed 200 }
+    let around = sum(i in -1..1, j in -1..1) (if alive[x+i, y+j] then 1 else 0)
+    let total = sum(i in -1..1, j in -1..1) grey[x+i, y+j]
+    alive[t+1] = around == 3 or (alive and around == 4) or (grey[x-2] == 255 and total != 300)
+    grey[t+1] = if grey < grey[x+1] then min(grey[x-1], grey[x+5]) else div(total, 8) - 2 * abs(grey[y-1] - grey[y+1])
+    reduce population = sum(if alive[t+1] then 1 else 0)
+}
+)";
+
 // Statements that read reductions: one of the step before, one of the same step.
 const char* const kAdaptive = R"(
 stencil adaptive(x) {
@@ -309,6 +322,8 @@ const std::vector<OfflineCase>& offline_cases() {
         {kBlown, "", {37, 13, 1}},
         {kBlown, "", {64, 16, 1}, true},
         {kNarrow, "", {37, 13, 1}},
+        {kBytes, "direct threads=32x2 cells=4x2", {37, 13, 1}},
+        {kBytes, "direct threads=32x2 cells=4x2", {64, 16, 1}, true},
         {kAdaptive, "", {1000, 1, 1}},
         {kInterleaved, "", {37, 13, 1}},
         {kInterleaved, "", {64, 16, 1}, true},

@@ -11,6 +11,7 @@
 #include "compiler/lower/shared/regions.h"
 #include "compiler/lower/shared/strategy.h"
 #include "compiler/lower/shared/window.h"
+#include "compiler/support/error.h"
 
 namespace halo::lower {
 namespace {
@@ -323,6 +324,7 @@ private:
         Block row{
             kernel::Comment{"Four cells of the row at once, each in a byte of a word or in half of one."}};
         const std::optional<PackedValues> values = lower_packed(context_, sources, row);
+        if (!values) throw InternalError("cells that can be packed are not");
         for (const Write& write : context_.stage().writes) {
             const auto& assigns = context_.stage().assigns;
             const auto place = std::ranges::find(assigns, write.assign) - assigns.begin();

@@ -99,7 +99,7 @@ private:
     // ---- expressions
 
     Lanes named(Lanes lanes, const std::string& wanted) {
-        static constexpr const char* kHalves[] = {"_low", "_high"};
+        static constexpr const char* kHalves[] = {"_even", "_odd"};
         for (std::size_t word = 0; word < lanes.words.size(); ++word) {
             Expr& value = lanes.words[word];
             if (std::holds_alternative<kernel::Variable>(value->kind)) continue;
@@ -114,20 +114,53 @@ private:
         const auto known = lowered_.find(id.index);
         if (known != lowered_.end()) return known->second;
         const ir::Expr& expr = program_[id];
-        const auto* binary = std::get_if<ir::Binary>(&expr.node);
-        MaybeLanes value;
-        if (sources_.row_sum && binary && binary->op == ir::BinaryOp::add && ir::is_integer(expr.type))
-            value = sum_of_rows(id);
-        if (!value) value = std::visit([&](const auto& node) { return make(expr, node); }, expr.node);
+        MaybeLanes value = made(id);
         if (!value) return value;
-        const bool has_words = std::ranges::any_of(value->words, [](const Expr& word) {
-            return !std::holds_alternative<kernel::Variable>(word->kind) &&
-                   !std::holds_alternative<kernel::Element>(word->kind);
-        });
-        const bool is_load = std::holds_alternative<ir::Access>(expr.node);
-        if (uses_[id.index] > 1 && has_words && !is_load) value = named(*value, word_for(expr));
-        lowered_.emplace(id.index, *value);
+        // A word of bytes that becomes two of halves would be computed for each of them.
+        if (name_operands(expr, *value)) value = made(id);
+        const bool is_choice =
+            std::holds_alternative<ir::Select>(expr.node) || std::holds_alternative<ir::Call>(expr.node);
+        if ((uses_[id.index] > 1 || is_choice) && is_computed(*value)) value = named(*value, word_for(expr));
+        lowered_.insert_or_assign(id.index, *value);
         return value;
+    }
+
+    MaybeLanes made(ir::ExprId id) {
+        const ir::Expr& expr = program_[id];
+        const auto* binary = std::get_if<ir::Binary>(&expr.node);
+        if (sources_.row_sum && binary && binary->op == ir::BinaryOp::add && ir::is_integer(expr.type)) {
+            if (const MaybeLanes sum = sum_of_rows(id)) return sum;
+        }
+        return std::visit([&](const auto& node) { return make(expr, node); }, expr.node);
+    }
+
+    // Neither a name nor what was loaded.
+    static bool is_computed(const Lanes& lanes) {
+        return lanes.halves.empty() && std::ranges::any_of(lanes.words, [](const Expr& word) {
+                   return !std::holds_alternative<kernel::Variable>(word->kind) &&
+                          !std::holds_alternative<kernel::Element>(word->kind);
+               });
+    }
+
+    // Names those operands that are used twice; false where there are none.
+    bool name_operands(const ir::Expr& expr, const Lanes& value) {
+        const auto* binary = std::get_if<ir::Binary>(&expr.node);
+        bool is_wide = value.bits == 16 || std::holds_alternative<ir::Call>(expr.node) ||
+                       (binary && (binary->op == ir::BinaryOp::min || binary->op == ir::BinaryOp::max));
+        std::vector<ir::ExprId> operands;
+        ir::for_each_operand(expr, [&](ir::ExprId each) {
+            const auto known = lowered_.find(each.index);
+            if (known == lowered_.end()) return;
+            is_wide = is_wide || known->second.bits == 16;
+            const bool is_twice = known->second.bits == 8 || std::holds_alternative<ir::Call>(expr.node);
+            if (is_twice && is_computed(known->second)) operands.push_back(each);
+        });
+        if (!is_wide) return false;
+        for (const ir::ExprId each : operands) {
+            Lanes& operand = lowered_.at(each.index);
+            operand = named(operand, word_for(program_[each]));
+        }
+        return !operands.empty();
     }
 
     MaybeLanes loaded(const Level& level, const ir::Offset& shift) {

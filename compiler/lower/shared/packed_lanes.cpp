@@ -50,6 +50,10 @@ Lanes moved(Lanes lanes, double by) {
     if (by == 0) return lanes;
     lanes.halves.clear();
     for (Expr& word : lanes.words) {
+        if (const auto number = kernel::int_value(word)) {
+            word = literal(static_cast<std::uint32_t>(*number) + in_each(by, lanes.bits));
+            continue;
+        }
         word = kernel::operation(by > 0 ? Operator::add : Operator::sub, std::move(word),
                                  literal(in_each(std::fabs(by), lanes.bits)));
     }
