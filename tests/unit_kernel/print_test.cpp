@@ -30,6 +30,11 @@ TEST_CASE("parentheses stand where they are needed, and only there") {
     CHECK(printed(select(a < b, a, b) + c) == "(a < b ? a : b) + c");
     CHECK(printed(call(Function::fma, {a + b, b, c})) == "fmaf(a + b, b, c)");
     CHECK(printed(i32("i") % 4 + 1) == "i % 4 + 1");
+    const Expr word = variable("word", Type::u32);
+    const auto bits = [](std::int64_t value) { return int_literal(value, Type::u32); };
+    CHECK(printed(operation(Operator::bit_and, operation(Operator::shift_right, word, bits(3)),
+                            bits(0x1f1f1f1f))) == "(word >> 3u) & 0x1f1f1f1fu");
+    CHECK(printed(operation(Operator::add, word, bits(0x4140))) == "word + 0x4140u");
 }
 
 TEST_CASE("literals read back as what they are") {

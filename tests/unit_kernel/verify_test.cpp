@@ -137,6 +137,23 @@ TEST_CASE("vectors are 2 or 4 wide, between a parameter and a local array") {
     CHECK(faults({Declare{Type::f32, "b", to_u}}) == "k: the address into `u` is used as a number");
 }
 
+TEST_CASE("four bytes may be loaded to a word, and stored from one") {
+    const Expr word = element("words", {1}, Type::u32), sum = variable("sum", Type::u32);
+    const auto faults_of = [&](int width, Type storage) {
+        Program program = kernel_of({DeclareArray{Type::u32, "words", {3}},
+                                     LoadVector{word, address_of("from", 4, storage), width},
+                                     Declare{Type::u32, "sum", operation(Operator::add, word, word)},
+                                     StoreVector{address_of("to", 4, storage), sum, width}});
+        program.functions.front().parameters = {{storage, "from", Parameter::Kind::input},
+                                                {storage, "to", Parameter::Kind::output}};
+        return all(verify(program));
+    };
+    CHECK(faults_of(4, Type::u8) == "");
+    CHECK(faults_of(4, Type::boolean) == "");
+    CHECK(faults_of(2, Type::u8) != "");
+    CHECK(faults_of(4, Type::f32) != "");
+}
+
 TEST_CASE("cells are copied and filled within arrays in registers") {
     const DeclareArray local{Type::f32, "a", {4, 4}}, other{Type::f64, "b", {16}};
     const DeclareArray shared{Type::f32, "s", {8}, Memory::shared};
