@@ -61,6 +61,15 @@ RegisterEstimate direct_registers(const Footprint& footprint, const Schedule& sc
     return estimate;
 }
 
+// All that the stage reads and writes lies in memory as single bytes, and its arithmetic is what words of
+// them have instructions for (lower/shared/packed.h).
+bool is_of_bytes(const Footprint& footprint) {
+    const auto is_byte = [](const auto& level) { return size_of(level.storage) == 1; };
+    const Operations& work = footprint.operations;
+    return std::ranges::all_of(footprint.reads, is_byte) && std::ranges::all_of(footprint.writes, is_byte) &&
+           work.functions + work.roots + work.divisions + work.fmas == 0;
+}
+
 // Counted in whole vectors.
 double direct_taken_per_cell(const LevelRead& read, const Footprint& /*footprint*/, const Schedule& schedule,
                              double /*fetched*/) {
@@ -104,7 +113,11 @@ double direct_latency(const Footprint& footprint, const Schedule& /*schedule*/, 
 
 std::vector<Lengths> direct_cells(const Footprint& footprint) {
     if (footprint.table_sums > 0) return {{4, 1, 1}, {2, 1, 1}, {1, 1, 1}};
-    return cell_boxes(footprint, vector_widths(footprint), footprint.rank);
+    std::vector<Lengths> boxes = cell_boxes(footprint, vector_widths(footprint), footprint.rank);
+    // Four cells of bytes are a register, so that a thread has room for more rows.
+    if (is_of_bytes(footprint) && footprint.rank >= 2 && footprint.reach(1) > 0)
+        boxes.insert(boxes.begin(), {4, direct_model::kRowsOfBytes, 1});
+    return boxes;
 }
 
 // Lines of a sweep are few: small blocks give every SM some of them. Neighbouring threads have neighbouring
@@ -123,7 +136,7 @@ int least_direct_registers(const Schedule& schedule) {
 
 std::string direct_reason(const Footprint& footprint, const Schedule& schedule) {
     const std::int64_t cells = std::int64_t{schedule.cells[0]} * schedule.cells[1] * schedule.cells[2];
-    const int bytes = schedule.cells[0] * footprint.widest_bytes();
+    const int bytes = schedule.cells[0] * (is_of_bytes(footprint) ? 1 : footprint.widest_bytes());
     std::string text = cells == 1 ? "one cell a thread" : "vectors of " + std::to_string(bytes) + " bytes";
     if (cells > schedule.cells[0])
         text += ", and " + grouped(cells) + " cells a thread share their neighbours in about " +

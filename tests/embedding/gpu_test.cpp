@@ -99,7 +99,7 @@ TEST_CASE("work goes into the caller's stream, also the default one") {
     REQUIRE(driver.DevicePrimaryCtxRetain(&context, gpu_number) == 0);
     REQUIRE(driver.CtxSetCurrent(context) == 0);
     halo::rt::cuda::Stream stream = nullptr;
-    REQUIRE(driver.StreamCreate(&stream, 0) == 0);
+    REQUIRE(driver.StreamCreateWithPriority(&stream, 0, 0) == 0);
     for (void* const each : {static_cast<void*>(stream), static_cast<void*>(nullptr)}) {
         CudaHandles handles;
         handles.context = context;
