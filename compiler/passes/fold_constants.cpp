@@ -109,6 +109,8 @@ private:
 
     std::optional<ExprId> fold_sub(ExprId left, ExprId right) {
         if (is_constant(right, 0)) return left;
+        if (left == right && !is_real(program_[left].type))
+            return builder_.constant(Rational(0), program_[left].type);
         if (ignores_zero_signs(left) && is_constant(left, 0)) return fold_negate(right);
         if (std::optional<ExprId> b = opposite(right)) return builder_.binary(BinaryOp::add, left, *b);
         return std::nullopt;

@@ -52,6 +52,14 @@ TEST_CASE("what does nothing is dropped") {
     CHECK(folded([](ProgramMaker& m, Term u) { return u + m.number(-2); }) == "v = u - 2\n");
 }
 
+TEST_CASE("a whole number less itself is nothing, and a real one may be no number") {
+    CHECK(folded([](ProgramMaker&, Term u) { return u - u; }) == "v = u - u\n");
+    CHECK(folded([](ProgramMaker& m, Term u) {
+              const Term index = m.coordinate(CoordinateKind::index, 0, Scalar::i32);
+              return u + m.convert(index - index);
+          }) == "v = u + 0\n");
+}
+
 TEST_CASE("only a power of two is divided by as a multiplication") {
     CHECK(folded([](ProgramMaker& m, Term u) { return u / m.number(4); }) == "v = 1/4 * u\n");
     CHECK(folded([](ProgramMaker& m, Term u) { return u / m.number(Rational(-1, 2)); }) == "v = -2 * u\n");

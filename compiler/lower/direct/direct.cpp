@@ -10,6 +10,7 @@
 #include "compiler/lower/shared/reduce.h"
 #include "compiler/lower/shared/regions.h"
 #include "compiler/lower/shared/strategy.h"
+#include "compiler/lower/shared/tabulated.h"
 #include "compiler/lower/shared/window.h"
 #include "compiler/support/error.h"
 
@@ -42,6 +43,11 @@ public:
         }
         first_ = declare_first_cell(context_, schedule_, counts_, function());
         is_packed_ = cells_[0] == kPackedCells && can_pack(context_);
+        const TabulatedFunctions tabulated(context_, schedule_);
+        if (!is_packed_ && !tabulated.empty()) {
+            tabulated_ = &tabulated;
+            tabulated.declare(body());
+        }
         Block work;
         if (cells_ == std::array<int, 3>{1, 1, 1}) {
             single_cell(work);
@@ -111,7 +117,9 @@ private:
 
     void single_cell(Block& work) {
         const Expr at = declare_place(context_, first_, work);
-        const CellValues values = lower_cell(context_, sources_at(context_, first_, at), work);
+        CellSources sources = sources_at(context_, first_, at);
+        sources.tabulated = tabulated_;
+        const CellValues values = lower_cell(context_, sources, work);
         store_cell(context_, first_, at, values, work);
         reduce_cell(context_, values, Expr(), work);
     }
@@ -375,6 +383,7 @@ private:
 
     Block compute_cells(const std::array<Expr, 3>& loop) {
         CellSources sources;
+        sources.tabulated = tabulated_;
         for (int axis = 0; axis < context_.rank(); ++axis)
             sources.index[axis] = first_[axis] + loop[axis];
         sources.load = [&](const Level& level, const ir::Offset& shift) {
@@ -464,7 +473,8 @@ private:
     std::array<int, 3> cells_{1, 1, 1};
     std::array<Expr, 3> counts_{1, 1, 1};
     std::array<Expr, 3> first_;
-    bool is_packed_ = false;       // four cells of a row in a word
+    bool is_packed_ = false;  // four cells of a row in a word
+    const TabulatedFunctions* tabulated_ = nullptr;
     Block sums_;                   // of rows, of packed cells
     std::map<Level, Expr> words_;  // that are stored, of the row that is computed
 };

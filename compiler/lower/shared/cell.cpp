@@ -14,6 +14,7 @@
 #include "compiler/lower/shared/regions.h"
 #include "compiler/lower/shared/repeated.h"
 #include "compiler/lower/shared/storage.h"
+#include "compiler/lower/shared/tabulated.h"
 #include "compiler/support/error.h"
 
 namespace halo::lower {
@@ -101,7 +102,12 @@ private:
         while (!needed.empty()) {
             const ir::ExprId id{*needed.begin()};
             needed.erase(needed.begin());
-            if (!context_.is_uniform(id) && !given(id).has_value()) ir::for_each_operand(program_[id], use);
+            if (context_.is_uniform(id) || given(id).has_value()) continue;
+            if (const TabulatedFunctions::Use* const tabulated = in_table(id)) {
+                use(tabulated->number);
+            } else {
+                ir::for_each_operand(program_[id], use);
+            }
         }
     }
 
@@ -118,6 +124,15 @@ private:
     }
 
     Expr given(ir::ExprId id) const { return sources_.given ? sources_.given(id) : Expr(); }
+    const TabulatedFunctions::Use* in_table(ir::ExprId id) const {
+        return sources_.tabulated ? sources_.tabulated->find(id) : nullptr;
+    }
+    Expr look_up(const TabulatedFunctions::Use& use) {
+        if (!use.is_reversed) return sources_.tabulated->look_up(use, lower(use.number));
+        const auto& difference = std::get<ir::Binary>(program_[use.number].node);
+        const Expr left = lower(difference.left);
+        return sources_.tabulated->look_up(use, lower(difference.right) - left);
+    }
 
     Expr lower_assign(const ir::Assign& assign) {
         const Level level{assign.target, assign.time};
@@ -238,6 +253,7 @@ private:
         if (ir::is_integer(expr.type)) {
             if (Expr whole = make_whole(id)) return whole;
         }
+        if (const TabulatedFunctions::Use* const use = in_table(id)) return look_up(*use);
         return std::visit([&](const auto& node) { return make(expr, node, wanted); }, expr.node);
     }
 

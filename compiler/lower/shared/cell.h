@@ -9,12 +9,15 @@
 
 namespace halo::lower {
 
+class TabulatedFunctions;
+
 // The sources of a cell's operands, in which strategies differ.
 struct CellSources {
     std::function<kernel::Expr(const Level&, const ir::Offset&)> load;  // of the field's arithmetic type
     std::array<kernel::Expr, 3> index;              // the cell's index along each axis, i32
     bool coefs_as_parameters = false;               // else in constant memory
     std::function<kernel::Expr(ir::ExprId)> given;  // values that exist already; empty for the others
+    const TabulatedFunctions* tabulated = nullptr;  // values that are looked up in tables
     kernel::Expr far_from_faces;                    // where true, the cell is in no margin; empty: unknown
     bool fast_functions = false;                    // the target has approximations for `fast` calls
 };

@@ -112,44 +112,42 @@ extern "C" __global__ void __launch_bounds__(128, 6)
     const float value_48 =
         static_cast<float>(static_cast<int>(picture[at - pitch]) - static_cast<int>(picture[at]));
     const float value_49 = expf(scale_2 * (value_48 * value_48));
-    const float value_50 = static_cast<float>(static_cast<int>(picture[at]) - static_cast<int>(picture[at]));
-    const float product = scale_7 * expf(scale_2 * (value_50 * value_50));
-    const float value_51 =
+    const float value_50 =
         static_cast<float>(static_cast<int>(picture[at + pitch]) - static_cast<int>(picture[at]));
-    const float value_52 = expf(scale_2 * (value_51 * value_51));
-    const float value_53 =
+    const float value_51 = expf(scale_2 * (value_50 * value_50));
+    const float value_52 =
         static_cast<float>(static_cast<int>(picture[at + 2 * pitch]) - static_cast<int>(picture[at]));
-    const float value_54 = expf(scale_2 * (value_53 * value_53));
-    const float value_55 =
+    const float value_53 = expf(scale_2 * (value_52 * value_52));
+    const float value_54 =
         static_cast<float>(static_cast<int>(picture[at - 2 * pitch + 1]) - static_cast<int>(picture[at]));
-    const float value_56 = expf(scale_2 * (value_55 * value_55));
-    const float value_57 =
+    const float value_55 = expf(scale_2 * (value_54 * value_54));
+    const float value_56 =
         static_cast<float>(static_cast<int>(picture[at - pitch + 1]) - static_cast<int>(picture[at]));
-    const float value_58 = expf(scale_2 * (value_57 * value_57));
-    const float value_59 =
+    const float value_57 = expf(scale_2 * (value_56 * value_56));
+    const float value_58 =
         static_cast<float>(static_cast<int>(picture[at + 1]) - static_cast<int>(picture[at]));
-    const float value_60 = expf(scale_2 * (value_59 * value_59));
-    const float value_61 =
+    const float value_59 = expf(scale_2 * (value_58 * value_58));
+    const float value_60 =
         static_cast<float>(static_cast<int>(picture[at + pitch + 1]) - static_cast<int>(picture[at]));
-    const float value_62 = expf(scale_2 * (value_61 * value_61));
-    const float value_63 =
+    const float value_61 = expf(scale_2 * (value_60 * value_60));
+    const float value_62 =
         static_cast<float>(static_cast<int>(picture[at + 2 * pitch + 1]) - static_cast<int>(picture[at]));
-    const float value_64 = expf(scale_2 * (value_63 * value_63));
-    const float value_65 =
+    const float value_63 = expf(scale_2 * (value_62 * value_62));
+    const float value_64 =
         static_cast<float>(static_cast<int>(picture[at - 2 * pitch + 2]) - static_cast<int>(picture[at]));
-    const float value_66 = expf(scale_2 * (value_65 * value_65));
-    const float value_67 =
+    const float value_65 = expf(scale_2 * (value_64 * value_64));
+    const float value_66 =
         static_cast<float>(static_cast<int>(picture[at - pitch + 2]) - static_cast<int>(picture[at]));
-    const float value_68 = expf(scale_2 * (value_67 * value_67));
-    const float value_69 =
+    const float value_67 = expf(scale_2 * (value_66 * value_66));
+    const float value_68 =
         static_cast<float>(static_cast<int>(picture[at + 2]) - static_cast<int>(picture[at]));
-    const float value_70 = expf(scale_2 * (value_69 * value_69));
-    const float value_71 =
+    const float value_69 = expf(scale_2 * (value_68 * value_68));
+    const float value_70 =
         static_cast<float>(static_cast<int>(picture[at + pitch + 2]) - static_cast<int>(picture[at]));
-    const float value_72 = expf(scale_2 * (value_71 * value_71));
-    const float value_73 =
+    const float value_71 = expf(scale_2 * (value_70 * value_70));
+    const float value_72 =
         static_cast<float>(static_cast<int>(picture[at + 2 * pitch + 2]) - static_cast<int>(picture[at]));
-    const float value_74 = expf(scale_2 * (value_73 * value_73));
+    const float value_73 = expf(scale_2 * (value_72 * value_72));
     float sum_2 = fmaf(scale_3 * value_29, value_5, scale * value_27 * value);
     sum_2 = fmaf(scale_4 * value_31, value_13, sum_2);
     sum_2 = fmaf(scale_3 * value_33, value_6, sum_2);
@@ -161,26 +159,26 @@ extern "C" __global__ void __launch_bounds__(128, 6)
     sum_2 = fmaf(scale_3 * value_45, value_8, sum_2);
     sum_2 = fmaf(scale_4 * value_47, value_14, sum_2);
     sum_2 = fmaf(scale_6 * value_49, value_22, sum_2);
-    sum_2 = fmaf(product, value_25, sum_2);
-    sum_2 = fmaf(scale_6 * value_52, value_23, sum_2);
-    sum_2 = fmaf(scale_4 * value_54, value_15, sum_2);
-    sum_2 = fmaf(scale_3 * value_56, value_9, sum_2);
-    sum_2 = fmaf(scale_5 * value_58, value_19, sum_2);
-    sum_2 = fmaf(scale_6 * value_60, value_24, sum_2);
-    sum_2 = fmaf(scale_5 * value_62, value_20, sum_2);
-    sum_2 = fmaf(scale_3 * value_64, value_10, sum_2);
-    sum_2 = fmaf(scale * value_66, value_3, sum_2);
-    sum_2 = fmaf(scale_3 * value_68, value_11, sum_2);
-    sum_2 = fmaf(scale_4 * value_70, value_16, sum_2);
-    sum_2 = fmaf(scale_3 * value_72, value_12, sum_2);
-    sum_2 = fmaf(scale * value_74, value_4, sum_2);
+    sum_2 = fmaf(scale_6 * value_51, value_23, sum_2);
+    sum_2 = fmaf(scale_4 * value_53, value_15, sum_2);
+    sum_2 = fmaf(scale_3 * value_55, value_9, sum_2);
+    sum_2 = fmaf(scale_5 * value_57, value_19, sum_2);
+    sum_2 = fmaf(scale_6 * value_59, value_24, sum_2);
+    sum_2 = fmaf(scale_5 * value_61, value_20, sum_2);
+    sum_2 = fmaf(scale_3 * value_63, value_10, sum_2);
+    sum_2 = fmaf(scale * value_65, value_3, sum_2);
+    sum_2 = fmaf(scale_3 * value_67, value_11, sum_2);
+    sum_2 = fmaf(scale_4 * value_69, value_16, sum_2);
+    sum_2 = fmaf(scale_3 * value_71, value_12, sum_2);
+    sum_2 = fmaf(scale * value_73, value_4, sum_2);
+    sum_2 = fmaf(scale_7, value_25, sum_2);
     float sum_3 = fmaf(scale_3,
-                       value_29 + value_33 + value_37 + value_45 + value_56 + value_64 + value_68 + value_72,
-                       scale * (value_27 + value_35 + value_66 + value_74));
-    sum_3 = fmaf(scale_4, value_31 + value_47 + value_54 + value_70, sum_3);
-    sum_3 = fmaf(scale_5, value_39 + value_43 + value_58 + value_62, sum_3);
-    sum_3 = fmaf(scale_6, value_41 + value_49 + value_52 + value_60, sum_3);
-    const int smoothed_value = float_to_int(rintf(sum_2 / (sum_3 + product)));
+                       value_29 + value_33 + value_37 + value_45 + value_55 + value_63 + value_67 + value_71,
+                       scale * (value_27 + value_35 + value_65 + value_73));
+    sum_3 = fmaf(scale_4, value_31 + value_47 + value_53 + value_69, sum_3);
+    sum_3 = fmaf(scale_5, value_39 + value_43 + value_57 + value_61, sum_3);
+    sum_3 = fmaf(scale_6, value_41 + value_49 + value_51 + value_59, sum_3);
+    const int smoothed_value = float_to_int(rintf(sum_2 / (sum_3 + scale_7)));
     const unsigned char smoothed_stored = int_to_u8(smoothed_value);
     blurred[at] = blurred_stored;
     edges[at] = edges_stored;
