@@ -249,8 +249,18 @@ private:
         best_.seconds_per_cell = settled->seconds;
         best_.reason = counted(settled->schedule.steps, "step") + " in one pass over memory, computing " +
                        percent(settled->shape.redundancy() - 1) + " more cells, in about " +
-                       std::to_string(settled->shape.registers) + " registers";
+                       std::to_string(settled->shape.registers) + " registers" + invariants(pipeline);
         return true;
+    }
+
+    // What is computed once for all steps.
+    std::string invariants(const Pipeline& pipeline) const {
+        std::string names;
+        for (const Pipeline::Queue& queue : pipeline.queues)
+            if (queue.invariant)
+                names += (names.empty() ? "; what all steps compute of " : " and ") +
+                         ("`" + settler_.core[queue.field].name + "`");
+        return names.empty() ? "" : names + " alike is computed once";
     }
 
     static std::string percent(double share) {

@@ -20,10 +20,11 @@ std::string small_number(Random& random) {
 
 std::string function(Random& random) {
     const std::string number = small_number(random);
-    return fmt::format(fmt::runtime(random.pick<std::string>(
-                           {"exp(-({0}/p)^2 / 8)", "sqrt({0} + 512)", "1/({0} + 1024)", "({0} + p)/(1 + {0}^2)",
-                            "cbrt({0}/8)", "pow({0}/64 + 10, 1/3)", "exp({0}/300) * sqrt(p)"})),
-                       number);
+    return fmt::format(
+        fmt::runtime(random.pick<std::string>({"exp(-({0}/p)^2 / 8)", "sqrt({0} + 512)", "1/({0} + 1024)",
+                                               "({0} + p)/(1 + {0}^2)", "cbrt({0}/8)",
+                                               "pow({0}/64 + 10, 1/3)", "exp({0}/300) * sqrt(p)"})),
+        number);
 }
 
 std::string random_text(Random& random) {
