@@ -366,7 +366,9 @@ private:
             assign(parts[i], values[i], 1);
     }
 
-    [[noreturn]] static void refuse_unneeded(SourceRange where, const std::string& name) {
+    // Where it has no gradient.
+    void refuse_unneeded(SourceRange where, const std::string& name) const {
+        if (request_.as_function) return;
         throw RefusedError(where, fmt::format("nothing that is asked for depends on `{}`", name),
                            "leave it out of what is differentiated with respect to");
     }
@@ -375,7 +377,7 @@ private:
         const std::string& name = given_[field].name;
         const FieldId like = flow_.levels.at(field).front();
         if (given_[field].role == ir::Role::input) {
-            if (!gather_.has(like)) refuse_unneeded(given_[field].where, name);
+            if (!gather_.has(like)) return refuse_unneeded(given_[field].where, name);
             const FieldId sum = add_field_like(a_, like, names_.take(name + "_adj"), ir::Role::state);
             assign(sum, a_.add(a_.read(sum), gather_.sum(like)), 1);
             result_.gradients.push_back({name, Adjoint::Kind::field, program_[sum].name});
@@ -383,9 +385,11 @@ private:
         }
         // At the start all levels of a state are equal to what it is given.
         const auto found = parts_.find(field);
-        if (found == parts_.end()) refuse_unneeded(given_[field].where, name);
-        if (found->second.size() == 1) {
-            result_.gradients.push_back({name, Adjoint::Kind::field, program_[found->second.front()].name});
+        if (found == parts_.end()) return refuse_unneeded(given_[field].where, name);
+        if (request_.as_function || found->second.size() == 1) {
+            for (std::size_t past = 0; past < found->second.size(); ++past)
+                result_.gradients.push_back({name, Adjoint::Kind::field, program_[found->second[past]].name,
+                                             -static_cast<int>(past)});
             return;
         }
         const FieldId total = add_field_like(a_, like, names_.take(name + "_gradient"), ir::Role::output);
@@ -401,7 +405,7 @@ private:
     void give_gradient(ir::ParamId param) {
         const std::string& name = given_[param].name;
         const auto found = param_terms_.find(param);
-        if (found == param_terms_.end()) refuse_unneeded(given_[param].where, name);
+        if (found == param_terms_.end()) return refuse_unneeded(given_[param].where, name);
         for (const auto& [at, term] : found->second) {
             const FieldId part = add_field_like(a_, at, names_.take(name + "_adj"), ir::Role::state);
             program_.fields[part.index].type = Scalar::f64;

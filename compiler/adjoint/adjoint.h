@@ -44,6 +44,7 @@ struct Adjoint {
         std::string with;
         Kind kind = Kind::field;
         std::string name;
+        int time = 0;  // of a request as a function: the level of the state
     };
     std::vector<Gradient> gradients;  // components one by one; several of one `with` are added
 

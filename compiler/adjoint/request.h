@@ -14,6 +14,9 @@ struct Request {
     std::vector<std::string> with;  // inputs, states (their values at the start) and params
     // The objective is the sum of what `of` gives over all steps; else what it gives in the last one.
     bool every_step = false;
+    // Of steps as a function of arrays: each level of a state is an argument of its own, where else all are
+    // given the same at the start; and what nothing depends on has no gradient, where else it is refused.
+    bool as_function = false;
 };
 
 // A program, or a name of the request, that is refused: what is in the way, where, and what to do instead.

@@ -104,8 +104,8 @@ std::shared_ptr<const Code> CompiledSource::code_for(const DeviceState& device, 
 std::shared_ptr<const CompiledSource::Derived> CompiledSource::adjoint_of(
     const halo::adjoint::Request& request) {
     const std::string key =
-        fmt::format("{} with {}{}", fmt::join(request.of, ","), fmt::join(request.with, ","),
-                    request.every_step ? " in every step" : "");
+        fmt::format("{} with {}{}{}", fmt::join(request.of, ","), fmt::join(request.with, ","),
+                    request.every_step ? " in every step" : "", request.as_function ? " as a function" : "");
     return adjoints_.get(key, [&] {
         auto derived = std::make_shared<Derived>();
         derived->made = halo::adjoint::make_adjoint(checked_.program, request);

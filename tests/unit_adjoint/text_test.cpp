@@ -1,5 +1,6 @@
 // The derived programs, as people read them.
 #include <string>
+#include <vector>
 
 #include "analyze_text.h"
 #include "compiler/adjoint/adjoint.h"
@@ -43,6 +44,20 @@ TEST_CASE("a wrapped axis wraps, and what is linear asks for no state") {
     u_adj[t+1] = a * u_adj[x+1] + (1 - a) * u_adj
 }
 )");
+}
+
+TEST_CASE("of a step as a function each level has a gradient, and what nothing depends on has none") {
+    const std::string body =
+        "param k = 0.1, unread = 1\nfield c, u: f64 { boundary periodic }\nfield other: f64\n"
+        "u[t+1] = 2 * u - u[t-1] + k * c * d2(u, x)\nother[t+1] = unread * other";
+    const adjoint::Adjoint made = adjoint::make_adjoint(stencil(body, "x").program(),
+                                                        {{"u"}, {"u", "c", "other", "unread"}, false, true});
+    std::vector<std::string> found;
+    for (const adjoint::Adjoint::Gradient& each : made.gradients)
+        found.push_back(each.with + " " + std::to_string(each.time) + " " + each.name);
+    CHECK(found == std::vector<std::string>{"u 0 u_adj", "u -1 u_adj1", "c 0 c_adj"});
+    // What all levels at the start have in common is not computed.
+    CHECK(adjoint::spec_text(made.program, "").find("u_gradient") == std::string::npos);
 }
 
 TEST_CASE("the tangent of a step in place") {

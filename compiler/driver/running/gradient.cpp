@@ -27,11 +27,12 @@ public:
           plan_(plan),
           undone_(undone),
           is_of_trace_(is_sampled(plan.program, plan.objective)),
+          is_of_reduction_(!is_of_trace_ && !plan.objective.empty()),
           kept_(kept) {}
 
     GradientResult run() {
         Stopwatch clock;
-        if (!is_of_trace_) forward_.noted_reductions(plan_.objective);  // of a run that failed
+        if (is_of_reduction_) forward_.noted_reductions(plan_.objective);  // of a run that failed
         give_inputs();
         give_points();
         if (plan_.adjoint.steps) backward_.set_param(*plan_.adjoint.steps, static_cast<double>(plan_.steps));
@@ -42,7 +43,7 @@ public:
             throw;
         }
         if (plan_.returns) return_to_start();
-        if (!is_of_trace_)
+        if (is_of_reduction_)
             for (const double value : forward_.noted_reductions(plan_.objective))
                 result_.objective += value;
         for (const adjoint::Adjoint::Gradient& gradient : plan_.adjoint.gradients) {
@@ -167,7 +168,7 @@ private:
     void advance(std::int64_t from, std::int64_t to) {
         restore();
         result_.steps_forward += to - from;
-        const bool adds_up = plan_.every_step && !is_of_trace_;
+        const bool adds_up = plan_.every_step && is_of_reduction_;
         const std::int64_t known = adds_up ? std::clamp(reached_, from, to) : to;
         if (known > from) forward_.step(known - from, false);
         for (std::int64_t step = known; step < to; ++step)
@@ -177,7 +178,7 @@ private:
 
     void step_with_objective() {
         forward_.step(1, true);
-        if (!is_of_trace_) forward_.note_reduction(plan_.objective);
+        if (is_of_reduction_) forward_.note_reduction(plan_.objective);
     }
 
     // What the adjoint reads of the state before the step.
@@ -193,7 +194,7 @@ private:
 
     void undo(std::int64_t step) {
         hand_over();
-        if (step == plan_.steps - 1) {
+        if (step == plan_.steps - 1 && !plan_.objective.empty()) {
             restore();
             step_with_objective();
             ++result_.steps_forward;
@@ -217,7 +218,7 @@ private:
     Engine& backward_;
     const GradientPlan& plan_;
     const std::function<void(std::int64_t)>& undone_;
-    const bool is_of_trace_;
+    const bool is_of_trace_, is_of_reduction_;
     KeptStates& kept_;
     bool is_kept_ = false;  // the state at the start
     struct Kept {

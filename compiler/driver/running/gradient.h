@@ -19,7 +19,9 @@ namespace halo::driver {
 struct GradientPlan {
     const ir::Program& program;
     const adjoint::Adjoint& adjoint;
-    std::string objective;    // a reduction of the program, or a trace that it samples
+    // A reduction of the program, or a trace that it samples. Empty: levels that the last step leaves, each
+    // cell times what the adjoint was given for it; nothing adds them up.
+    std::string objective;
     bool every_step = false;  // of a reduction: its sum over all steps; else what the last one gives
     // Of a trace, which is a row of points for each step: what its numbers are multiplied with before they
     // are added; or what was measured in their place, and the objective is half the sum of the squares of
