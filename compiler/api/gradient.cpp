@@ -79,6 +79,14 @@ namespace {
 
 // Names that there are, with what is meant by them.
 void check_objective(const ir::Program& program, const GradientOptions& options) {
+    if (options.with.empty())
+        refuse("a gradient is with respect to something: name inputs, states, params or injected traces");
+    if (options.snapshots && *options.snapshots < 1) refuse("a gradient keeps one snapshot or more");
+    if (!options.of_fields.empty()) {
+        if (!options.of.empty() || options.every_step)
+            refuse("a gradient of fields is of what the last step leaves; leave `of` and every_step out");
+        return;
+    }
     std::vector<std::string> known = driver::sampled_traces(program);
     const bool is_trace = std::ranges::count(known, options.of) > 0;
     if (is_trace && options.every_step)
@@ -87,28 +95,43 @@ void check_objective(const ir::Program& program, const GradientOptions& options)
         if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) known.push_back(reduce->name);
     if (std::ranges::count(known, options.of) == 0)
         refuse_name(program.name, "reduction or sampled trace", options.of, known);
-    if (options.with.empty())
-        refuse("a gradient is with respect to something: name inputs, states, params or injected traces");
-    if (options.snapshots && *options.snapshots < 1) refuse("a gradient keeps one snapshot or more");
+}
+
+bool of_fields(const GradientState& state) {
+    return !state.options.of_fields.empty();
+}
+
+// Throws where there is none, or what is asked for cannot be.
+std::shared_ptr<const CompiledSource::Derived> derive(CompiledSource& source,
+                                                      const GradientOptions& options) {
+    check_objective(source.checked().program, options);
+    try {
+        return source.adjoint_of(options.of_fields.empty()
+                                     ? adjoint::Request{{options.of}, options.with, options.every_step}
+                                     : adjoint::Request{options.of_fields, options.with, false, true});
+    } catch (const adjoint::RefusedError& refused) {
+        rethrow_refused(refused, *source.checked().spec);
+    }
+}
+
+std::shared_ptr<CompiledSource> differentiable_source(const std::shared_ptr<ProgramSource>& of) {
+    std::shared_ptr<CompiledSource> source = std::dynamic_pointer_cast<CompiledSource>(of);
+    if (source == nullptr)
+        refuse(fmt::format("gradients are of programs from compile(), and '{}' comes from a bundle",
+                           of->info().name));
+    return source;
 }
 
 std::shared_ptr<GradientState> make_state(const Simulation& simulation, const GradientOptions& options) {
     auto state = std::make_shared<GradientState>();
-    state->source = std::dynamic_pointer_cast<CompiledSource>(simulation.state()->source);
-    if (state->source == nullptr)
-        refuse(fmt::format("gradients are of programs from compile(), and '{}' comes from a bundle",
-                           simulation.info().name));
+    state->source = differentiable_source(simulation.state()->source);
     state->forward = std::dynamic_pointer_cast<WholeSimulation>(simulation.state());
     if (state->forward == nullptr)
         refuse("a gradient is computed on one device, and this simulation is on several");
     state->options = options;
-    check_objective(state->program(), options);
+    state->derived = derive(*state->source, options);
     state->of_trace = driver::is_sampled(state->program(), options.of);
-    try {
-        state->derived = state->source->adjoint_of({{options.of}, options.with, options.every_step});
-    } catch (const adjoint::RefusedError& refused) {
-        rethrow_refused(refused, *state->source->checked().spec);
-    }
+    if (state->made().gradients.empty()) return state;  // all derivatives are 0
     const DeviceLock lock(*state->forward->device);
     state->backward = std::make_shared<WholeSimulation>(
         Program(state->derived->source), state->forward->device, state->forward->grid, SimulationOptions{});
@@ -172,64 +195,135 @@ void check_rows(const GradientState& state, const std::vector<driver::PointData>
                  fmt::format("what is given for {}", state.options.of));
 }
 
+// A level of the given program, and the adjoint's field for it, where that is needed.
+void add_level(const GradientState& state, const std::string& field, int level, const std::string& name,
+               std::vector<Gradient::Level>& levels) {
+    const std::vector<FieldInfo>& known = state.derived->source->info().fields;
+    const auto found = std::ranges::find(known, name, &FieldInfo::name);
+    if (found != known.end()) levels.push_back({field, level, name, found->type});
+}
+
+std::vector<Gradient::Level> weights_of(const GradientState& state) {
+    std::vector<Gradient::Level> levels;
+    if (state.backward == nullptr) return levels;
+    const adjoint::Adjoint& made = state.made();
+    for (const adjoint::Adjoint::Part& part : made.parts)
+        add_level(state, part.state, part.time, part.field, levels);
+    for (const adjoint::Adjoint::Seed& seed : made.seeds)
+        if (seed.kind == Kind::field) add_level(state, seed.of, 0, seed.name, levels);
+    return levels;
+}
+
+void check_weights(const GradientState& state, std::span<const FieldWeights> weights) {
+    const std::vector<FieldInfo>& known = state.source->info().fields;
+    for (const FieldWeights& each : weights) {
+        const FieldInfo& field =
+            known[static_cast<std::size_t>(find_named(known, each.field, "field", state.program().name))];
+        if (field.role == Role::input || each.level > 0 || each.level < -field.past)
+            refuse(fmt::format("weights are of levels that steps leave, and level {} of '{}' is none",
+                               each.level, each.field));
+    }
+}
+
+// What the adjoint starts with: 0, but for what is given. A level that does not count has no field there.
+void give_weights(GradientState& state, std::span<const FieldWeights> weights) {
+    check_weights(state, weights);
+    state.backward->with_session([](rt::Session& backward) { backward.start_again(); });
+    const std::vector<Gradient::Level> known = weights_of(state);
+    for (const Gradient::Level& level : known) {  // of outputs they are inputs, which stay as they were
+        if (std::ranges::count(state.made().seeds, level.name, &adjoint::Adjoint::Seed::name) == 0) continue;
+        const std::vector<double> zeros(static_cast<std::size_t>(driver::cell_count(state.backward->extent)));
+        state.backward->write(level.name, 0, std::span<const double>(zeros));
+    }
+    for (const FieldWeights& each : weights) {
+        const auto place = std::ranges::find_if(known, [&](const Gradient::Level& level) {
+            return level.field == each.field && level.level == each.level;
+        });
+        if (place != known.end()) state.backward->write_view(place->name, 0, each.cells);
+    }
+}
+
+GradientReport compute(GradientState& state, std::int64_t steps, const OfTrace& of_trace,
+                       std::span<const FieldWeights> weights) {
+    const DeviceLock lock(*state.forward->device);
+    if (steps < 1) refuse("a gradient is of one step or more");
+    if (state.forward->steps_done() != 0)
+        refuse(fmt::format(
+            "a gradient is of steps from the start, and this simulation has done {}; make another one",
+            state.forward->steps_done()));
+    const std::vector<driver::PointData> points = given_points(state);
+    check_rows(state, points, steps, of_trace);
+    state.is_computed = false;
+    GradientReport report;
+    report.steps = steps;
+    if (state.backward == nullptr) {
+        state.is_computed = true;
+        return report;
+    }
+    give_weights(state, weights);
+    give_numbers(state);
+    state.forward->with_session([&](rt::Session& forward) {
+        state.backward->with_session([&](rt::Session& backward) {
+            const std::unique_ptr<driver::Engine> ahead = driver::make_engine_on(forward),
+                                                  back = driver::make_engine_on(backward);
+            driver::GradientPlan plan{state.program(), state.made(), state.options.of,
+                                      state.options.every_step};
+            plan.weights.assign(of_trace.weights.begin(), of_trace.weights.end());
+            plan.measured.assign(of_trace.measured.begin(), of_trace.measured.end());
+            plan.points = points;
+            plan.steps = steps;
+            plan.returns = true;
+            report.snapshot_bytes = driver::snapshot_bytes(*ahead, state.program());
+            if (state.kept == nullptr || state.steps != steps) {
+                state.kept.reset();
+                // Of an adjoint that reads no state, the state at the start alone is kept.
+                state.places =
+                    driver::choose_snapshots(state.options.snapshots, state.made().levels.empty() ? 1 : steps,
+                                             report.snapshot_bytes, driver::snapshot_room(*ahead));
+                state.kept = driver::make_kept_states(*ahead, state.program(), state.places);
+                state.steps = steps;
+            }
+            plan.snapshots = state.places;
+            state.result = driver::run_gradient(*ahead, *back, plan, *state.kept, [](std::int64_t) {});
+            report.snapshots = plan.snapshots.count();
+            report.snapshots_on_host = plan.snapshots.on_host;
+        });
+    });
+    state.is_computed = true;
+    report.objective = state.result.objective;
+    // Of fields the adjoint needs no result of the last step.
+    const std::int64_t once = of_fields(state) ? steps - 1 : steps;
+    report.steps_done_again = std::max<std::int64_t>(state.result.steps_forward - once, 0);
+    report.seconds = state.result.seconds;
+    return report;
+}
+
 }  // namespace
 
 }  // namespace detail
 
 using detail::Kind;
 
+void check_gradient(const Program& program, const GradientOptions& options) {
+    detail::translated_of_compiler(
+        [&] { detail::derive(*detail::differentiable_source(program.source()), options); });
+}
+
 Gradient::Gradient(const Simulation& simulation, const GradientOptions& options)
     : state_(detail::translated_of_compiler([&] { return detail::make_state(simulation, options); })) {}
 
 GradientReport Gradient::compute(std::int64_t steps, const OfTrace& of_trace) {
     return detail::translated_of_compiler([&] {
-        detail::GradientState& state = *state_;
-        const detail::DeviceLock lock(*state.forward->device);
-        if (steps < 1) refuse("a gradient is of one step or more");
-        if (state.forward->steps_done() != 0)
-            refuse(fmt::format(
-                "a gradient is of steps from the start, and this simulation has done {}; make another "
-                "one",
-                state.forward->steps_done()));
-        const std::vector<driver::PointData> points = detail::given_points(state);
-        detail::check_rows(state, points, steps, of_trace);
-        state.is_computed = false;
-        GradientReport report;
-        state.forward->with_session([&](rt::Session& forward) {
-            state.backward->with_session([&](rt::Session& backward) {
-                backward.start_again();
-                detail::give_numbers(state);
-                const std::unique_ptr<driver::Engine> ahead = driver::make_engine_on(forward),
-                                                      back = driver::make_engine_on(backward);
-                driver::GradientPlan plan{state.program(), state.made(), state.options.of,
-                                          state.options.every_step};
-                plan.weights.assign(of_trace.weights.begin(), of_trace.weights.end());
-                plan.measured.assign(of_trace.measured.begin(), of_trace.measured.end());
-                plan.points = points;
-                plan.steps = steps;
-                plan.returns = true;
-                report.snapshot_bytes = driver::snapshot_bytes(*ahead, state.program());
-                if (state.kept == nullptr || state.steps != steps) {
-                    state.kept.reset();
-                    // Of an adjoint that reads no state, the state at the start alone is kept.
-                    state.places = driver::choose_snapshots(
-                        state.options.snapshots, state.made().levels.empty() ? 1 : steps,
-                        report.snapshot_bytes, driver::snapshot_room(*ahead));
-                    state.kept = driver::make_kept_states(*ahead, state.program(), state.places);
-                    state.steps = steps;
-                }
-                plan.snapshots = state.places;
-                state.result = driver::run_gradient(*ahead, *back, plan, *state.kept, [](std::int64_t) {});
-                report.snapshots = plan.snapshots.count();
-                report.snapshots_on_host = plan.snapshots.on_host;
-            });
-        });
-        state.is_computed = true;
-        report.objective = state.result.objective;
-        report.steps = steps;
-        report.steps_done_again = std::max<std::int64_t>(state.result.steps_forward - steps, 0);
-        report.seconds = state.result.seconds;
-        return report;
+        if (detail::of_fields(*state_)) refuse("a gradient of fields is computed with their weights");
+        return detail::compute(*state_, steps, of_trace, {});
+    });
+}
+
+GradientReport Gradient::compute(std::int64_t steps, std::span<const FieldWeights> weights) {
+    return detail::translated_of_compiler([&] {
+        if (!detail::of_fields(*state_))
+            refuse(fmt::format("{} is no field, so it has no weights", state_->options.of));
+        return detail::compute(*state_, steps, {}, weights);
     });
 }
 
@@ -267,7 +361,20 @@ std::vector<double> Gradient::read(const std::string& field) const {
 }
 
 Simulation Gradient::adjoint() const {
+    if (state_->backward == nullptr)
+        refuse("nothing depends on what the gradient is with respect to, so there is no adjoint");
     return Simulation(state_->backward);
+}
+
+std::vector<Gradient::Level> Gradient::weights() const {
+    return detail::weights_of(*state_);
+}
+std::vector<Gradient::Level> Gradient::levels() const {
+    std::vector<Level> levels;
+    if (state_->backward == nullptr) return levels;
+    for (const adjoint::Adjoint::Gradient& each : state_->made().gradients)
+        if (each.kind == Kind::field) detail::add_level(*state_, each.with, each.time, each.name, levels);
+    return levels;
 }
 
 std::vector<std::string> Gradient::fields() const {

@@ -166,14 +166,25 @@ struct GradientOptions {
     std::vector<std::string> with;
     bool every_step = false;  // of a reduction: its sum over all steps; else what the last one gives
     std::optional<std::int64_t> snapshots{};  // states that are kept; without it as many as fit
+    // In place of `of`: states and outputs. The objective is then the sum of their cells after the last step, each times
+    // a weight (FieldWeights): the vector-Jacobian product of steps as a function of arrays. Each level of a state is an
+    // argument of its own, and what nothing depends on is left out of the gradients.
+    std::vector<std::string> of_fields{};
 };
 // Of a trace, which is [step][point]: what its numbers are multiplied with before they are added. Or what was measured
 // in its place, and the objective is half the sum of the squares of what they differ by.
 struct OfTrace {
     std::span<const double> weights{}, measured{};  // one of the two
 };
+// Of `of_fields`: what the cells of a level are multiplied with, -1 for that before the last one. In memory of the
+// simulation's device, of the type that Gradient::weights() says.
+struct FieldWeights {
+    std::string field;
+    int level = 0;
+    View cells;
+};
 struct GradientReport {
-    double objective = 0;
+    double objective = 0;  // of `of_fields` it is not computed
     std::int64_t steps = 0, steps_done_again = 0;
     std::int64_t snapshots = 0, snapshots_on_host = 0;  // of these, in the host's memory while the simulation is on a GPU
     std::int64_t snapshot_bytes = 0;                    // of each
@@ -192,6 +203,8 @@ public:
     // were. May be called again, with other fields, params and points. Waits. Throws bad_argument for numbers of
     // another shape than the trace; out_of_memory where the snapshots do not fit.
     GradientReport compute(std::int64_t steps, const OfTrace& of_trace = {});
+    // Of `of_fields`: levels that are not given have the weight 0.
+    GradientReport compute(std::int64_t steps, std::span<const FieldWeights> weights);
 
     // Of the last compute(). Names are those of `with`, components one by one: "v.x".
     double number(const std::string& param) const;
@@ -200,7 +213,17 @@ public:
     std::vector<double> read(const std::string& field) const;      // dense, x fastest
     // Where it lies: a field of the adjoint's own simulation.
     std::string field_name(const std::string& field) const;
-    Simulation adjoint() const;
+    Simulation adjoint() const;  // of `of_fields` where something depends on what is named in `with`
+
+    // Of `of_fields`: the levels whose weights matter, and those that something depends on. name: of the field of the
+    // adjoint's simulation, which has another type where the given one is stored rounded.
+    struct Level {
+        std::string field;
+        int level = 0;
+        std::string name;
+        Type type = Type::f32;
+    };
+    std::vector<Level> weights() const, levels() const;
 
     std::vector<std::string> fields() const;  // those of `with` by what they are
     std::vector<std::string> numbers() const;
@@ -209,6 +232,9 @@ public:
 private:
     std::shared_ptr<detail::GradientState> state_;
 };
+
+// Whether there is such a gradient, before there is a simulation: throws what Gradient() would about the program.
+void check_gradient(const Program& program, const GradientOptions& options);
 
 // Checkpoints: all that a simulation needs to go on as if it had never stopped, on any devices. The format is
 // that of `haloc run --checkpoint`: a folder with one folder step-N, which is there whole at any time.

@@ -181,3 +181,184 @@ TEST_CASE("gradients that cannot be are refused with a mend") {
     CHECK(says(refused, "noisy.halo:3:18:"));
     CHECK(says(refused, "give it as an input"));
 }
+
+namespace {
+
+// `apart` is no part of what p becomes.
+constexpr const char* kSeenWave = R"(stencil wave(x, y) {
+    param dt = 0.5, damping = 0.01, unread = 2
+    field v: f64
+    field p: f64 { boundary x fixed 0, y periodic }
+    field apart: f64
+    field energy: f64
+    points shots: linear
+    p[t+1] = 2*p - p[t-1] + (v * dt)^2 * laplacian(p) - damping * p^3
+    inject p[t+1] at shots += shots.wavelet[t]
+    energy = p^2 * v
+    apart[t+1] = unread * apart
+}
+)";
+
+// What the wave begins with, and what its results are multiplied with.
+struct SeenWave {
+    std::vector<double> v, p, past, wavelet;
+    double damping = 0.01;
+    std::vector<double> of_p, of_past, of_energy;
+
+    static std::vector<double> waves(double middle, double step, std::size_t count = kWaveCells) {
+        std::vector<double> values;
+        for (std::size_t i = 0; i < count; ++i)
+            values.push_back(middle + 0.3 * std::sin(step * static_cast<double>(i)));
+        return values;
+    }
+    SeenWave()
+        : v(waves(0.6, 0.31)),
+          p(waves(0, 0.7)),
+          past(waves(0.1, 0.9)),
+          wavelet(waves(0, 1.1, kWaveSteps)),
+          of_p(waves(0.2, 1.3)),
+          of_past(waves(-0.1, 1.7)),
+          of_energy(waves(0.5, 2.3)) {}
+
+    void give(Simulation& simulation) const {
+        simulation.set("damping", damping);
+        simulation.write("v", v);
+        simulation.write("p", p);
+        simulation.write("p", past, -1);
+        simulation.set_points("shots", std::vector<double>{4.25, 5});
+        simulation.set_point_values("shots", "wavelet", wavelet);
+    }
+    double value(const Program& program) const {
+        Simulation simulation(program, Device::cpu(2), kWaveGrid);
+        give(simulation);
+        simulation.step(kWaveSteps);
+        return dot(of_p, simulation.read("p")) + dot(of_past, simulation.read("p", -1)) +
+               dot(of_energy, simulation.read("energy"));
+    }
+    static double dot(const std::vector<double>& a, const std::vector<double>& b) {
+        double sum = 0;
+        for (std::size_t i = 0; i < a.size(); ++i)
+            sum += a[i] * b[i];
+        return sum;
+    }
+    // The change of value() along a direction of one of them.
+    double slope(const Program& program, std::vector<double> SeenWave::* part,
+                 const std::vector<double>& along) const {
+        const auto moved = [&](double by) {
+            SeenWave other = *this;
+            for (std::size_t i = 0; i < along.size(); ++i)
+                (other.*part)[i] += by * along[i];
+            return other.value(program);
+        };
+        return (moved(1e-6) - moved(-1e-6)) / 2e-6;
+    }
+};
+
+View dense_view(std::vector<double>& values) {
+    return {values.data(), static_cast<std::int64_t>(values.size() * sizeof(double)), 0, kWaveGrid[0],
+            kWaveCells};
+}
+
+}  // namespace
+
+TEST_CASE("the gradient of fields is the vector-Jacobian product, by level") {
+    if (!halo::rt::cpu_available()) return;
+    const Program program = compile(kSeenWave, {.name = "wave.halo"});
+    SeenWave wave;
+    Simulation simulation(program, Device::cpu(2), kWaveGrid);
+    wave.give(simulation);
+    GradientOptions options;
+    options.of_fields = {"p", "energy"};
+    options.with = {"v", "p", "damping", "shots.wavelet", "apart", "unread"};
+    check_gradient(program, options);
+    Gradient gradient(simulation, options);
+    // What nothing depends on is left out.
+    CHECK(gradient.fields() == std::vector<std::string>{"v", "p"});
+    CHECK(gradient.numbers() == std::vector<std::string>{"damping"});
+    REQUIRE(gradient.levels().size() == 3);
+    REQUIRE(gradient.weights().size() == 3);
+    const std::vector<FieldWeights> weights{{"p", 0, dense_view(wave.of_p)},
+                                            {"p", -1, dense_view(wave.of_past)},
+                                            {"energy", 0, dense_view(wave.of_energy)}};
+    const GradientReport report = gradient.compute(kWaveSteps, weights);
+    CHECK(report.steps_done_again == 0);
+    const auto level = [](const Gradient& of, const std::string& field, int time) {
+        for (const Gradient::Level& each : of.levels())
+            if (each.field == field && each.level == time) return of.adjoint().read(each.name);
+        return std::vector<double>();
+    };
+    const std::vector<double> along = SeenWave::waves(0.1, 3.1),
+                              in_time = SeenWave::waves(0, 2.9, kWaveSteps);
+    CHECK(SeenWave::dot(level(gradient, "v", 0), along) ==
+          Approx(wave.slope(program, &SeenWave::v, along)).epsilon(1e-6));
+    CHECK(SeenWave::dot(level(gradient, "p", 0), along) ==
+          Approx(wave.slope(program, &SeenWave::p, along)).epsilon(1e-6));
+    CHECK(SeenWave::dot(level(gradient, "p", -1), along) ==
+          Approx(wave.slope(program, &SeenWave::past, along)).epsilon(1e-6));
+    CHECK(SeenWave::dot(gradient.trace("shots.wavelet"), in_time) ==
+          Approx(wave.slope(program, &SeenWave::wavelet, in_time)).epsilon(1e-6));
+    SeenWave more = wave, less = wave;
+    more.damping += 1e-6, less.damping -= 1e-6;
+    CHECK(gradient.number("damping") ==
+          Approx((more.value(program) - less.value(program)) / 2e-6).epsilon(1e-6));
+    CHECK(simulation.steps_done() == 0);
+    CHECK(simulation.read("p", -1) == wave.past);
+
+    // Again, and with fewer snapshots: the same bits. Without weights all is 0.
+    const std::vector<double> by_v = level(gradient, "v", 0), by_past = level(gradient, "p", -1);
+    gradient.compute(kWaveSteps, std::vector<FieldWeights>());
+    CHECK(level(gradient, "v", 0) == std::vector<double>(kWaveCells, 0.0));
+    options.snapshots = 2;
+    Gradient frugal(simulation, options);
+    CHECK(frugal.compute(kWaveSteps, weights).steps_done_again > 0);
+    CHECK(level(frugal, "v", 0) == by_v);
+    CHECK(level(frugal, "p", -1) == by_past);
+}
+
+TEST_CASE("gradients of fields that cannot be are refused, and those that are 0 need no adjoint") {
+    if (!halo::rt::cpu_available()) return;
+    const Program program = compile(kSeenWave, {.name = "wave.halo"});
+    Simulation simulation(program, Device::cpu(2), kWaveGrid);
+    SeenWave().give(simulation);
+    const auto refused = [&](std::vector<std::string> of, std::vector<std::string> with,
+                             const std::string& number = {}, bool every_step = false) {
+        GradientOptions options{number, std::move(with), every_step};
+        options.of_fields = std::move(of);
+        return refusal([&] { check_gradient(program, options); });
+    };
+    CHECK(says(refused({"q"}, {"p"}), "there is no reduction, state or output `q`"));
+    CHECK(says(refused({"p"}, {}), "with respect to something"));
+    CHECK(says(refused({"p"}, {"v"}, "energy"), "of what the last step leaves"));
+    CHECK(says(refused({"p"}, {"v"}, {}, true), "of what the last step leaves"));
+    GradientOptions options;
+    options.of_fields = {"apart"};
+    options.with = {"v", "damping"};
+    Gradient nothing(simulation, options);
+    CHECK(nothing.compute(3, std::vector<FieldWeights>()).steps == 3);
+    CHECK(nothing.levels().empty());
+    CHECK(nothing.numbers().empty());
+    CHECK(says(refusal([&] { nothing.adjoint(); }), "there is no adjoint"));
+    CHECK(says(refusal([&] { nothing.compute(3); }), "with their weights"));
+    options.of_fields = {"apart", "energy"};
+    options.with = {"unread"};
+    Gradient of_one(simulation, options);
+    std::vector<double> ones(kWaveCells, 1.0);
+    const std::vector<FieldWeights> both{{"energy", 0, dense_view(ones)}, {"apart", 0, dense_view(ones)}};
+    simulation.write("apart", ones);
+    of_one.compute(3, both);
+    CHECK(of_one.weights().size() == 1);
+    CHECK(of_one.number("unread") == Approx(3 * 4 * kWaveCells).epsilon(1e-14));
+    options.of_fields = {"apart"};
+    std::vector<double> short_rows(3);
+    options.with = {"apart"};
+    const auto of_level = [&](const std::string& field, int level) {
+        const std::vector<FieldWeights> one{{field, level, {}}};
+        return refusal([&] { Gradient(simulation, options).compute(3, one); });
+    };
+    CHECK(says(of_level("v", 0), "level 0 of 'v' is none"));
+    CHECK(says(of_level("p", -2), "level -2 of 'p' is none"));
+    CHECK(says(of_level("apart", 0), "address of its memory"));
+    Gradient of_cells(simulation, options);
+    const std::vector<FieldWeights> small{{"apart", 0, dense_view(short_rows)}};
+    CHECK(says(refusal([&] { of_cells.compute(3, small); }), "cells need"));
+}
