@@ -257,7 +257,7 @@ std::optional<ir::Storage> Footprint::narrow_storage() const {
     return std::nullopt;
 }
 
-Operations operations_of(const ir::Program& program, ir::ExprId value) {
+Operations operations_in(const ir::Program& program, ir::ExprId value) {
     const std::vector<bool> uniform = ir::uniform_exprs(program);
     Operations operations;
     for (const std::uint32_t index : ir::reached_exprs(program, {value}))

@@ -73,7 +73,7 @@ struct Operations {
 };
 
 // Of one value.
-Operations operations_of(const ir::Program& program, ir::ExprId value);
+Operations operations_in(const ir::Program& program, ir::ExprId value);
 
 struct Footprint {
     int rank = 1;

@@ -27,7 +27,7 @@ public:
             if (!reached_[e] || sources_[e] != Sources::input ||
                 program_[value].type != program_[input_].type)
                 continue;
-            if (stands_for_all_reads(value) && issue_slots(operations_of(program_, value)) >= kWorthKeeping)
+            if (stands_for_all_reads(value) && issue_slots(operations_in(program_, value)) >= kWorthKeeping)
                 return value;
         }
         return std::nullopt;

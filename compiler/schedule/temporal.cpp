@@ -85,10 +85,10 @@ StepOperations operations_of(const ir::Program& core, const Pipeline& pipeline) 
         of_step += footprints.of(stage.stage).operations;
         for (const Pipeline::Use& use : stage.uses)
             if (const auto& invariant = pipeline.find(use.field)->invariant)
-                of_step -= schedule::operations_of(core, *invariant);
+                of_step -= operations_in(core, *invariant);
     }
     for (const Pipeline::Queue& queue : pipeline.queues)
-        if (queue.invariant) operations.once += schedule::operations_of(core, *queue.invariant);
+        if (queue.invariant) operations.once += operations_in(core, *queue.invariant);
     return operations;
 }
 
