@@ -4,6 +4,10 @@ find_package(fmt REQUIRED)
 find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PNG REQUIRED)
+find_package(GIF 5)
+if(NOT GIF_FOUND)
+  message(STATUS "giflib not found: movies are written by ffmpeg alone (apt-get install libgif-dev)")
+endif()
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
 find_package(Boost 1.74 REQUIRED) # headers alone: Boost.Multiprecision
 

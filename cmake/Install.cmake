@@ -32,7 +32,7 @@ list(REMOVE_ITEM rooms ${rooms_of_runtime} compiler/bench runtime/mpi)
 halo_objects(objects ${rooms})
 add_library(halocline SHARED ${objects})
 target_link_libraries(halocline PUBLIC halocline_runtime
-  PRIVATE fmt::fmt PNG::PNG OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
+  PRIVATE fmt::fmt PNG::PNG $<$<BOOL:${GIF_FOUND}>:GIF::GIF> OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
 if(HALO_LLVM)
   target_link_libraries(halocline PRIVATE clang-cpp LLVM)
 endif()

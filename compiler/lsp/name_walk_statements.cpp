@@ -144,6 +144,7 @@ void NameWalk::walk_action(const RunStatement& statement) {
         if constexpr (requires { node.until; }) walk(node.until);
         if constexpr (requires { node.value; }) walk(node.value);
         if constexpr (requires { node.every; }) every(node.every);
+        if constexpr (requires { node.fps; }) walk(node.fps);
         if constexpr (requires { node.cuts; }) {
             for (const Cut& each : node.cuts)
                 cut(each);

@@ -7,6 +7,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "compiler/sema/evaluator.h"
@@ -123,7 +124,10 @@ private:
 
     void read(const syntax::PlotStatement& plot);
 
-    bool check_plotted(const Reference& field, SourceRange where);
+    void read(const syntax::MovieStatement& movie);
+    bool read_picture(const syntax::PlotStatement& plot, std::string_view word, Plot& made);
+    bool check_movie_path(const syntax::FilePath& path);
+    bool check_plotted(const Reference& field, SourceRange where, std::string_view word);
 
     std::optional<Cut> read_cut(const syntax::Cut& cut);
 
@@ -147,7 +151,6 @@ private:
     std::optional<Evaluator> init_;      // fills result_.init
     std::map<std::string, Fill> fills_;  // by table
     std::map<std::string, SourceRange> seen_;
-    std::vector<SourceRange> cut_where_;  // of result_.plots
 };
 
 }  // namespace halo::sema

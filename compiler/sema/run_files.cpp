@@ -255,30 +255,71 @@ void RunAnalyzer::read(const syntax::PlotStatement& plot) {
         }
         return;
     }
-    const std::optional<Reference> field = field_of(plot.field);
-    const bool valid = check_path(plot.path, ".png");
     Plot made;
+    if (read_picture(plot, "plot", made)) result_.plots.push_back(std::move(made));
+}
+
+// What pictures and movies of fields have alike; false where something is wrong, which is reported.
+bool RunAnalyzer::read_picture(const syntax::PlotStatement& plot, std::string_view word, Plot& made) {
+    const std::optional<Reference> field = field_of(plot.field);
+    const bool valid = word == "movie" ? check_movie_path(plot.path) : check_path(plot.path, ".png");
     made.path = plot.path.text;
     made.frames = read_frames(plot.every, !field || starts(*field));
     read_looks(plot, false, made);
     made.where = plot.where;
     if (plot.cut) {
         made.cut = read_cut(*plot.cut);
-        if (!made.cut) return;
+        if (!made.cut) return false;
     }
-    if (!field || !valid || !check_plotted(*field, settings_.where(plot.field))) return;
+    if (!field || !valid || !check_plotted(*field, settings_.where(plot.field), word)) return false;
     made.field = field->name;
-    result_.plots.push_back(std::move(made));
-    cut_where_.push_back(plot.cut ? settings_.where(plot.cut->value) : plot.where);
+    return true;
 }
 
-bool RunAnalyzer::check_plotted(const Reference& field, SourceRange where) {
+bool RunAnalyzer::check_movie_path(const syntax::FilePath& path) {
+    for (const std::string_view ending : {".mp4", ".webm", ".gif"})
+        if (path.text.size() > ending.size() && path.text.ends_with(ending)) return true;
+    sink_.report(DiagnosticKind::file_format, path.where,
+                 "the name of this file must end in .mp4, .webm or .gif");
+    return false;
+}
+
+void RunAnalyzer::read(const syntax::MovieStatement& movie) {
+    const Target target = target_of(movie.field);
+    if (const Symbol* points = find_points(target.name)) {
+        if (const std::optional<std::string> trace = sampled_trace(*points, target))
+            sink_
+                .report(DiagnosticKind::file_format, settings_.where(movie.field),
+                        fmt::format("a movie shows a field, and `{}` is a trace", *trace))
+                .note(fmt::format("`plot {} to \"trace.png\"` shows all its steps in one picture", *trace));
+        return;
+    }
+    Plot made;
+    made.fps = kUsualRate;
+    if (movie.fps) {
+        const std::int64_t most = movie.path.text.ends_with(".gif") ? kMostGifRate : kMostRate;
+        made.fps =
+            settings_.integer(*movie.fps, "the number of frames a second", 1, most).value_or(kUsualRate);
+    }
+    const bool is_good = read_picture(movie, "movie", made);
+    if (!movie.every) {
+        sink_
+            .report(DiagnosticKind::unexpected_token, movie.where,
+                    "a movie needs the number of steps between its frames")
+            .note(fmt::format("`movie {0} every 50 to \"{0}.mp4\"` has a frame after every 50 steps",
+                              target.name.text));
+        return;
+    }
+    if (is_good) result_.movies.push_back(std::move(made));
+}
+
+bool RunAnalyzer::check_plotted(const Reference& field, SourceRange where, std::string_view word) {
     if (field.shape->kind == Shape::Kind::scalar) return true;
     sink_
         .report(DiagnosticKind::component_mismatch, where,
                 fmt::format("a picture shows one number in each cell, and `{}` is {}", field.name,
                             describe(*field.shape)))
-        .note(fmt::format("draw a component, as in `plot {}.{}`, or an output that is made of them",
+        .note(fmt::format("draw a component, as in `{} {}.{}`, or an output that is made of them", word,
                           field.name, part_name(*field.shape, 0)));
     return false;
 }
@@ -312,8 +353,9 @@ std::optional<Cut> RunAnalyzer::read_cut(const syntax::Cut& cut) {
 }
 
 void RunAnalyzer::check_cuts() {
-    for (std::size_t i = 0; i < result_.plots.size(); ++i)
-        if (result_.plots[i].cut) check_cell(*result_.plots[i].cut, cut_where_[i]);
+    for (const auto* plots : {&result_.plots, &result_.movies})
+        for (const Plot& plot : *plots)
+            if (plot.cut) check_cell(*plot.cut, plot.cut->where);
     for (const Save& save : result_.saves)
         check_part(save);
 }

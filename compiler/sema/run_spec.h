@@ -56,6 +56,10 @@ struct Frames {              // files that are written after some of the steps, 
     }
     friend bool operator==(const Frames&, const Frames&) = default;
 };
+// Frames a second of a movie: where it says nothing, and at most. A GIF counts hundredths of a second, and
+// programs show one of them as ten.
+inline constexpr std::int64_t kUsualRate = 25, kMostRate = 240, kMostGifRate = 50;
+
 struct Cut {  // the plane that a plot shows, or that is saved
     int axis = 0;
     bool at_position = false;
@@ -81,12 +85,13 @@ struct Save {
 struct Plot {
     std::string field;
     std::optional<Cut> cut;  // none: the whole grid of one or two axes, else the middle of the slowest axis
-    std::string path;        // .png
+    std::string path;        // .png; of a movie .mp4, .webm or .gif
     Frames frames;
     std::optional<std::pair<double, double>>
         range;  // the values at the ends of the colours; none: those that are found
     std::array<bool, ir::kMaxRank> flipped{};  // axes that run from high to low; of a trace: points, time
     SourceRange where;
+    std::int64_t fps = 0;  // of a movie: frames a second
 };
 
 // `rows atoms = 4000` and `init atoms.x = …`. The program's one axis is the rows; its outputs are the columns
@@ -138,6 +143,7 @@ struct RunSpec {
     std::vector<Plot> trace_plots;
     std::vector<Save> saves;
     std::vector<Plot> plots;
+    std::vector<Plot> movies;  // of fields, with frames
     SourceRange where;
 };
 

@@ -13,7 +13,8 @@ const std::vector<std::string>& stencil_words() {
 }
 
 const std::vector<std::string>& run_words() {
-    static const std::vector<std::string> words{"grid", "steps", "rows", "init", "load", "save", "plot"};
+    static const std::vector<std::string> words{"grid", "steps", "rows", "init",
+                                                "load", "save",  "plot", "movie"};
     return words;
 }
 
@@ -28,9 +29,9 @@ const std::vector<std::string>& shared_words() {
 }
 
 const std::vector<std::string>& clause_words() {
-    static const std::vector<std::string> words{"as",    "at",    "axes", "down",  "every",
-                                                "flip",  "from",  "in",   "into",  "most",
-                                                "range", "start", "to",   "until", "up"};
+    static const std::vector<std::string> words{"as",    "at",   "axes",  "down", "every", "flip",
+                                                "fps",   "from", "in",    "into", "most",  "range",
+                                                "start", "to",   "until", "up"};
     return words;
 }
 

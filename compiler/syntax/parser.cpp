@@ -297,10 +297,9 @@ void Parser::unknown_statement(Block block) {
         if (const auto meant = closest_name(word, words_of(is_run))) {
             diagnostic.mend(token.where, *meant);
         } else {
-            diagnostic.note(
-                is_run
-                    ? "expected grid, steps, rows, init, load, save, plot, or a parameter's value `dt = 0.1`"
-                    : "expected a declaration or an assignment such as `u[t+1] = …`");
+            diagnostic.note(is_run ? "expected grid, steps, rows, init, load, save, plot, movie, or a "
+                                     "parameter's value `dt = 0.1`"
+                                   : "expected a declaration or an assignment such as `u[t+1] = …`");
         }
     }
 }

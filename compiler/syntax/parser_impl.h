@@ -199,6 +199,7 @@ private:
     bool at_place() const;
     PlaceStatement place(std::uint32_t begin);
     PlotStatement plot(std::uint32_t begin);
+    MovieStatement movie(std::uint32_t begin);
     std::optional<Cut> cut();
     Cut cut_place();
     std::optional<Every> every();

@@ -67,6 +67,7 @@ std::optional<RunStatement> Parser::run_keyword() {
         return result;
     }
     if (at_statement("plot")) return plot(begin);
+    if (at_statement("movie")) return movie(begin);
     if (at_place()) return place(begin);
     return std::nullopt;
 }
@@ -141,6 +142,21 @@ PlotStatement Parser::plot(std::uint32_t begin) {
     return result;
 }
 
+MovieStatement Parser::movie(std::uint32_t begin) {
+    MovieStatement result;
+    advance();
+    result.field = field_reference("the field to show");
+    result.cut = cut();
+    result.every = every();
+    expect_word("to", "and a file's name in quotes");
+    result.path = path();
+    looks(result);
+    if (accept_on_line("fps")) result.fps = bound();
+    if (!result.every) result.every = every();
+    result.where = since(begin);
+    return result;
+}
+
 std::optional<Cut> Parser::cut() {
     if (!accept_word("at")) return std::nullopt;
     return cut_place();
@@ -176,7 +192,8 @@ std::optional<Every> Parser::every() {
     result.steps = expression();
     if (accept_on_line("from")) {
         result.from = expression();
-        if (accept_on_line("to")) result.to = expression();
+        // `to` also stands before the file of a movie.
+        if (ahead(1).kind != TokenKind::string && accept_on_line("to")) result.to = expression();
     }
     result.where = since(begin);
     return result;

@@ -441,14 +441,20 @@ struct PlotStatement {  // plot u [at z = 64] to "u.png" [range -1..1] [flip y] 
     std::optional<Every> every;
     SourceRange where;
 };
+// movie u [at z = 64] every 50 [from 0 [to 1000]] to "u.mp4" [range -1..1] [flip y] [fps 25]: frames that
+// look as pictures of `plot` do. `every` may also come last, as it does there.
+struct MovieStatement : PlotStatement {
+    std::optional<ExprId> fps;  // frames a second
+};
 struct OverrideStatement {  // dt = 0.1; c = [1, 2]
     Name name;
     ExprId value;
     SourceRange where;
 };
 
-using RunStatement = std::variant<GridStatement, StepsStatement, RowsStatement, PlaceStatement, InitStatement,
-                                  InitLoop, LoadStatement, SaveStatement, PlotStatement, OverrideStatement>;
+using RunStatement =
+    std::variant<GridStatement, StepsStatement, RowsStatement, PlaceStatement, InitStatement, InitLoop,
+                 LoadStatement, SaveStatement, PlotStatement, MovieStatement, OverrideStatement>;
 
 struct Run {
     Name name;  // of the stencil

@@ -106,6 +106,15 @@ void Canvas::text(int x, int y, std::string_view words, Align align, Colour colo
     }
 }
 
+Canvas Canvas::resized(int width, int height, Colour background) const {
+    Canvas result(width, height, background);
+    const int columns = std::min(width, width_), rows = std::min(height, height_);
+    for (int row = 0; row < rows; ++row)
+        std::copy_n(&pixels_[static_cast<std::size_t>(row) * width_ * 3], std::ptrdiff_t{3} * columns,
+                    &result.pixels_[static_cast<std::size_t>(row) * width * 3]);
+    return result;
+}
+
 void Canvas::write_png(const std::string& path) const {
     AtomicFile file(path);  // first: a folder that is not there is found before the work
     png_image image = {};

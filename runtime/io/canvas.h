@@ -24,6 +24,9 @@ public:
     // A straight line between the centres of two pixels, smoothed at its edges.
     void line(double x0, double y0, double x1, double y1, double thickness, Colour colour);
 
+    // As the upper left part of another, or its upper left part.
+    Canvas resized(int width, int height, Colour background) const;
+
     enum class Align : std::uint8_t { left, centre, right };
     // One line of text, its top at y; letters past ASCII are shown as '?'.
     void text(int x, int y, std::string_view words, Align align, Colour colour);

@@ -71,6 +71,11 @@ std::size_t ColourMap::index(double value) {
     return static_cast<std::size_t>(std::lround(std::clamp(value, 0.0, 1.0) * (kSize - 1)));
 }
 
+Colour ColourMap::nearest(double value, int count) const {
+    const double last = count - 1;
+    return (*this)(std::round(std::clamp(value, 0.0, 1.0) * last) / last);
+}
+
 // Anchors: place, lightness, colourfulness, hue in degrees. Between them lightness and the colour plane are
 // linear.
 template <std::size_t n>

@@ -26,6 +26,8 @@ public:
     static const ColourMap& diverging();   // blue, white at 0.5, red
     static const ColourMap& grey();        // black to white
     Colour operator()(double value) const { return table_[index(value)]; }  // clamped to [0, 1]
+    // One of `count` >= 2 colours, evenly spaced from end to end: the nearest.
+    Colour nearest(double value, int count) const;
 
 private:
     static constexpr int kSize = 1024;

@@ -26,6 +26,7 @@ struct ValueRange {
     double low = 0, high = 1;
     bool diverging = false;  // about zero
     bool grey = false;
+    int colours = 0;  // as in Picture
     std::int64_t not_finite = 0;
 };
 
@@ -55,9 +56,12 @@ ValueRange range_of(const std::vector<double>& values, const std::optional<std::
     return range;
 }
 
-const ColourMap& map_of(const ValueRange& range) {
-    if (range.grey) return ColourMap::grey();
-    return range.diverging ? ColourMap::diverging() : ColourMap::sequential();
+// Of a place in the range, 0 to 1.
+Colour colour_of(double place, const ValueRange& range) {
+    const ColourMap& map = range.grey        ? ColourMap::grey()
+                           : range.diverging ? ColourMap::diverging()
+                                             : ColourMap::sequential();
+    return range.colours > 0 ? map.nearest(place, range.colours) : map(place);
 }
 
 // Where a value lies in the range, 0 to 1; halves first, so that no difference overflows.
@@ -128,7 +132,7 @@ void label_across(Canvas& canvas, const PixelBox& box, const PictureAxis& axis, 
 void label_up(Canvas& canvas, const Ticks& ticks, int x, bool to_the_right, double low, double high,
               double low_pixel, double high_pixel) {
     for (const Tick& tick : ticks.ticks) {
-        const double part = part_of(tick.value, {low, high, false, 0});
+        const double part = part_of(tick.value, {.low = low, .high = high});
         const int y =
             static_cast<int>(std::lround(std::lerp(low_pixel, high_pixel, high == low ? 0.5 : part)));
         canvas.fill(to_the_right ? x : x - kTick, y, kTick, 1, kInk);
@@ -140,13 +144,12 @@ void label_up(Canvas& canvas, const Ticks& ticks, int x, bool to_the_right, doub
 
 void draw_cells(Canvas& canvas, const PixelBox& box, const Cells& cells, int scale_x, int scale_y,
                 const ValueRange& range) {
-    const ColourMap& map = map_of(range);
     for (std::int64_t y = 0; y < cells.height; ++y) {
         const int top = box.y + static_cast<int>(cells.height - 1 - y) * scale_y;
         for (std::int64_t x = 0; x < cells.width; ++x) {
             const double value = cells.values[static_cast<std::size_t>(y * cells.width + x)];
             canvas.fill(box.x + static_cast<int>(x) * scale_x, top, scale_x, scale_y,
-                        std::isfinite(value) ? map(part_of(value, range)) : kNotFinite);
+                        std::isfinite(value) ? colour_of(part_of(value, range), range) : kNotFinite);
         }
     }
     canvas.frame(box.x - 1, box.y - 1, box.width + 2, box.height + 2, kInk);
@@ -154,10 +157,9 @@ void draw_cells(Canvas& canvas, const PixelBox& box, const Cells& cells, int sca
 
 void draw_bar(Canvas& canvas, const PixelBox& bar, const ValueRange& range, const Ticks& ticks,
               const std::string& label) {
-    const ColourMap& map = map_of(range);
     for (int row = 0; row < bar.height; ++row)
         canvas.fill(bar.x, bar.y + row, bar.width, 1,
-                    map(1 - static_cast<double>(row) / std::max(1, bar.height - 1)));
+                    colour_of(1 - static_cast<double>(row) / std::max(1, bar.height - 1), range));
     canvas.frame(bar.x - 1, bar.y - 1, bar.width + 2, bar.height + 2, kInk);
     label_up(canvas, ticks, bar.x + bar.width + 1, true, range.low, range.high, bar.y + bar.height - 1,
              bar.y);
@@ -203,12 +205,13 @@ std::string fit(const std::string& words, int width) {
 
 }  // namespace
 
-void write_picture(const std::string& path, const Picture& picture) {
+Canvas draw(const Picture& picture) {
     if (picture.width < 1 || picture.height < 1 ||
         picture.values.size() != static_cast<std::size_t>(picture.width * picture.height))
-        throw std::logic_error("write_picture: the values are not width * height");
+        throw std::logic_error("draw: the values are not width * height");
     ValueRange range = range_of(picture.values, picture.range, true);
     range.grey = picture.grey;
+    range.colours = picture.colours;
     const Cells cells = shrink(picture);
     const auto longer = static_cast<int>(std::max(cells.width, cells.height));
     const int scale = (kLeast + longer - 1) / longer;
@@ -252,11 +255,11 @@ void write_picture(const std::string& path, const Picture& picture) {
                     fit(count_not_finite(range.not_finite), width - 2 * kMargin), Canvas::Align::left,
                     kNotFinite);
     }
-    canvas.write_png(path);
+    return canvas;
 }
 
-void write_picture(const std::string& path, const Curve& curve) {
-    if (curve.values.empty()) throw std::logic_error("write_picture: a curve without values");
+Canvas draw(const Curve& curve) {
+    if (curve.values.empty()) throw std::logic_error("draw: a curve without values");
     ValueRange range = range_of(curve.values, curve.range, false);
     if (!curve.range) {  // some room above and below
         const double air = range.high > range.low ? (range.high - range.low) * 0.05
@@ -291,7 +294,15 @@ void write_picture(const std::string& path, const Curve& curve) {
                     fit(count_not_finite(range.not_finite), width - 2 * kMargin), Canvas::Align::left,
                     kNotFinite);
     }
-    canvas.write_png(path);
+    return canvas;
+}
+
+void write_picture(const std::string& path, const Picture& picture) {
+    draw(picture).write_png(path);
+}
+
+void write_picture(const std::string& path, const Curve& curve) {
+    draw(curve).write_png(path);
 }
 
 }  // namespace halo::rt

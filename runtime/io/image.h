@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/io/canvas.h"
+
 namespace halo::rt {
 
 struct PictureAxis {
@@ -30,6 +32,7 @@ struct Picture {
     // The values at the colour bar's ends; found from the cells where not given.
     std::optional<std::pair<double, double>> range;
     bool grey = false;  // from black to white: a photograph, not a measurement
+    int colours = 0;    // of the colour map, at most so many: 2 or more; 0: all that it has
 };
 
 struct Curve {
@@ -39,6 +42,9 @@ struct Curve {
     std::string value_label;
     std::optional<std::pair<double, double>> range;  // of the vertical axis
 };
+
+Canvas draw(const Picture& picture);
+Canvas draw(const Curve& curve);
 
 // The file appears whole or not at all. Throws Error (io) as write_npy does.
 void write_picture(const std::string& path, const Picture& picture);

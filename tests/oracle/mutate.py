@@ -92,7 +92,7 @@ def mutated(text, rng):
 
 def small(text):
     """The spec with a run that takes no time and writes no files."""
-    text = re.sub(r'^(\s*)(save|plot)\b.*$', '', text, flags=re.M)
+    text = re.sub(r'^(\s*)(save|plot|movie)\b.*$', '', text, flags=re.M)
     text = re.sub(r'\bsteps\s+(?!\d\b)[\w.]+', 'steps 3', text)
 
     def shrink(found):

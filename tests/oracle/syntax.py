@@ -484,7 +484,7 @@ class Parser:
         word = self.word()
         if self.word(1) == '=':
             return ('set', self.name(), self.need('=') and self.expression())
-        if word not in ('grid', 'steps', 'rows', 'init', 'load', 'save', 'plot', 'for'):
+        if word not in ('grid', 'steps', 'rows', 'init', 'load', 'save', 'plot', 'movie', 'for'):
             raise Unsupported(f'run: {word!r}')
         self.at += 1
         if word == 'grid':

@@ -19,6 +19,7 @@
 #include "compiler/driver/running/gpu_machine.h"
 #include "compiler/driver/running/initial_data.h"
 #include "compiler/driver/running/machine.h"
+#include "compiler/driver/running/movies.h"
 #include "compiler/driver/running/pieces_machine.h"
 #include "compiler/driver/running/point_data.h"
 #include "compiler/driver/running/rank_machine.h"
@@ -300,12 +301,6 @@ std::string stability_remark(Engine& engine, const ir::Program& program, const R
     return warning;
 }
 
-void announce(const RunRequest& request, const Machine& machine, const Console& console) {
-    console.message(fmt::format("{}: {} cells, {} step{}, on {} ({})", request.name,
-                                describe_grid(request, console.utf8()), request.steps,
-                                request.steps == 1 ? "" : "s", machine.kind(), machine.description()));
-}
-
 // Opens the store of measured schedules where the machine has schedules to choose.
 std::shared_ptr<const TunedSchedules> tuned_for(const RunArguments& arguments, const Machine& machine,
                                                 const Console& console) {
@@ -414,6 +409,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     if (!remark.empty()) console.message("note: " + remark);
     announce(request, *machine, console);
     say(boundary_note(stencil), console);
+    prepare_movies(request, stencil.program, persistence.steps_before(), console);
 
     CodeOptions options;
     options.schedules = arguments.schedule;

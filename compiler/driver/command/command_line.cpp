@@ -175,17 +175,15 @@ private:
                         "a condition, as in a run block, after which the run stops: 'change < 1e-6'");
         repeatable(sub, "--load", run_.load,
                    "FIELD=FILE.npy: initial data (or FILE.h5, FILE.h5:/DATASET; or .png: a picture)");
-        repeatable(sub, "--save", run_.save,
-                   "FIELD[@AXIS=INDEX][@AXIS=LOW..HIGH[:STRIDE]][=FILE.npy]: write a field, or a part of it, "
-                   "at the end (or "
-                   "FILE.h5, which several fields may share)");
+        repeatable(sub, "--save", run_.save, kSaveHelp);
         repeatable(sub, "--plot", run_.plot,
                    "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end");
+        auto* movie = repeatable(sub, "--movie", run_.movie, kMovieHelp);
+        sub->add_option("--movie-every", run_.movie_every, kMovieEveryHelp)
+            ->check(natural_number())
+            ->needs(movie);
         repeatable(sub, "--schedule", run_.schedule, kScheduleHelp);
-        auto* cuda = sub->add_option(
-            "--cuda", run_.cuda,
-            "a .cu of haloc emit with kernels that were edited: they run in place of the spec's, once they "
-            "have been checked against it");
+        auto* cuda = sub->add_option("--cuda", run_.cuda, kEditedHelp);
         sub->add_option("--tolerance-ulps", run_.tolerance_ulps,
                         "how far edited kernels may be from the spec, in units of a value's last place")
             ->check(natural_number())
@@ -430,9 +428,9 @@ private:
     }
 
     // An option that can be given many times, one value each, so that it never swallows a following argument.
-    static void repeatable(CLI::App* sub, const std::string& name, std::vector<std::string>& values,
-                           const std::string& description) {
-        sub->add_option(name, values, description)->allow_extra_args(false)->option_text("TEXT ...");
+    static CLI::Option* repeatable(CLI::App* sub, const std::string& name, std::vector<std::string>& values,
+                                   const std::string& description) {
+        return sub->add_option(name, values, description)->allow_extra_args(false)->option_text("TEXT ...");
     }
     static void modules(CLI::App* sub, std::vector<std::string>& folders) {
         sub->add_option(

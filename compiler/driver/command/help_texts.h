@@ -25,11 +25,26 @@ inline constexpr const char* kRunFooter =
   haloc run heat3d.halo --save u=final.npy --plot u=final.png
   haloc run heat3d.halo --save u=final.h5               # HDF5, and final.xdmf for ParaView
   haloc run heat3d.halo --plot u@z=10=low.png --device cpu --timings
+  haloc run heat3d.halo --movie u@z=10=low.mp4 --movie-every 50         # or low.gif, where there is no ffmpeg
   haloc run heat3d.halo --checkpoint heat.ck --checkpoint-every 10min   # and to go on: --restart heat.ck
 Files are read and written relative to the current directory. Arrays in .npy and HDF5 files list the axes from slowest
-to fastest: (z, y, x) for a stencil over (x, y, z). A --save or --plot of a field replaces those of the run block for
-that field. Ctrl-C finishes the step, saves what was asked for at the end, and exits with 130; a second Ctrl-C stops at
+to fastest: (z, y, x) for a stencil over (x, y, z). A --save, --plot or --movie of a field replaces those of the run
+block for that field. Ctrl-C finishes the step, saves what was asked for at the end, and exits with 130; a second Ctrl-C stops at
 once.)";
+
+inline constexpr const char* kSaveHelp =
+    "FIELD[@AXIS=INDEX][@AXIS=LOW..HIGH[:STRIDE]][=FILE.npy]: write a field, or a part of it, at the end (or "
+    "FILE.h5, which several fields may share)";
+
+inline constexpr const char* kMovieHelp =
+    "FIELD[@AXIS=INDEX][=FILE.mp4]: a movie of a field (or a slice of it); .mp4 and .webm by ffmpeg, or .gif";
+
+inline constexpr const char* kMovieEveryHelp =
+    "steps between the frames of --movie; without it there are at most 250, ten seconds";
+
+inline constexpr const char* kEditedHelp =
+    "a .cu of haloc emit with kernels that were edited: they run in place of the spec's, once they "
+    "have been checked against it";
 
 inline constexpr const char* kCompileFooter =
     R"(  haloc compile heat3d.halo --grid 512,512,512

@@ -135,9 +135,10 @@ FileArgument parse_save_argument(const std::string& text) {
     return argument;
 }
 
-FileArgument parse_plot_argument(const std::string& text) {
+FileArgument parse_picture_argument(const std::string& text, const std::string& option,
+                                    const std::string& extension) {
     std::size_t at = text.find_first_of("@=");
-    if (at == std::string::npos || text[at] == '=') return parse_file_argument(text, "--plot", ".png");
+    if (at == std::string::npos || text[at] == '=') return parse_file_argument(text, option, extension);
     std::size_t equals = text.find('=', at);
     std::size_t end = equals == std::string::npos ? equals : text.find('=', equals + 1);
     std::optional<std::int64_t> index;
@@ -146,15 +147,15 @@ FileArgument parse_plot_argument(const std::string& text) {
             std::string_view(text).substr(equals + 1, end == std::string::npos ? end : end - equals - 1));
     }
     if (at == 0 || !index || equals == at + 1) {
-        refuse_usage(fmt::format("--plot wants FIELD@AXIS=INDEX=FILE, not `{}`", text),
-                     "for example --plot u@z=64=slice.png");
+        refuse_usage(fmt::format("{} wants FIELD@AXIS=INDEX=FILE, not `{}`", option, text),
+                     fmt::format("for example {} u@z=64=slice{}", option, extension));
     }
     FileArgument argument;
     argument.field = text.substr(0, at);
     argument.axis = text.substr(at + 1, equals - at - 1);
     argument.index = *index;
-    argument.path = end == std::string::npos ? argument.field + ".png" : text.substr(end + 1);
-    if (argument.path.empty()) refuse_usage(fmt::format("--plot `{}` names no file", text));
+    argument.path = end == std::string::npos ? argument.field + extension : text.substr(end + 1);
+    if (argument.path.empty()) refuse_usage(fmt::format("{} `{}` names no file", option, text));
     return argument;
 }
 

@@ -36,7 +36,8 @@ FileArgument parse_file_argument(const std::string& text, const std::string& opt
 // FIELD{@AXIS=INDEX|@AXIS=LOW..HIGH[:STRIDE]}[=FILE]
 FileArgument parse_save_argument(const std::string& text);
 // FIELD[@AXIS=INDEX][=FILE]
-FileArgument parse_plot_argument(const std::string& text);
+FileArgument parse_picture_argument(const std::string& text, const std::string& option,
+                                    const std::string& extension);
 
 // The exception for a name that is not there: "heat3d has no parameter `lamda`; it has lambda, dt", with the
 // nearest one as a hint. what: "parameter".

@@ -8,6 +8,7 @@
 #include "runtime/cpu/jit.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/hdf5/hdf5.h"
+#include "runtime/io/movie.h"
 #include "runtime/nvrtc/nvrtc.h"
 
 namespace halo::driver {
@@ -62,6 +63,14 @@ Finding find_hdf5() {
             library.detail + (library.found ? "" : "; fields are read and written as .npy without it")};
 }
 
+Finding find_movies() {
+    const std::string ffmpeg = rt::find_ffmpeg();
+    const std::string gif = rt::has_giflib() ? ".gif" : ".gif not: built without giflib";
+    return {"movies", "movies", rt::has_giflib() || !ffmpeg.empty(),
+            ffmpeg.empty() ? gif + "; .mp4 and .webm not: ffmpeg is not on the PATH"
+                           : fmt::format(".mp4 and .webm by {}; {}", ffmpeg, gif)};
+}
+
 Finding find_cache() {
     rt::DiskCache cache = rt::DiskCache::in_user_folder();
     Finding finding{"cache", "disk cache", cache.usable(), {}};
@@ -96,8 +105,8 @@ std::string explain_figures(const TargetHere& here) {
 MachineReport examine_machine() {
     const rt::CudaStatus status = rt::cuda_status();
     MachineReport report;
-    report.findings = {find_driver(status), find_devices(status), find_nvrtc(),
-                       find_cpu(),          find_hdf5(),          find_cache()};
+    report.findings = {find_driver(status), find_devices(status), find_nvrtc(), find_cpu(),
+                       find_hdf5(),         find_movies(),        find_cache()};
     report.best_device =
         best_device(report.findings[1].found && report.findings[2].found, report.findings[3].found);
     report.here = target_here();

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <sstream>
+#include <utility>
 
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/running/field_files.h"
@@ -88,6 +89,11 @@ void Outputs::write(Engine& engine, std::int64_t done, bool last) {
             if (std::none_of(all.begin(), output, shares)) write_arrays(engine, *output, done, last);
             continue;
         }
+        if (output->kind == Output::Kind::movie) {
+            if (output->frames.is_due(done)) write_frame(engine, *output, done);
+            if (last) finish_movie(*output);
+            continue;
+        }
         std::vector<std::string> paths;
         if (output->frames.is_due(done)) paths.push_back(frame_path(output->path, done, request_.steps));
         if (last) paths.push_back(output->path);
@@ -127,18 +133,43 @@ void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t don
         written_.push_back({written_.back().field, *page, done});
 }
 
-// The first rank draws.
-void Outputs::write_picture(Engine& engine, const Output& output, const std::string& path,
-                            std::int64_t done) {
+FieldValues Outputs::shown_cells(Engine& engine, const Output& output, std::int64_t done) {
     const rt::Box plane = plane_of(request_, output);
-    const FieldValues values = gather_cells(ranks_, engine, output.field.fields.front(), plane);
+    FieldValues values = gather_cells(ranks_, engine, output.field.fields.front(), plane);
     NotFiniteCells cells;
     if (ranks_.is_first()) cells.check(request_, plane, values);
     note_trouble(cells, output.field.fields.front(), plane.cells(), done);
+    return values;
+}
+
+// The first rank draws.
+void Outputs::write_picture(Engine& engine, const Output& output, const std::string& path,
+                            std::int64_t done) {
+    const FieldValues values = shown_cells(engine, output, done);
     rt::together(ranks_, [&] {
         if (ranks_.is_first()) write_field_picture(path, request_, output, values, done);
     });
     written_.push_back({output.field.name, path, done});
+}
+
+void Outputs::write_frame(Engine& engine, const Output& output, std::int64_t done) {
+    const auto [open, is_new] = movies_.try_emplace(&output, FieldMovie(request_, output), done);
+    // The state at the end may have been written before the run was known to end there.
+    if (!is_new && std::exchange(open->second.last_frame, done) == done) return;
+    const FieldValues values = shown_cells(engine, output, done);
+    rt::together(ranks_, [&] {
+        if (ranks_.is_first()) open->second.movie.add(values, done);
+    });
+}
+
+void Outputs::finish_movie(const Output& output) {
+    const auto open = movies_.find(&output);
+    if (open == movies_.end()) return;  // no frame was due
+    rt::together(ranks_, [&] {
+        if (ranks_.is_first()) open->second.movie.finish();
+    });
+    written_.push_back({output.field.name, output.path, open->second.last_frame});
+    movies_.erase(open);
 }
 
 // The first rank has the values.

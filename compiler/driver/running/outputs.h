@@ -1,5 +1,5 @@
-// The files that a run writes: fields as .npy or HDF5, pictures as .png, at the end, and where asked also
-// every so many steps. The latter have the step in their names, before the extension: heat-000500.png.
+// The files that a run writes: fields as .npy or HDF5, pictures as .png, movies, at the end, and where asked
+// also every so many steps. The latter have the step in their names, before the extension: heat-000500.png.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "compiler/driver/running/field_series.h"
+#include "compiler/driver/running/movies.h"
 #include "compiler/driver/running/request.h"
 #include "runtime/core/box.h"
 #include "runtime/ranks/ranks.h"
@@ -63,6 +64,10 @@ private:
     // All arrays that share the file of `first`.
     void write_arrays(Engine& engine, const Output& first, std::int64_t done, bool last);
     void write_picture(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
+    // The cells of a picture, on the first rank. Collective, as are the two that follow.
+    FieldValues shown_cells(Engine& engine, const Output& output, std::int64_t done);
+    void write_frame(Engine& engine, const Output& output, std::int64_t done);
+    void finish_movie(const Output& output);
     void write_trace(const Output& output, const std::string& path, const std::vector<double>& values,
                      std::int64_t done);
     void note_trouble(const NotFiniteCells& cells, const std::string& field, std::int64_t of,
@@ -72,6 +77,11 @@ private:
     rt::Ranks& ranks_;
     std::set<std::string> done_;                 // paths
     std::map<std::string, FieldSeries> series_;  // by the path of their last file
+    struct OpenMovie {
+        FieldMovie movie;  // the first rank's has the file
+        std::int64_t last_frame = 0;
+    };
+    std::map<const Output*, OpenMovie> movies_;  // that have frames
     std::vector<WrittenFile> written_;
     std::optional<std::string> trouble_;
 };

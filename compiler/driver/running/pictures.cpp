@@ -21,8 +21,8 @@ rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, in
     return result;
 }
 
-void write_curve(const std::string& path, const std::string& title, const RunRequest& request,
-                 const Output& output, const FieldValues& values) {
+rt::Canvas draw_curve(const std::string& title, const RunRequest& request, const Output& output,
+                      const FieldValues& values) {
     rt::Curve curve;
     curve.title = title;
     curve.across = picture_axis(request, output, 0);
@@ -30,7 +30,7 @@ void write_curve(const std::string& path, const std::string& title, const RunReq
     for (std::int64_t i = 0; i < values.size(); ++i)
         curve.values.push_back(values.at(output.flipped[0] ? values.size() - 1 - i : i));
     curve.range = output.range;
-    rt::write_picture(path, curve);
+    return rt::draw(curve);
 }
 
 }  // namespace
@@ -86,8 +86,8 @@ rt::Box plane_of(const RunRequest& request, const Output& output) {
     return plane;
 }
 
-void write_field_picture(const std::string& path, const RunRequest& request, const Output& output,
-                         const FieldValues& values, std::int64_t done) {
+rt::Canvas draw_field(const RunRequest& request, const Output& output, const FieldValues& values,
+                      std::int64_t done, int colours) {
     std::string where;
     int across = 0;
     int up = 1;
@@ -98,7 +98,7 @@ void write_field_picture(const std::string& path, const RunRequest& request, con
         up = cut.axis == 2 ? 1 : 2;
     }
     std::string title = fmt::format("{}: {}{}, step {}", request.name, output.field.name, where, done);
-    if (request.rank() == 1) return write_curve(path, title, request, output, values);
+    if (request.rank() == 1) return draw_curve(title, request, output, values);
     rt::Picture picture;
     picture.title = title;
     picture.width = request.extent[static_cast<std::size_t>(across)];
@@ -120,7 +120,13 @@ void write_field_picture(const std::string& path, const RunRequest& request, con
     }
     if (values.type == rt::ElementType::boolean) picture.range = {0.0, 1.0};
     if (output.range) picture.range = output.range;
-    rt::write_picture(path, picture);
+    picture.colours = colours;
+    return rt::draw(picture);
+}
+
+void write_field_picture(const std::string& path, const RunRequest& request, const Output& output,
+                         const FieldValues& values, std::int64_t done) {
+    draw_field(request, output, values, done).write_png(path);
 }
 
 }  // namespace halo::driver

@@ -6,11 +6,17 @@
 
 #include "compiler/driver/running/request.h"
 #include "runtime/core/box.h"
+#include "runtime/io/canvas.h"
 
 namespace halo::driver {
 
 // The cells that an output's picture shows.
 rt::Box plane_of(const RunRequest& request, const Output& output);
+
+// The picture of the field after step `done`; values: of plane_of(). `colours`: at most so many of the colour
+// map; 0: all.
+rt::Canvas draw_field(const RunRequest& request, const Output& output, const FieldValues& values,
+                      std::int64_t done, int colours = 0);
 
 // Writes output.path's picture, under the name `path`, of the field after step `done`; values: of plane_of().
 // Throws rt::Error (io).

@@ -4,9 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/running/machine.h"
+#include "compiler/driver/running/request.h"
 #include "compiler/sema/sema.h"
 
 namespace halo::driver {
+
+// The line that a run begins with: its grid, steps and device.
+void announce(const RunRequest& request, const Machine& machine, const Console& console);
 
 // Fields that start at 0 because nothing fills them; empty where there are none.
 std::string zeros_note(const std::vector<std::string>& fields);

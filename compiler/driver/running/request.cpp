@@ -8,6 +8,7 @@
 
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/running/picture_cut.h"
 #include "compiler/driver/running/request_files.h"
 #include "compiler/driver/running/saved_part.h"
 #include "compiler/driver/running/until_check.h"
@@ -63,7 +64,8 @@ public:
         check_tables();
         check_points();
         take_saves();
-        take_plots();
+        take_pictures(Output::Kind::plot, arguments_.plot);
+        take_pictures(Output::Kind::movie, arguments_.movie);
         for (Output& output : request_.outputs)
             if (!output.trace) take_stagger(output, program_);
         check_files(request_);
@@ -276,10 +278,10 @@ private:
         }
     }
 
-    FieldSet plotted(const std::string& name) const {
+    FieldSet shown(const std::string& name, const std::string& option) const {
         FieldSet set = field(name);
         if (!set.is_single()) {
-            refuse_usage(fmt::format("--plot {}: a picture shows one number in each cell, and {} has {}",
+            refuse_usage(fmt::format("{} {}: a picture shows one number in each cell, and {} has {}", option,
                                      name, name, set.fields.size()),
                          fmt::format("draw one of them, such as {}", set.fields.front()));
         }
@@ -370,67 +372,48 @@ private:
         }
     }
 
-    void take_plots() {
+    // Plots or movies.
+    void take_pictures(Output::Kind kind, const std::vector<std::string>& asked) {
+        const bool is_movie = kind == Output::Kind::movie;
+        const std::string option = is_movie ? "--movie" : "--plot";
         std::set<std::string> given;
-        for (const std::string& text : arguments_.plot) {
-            FileArgument argument = parse_plot_argument(text);
-            if (add_trace(Output::Kind::plot, argument, given)) continue;
-            const FieldSet shown = plotted(argument.field);
+        for (const std::string& text : asked) {
+            const FileArgument argument = parse_picture_argument(text, option, is_movie ? ".mp4" : ".png");
+            if (is_movie && sampled_trace(argument.field))
+                refuse_usage(
+                    fmt::format("--movie {0}: a movie shows a field, and {0} is a trace", argument.field),
+                    fmt::format("--plot {}=trace.png shows all its steps", argument.field));
+            if (add_trace(kind, argument, given)) continue;
+            const FieldSet set = shown(argument.field, option);
             given.insert(argument.field);
-            std::optional<Cut> cut;
-            if (argument.axis) cut = command_line_cut(argument);
-            request_.outputs.push_back({Output::Kind::plot, shown, argument.path, usual_cut(cut), {}});
+            Output output{kind, set, argument.path, picture_cut(request_, argument, option), {}};
+            if (is_movie) take_usual_frames(output);
+            request_.outputs.push_back(std::move(output));
         }
         if (run_ == nullptr || arguments_.no_files) return;
-        for (const sema::Plot& plot : run_->trace_plots)
-            if (!given.contains(plot.field))
-                add_trace(Output::Kind::plot, plot.field, plot.path, plot.frames).look_as(plot);
-        for (const sema::Plot& plot : run_->plots) {
+        if (!is_movie) {
+            for (const sema::Plot& plot : run_->trace_plots)
+                if (!given.contains(plot.field))
+                    add_trace(kind, plot.field, plot.path, plot.frames).look_as(plot);
+        }
+        for (const sema::Plot& plot : is_movie ? run_->movies : run_->plots) {
             if (given.contains(plot.field)) continue;
-            Output output{Output::Kind::plot, field(plot.field), plot.path, usual_cut(run_block_cut(plot)),
+            const FieldSet set = field(plot.field);
+            Output output{kind, set, plot.path,
+                          picture_cut(request_, plot, stagger_of(program_, set.fields.front()), console_),
                           plot.frames};
             output.look_as(plot);
             request_.outputs.push_back(std::move(output));
         }
     }
 
-    Cut command_line_cut(const FileArgument& argument) const {
-        auto axis = std::find(request_.axes.begin(), request_.axes.end(), *argument.axis);
-        if (axis == request_.axes.end()) throw_unknown(program_.name, "axis", *argument.axis, request_.axes);
-        Cut cut{static_cast<int>(axis - request_.axes.begin()), argument.index};
-        if (program_.rank() < 3) {
-            refuse_usage(fmt::format("--plot {}@{}: a picture of {} shows the whole grid, not a slice",
-                                     argument.field, *argument.axis, program_.name));
-        }
-        std::int64_t cells = request_.extent[static_cast<std::size_t>(cut.axis)];
-        if (cut.index < 0 || cut.index >= cells) {
-            refuse_usage(fmt::format("--plot {}@{}={}: the grid has {} cells along {}, numbered from 0 to {}",
-                                     argument.field, *argument.axis, argument.index, cells, *argument.axis,
-                                     cells - 1));
-        }
-        return cut;
-    }
-
-    // The run block's cut. On a grid of the command line it may lie outside; then the middle is shown.
-    std::optional<Cut> run_block_cut(const sema::Plot& plot) const {
-        if (!plot.cut) return std::nullopt;
-        auto axis = static_cast<std::size_t>(plot.cut->axis);
-        Cut cut{plot.cut->axis, plot.cut->at_position
-                                    ? nearest_cell(plot.field, plot.cut->axis, plot.cut->position)
-                                    : plot.cut->index};
-        if (cut.index >= 0 && cut.index < request_.extent[axis]) return cut;
-        console_.warning(
-            fmt::format("the plot of {} at {} = {} lies outside the grid of {} cells; its middle is drawn",
-                        plot.field, request_.axes[axis], cut.index, request_.extent[axis]));
-        return Cut{plot.cut->axis, request_.extent[axis] / 2};
-    }
-    std::int64_t nearest_cell(const std::string& field, int axis, double position) const {
-        auto a = static_cast<std::size_t>(axis);
-        return cell_at(request_, axis, position, stagger_of(program_, field)[a]);
-    }
-    std::optional<Cut> usual_cut(const std::optional<Cut>& cut) const {
-        if (cut || program_.rank() < 3) return cut;
-        return Cut{2, request_.extent[2] / 2};
+    // Of a movie of the command line: ten seconds, unless --movie-every says otherwise.
+    void take_usual_frames(Output& movie) const {
+        constexpr std::int64_t kUsualFrames = 10 * sema::kUsualRate;
+        movie.fps = sema::kUsualRate;
+        movie.frames.every = arguments_.movie_every.value_or(
+            std::max<std::int64_t>(1, (request_.steps + kUsualFrames - 1) / kUsualFrames));
+        movie.frames.from = movie.frames.every;
     }
 
     const RunArguments& arguments_;

@@ -26,23 +26,25 @@ struct TraceName {  // phones.trace
 };
 
 struct Output {
-    enum class Kind : std::uint8_t { save, plot };
+    enum class Kind : std::uint8_t { save, plot, movie };
     Kind kind = Kind::save;
     FieldSet field;
     std::string path;
-    std::optional<Cut> cut;  // of plots of 3D fields; the middle of the last axis where it is not given
-    sema::Frames frames{};   // besides the file at the end
+    std::optional<Cut> cut;  // of pictures of 3D fields; the middle of the last axis where it is not given
+    sema::Frames frames{};   // besides the file at the end; of a movie all that is in it
     std::optional<TraceName> trace{};                  // instead of a field; its name is field.name
     std::array<bool, 3> staggered{};                   // the field lies half a cell further along the axis
-    std::optional<std::pair<double, double>> range{};  // of a plot: the values at the ends of its colours
-    std::array<bool, 3> flipped{};      // of a plot: axes that run from high to low; of a trace: points, time
+    std::optional<std::pair<double, double>> range{};  // of a picture: the values at the ends of its colours
+    std::array<bool, 3> flipped{};  // of a picture: axes that run from high to low; of a trace: points, time
     std::optional<rt::Lattice> part{};  // of a field that is saved: these cells of it
     std::array<bool, 3> dropped{};      // of a part: axes with one cell, which the array does not have
     bool lies_apart = false;  // its components lie at other places than the first, whose `staggered` is
+    std::int64_t fps = 0;     // of a movie: frames a second
 
     void look_as(const sema::Plot& plot) {
         range = plot.range;
         flipped = plot.flipped;
+        fps = plot.fps;
     }
     bool is_array() const { return kind == Kind::save && !trace; }  // a field, saved
 };

@@ -14,6 +14,7 @@
 #include "compiler/driver/running/field_series.h"
 #include "compiler/support/array_name.h"
 #include "runtime/hdf5/hdf5.h"
+#include "runtime/io/movie.h"
 
 namespace halo::driver {
 
@@ -34,7 +35,9 @@ void check_ending(const Output& output, const std::vector<std::string>& endings)
         return output.path.size() > ending.size() && output.path.ends_with(ending);
     });
     if (is_written) return;
-    const char* const option = output.kind == Output::Kind::plot ? "plot" : "save";
+    const char* const option = output.kind == Output::Kind::plot    ? "plot"
+                               : output.kind == Output::Kind::movie ? "movie"
+                                                                    : "save";
     refuse_usage(fmt::format("--{} {}: the name of this file must end in {}, and {} does not", option,
                              output.field.name, join(endings, " or "), output.path),
                  fmt::format("for example --{0} {1}={1}{2}", option, output.field.name, endings.front()));
@@ -51,7 +54,16 @@ void check_loads(const RunRequest& request) {
                              fmt::format("for example --load {0}={0}.npy", load.field));
 }
 
+void check_movie(const Output& output) {
+    check_ending(output, {".mp4", ".webm", ".gif"});
+    const rt::MovieLack lack = rt::movie_lack(output.path);
+    if (!lack.what.empty())
+        throw CommandError(ExitCode::file, fmt::format("cannot write {}: {}", output.path, lack.what),
+                           lack.mend);
+}
+
 void check_format(const Output& output) {
+    if (output.kind == Output::Kind::movie) return check_movie(output);
     const bool is_plot = output.kind == Output::Kind::plot;
     if (!is_plot && output.trace && is_hdf5(output.path))
         refuse_usage(fmt::format("{} cannot be saved to {}: a trace is written as .npy", output.field.name,
@@ -113,9 +125,9 @@ void check_safe(const sema::RunSpec& run, bool no_files) {
     for (const auto* saves : {&run.saves, &run.trace_saves})
         for (const sema::Save& save : *saves)
             check_below(here, "save", save.field, save.path);
-    for (const auto* plots : {&run.plots, &run.trace_plots})
+    for (const auto* plots : {&run.plots, &run.trace_plots, &run.movies})
         for (const sema::Plot& plot : *plots)
-            check_below(here, "plot", plot.field, plot.path);
+            check_below(here, plot.fps > 0 ? "film" : "plot", plot.field, plot.path);
 }
 
 void check_files(const RunRequest& request) {

@@ -7,7 +7,7 @@ namespace halo::driver {
 
 // Finds before a long run what would fail at its end. Throws CommandError: usage for two
 // outputs of one name, and for a format that the data does not have; file for a folder that is not there or
-// may not be written to, and where HDF5 is asked for and its library is missing.
+// may not be written to, and where HDF5 or a movie is asked for and what writes it is missing.
 void check_files(const RunRequest& request);
 
 // For --safe: that files which the run block reads or writes (without its outputs where `no_files`) are in

@@ -24,11 +24,12 @@ struct RunArguments {
     ExchangeArguments exchange;  // of several devices
     std::string grid;
     std::optional<std::int64_t> steps;
-    std::vector<std::string> set, init, save, load, plot, schedule;
-    std::string until;      // empty: that of the run block
-    bool no_files = false;  // drop the saves and plots of the run block
-    bool safe = false;      // its files must be in the current directory, or below
-    bool no_watch = false;  // go on where numbers are no longer finite
+    std::vector<std::string> set, init, save, load, plot, movie, schedule;
+    std::optional<std::int64_t> movie_every;  // steps between frames of `movie`
+    std::string until;                        // empty: that of the run block
+    bool no_files = false;                    // drop the saves, plots and movies of the run block
+    bool safe = false;                        // its files must be in the current directory, or below
+    bool no_watch = false;                    // go on where numbers are no longer finite
     bool strict_fp = false;
     bool timings = false;
     bool json = false;
