@@ -58,6 +58,30 @@ TEST_CASE("a run gives grid, steps, files and pictures") {
     CHECK(spec.plots[2].cut->position == -0.5);
 }
 
+TEST_CASE("a run films fields") {
+    const Analyzed made =
+        run("grid 16, 16\nmovie u every n from 0 to 10*n to \"u.mp4\" range -1..n flip x fps 2*n\n"
+            "movie u at x = 3 every 5 to \"x.gif\"");
+    REQUIRE(made.kinds.empty());
+    const std::vector<halo::sema::Plot>& movies = made.analysis.runs[0].movies;
+    REQUIRE(movies.size() == 2);
+    CHECK(movies[0].frames == halo::sema::Frames{8, 0, 80});
+    CHECK(movies[0].range == std::pair(-1.0, 8.0));
+    CHECK(movies[0].flipped[0]);
+    CHECK(movies[0].fps == 16);
+    CHECK(movies[1].cut->index == 3);
+    CHECK(movies[1].frames.from == 5);
+    CHECK(movies[1].fps == 25);
+    CHECK(run_mistakes("movie u to \"u.mp4\"") == Kinds{DiagnosticKind::unexpected_token});
+    CHECK(run_mistakes("movie u every 5 to \"u.png\"") == Kinds{DiagnosticKind::file_format});
+    CHECK(run_mistakes("movie u every 5 to \".gif\"") == Kinds{DiagnosticKind::file_format});
+    CHECK(run_mistakes("movie u every 5 to \"u.mp4\" fps 0") == Kinds{DiagnosticKind::out_of_range});
+    CHECK(run_mistakes("movie u every 5 to \"u.gif\" fps 51") == Kinds{DiagnosticKind::out_of_range});
+    CHECK(run_mistakes("movie u every 5 to \"u.mp4\" fps 51").empty());
+    CHECK(run_mistakes("grid 8, 8\nmovie u at y = 9 every 5 to \"u.gif\"") ==
+          Kinds{DiagnosticKind::invalid_cut});
+}
+
 TEST_CASE("a run sets params and launch-time weights") {
     const Analyzed made = run("dt = 1/4\ntolerance = sqrt(4)\nc = [3, 1/2]");
     const halo::sema::RunSpec& spec = made.analysis.runs[0];

@@ -97,6 +97,10 @@ TEST_CASE("runs have one form") {
           "    plot u at pos(z) = -1 to \"a  b.png\" every (2)\n}\n");
     CHECK(formatted("run heat { phones at[1,2] ,[ 10*i,20 ]for i in 0 .. 99\ninit shots.wavelet=time }") ==
           "run heat {\n    phones at [1, 2], [10*i, 20] for i in 0..99\n    init shots.wavelet = time\n}\n");
+    CHECK(
+        formatted(
+            "run heat {\nmovie  u at z=3 every  5 from 0 to \"u.mp4\"   range -1 .. 1 flip x ,y fps  9 }") ==
+        "run heat {\n    movie u at z = 3 every 5 from 0 to \"u.mp4\" range -1..1 flip x, y fps 9\n}\n");
     CHECK(formatted("run heat { grid 3 }") == "run heat { grid 3 }\n");
     CHECK(formatted("run heat {}") == "run heat {}\n");
 }

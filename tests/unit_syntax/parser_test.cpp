@@ -241,6 +241,24 @@ TEST_CASE("runs") {
     CHECK(only_run_statement<PlotStatement>(run("plot u at pos(z) = 0.5 to \"u.png\" every 2")).cut->kind ==
           CutKind::position);
     CHECK_FALSE(only_run_statement<PlotStatement>(run("plot u to \"u.png\"")).cut.has_value());
+    const File movie =
+        run("movie u at z = 64 every 50 from 0 to 900 to \"u.mp4\" range -1..1 flip x, y fps 10");
+    const auto shown = only_run_statement<MovieStatement>(movie);
+    CHECK(shown.cut->axis.text == "z");
+    CHECK(dump(movie, shown.every->steps) == "50");
+    CHECK(dump(movie, *shown.every->from) == "0");
+    CHECK(dump(movie, *shown.every->to) == "900");
+    CHECK(shown.path.text == "u.mp4");
+    CHECK(dump(movie, shown.range->high) == "1");
+    CHECK(shown.flipped.size() == 2);
+    CHECK(dump(movie, *shown.fps) == "10");
+    const File endless = run("movie u every 50 from 10 to \"u.mp4\"");
+    CHECK(dump(endless, *only_run_statement<MovieStatement>(endless).every->from) == "10");
+    CHECK_FALSE(only_run_statement<MovieStatement>(endless).every->to.has_value());
+    CHECK_FALSE(only_run_statement<MovieStatement>(endless).fps.has_value());
+    const File as_plots = run("movie u to \"u.mp4\" fps 30 every 50 from 0 to 10");
+    CHECK(dump(as_plots, *only_run_statement<MovieStatement>(as_plots).every->to) == "10");
+    CHECK(only_run_statement<OverrideStatement>(run("movie = 2")).name.text == "movie");
     CHECK(only_run_statement<OverrideStatement>(run("dt = 0.1")).name.text == "dt");
     const File coef = run("c = [1, 2]");
     CHECK(dump(coef, only_run_statement<OverrideStatement>(coef).value) == "[ 1 2 ]");
