@@ -201,7 +201,7 @@ TEST_CASE("the frames of a GIF are the pictures of its steps") {
 TEST_CASE("a movie without a range says so once, and has room for longer numbers") {
     const Folder folder;
     folder.write("p.halo",
-                 spec("movie u every 4 to \"u.gif\" flip y\n    plot u to \"u.png\" every 4 flip y"));
+                 spec("movie u every 4 to \"u.gif\" flip y\n    plot u to \"u.png\" flip y every 4"));
     const Outcome outcome = folder.haloc({"run", "p.halo", "--device", kDevice});
     REQUIRE(outcome.code == 0);
     const std::size_t note = outcome.err.find("note: each frame of u.gif has a range of values of its own");

@@ -180,7 +180,8 @@ private:
                    "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end");
         auto* movie = repeatable(sub, "--movie", run_.movie, kMovieHelp);
         sub->add_option("--movie-every", run_.movie_every, kMovieEveryHelp)
-            ->check(natural_number())
+            ->transform(step_count())
+            ->check(above_zero())
             ->needs(movie);
         repeatable(sub, "--schedule", run_.schedule, kScheduleHelp);
         auto* cuda = sub->add_option("--cuda", run_.cuda, kEditedHelp);
