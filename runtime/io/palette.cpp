@@ -8,12 +8,12 @@ namespace halo::rt {
 
 namespace {
 
-std::uint32_t key_of(Colour colour) {
+std::uint32_t packed(Colour colour) {
     return static_cast<std::uint32_t>(colour.red) << 16 | static_cast<std::uint32_t>(colour.green) << 8 |
            colour.blue;
 }
 
-Colour colour_of(std::uint32_t key) {
+Colour unpacked(std::uint32_t key) {
     return {static_cast<std::uint8_t>(key >> 16), static_cast<std::uint8_t>(key >> 8),
             static_cast<std::uint8_t>(key)};
 }
@@ -29,7 +29,7 @@ Palette::Palette(const Canvas& picture) {
     std::map<std::uint32_t, std::int64_t> counts;
     for (int y = 0; y < picture.height(); ++y)
         for (int x = 0; x < picture.width(); ++x)
-            ++counts[key_of(picture.at(x, y))];
+            ++counts[packed(picture.at(x, y))];
     std::vector<std::pair<std::int64_t, std::uint32_t>> order;
     for (const auto& [key, count] : counts)
         order.emplace_back(-count, key);
@@ -37,17 +37,17 @@ Palette::Palette(const Canvas& picture) {
     for (const auto& [count, key] : order) {
         if (colours_.size() < kMost) {
             places_[key] = static_cast<std::uint8_t>(colours_.size());
-            colours_.push_back(colour_of(key));
+            colours_.push_back(unpacked(key));
             continue;
         }
         const auto nearest = std::ranges::min_element(
-            colours_, {}, [&](Colour each) { return distance(each, colour_of(key)); });
+            colours_, {}, [&](Colour each) { return distance(each, unpacked(key)); });
         places_[key] = static_cast<std::uint8_t>(nearest - colours_.begin());
     }
 }
 
 std::uint8_t Palette::index(Colour colour) const {
-    return places_.at(key_of(colour));
+    return places_.at(packed(colour));
 }
 
 }  // namespace halo::rt
