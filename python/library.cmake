@@ -18,7 +18,7 @@ target_link_options(halocline_python PRIVATE -Wl,--version-script=${exports} -Wl
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize") # whose run-time library is the executable's
   target_link_options(halocline_python PRIVATE -Wl,-z,defs)
 endif()
-target_link_libraries(halocline_python PRIVATE fmt::fmt PNG::PNG OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
+target_link_libraries(halocline_python PRIVATE fmt::fmt PNG::PNG $<$<BOOL:${GIF_FOUND}>:GIF::GIF> OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
 if(HALO_LLVM AND HALO_PYTHON_STATIC_LLVM)
   # Debian's CMake files of Clang name the shared LLVM, also for the static libraries. Of these only what is called gets
   # into the library.

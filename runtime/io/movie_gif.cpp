@@ -31,6 +31,13 @@ bool has_giflib() {
 
 namespace {
 
+struct Closer {
+    void operator()(GifFileType* gif) const {
+        int ignored = 0;
+        EGifCloseFile(gif, &ignored);
+    }
+};
+
 class Gif final : public Movie {
 public:
     Gif(const std::string& path, int width, int height, int rate)
@@ -40,20 +47,16 @@ public:
                         fmt::format("cannot write \"{}\": {} × {} pixels are too many for a GIF", path, width,
                                     height));
         int error = 0;
-        gif_ = EGifOpen(this, &Gif::write, &error);
+        gif_.reset(EGifOpen(this, &Gif::write, &error));
         if (gif_ == nullptr) fail(error);
-        EGifSetGifVersion(gif_, true);
-        check(EGifPutScreenDesc(gif_, width, height, 8, 0, nullptr));
+        EGifSetGifVersion(gif_.get(), true);
+        check(EGifPutScreenDesc(gif_.get(), width, height, 8, 0, nullptr));
         // Without an end, by an extension of Netscape's that all programs know.
         static constexpr std::array<GifByteType, 3> kForever{1, 0, 0};
-        check(EGifPutExtensionLeader(gif_, APPLICATION_EXT_FUNC_CODE));
-        check(EGifPutExtensionBlock(gif_, 11, "NETSCAPE2.0"));
-        check(EGifPutExtensionBlock(gif_, static_cast<int>(kForever.size()), kForever.data()));
-        check(EGifPutExtensionTrailer(gif_));
-    }
-    ~Gif() override {
-        int ignored = 0;
-        if (gif_ != nullptr) EGifCloseFile(gif_, &ignored);
+        check(EGifPutExtensionLeader(gif_.get(), APPLICATION_EXT_FUNC_CODE));
+        check(EGifPutExtensionBlock(gif_.get(), 11, "NETSCAPE2.0"));
+        check(EGifPutExtensionBlock(gif_.get(), static_cast<int>(kForever.size()), kForever.data()));
+        check(EGifPutExtensionTrailer(gif_.get()));
     }
 
     void add(const Canvas& frame) override {
@@ -66,18 +69,18 @@ public:
             GifMakeMapObject(Palette::kMost, colours.data()), &GifFreeMapObject);
         if (map == nullptr) throw std::bad_alloc();
         put_time();
-        check(EGifPutImageDesc(gif_, 0, 0, width_, height_, false, map.get()));
+        check(EGifPutImageDesc(gif_.get(), 0, 0, width_, height_, false, map.get()));
         std::vector<GifByteType> row(static_cast<std::size_t>(width_));
         for (int y = 0; y < height_; ++y) {
             for (int x = 0; x < width_; ++x)
                 row[static_cast<std::size_t>(x)] = palette.index(frame.at(x, y));
-            check(EGifPutLine(gif_, row.data(), width_));
+            check(EGifPutLine(gif_.get(), row.data(), width_));
         }
     }
 
     void finish() override {
         int error = 0;
-        const bool is_closed = EGifCloseFile(std::exchange(gif_, nullptr), &error) == GIF_OK;
+        const bool is_closed = EGifCloseFile(gif_.release(), &error) == GIF_OK;
         if (trouble_) std::rethrow_exception(trouble_);
         if (!is_closed) fail(error);
         file_.commit();
@@ -92,7 +95,8 @@ private:
         ++frames_;
         std::array<GifByteType, 4> bytes{};
         EGifGCBToExtension(&block, bytes.data());
-        check(EGifPutExtension(gif_, GRAPHICS_EXT_FUNC_CODE, static_cast<int>(bytes.size()), bytes.data()));
+        check(EGifPutExtension(gif_.get(), GRAPHICS_EXT_FUNC_CODE, static_cast<int>(bytes.size()),
+                               bytes.data()));
     }
 
     // Called by giflib, through which no exception may pass.
@@ -122,7 +126,7 @@ private:
     std::int64_t frames_ = 0;
     AtomicFile file_;
     std::exception_ptr trouble_;
-    GifFileType* gif_ = nullptr;
+    std::unique_ptr<GifFileType, Closer> gif_;  // last: closing it writes to the file
 };
 
 }  // namespace

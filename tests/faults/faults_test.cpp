@@ -268,6 +268,22 @@ TEST_CASE("faults: run", "[run]") {
     sweep(run_interpreted(), 40);
 }
 
+TEST_CASE("faults: movies", "[movies]") {
+    Scenario scenario = run_interpreted();
+    scenario.name = "movies";
+    scenario.arguments.insert(scenario.arguments.end(), {"--no-files", "--movie", "u=u.mp4"});
+#ifdef HALO_GIF
+    scenario.arguments.insert(scenario.arguments.end(), {"--movie", "k=k.gif"});
+#endif
+    const Folder programs;  // with one that stands in for ffmpeg
+    programs.write("ffmpeg", "#!/bin/sh\nfor last; do :; done\nwc -c > \"${last#file:}\"\n");
+    fs::permissions(programs.path() + "/ffmpeg", fs::perms::owner_all);
+    const std::string path = std::getenv("PATH");
+    ::setenv("PATH", (programs.path() + ":" + path).c_str(), 1);
+    sweep(scenario, 40);
+    ::setenv("PATH", path.c_str(), 1);
+}
+
 TEST_CASE("faults: checkpoints", "[checkpoints]") {
     Scenario scenario = run_interpreted();
     scenario.name = "checkpoint and restart";

@@ -52,7 +52,9 @@ void FieldMovie::add(const FieldValues& values, std::int64_t done) {
     const bool is_gif = rt::movie_kind(output_.path) == rt::MovieKind::gif;
     const rt::Canvas picture = draw_field(request_, output_, values, done, is_gif ? rt::kGifMapColours : 0);
     if (!file_) {
-        width_ = picture.width() + (output_.range ? 0 : kRoomAcross);
+        const bool keeps_range =
+            output_.range || values.type == rt::ElementType::u8 || values.type == rt::ElementType::boolean;
+        width_ = picture.width() + (keeps_range ? 0 : kRoomAcross);
         height_ = picture.height() + kRoomBelow;
         file_ = rt::make_movie(output_.path, width_, height_, static_cast<int>(output_.fps));
     }
