@@ -13,6 +13,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <optional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -140,8 +141,8 @@ public:
 
     void finish() override {
         frames_.close();
-        const int status = wait();
-        if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) fail(ending(status));
+        const std::optional<int> status = wait();
+        if (!status || !WIFEXITED(*status) || WEXITSTATUS(*status) != 0) fail(ending(status));
         file_.commit();
     }
 
@@ -164,18 +165,23 @@ private:
                                                                  : std::strerror(error_number));
     }
 
-    int wait() {
+    // How it ended; nullopt where that cannot be known, as where whoever started this process ignores
+    // SIGCHLD.
+    std::optional<int> wait() {
         int status = 0;
-        while (::waitpid(child_, &status, 0) < 0 && errno == EINTR) {
-        }
+        pid_t ended = -1;
+        do {
+            ended = ::waitpid(child_, &status, 0);
+        } while (ended < 0 && errno == EINTR);
         child_ = -1;
-        return status;
+        return ended < 0 ? std::nullopt : std::optional(status);
     }
 
-    std::string ending(int status) const {
-        const std::string how = WIFSIGNALED(status)
-                                    ? fmt::format("ffmpeg was ended by signal {}", WTERMSIG(status))
-                                    : fmt::format("ffmpeg ended with code {}", WEXITSTATUS(status));
+    std::string ending(std::optional<int> status) const {
+        const std::string how =
+            !status                ? "ffmpeg ended, and whether it succeeded is unknown (SIGCHLD is ignored)"
+            : WIFSIGNALED(*status) ? fmt::format("ffmpeg was ended by signal {}", WTERMSIG(*status))
+                                   : fmt::format("ffmpeg ended with code {}", WEXITSTATUS(*status));
         const std::string line = last_line();
         return line.empty() ? how : fmt::format("{}: {}", how, line);
     }

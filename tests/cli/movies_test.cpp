@@ -361,6 +361,21 @@ TEST_CASE("the last thing that ffmpeg says is the reason of its failure") {
     CHECK(has(said("exec 0<&-\nexit 0\n"), "ffmpeg ended with code 0"));  // without reading
 }
 
+TEST_CASE("a movie is not taken for whole where the end of ffmpeg cannot be seen") {
+    const Folder folder;
+    folder.write("p.halo", spec("movie u every 1 to \"u.mp4\" range -1..1"));
+    write_ffmpeg(folder, kRecorder);
+    Invocation invocation;
+    invocation.launcher = {"bash", "-c", "trap '' CHLD; exec \"$0\" \"$@\""};
+    invocation.arguments = {"run", "p.halo", "--device", "interpreter"};
+    invocation.folder = folder.path();
+    invocation.set = {"PATH=" + folder.path() + "/bin:/usr/bin:/bin"};
+    const Outcome outcome = run_haloc(invocation);
+    CHECK(outcome.code == 4);
+    CHECK(has(outcome.err, "whether it succeeded is unknown (SIGCHLD is ignored)"));
+    CHECK(folder.read("u.mp4").empty());
+}
+
 TEST_CASE("what a movie cannot be written with is said before the run begins") {
     const Folder folder;
     folder.write("p.halo", spec("movie u every 2 to \"u.mp4\""));

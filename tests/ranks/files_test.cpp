@@ -106,3 +106,25 @@ TEST_CASE("what ranks cannot read of an HDF5 file is said once", "[files]") {
         CHECK(folder.names().size() == 2);
     }
 }
+
+#ifdef HALO_GIF
+TEST_CASE("ranks make the movies of one process", "[files]") {
+    Folder folder;
+    folder.write("mix.halo", kMix);
+    std::string one, of_plane;
+    for (const int count : {1, 2, 3}) {
+        const Outcome outcome =
+            outcome_of(folder, count, {"--no-files", "--movie", "u=u.gif", "--movie", "v.x@y=4=v.gif"});
+        INFO(count << "\n" << outcome.err);
+        REQUIRE(outcome.code == 0);
+        if (count == 1) {
+            one = folder.read("u.gif");
+            of_plane = folder.read("v.gif");
+        }
+        CHECK(one.size() > 5000);
+        CHECK((folder.read("u.gif") == one));
+        CHECK((folder.read("v.gif") == of_plane));
+        CHECK(folder.names() == std::vector<std::string>{"mix.halo", "u.gif", "v.gif"});
+    }
+}
+#endif
