@@ -42,8 +42,7 @@ void prepare_movies(RunRequest& request, const ir::Program& program, std::int64_
         if (!has_range(output, program))
             console.message(
                 fmt::format("note: each frame of {} has a range of values of its own; `range LOW..HIGH` "
-                            "after the name of "
-                            "the file, in the run block, gives all frames the same",
+                            "after the name of the file, in the run block, gives all frames the same",
                             output.path));
     }
 }
