@@ -211,7 +211,7 @@ public:
     std::vector<double> trace(const std::string& injected) const;  // [step][point]
     std::vector<double> seen() const;                              // where `of` is a trace: what was sampled
     std::vector<double> read(const std::string& field) const;      // dense, x fastest
-    // Where it lies: a field of the adjoint's own simulation; of `of_fields` that of a state's level 0.
+    // Where it lies: a field of the adjoint's own simulation.
     std::string field_name(const std::string& field) const;
     Simulation adjoint() const;  // of `of_fields` where something depends on what is named in `with`
 

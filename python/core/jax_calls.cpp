@@ -7,22 +7,18 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <exception>
-#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bindings.h"
 #include "devices.h"
-#include "halocline/halocline.hpp"
 #include "programs.h"
 #include "xla_ffi.h"
 
@@ -210,167 +206,29 @@ std::vector<double> params_of(const xla::CallFrame& frame, const Call& call, con
     return values;
 }
 
-std::shared_ptr<const Call> call_of(const xla::CallFrame& frame) {
-    const auto& key = *static_cast<const xla::Text*>(attribute(frame, "program", xla::AttributeKind::string));
-    std::shared_ptr<const Call> call = all_calls().find(std::string(key.begin, key.size));
-    if (frame.arguments.size < static_cast<std::int64_t>(call->inputs.size()))
-        refuse_call("a call with other fields");
-    return call;
-}
-
-// What is to do the steps.
 template <class Where>
-Simulation simulation_of(const xla::CallFrame& frame, const Call& call, const Where& where) {
+void run_call(const xla::CallFrame& frame) {
+    const auto& key = *static_cast<const xla::Text*>(attribute(frame, "program", xla::AttributeKind::string));
+    const std::shared_ptr<const Call> call = all_calls().find(std::string(key.begin, key.size));
+    if (frame.arguments.size < static_cast<std::int64_t>(call->inputs.size()) ||
+        frame.results.size != static_cast<std::int64_t>(call->outputs.size()))
+        refuse_call("a call with other fields");
     const xla::Buffer& first = *frame.arguments.buffers[0];
     const Grid grid(std::make_reverse_iterator(first.dims + first.rank),
                     std::make_reverse_iterator(first.dims));
-    Simulation simulation(call.program, where.device(), grid);
-    const std::vector<double> params = params_of(frame, call, where);
-    for (std::size_t i = 0; i < params.size(); ++i)
-        simulation.set(call.params[i], params[i]);
-    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
-        const auto& [field, level] = call.inputs[i];
-        where.write(simulation, field_of(call, field), level, *frame.arguments.buffers[i]);
-    }
-    return simulation;
-}
-
-template <class Where>
-void run_call(const xla::CallFrame& frame) {
-    const std::shared_ptr<const Call> call = call_of(frame);
-    if (frame.results.size != static_cast<std::int64_t>(call->outputs.size()))
-        refuse_call("a call with other fields");
     const Where where(frame, *call);
-    Simulation simulation = simulation_of(frame, *call, where);
+    Simulation simulation(call->program, where.device(), grid);
+    const std::vector<double> params = params_of(frame, *call, where);
+    for (std::size_t i = 0; i < params.size(); ++i)
+        simulation.set(call->params[i], params[i]);
+    for (std::size_t i = 0; i < call->inputs.size(); ++i) {
+        const auto& [field, level] = call->inputs[i];
+        where.write(simulation, field_of(*call, field), level, *frame.arguments.buffers[i]);
+    }
     simulation.step(steps_of(frame));
     for (std::size_t i = 0; i < call->outputs.size(); ++i) {
         const auto& [field, level] = call->outputs[i];
         where.read(simulation, field_of(*call, field), level, *frame.results.buffers[i]);
-    }
-}
-
-// ---- backwards, on the CPU: the vector-Jacobian product of the same steps
-
-// Places of results, or of arguments: fields, then parameters.
-std::vector<std::size_t> places_of(const xla::CallFrame& frame, const char* name, std::size_t end) {
-    const auto& given = *static_cast<const xla::Array*>(attribute(frame, name, xla::AttributeKind::array));
-    if (given.type != static_cast<int>(xla::DataType::s64)) refuse_call("places are no 64-bit numbers");
-    std::vector<std::int64_t> values(given.size);
-    std::memcpy(values.data(), given.data, given.size * sizeof(std::int64_t));
-    std::vector<std::size_t> places;
-    for (const std::int64_t value : values) {
-        if (value < 0 || value >= static_cast<std::int64_t>(end)) refuse_call("a place that is not there");
-        places.push_back(static_cast<std::size_t>(value));
-    }
-    return places;
-}
-
-std::int64_t cells_of(const xla::Buffer& buffer) {
-    std::int64_t cells = 1;
-    for (std::int64_t axis = 0; axis < buffer.rank; ++axis)
-        cells *= buffer.dims[axis];
-    return cells;
-}
-
-bool is_double(const xla::Buffer& buffer) {
-    if (buffer.type == static_cast<int>(xla::DataType::f64)) return true;
-    if (buffer.type != static_cast<int>(xla::DataType::f32)) refuse_call("derivatives are f32 or f64");
-    return false;
-}
-
-// Weights of a level, as numbers of the type that the adjoint has.
-class Weights {
-public:
-    Weights(const xla::Buffer& from, Type type) : from_(from) {
-        if (is_double(from) == (type == Type::f64)) return;
-        const auto cells = static_cast<std::size_t>(cells_of(from));
-        if (is_double(from)) {
-            const auto* values = static_cast<const double*>(from.data);
-            std::transform(values, values + cells, std::back_inserter(singles_),
-                           [](double value) { return static_cast<float>(value); });
-        } else {
-            const auto* values = static_cast<const float*>(from.data);
-            doubles_.assign(values, values + cells);
-        }
-    }
-    View view() {
-        const std::int64_t pitch = from_.dims[from_.rank - 1],
-                           rows = from_.rank > 1 ? from_.dims[from_.rank - 2] : 1;
-        void* memory = from_.data;
-        bool is_wide = is_double(from_);
-        if (!singles_.empty()) memory = singles_.data(), is_wide = false;
-        if (!doubles_.empty()) memory = doubles_.data(), is_wide = true;
-        return {memory, cells_of(from_) * (is_wide ? 8 : 4), 0, pitch, pitch * rows};
-    }
-
-private:
-    const xla::Buffer& from_;
-    std::vector<float> singles_;
-    std::vector<double> doubles_;
-};
-
-const Gradient::Level* find_level(const std::vector<Gradient::Level>& all,
-                                  const std::pair<std::string, int>& wanted) {
-    for (const Gradient::Level& each : all)
-        if (each.field == wanted.first && each.level == wanted.second) return &each;
-    return nullptr;
-}
-
-template <class Number>
-void give_derivative(const Gradient& gradient, const Call& call, std::size_t place, const xla::Buffer& to) {
-    const std::span<Number> values(static_cast<Number*>(to.data), static_cast<std::size_t>(cells_of(to)));
-    std::ranges::fill(values, Number{0});
-    if (place >= call.inputs.size()) {
-        const std::string& param = call.params[place - call.inputs.size()];
-        if (std::ranges::count(gradient.numbers(), param) > 0)
-            values[0] = static_cast<Number>(gradient.number(param));
-        return;
-    }
-    const std::vector<Gradient::Level> levels = gradient.levels();
-    if (const Gradient::Level* level = find_level(levels, call.inputs[place]))
-        gradient.adjoint().read(level->name, values);
-}
-
-void run_pullback(const xla::CallFrame& frame) {
-    const std::shared_ptr<const Call> call = call_of(frame);
-    const std::size_t arguments = call->inputs.size() + call->params.size();
-    const std::vector<std::size_t> of = places_of(frame, "of", call->outputs.size()),
-                                   with = places_of(frame, "by", arguments);
-    if (frame.results.size != static_cast<std::int64_t>(with.size()) ||
-        frame.arguments.size < static_cast<std::int64_t>(call->inputs.size() + of.size()))
-        refuse_call("a call with other fields");
-    const OnCpu where(frame, *call);
-    Simulation simulation = simulation_of(frame, *call, where);
-    GradientOptions options;
-    const auto add = [](std::vector<std::string>& names, const std::string& name) {
-        if (std::ranges::count(names, name) == 0) names.push_back(name);
-    };
-    for (const std::size_t place : of)
-        add(options.of_fields, call->outputs[place].first);
-    for (const std::size_t place : with)
-        add(options.with, place < call->inputs.size() ? call->inputs[place].first
-                                                      : call->params[place - call->inputs.size()]);
-    Gradient gradient(simulation, options);
-    const std::vector<Gradient::Level> known = gradient.weights();
-    std::vector<Weights> kept;  // as long as their views are used
-    kept.reserve(of.size());
-    std::vector<FieldWeights> weights;
-    xla::Buffer* const* const given =
-        frame.arguments.buffers + frame.arguments.size - static_cast<std::int64_t>(of.size());
-    for (std::size_t i = 0; i < of.size(); ++i) {
-        const auto& output = call->outputs[of[i]];
-        const Gradient::Level* const level = find_level(known, output);
-        if (level == nullptr) continue;
-        kept.emplace_back(*given[i], level->type);
-        weights.push_back({output.first, output.second, kept.back().view()});
-    }
-    gradient.compute(steps_of(frame), weights);
-    for (std::size_t i = 0; i < with.size(); ++i) {
-        const xla::Buffer& to = *frame.results.buffers[i];
-        if (is_double(to))
-            give_derivative<double>(gradient, *call, with[i], to);
-        else
-            give_derivative<float>(gradient, *call, with[i], to);
     }
 }
 
@@ -389,7 +247,7 @@ void describe(const xla::CallFrame& frame, xla::Metadata& metadata) {
 }
 
 // What XLA calls.
-template <void (*run)(const xla::CallFrame&)>
+template <class Where>
 xla::Error* handle_call(xla::CallFrame* frame) {
     if (frame->extensions != nullptr && frame->extensions->type == xla::kMetadata) {
         describe(*frame, *reinterpret_cast<xla::MetadataExtension*>(frame->extensions)->metadata);
@@ -397,7 +255,7 @@ xla::Error* handle_call(xla::CallFrame* frame) {
     }
     if (frame->stage != static_cast<int>(xla::Stage::execute)) return nullptr;
     try {
-        run(*frame);
+        run_call<Where>(*frame);
         return nullptr;
     } catch (const Error& error) {
         const bool is_argument = error.code() == ErrorCode::bad_argument;
@@ -410,10 +268,8 @@ xla::Error* handle_call(xla::CallFrame* frame) {
 }  // namespace
 
 void bind_jax_calls(nb::module_& module) {
-    const auto handler = [](auto* function) { return nb::capsule(reinterpret_cast<void*>(function)); };
-    module.def("xla_handler_cpu", [handler] { return handler(&handle_call<run_call<OnCpu>>); });
-    module.def("xla_handler_gpu", [handler] { return handler(&handle_call<run_call<OnGpu>>); });
-    module.def("xla_handler_pullback_cpu", [handler] { return handler(&handle_call<run_pullback>); });
+    module.def("xla_handler_cpu", [] { return nb::capsule(reinterpret_cast<void*>(&handle_call<OnCpu>)); });
+    module.def("xla_handler_gpu", [] { return nb::capsule(reinterpret_cast<void*>(&handle_call<OnGpu>)); });
     module.def(
         "register_call", [](const std::string& key, const OwnedProgram& program, const OwnedDevice& cpu,
                             std::string gpu, Levels inputs, Levels outputs, std::vector<std::string> params) {
