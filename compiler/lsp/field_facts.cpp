@@ -8,30 +8,13 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/print.h"
+#include "compiler/schedule/footprint.h"
 
 namespace halo::lsp {
 
 namespace {
 
 using ir::Program;
-
-std::size_t bytes_of(ir::Storage storage) {
-    switch (storage) {
-        case ir::Storage::boolean:
-        case ir::Storage::u8:
-            return 1;
-        case ir::Storage::f16:
-        case ir::Storage::bf16:
-            return 2;
-        case ir::Storage::i32:
-        case ir::Storage::f32:
-            return 4;
-        case ir::Storage::i64:
-        case ir::Storage::f64:
-            return 8;
-    }
-    return 0;
-}
 
 std::vector<ir::FieldId> fields_called(const Program& program, const std::string& name) {
     for (const ir::Group& group : program.groups)
@@ -64,10 +47,9 @@ int levels_of(const ir::Field& field) {
 
 std::string memory_text(const Program& program, const std::vector<ir::FieldId>& fields) {
     const std::vector<bool> stored = ir::stored_fields(program, ir::form_stages(program));
-    std::size_t bytes = 0;
+    int bytes = 0;
     for (const ir::FieldId id : fields)
-        if (stored[id.index])
-            bytes += bytes_of(program[id].storage) * static_cast<std::size_t>(levels_of(program[id]));
+        if (stored[id.index]) bytes += schedule::size_of(program[id].storage) * levels_of(program[id]);
     if (bytes == 0) return "- memory: none, it is computed where it is read\n";
     const int levels = levels_of(program[fields.front()]);
     return fmt::format("- memory: {} byte{} a cell{}\n", bytes, bytes == 1 ? "" : "s",

@@ -3,6 +3,7 @@
 // computed from it.
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "compiler/lower/direct/direct.h"
 #include "compiler/lower/shared/cell.h"
@@ -43,11 +44,7 @@ public:
         }
         first_ = declare_first_cell(context_, schedule_, counts_, function());
         is_packed_ = cells_[0] == kPackedCells && can_pack(context_);
-        const TabulatedFunctions tabulated(context_, schedule_);
-        if (!is_packed_ && !tabulated.empty()) {
-            tabulated_ = &tabulated;
-            tabulated.declare(body());
-        }
+        if (!is_packed_) look_functions_up();
         Block work;
         if (cells_ == std::array<int, 3>{1, 1, 1}) {
             single_cell(work);
@@ -69,6 +66,12 @@ private:
     Type value_type(const Level& level) const {
         return is_packed_ ? Type::u32 : kernel_type(context_.stage().field(level).type);
     }
+
+    void look_functions_up() {
+        tabulated_.emplace(context_, schedule_);
+        if (!tabulated_->empty()) tabulated_->declare(body());
+    }
+    const TabulatedFunctions* tabulated() const { return tabulated_ ? &*tabulated_ : nullptr; }
 
     // Threads past the grid have nothing to do; where a block reduces they must still come to its barriers.
     void guard(Block work) {
@@ -118,7 +121,7 @@ private:
     void single_cell(Block& work) {
         const Expr at = declare_place(context_, first_, work);
         CellSources sources = sources_at(context_, first_, at);
-        sources.tabulated = tabulated_;
+        sources.tabulated = tabulated();
         const CellValues values = lower_cell(context_, sources, work);
         store_cell(context_, first_, at, values, work);
         reduce_cell(context_, values, Expr(), work);
@@ -383,7 +386,7 @@ private:
 
     Block compute_cells(const std::array<Expr, 3>& loop) {
         CellSources sources;
-        sources.tabulated = tabulated_;
+        sources.tabulated = tabulated();
         for (int axis = 0; axis < context_.rank(); ++axis)
             sources.index[axis] = first_[axis] + loop[axis];
         sources.load = [&](const Level& level, const ir::Offset& shift) {
@@ -474,7 +477,7 @@ private:
     std::array<Expr, 3> counts_{1, 1, 1};
     std::array<Expr, 3> first_;
     bool is_packed_ = false;  // four cells of a row in a word
-    const TabulatedFunctions* tabulated_ = nullptr;
+    std::optional<TabulatedFunctions> tabulated_;
     Block sums_;                   // of rows, of packed cells
     std::map<Level, Expr> words_;  // that are stored, of the row that is computed
 };

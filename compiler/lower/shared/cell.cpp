@@ -4,10 +4,10 @@
 #include <functional>
 #include <map>
 #include <optional>
-#include <set>
 #include <type_traits>
 
 #include "compiler/ir/in_place.h"
+#include "compiler/lower/shared/cell_place.h"
 #include "compiler/lower/shared/names.h"
 #include "compiler/lower/shared/operations.h"
 #include "compiler/lower/shared/ranges.h"
@@ -15,6 +15,7 @@
 #include "compiler/lower/shared/repeated.h"
 #include "compiler/lower/shared/storage.h"
 #include "compiler/lower/shared/tabulated.h"
+#include "compiler/lower/shared/uses.h"
 #include "compiler/support/error.h"
 
 namespace halo::lower {
@@ -29,7 +30,7 @@ public:
                  kernel::Block& body)
         : context_(context), program_(context.program()), sources_(sources), body_(&body) {
         names_ = context.names();  // a scope inside the kernel's
-        count_uses(roots);
+        count_uses_of(roots);
         repeated_.emplace(program_, context.layout().shapes, uses_);
     }
 
@@ -89,26 +90,13 @@ public:
     }
 
 private:
-    // Counts the uses of each value in this stage. A read of a level that the stage assigns counts as a use
-    // of the assigned value.
-    void count_uses(const std::vector<ir::ExprId>& roots) {
-        std::set<std::uint32_t, std::greater<>> needed;  // the last first: users come after their operands
-        const auto use = [&](ir::ExprId id) {
-            needed.insert(id.index);
-            ++uses_[id.index];
-        };
-        for (const ir::ExprId root : roots)
-            use(root);
-        while (!needed.empty()) {
-            const ir::ExprId id{*needed.begin()};
-            needed.erase(needed.begin());
-            if (context_.is_uniform(id) || given(id).has_value()) continue;
-            if (const TabulatedFunctions::Use* const tabulated = in_table(id)) {
-                use(tabulated->number);
-            } else {
-                ir::for_each_operand(program_[id], use);
-            }
-        }
+    // A read of a level that the stage assigns counts as a use of the assigned value.
+    void count_uses_of(const std::vector<ir::ExprId>& roots) {
+        uses_ = count_uses(roots, [&](ir::ExprId id, const UseOperand& use) {
+            if (context_.is_uniform(id) || given(id).has_value()) return;
+            if (const TabulatedFunctions::Use* const tabulated = in_table(id)) return use(tabulated->number);
+            ir::for_each_operand(program_[id], use);
+        });
     }
 
     // Values made of what the level held at the cell before.
@@ -179,11 +167,6 @@ private:
             if (access && used != uses_.end() && Level{access->field, access->time} == level) return true;
         }
         return false;
-    }
-
-    bool is_number(ir::ExprId id, int number) const {
-        const auto* constant = std::get_if<ir::Constant>(&program_[id].node);
-        return constant && constant->value == Rational(number);
     }
 
     // Whether a statement is for this cell; empty where it is for all cells.
@@ -287,26 +270,8 @@ private:
         if (assigned != assigned_.end()) return assigned->second;
         return sources_.load(level, access.offset);
     }
-    // The cell's index on the whole grid, which this may be a part of.
-    Expr grid_index(int axis) {
-        const Expr& index = sources_.index[axis];
-        const auto& along = program_.window.axes[axis];
-        if (!along) return index;
-        const Expr moved = index + context_.param(along->first, Type::i32);
-        if (!along->wraps) return moved;
-        const Expr length = context_.param(along->length, Type::i32);
-        return kernel::select(moved < 0, moved + length,
-                              kernel::select(moved < length, moved, moved - length));
-    }
     Expr make(const ir::Expr& expr, const ir::Coordinate& coordinate, const std::string&) {
-        const Type type = kernel_type(expr.type);
-        const Expr index = kernel::convert(grid_index(coordinate.axis), type);
-        if (coordinate.kind == ir::CoordinateKind::index) return index;
-        const ir::Axis& axis = program_.axes[coordinate.axis];
-        Expr position = index;
-        if (!is_number(axis.spacing, 1)) position = position * context_.scalar(axis.spacing, type);
-        if (!is_number(axis.origin, 0)) position = position + context_.scalar(axis.origin, type);
-        return position;
+        return coordinate_of(context_, coordinate, sources_.index, kernel_type(expr.type));
     }
     Expr make(const ir::Expr& expr, const ir::Unary& unary, const std::string&) {
         const Expr operand = lower(unary.operand);
@@ -362,17 +327,7 @@ private:
         throw UnsupportedError("a sum over a table needs the direct strategy");
     }
     Expr make(const ir::Expr& expr, const ir::Noise& noise, const std::string&) {
-        using kernel::Helper;
-        const Type type = kernel_type(expr.type);
-        const auto draw = [&](kernel::Helper of_floats, kernel::Helper of_doubles) {
-            std::vector<Expr> arguments;
-            for (int axis = 0; axis < ir::kMaxRank; ++axis)
-                arguments.push_back(axis < program_.rank() ? grid_index(axis) : Expr(0));
-            arguments.insert(arguments.end(), {Expr(noise.stream), context_.step(), context_.seed()});
-            return kernel::call_helper(type == Type::f32 ? of_floats : of_doubles, std::move(arguments));
-        };
-        if (noise.kind == ir::NoiseKind::uniform) return draw(Helper::random_f32, Helper::random_f64);
-        return draw(Helper::random_normal_f32, Helper::random_normal_f64);
+        return noise_of(context_, noise, sources_.index, kernel_type(expr.type));
     }
     template <class Given>
         requires std::is_same_v<Given, ir::ReductionRef> || std::is_same_v<Given, ir::SeriesValue> ||
@@ -422,7 +377,7 @@ private:
     kernel::Block* body_;
     Names names_;
     Integers integers_{program_};
-    std::map<std::uint32_t, int> uses_;
+    Uses uses_;
     std::optional<RepeatedValues> repeated_;
     std::map<std::uint32_t, Expr> named_;
     std::map<Level, Expr> assigned_;

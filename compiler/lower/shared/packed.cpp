@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 
 #include "compiler/ir/in_place.h"
+#include "compiler/lower/shared/uses.h"
 
 namespace halo::lower {
 namespace {
@@ -12,12 +12,19 @@ namespace {
 using kernel::Expr;
 using kernel::Type;
 
+// The largest number that a byte of the field holds.
+double most_of(const ir::Field& field) {
+    return field.storage == ir::Storage::u8 ? 255 : 1;
+}
+
 class PackedLowering {
 public:
     PackedLowering(Context& context, const PackedSources& sources, kernel::Block& body)
         : context_(context), program_(context.program()), sources_(sources), body_(body) {
         names_ = context.names();  // a scope inside the kernel's
-        count_uses();
+        uses_ = count_uses(context.stage().roots(), [&](ir::ExprId id, const UseOperand& use) {
+            ir::for_each_operand(program_[id], use);
+        });
     }
 
     std::optional<PackedValues> lower() {
@@ -37,26 +44,11 @@ public:
     }
 
 private:
-    void count_uses() {
-        std::set<std::uint32_t, std::greater<>> needed;  // the last first: users come after their operands
-        const auto use = [&](ir::ExprId id) {
-            needed.insert(id.index);
-            ++uses_[id.index];
-        };
-        std::ranges::for_each(context_.stage().roots(), use);
-        while (!needed.empty()) {
-            const ir::ExprId id{*needed.begin()};
-            needed.erase(needed.begin());
-            ir::for_each_operand(program_[id], use);
-        }
-    }
-
     // ---- statements
 
     static bool is_for_all(const ir::Region& region, const ir::Margins& margins) {
         return region.is_whole() && margins == ir::Margins{};
     }
-    static double most_of(const ir::Field& field) { return field.storage == ir::Storage::u8 ? 255 : 1; }
     static bool is_of_bytes(const ir::Field& field) {
         return field.storage == ir::Storage::u8 || field.storage == ir::Storage::boolean;
     }
@@ -342,7 +334,7 @@ private:
     const PackedSources& sources_;
     kernel::Block& body_;
     Names names_;
-    std::map<std::uint32_t, int> uses_;
+    Uses uses_;
     std::map<std::uint32_t, Lanes> lowered_;
     std::map<Level, Lanes> assigned_;
 };
@@ -350,8 +342,7 @@ private:
 }  // namespace
 
 Lanes load_bytes(const ir::Field& field, const PackedSource& source) {
-    return loaded_lanes(source.first, source.second, source.before,
-                        field.storage == ir::Storage::u8 ? 255 : 1);
+    return loaded_lanes(source.first, source.second, source.before, most_of(field));
 }
 
 std::optional<PackedValues> lower_packed(Context& context, const PackedSources& sources,

@@ -1,0 +1,17 @@
+// Values that follow from where a cell lies on the whole grid, of which the kernel's may be a part.
+#pragma once
+
+#include <array>
+
+#include "compiler/lower/shared/context.h"
+
+namespace halo::lower {
+
+// index: the cell's on the kernel's grid, along each axis.
+using CellIndex = std::array<kernel::Expr, 3>;
+
+kernel::Expr coordinate_of(Context& context, const ir::Coordinate& coordinate, const CellIndex& index,
+                           kernel::Type type);
+kernel::Expr noise_of(Context& context, const ir::Noise& noise, const CellIndex& index, kernel::Type type);
+
+}  // namespace halo::lower
