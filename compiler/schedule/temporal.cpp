@@ -174,9 +174,19 @@ void shape_rings(TemporalShape& shape, const Pipeline& pipeline, const TemporalS
     const bool is_of_block = pipeline.rank == 3;
     shape.ring_row = is_of_block ? round_up(shape.tile[0], shape.line) : shape.tile[0] + shape.line;
     shape.ring_padding = is_of_block ? shape.line : 0;
+    // States have one ring, though some may arrive a plane later: a place in a second one takes more
+    // registers than it saves of shared memory. An input's planes stay for all steps.
+    std::optional<std::array<int, 2>> of_states;
+    for (const Pipeline::Queue& queue : pipeline.queues) {
+        if (queue.arriving == 0 || queue.role == ir::Role::input) continue;
+        const auto [first, last] = pipeline.arrival(queue);
+        of_states = of_states
+                        ? std::array{std::min(first, of_states->front()), std::max(last, of_states->back())}
+                        : std::array{first, last};
+    }
     for (const Pipeline::Queue& queue : pipeline.queues) {
         if (queue.arriving == 0) continue;
-        const auto [first, last] = pipeline.arrival(queue);
+        const auto [first, last] = queue.role == ir::Role::input ? pipeline.arrival(queue) : *of_states;
         shape.rings[queue.field] = {first, last - first + 1 + schedule.ahead};
     }
 }
