@@ -239,7 +239,12 @@ void give_weights(GradientState& state, std::span<const FieldWeights> weights) {
         const auto place = std::ranges::find_if(known, [&](const Gradient::Level& level) {
             return level.field == each.field && level.level == each.level;
         });
-        if (place != known.end()) state.backward->write_view(place->name, 0, each.cells);
+        if (place == known.end()) continue;
+        if (each.elements.empty())
+            state.backward->write_view(place->name, 0, each.cells);
+        else
+            state.backward->write_elements(place->name, 0, each.elements.data(),
+                                           static_cast<std::int64_t>(each.elements.size()));
     }
 }
 

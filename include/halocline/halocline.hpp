@@ -176,12 +176,13 @@ struct GradientOptions {
 struct OfTrace {
     std::span<const double> weights{}, measured{};  // one of the two
 };
-// Of `of_fields`: what the cells of a level are multiplied with, -1 for that before the last one. In memory of the
-// simulation's device, of the type that Gradient::weights() says.
+// Of `of_fields`: what the cells of a level are multiplied with, -1 for that before the last one, of the type that
+// Gradient::weights() says: in memory of the simulation's device, or in the host's.
 struct FieldWeights {
     std::string field;
     int level = 0;
-    View cells;
+    View cells{};
+    std::span<const std::byte> elements{};  // in place of cells: in the host's memory, dense and x fastest
 };
 struct GradientReport {
     double objective = 0;  // of `of_fields` it is not computed
@@ -211,7 +212,7 @@ public:
     std::vector<double> trace(const std::string& injected) const;  // [step][point]
     std::vector<double> seen() const;                              // where `of` is a trace: what was sampled
     std::vector<double> read(const std::string& field) const;      // dense, x fastest
-    // Where it lies: a field of the adjoint's own simulation.
+    // Where it lies: a field of the adjoint's own simulation; of `of_fields` that of a state's level 0.
     std::string field_name(const std::string& field) const;
     Simulation adjoint() const;  // of `of_fields` where something depends on what is named in `with`
 

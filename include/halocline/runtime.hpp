@@ -247,6 +247,7 @@ public:
     void changed();
     // The cells of a level, dense and x fastest, in the field's own type. Waits.
     void read_elements(void* elements, std::int64_t bytes, int level = 0) const;
+    void write_elements(const void* elements, std::int64_t bytes, int level = 0);  // likewise
     // Another Field with arrays of its own, as many, that lie alike and hold the same. Does not wait.
     Field copy() const;
 

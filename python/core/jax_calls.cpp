@@ -7,18 +7,23 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstddef>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "bindings.h"
 #include "devices.h"
+#include "halocline/halocline.hpp"
 #include "programs.h"
 #include "xla_ffi.h"
 
@@ -84,16 +89,16 @@ std::int64_t steps_of(const xla::CallFrame& frame) {
     return count;
 }
 
-std::int64_t bytes_of(const FieldInfo& field, const xla::Buffer& buffer) {
-    std::int64_t bytes = size_of(field.type);
+std::int64_t bytes_of(Type type, const xla::Buffer& buffer) {
+    std::int64_t bytes = size_of(type);
     for (std::int64_t axis = 0; axis < buffer.rank; ++axis)
         bytes *= buffer.dims[axis];
     return bytes;
 }
 
-const FieldInfo& field_of(const Call& call, const std::string& name) {
+Type type_of(const Call& call, const std::string& name) {
     for (const FieldInfo& info : call.program.info().fields)
-        if (info.name == name) return info;
+        if (info.name == name) return info.type;
     refuse_call("a program without the field '" + name + "'");
 }
 
@@ -103,15 +108,26 @@ public:
     OnCpu(const xla::CallFrame& /*frame*/, const Call& call) : device_(call.cpu.get()) {}
     const Device& device() const { return device_; }
     // Fields check that there are as many bytes as the grid has cells.
-    void write(Simulation& simulation, const FieldInfo& field, int level, const xla::Buffer& from) const {
-        simulation.write_elements(field.name, from.data, bytes_of(field, from), level);
+    void write(Simulation& simulation, const std::string& field, Type type, int level,
+               const xla::Buffer& from) const {
+        simulation.write_elements(field, from.data, bytes_of(type, from), level);
     }
-    void read(Simulation& simulation, const FieldInfo& field, int level, const xla::Buffer& to) const {
-        simulation.read_elements(field.name, to.data, bytes_of(field, to), level);
+    void read(Simulation& simulation, const std::string& field, Type type, int level,
+              const xla::Buffer& to) const {
+        simulation.read_elements(field, to.data, bytes_of(type, to), level);
     }
-    double number(const xla::Buffer& buffer, Type type) const {
-        if (type == Type::f32) return *static_cast<const float*>(buffer.data);
-        return *static_cast<const double*>(buffer.data);
+    void give(const xla::Buffer& from, Type type, FieldWeights& weights) const {
+        weights.elements = {static_cast<const std::byte*>(from.data),
+                            static_cast<std::size_t>(bytes_of(type, from))};
+    }
+    // From and to the host's memory.
+    template <class Number>
+    void download(std::span<Number> values, const xla::Buffer& from) const {
+        std::memcpy(values.data(), from.data, values.size_bytes());
+    }
+    template <class Number>
+    void upload(const xla::Buffer& to, std::span<const Number> values) const {
+        std::memcpy(to.data, values.data(), values.size_bytes());
     }
 
 private:
@@ -149,23 +165,27 @@ public:
                         "; leave device= out, and steps are done where the arrays are");
     }
     const Device& device() const { return device_; }
-    void write(Simulation& simulation, const FieldInfo& field, int level, const xla::Buffer& from) const {
-        simulation.write_view(field.name, dense(field, from), level);
+    void write(Simulation& simulation, const std::string& field, Type type, int level,
+               const xla::Buffer& from) const {
+        simulation.write_view(field, dense(type, from), level);
     }
-    void read(Simulation& simulation, const FieldInfo& field, int level, const xla::Buffer& to) const {
-        simulation.read_view(field.name, dense(field, to), level);
+    void read(Simulation& simulation, const std::string& field, Type type, int level,
+              const xla::Buffer& to) const {
+        simulation.read_view(field, dense(type, to), level);
     }
-    // Waits for what computes it.
-    double number(const xla::Buffer& buffer, Type type) const {
-        const View cell{buffer.data, size_of(type), 0, 1, 1};
-        const Field field = Field::of_views(device_, type, {1}, {cell});
-        double value = 0;
-        float single = 0;
-        if (type == Type::f64)
-            field.read_elements(&value, sizeof value);
-        else
-            field.read_elements(&single, sizeof single);
-        return type == Type::f64 ? value : single;
+    void give(const xla::Buffer& from, Type type, FieldWeights& weights) const {
+        weights.cells = dense(type, from);
+    }
+    // Both wait for what has been started.
+    template <class Number>
+    void download(std::span<Number> values, const xla::Buffer& from) const {
+        in_a_row<Number>(from, values.size())
+            .read_elements(values.data(), static_cast<std::int64_t>(values.size_bytes()));
+    }
+    template <class Number>
+    void upload(const xla::Buffer& to, std::span<const Number> values) const {
+        in_a_row<Number>(to, values.size())
+            .write_elements(values.data(), static_cast<std::int64_t>(values.size_bytes()));
     }
 
 private:
@@ -174,13 +194,27 @@ private:
         if (frame.api->find_stream(&asked) != nullptr) refuse_call("XLA does not say its stream");
         return all_stream_devices().find(asked.stream);
     }
-    static View dense(const FieldInfo& field, const xla::Buffer& buffer) {
+    static View dense(Type type, const xla::Buffer& buffer) {
         const std::int64_t pitch = buffer.dims[buffer.rank - 1];
         const std::int64_t rows = buffer.rank > 1 ? buffer.dims[buffer.rank - 2] : 1;
-        return {buffer.data, bytes_of(field, buffer), 0, pitch, pitch * rows};
+        return {buffer.data, bytes_of(type, buffer), 0, pitch, pitch * rows};
+    }
+    template <class Number>
+    Field in_a_row(const xla::Buffer& buffer, std::size_t count) const {
+        const auto cells = static_cast<std::int64_t>(count);
+        const Type type = sizeof(Number) == sizeof(double) ? Type::f64 : Type::f32;
+        return Field::of_views(device_, type, {cells},
+                               {{buffer.data, cells * size_of(type), 0, cells, cells}});
     }
     Device device_;
 };
+
+template <class Number, class Where>
+double number_in(const xla::Buffer& buffer, const Where& where) {
+    Number value = 0;
+    where.download(std::span<Number>(&value, 1), buffer);
+    return value;
+}
 
 // Parameters are numbers of the call, or where those are NaN, arguments after the fields.
 template <class Where>
@@ -197,38 +231,179 @@ std::vector<double> params_of(const xla::CallFrame& frame, const Call& call, con
         if (next >= frame.arguments.size) refuse_call("a parameter without a value");
         const xla::Buffer& traced = *frame.arguments.buffers[next++];
         if (traced.type == static_cast<int>(xla::DataType::f32))
-            value = where.number(traced, Type::f32);
+            value = number_in<float>(traced, where);
         else if (traced.type == static_cast<int>(xla::DataType::f64))
-            value = where.number(traced, Type::f64);
+            value = number_in<double>(traced, where);
         else
             refuse_call("a parameter that is neither float32 nor float64");
     }
     return values;
 }
 
-template <class Where>
-void run_call(const xla::CallFrame& frame) {
+std::shared_ptr<const Call> call_of(const xla::CallFrame& frame) {
     const auto& key = *static_cast<const xla::Text*>(attribute(frame, "program", xla::AttributeKind::string));
-    const std::shared_ptr<const Call> call = all_calls().find(std::string(key.begin, key.size));
-    if (frame.arguments.size < static_cast<std::int64_t>(call->inputs.size()) ||
-        frame.results.size != static_cast<std::int64_t>(call->outputs.size()))
+    std::shared_ptr<const Call> call = all_calls().find(std::string(key.begin, key.size));
+    if (frame.arguments.size < static_cast<std::int64_t>(call->inputs.size()))
         refuse_call("a call with other fields");
+    return call;
+}
+
+// What is to do the steps.
+template <class Where>
+Simulation simulation_of(const xla::CallFrame& frame, const Call& call, const Where& where) {
     const xla::Buffer& first = *frame.arguments.buffers[0];
     const Grid grid(std::make_reverse_iterator(first.dims + first.rank),
                     std::make_reverse_iterator(first.dims));
-    const Where where(frame, *call);
-    Simulation simulation(call->program, where.device(), grid);
-    const std::vector<double> params = params_of(frame, *call, where);
+    Simulation simulation(call.program, where.device(), grid);
+    const std::vector<double> params = params_of(frame, call, where);
     for (std::size_t i = 0; i < params.size(); ++i)
-        simulation.set(call->params[i], params[i]);
-    for (std::size_t i = 0; i < call->inputs.size(); ++i) {
-        const auto& [field, level] = call->inputs[i];
-        where.write(simulation, field_of(*call, field), level, *frame.arguments.buffers[i]);
+        simulation.set(call.params[i], params[i]);
+    for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+        const auto& [field, level] = call.inputs[i];
+        where.write(simulation, field, type_of(call, field), level, *frame.arguments.buffers[i]);
     }
+    return simulation;
+}
+
+template <class Where>
+void run_call(const xla::CallFrame& frame) {
+    const std::shared_ptr<const Call> call = call_of(frame);
+    if (frame.results.size != static_cast<std::int64_t>(call->outputs.size()))
+        refuse_call("a call with other fields");
+    const Where where(frame, *call);
+    Simulation simulation = simulation_of(frame, *call, where);
     simulation.step(steps_of(frame));
     for (std::size_t i = 0; i < call->outputs.size(); ++i) {
         const auto& [field, level] = call->outputs[i];
-        where.read(simulation, field_of(*call, field), level, *frame.results.buffers[i]);
+        where.read(simulation, field, type_of(*call, field), level, *frame.results.buffers[i]);
+    }
+}
+
+// ---- backwards: the vector-Jacobian product of the same steps
+
+// Places of results, or of arguments: fields, then parameters.
+std::vector<std::size_t> places_of(const xla::CallFrame& frame, const char* name, std::size_t end) {
+    const auto& given = *static_cast<const xla::Array*>(attribute(frame, name, xla::AttributeKind::array));
+    if (given.type != static_cast<int>(xla::DataType::s64)) refuse_call("places are no 64-bit numbers");
+    std::vector<std::int64_t> values(given.size);
+    std::memcpy(values.data(), given.data, given.size * sizeof(std::int64_t));
+    std::vector<std::size_t> places;
+    for (const std::int64_t value : values) {
+        if (value < 0 || value >= static_cast<std::int64_t>(end)) refuse_call("a place that is not there");
+        places.push_back(static_cast<std::size_t>(value));
+    }
+    return places;
+}
+
+Type derivative_type(const xla::Buffer& buffer) {
+    if (buffer.type == static_cast<int>(xla::DataType::f64)) return Type::f64;
+    if (buffer.type != static_cast<int>(xla::DataType::f32)) refuse_call("derivatives are f32 or f64");
+    return Type::f32;
+}
+
+const Gradient::Level* find_level(const std::vector<Gradient::Level>& all,
+                                  const std::pair<std::string, int>& wanted) {
+    for (const Gradient::Level& each : all)
+        if (each.field == wanted.first && each.level == wanted.second) return &each;
+    return nullptr;
+}
+
+GradientOptions options_of(const Call& call, const std::vector<std::size_t>& of,
+                           const std::vector<std::size_t>& with) {
+    GradientOptions options;
+    const auto add = [](std::vector<std::string>& names, const std::string& name) {
+        if (std::ranges::count(names, name) == 0) names.push_back(name);
+    };
+    for (const std::size_t place : of)
+        add(options.of_fields, call.outputs[place].first);
+    for (const std::size_t place : with)
+        add(options.with,
+            place < call.inputs.size() ? call.inputs[place].first : call.params[place - call.inputs.size()]);
+    return options;
+}
+
+std::size_t cells_of(const xla::Buffer& buffer) {
+    std::size_t cells = 1;
+    for (std::int64_t axis = 0; axis < buffer.rank; ++axis)
+        cells *= static_cast<std::size_t>(buffer.dims[axis]);
+    return cells;
+}
+
+// Weights in another type than the adjoint's, which a field that is stored rounded has: by the host's memory.
+template <class To, class From, class Where>
+std::vector<std::byte> converted(const xla::Buffer& buffer, const Where& where) {
+    std::vector<From> given(cells_of(buffer));
+    where.download(std::span<From>(given), buffer);
+    std::vector<std::byte> bytes(given.size() * sizeof(To));
+    std::ranges::transform(given, reinterpret_cast<To*>(bytes.data()),
+                           [](From value) { return static_cast<To>(value); });
+    return bytes;
+}
+
+template <class Where>
+void give_weights(const xla::Buffer& buffer, Type type, const Where& where, std::vector<std::byte>& kept,
+                  FieldWeights& weights) {
+    if (type == derivative_type(buffer)) {
+        where.give(buffer, type, weights);
+        return;
+    }
+    kept =
+        type == Type::f64 ? converted<double, float>(buffer, where) : converted<float, double>(buffer, where);
+    weights.elements = kept;
+}
+
+template <class Number, class Where>
+void give_derivative(const Gradient& gradient, const Call& call, std::size_t place, const Where& where,
+                     const xla::Buffer& to) {
+    std::vector<Number> values(cells_of(to));
+    if (place < call.inputs.size()) {
+        const std::vector<Gradient::Level> levels = gradient.levels();
+        if (const Gradient::Level* level = find_level(levels, call.inputs[place])) {
+            Simulation adjoint = gradient.adjoint();
+            if (level->type == derivative_type(to)) {
+                where.read(adjoint, level->name, level->type, 0, to);
+                return;
+            }
+            adjoint.read(level->name, std::span<Number>(values));
+        }
+    } else if (const std::string& param = call.params[place - call.inputs.size()];
+               std::ranges::count(gradient.numbers(), param) > 0) {
+        values.front() = static_cast<Number>(gradient.number(param));
+    }
+    where.upload(to, std::span<const Number>(values));
+}
+
+template <class Where>
+void run_pullback(const xla::CallFrame& frame) {
+    const std::shared_ptr<const Call> call = call_of(frame);
+    const std::size_t arguments = call->inputs.size() + call->params.size();
+    const std::vector<std::size_t> of = places_of(frame, "of", call->outputs.size()),
+                                   with = places_of(frame, "by", arguments);
+    if (frame.results.size != static_cast<std::int64_t>(with.size()) ||
+        frame.arguments.size < static_cast<std::int64_t>(call->inputs.size() + of.size()))
+        refuse_call("a call with other fields");
+    const Where where(frame, *call);
+    const Simulation simulation = simulation_of(frame, *call, where);
+    Gradient gradient(simulation, options_of(*call, of, with));
+    const std::vector<Gradient::Level> known = gradient.weights();
+    std::vector<FieldWeights> weights;
+    std::vector<std::vector<std::byte>> kept(of.size());  // as long as weights are used
+    xla::Buffer* const* const given =
+        frame.arguments.buffers + frame.arguments.size - static_cast<std::int64_t>(of.size());
+    for (std::size_t i = 0; i < of.size(); ++i) {
+        const auto& output = call->outputs[of[i]];
+        const Gradient::Level* const level = find_level(known, output);
+        if (level == nullptr) continue;
+        weights.push_back({output.first, output.second, {}, {}});
+        give_weights(*given[i], level->type, where, kept[i], weights.back());
+    }
+    gradient.compute(steps_of(frame), weights);
+    for (std::size_t i = 0; i < with.size(); ++i) {
+        const xla::Buffer& to = *frame.results.buffers[i];
+        if (derivative_type(to) == Type::f64)
+            give_derivative<double>(gradient, *call, with[i], where, to);
+        else
+            give_derivative<float>(gradient, *call, with[i], where, to);
     }
 }
 
@@ -247,7 +422,7 @@ void describe(const xla::CallFrame& frame, xla::Metadata& metadata) {
 }
 
 // What XLA calls.
-template <class Where>
+template <void (*run)(const xla::CallFrame&)>
 xla::Error* handle_call(xla::CallFrame* frame) {
     if (frame->extensions != nullptr && frame->extensions->type == xla::kMetadata) {
         describe(*frame, *reinterpret_cast<xla::MetadataExtension*>(frame->extensions)->metadata);
@@ -255,7 +430,7 @@ xla::Error* handle_call(xla::CallFrame* frame) {
     }
     if (frame->stage != static_cast<int>(xla::Stage::execute)) return nullptr;
     try {
-        run_call<Where>(*frame);
+        run(*frame);
         return nullptr;
     } catch (const Error& error) {
         const bool is_argument = error.code() == ErrorCode::bad_argument;
@@ -268,8 +443,11 @@ xla::Error* handle_call(xla::CallFrame* frame) {
 }  // namespace
 
 void bind_jax_calls(nb::module_& module) {
-    module.def("xla_handler_cpu", [] { return nb::capsule(reinterpret_cast<void*>(&handle_call<OnCpu>)); });
-    module.def("xla_handler_gpu", [] { return nb::capsule(reinterpret_cast<void*>(&handle_call<OnGpu>)); });
+    const auto handler = [](auto* function) { return nb::capsule(reinterpret_cast<void*>(function)); };
+    module.def("xla_handler_cpu", [handler] { return handler(&handle_call<run_call<OnCpu>>); });
+    module.def("xla_handler_gpu", [handler] { return handler(&handle_call<run_call<OnGpu>>); });
+    module.def("xla_handler_pullback_cpu", [handler] { return handler(&handle_call<run_pullback<OnCpu>>); });
+    module.def("xla_handler_pullback_gpu", [handler] { return handler(&handle_call<run_pullback<OnGpu>>); });
     module.def(
         "register_call", [](const std::string& key, const OwnedProgram& program, const OwnedDevice& cpu,
                             std::string gpu, Levels inputs, Levels outputs, std::vector<std::string> params) {

@@ -6,6 +6,7 @@ import hashlib
 from collections import namedtuple
 from typing import TYPE_CHECKING, Any, Iterable, NamedTuple
 
+from . import _core
 from ._errors import ArgumentError, ArrayError, UnsupportedError, refuse_name
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ class Level(NamedTuple):
     level: int
     type: str
     """As specs name it: ``'f32'``."""
+
+    @property
+    def is_real(self) -> bool:
+        return self.type in ("f16", "bf16", "f32", "f64")
 
 
 def _levels(program: "Program", roles: Iterable[str]) -> list[Level]:
@@ -131,8 +136,41 @@ class Functional:
             simulation.params[name] = value
         return simulation
 
+    def names(self, of: Iterable[int], with_: Iterable[int]) -> tuple[list[str], list[str]]:
+        """The fields that results belong to, and those and the parameters that arguments do, by their places: parameters
+        come after ``inputs``."""
+        arguments = [each.field for each in self.inputs] + list(self.params)
+        return list(dict.fromkeys(self.outputs[i].field for i in of)), list(dict.fromkeys(arguments[i] for i in with_))
+
+
+class Pullback:
+    """The vector-Jacobian product of the steps of a simulation: the derivatives of the sum of some results, each cell times
+    a weight, by what the steps began with. Raises UnsupportedError where the program has no adjoint.
+
+    weights, levels: of a result and of an argument, (field, level), the adjoint's field and its type. What is not there
+    has no influence: the derivative is 0.
+    """
+
+    def __init__(self, simulation: "Simulation", of: list[str], with_: list[str]) -> None:
+        self.core = _core.Gradient.of_fields(simulation._core, of, with_)
+        self.weights, self.levels = (
+            {(field, level): (name, type) for field, level, name, type in each} for each in (self.core.weights, self.core.levels)
+        )
+
+    def compute(self, steps: int, given: Iterable[tuple[str, int, int, int]], shape: tuple[int, ...] | None = None) -> None:
+        """given: field, level, address and bytes of weights, dense and in the adjoint's type: in the host's memory, or where
+        the shape is said, where the simulation is."""
+        pitch = shape[-1] if shape else 0
+        slice = pitch * (shape[-2] if shape and len(shape) > 2 else 0)
+        self.core.compute_fields(steps, [(*each, pitch, slice) for each in given])
+
+    def number(self, param: str) -> float:
+        return self.core.number(param) if param in self.core.numbers else 0.0
+
 
 def counted(steps: Any) -> int:
+    if type(steps) is int and steps >= 0:  # all that torch.compile of torch 2.4 can look through
+        return steps
     if isinstance(steps, bool) or not hasattr(steps, "__index__") or steps.__index__() < 0:
         raise ArgumentError(f"steps={steps!r}: a whole number, 0 or more")
     return int(steps.__index__())

@@ -6,7 +6,7 @@
     u1 = jax.jit(lambda u: step(u, steps=100, dt=0.1))(u)
 
 Each is a call of XLA's foreign function interface (``jax.ffi``), without Python: on the CPU, and on NVIDIA's GPUs, where arrays
-stay in the GPU's memory and all is done in XLA's stream. They have no gradient.
+stay in the GPU's memory and all is done in XLA's stream. jax.grad goes back by the program's adjoint, likewise.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from . import _core, _functional
 from ._arrays import NUMPY_TYPES
 from ._devices import chosen_devices, shared_device
 from ._errors import ArgumentError, ArrayError, MissingLibraryError, UnsupportedError
-from ._functional import Functional, Level
+from ._functional import Functional, Level, Pullback
 from ._optional import needed
 from ._program import Program
 
@@ -34,6 +34,11 @@ except ImportError:
 _TARGET = "halocline_steps"
 _ffi.register_ffi_target(_TARGET, _core.xla_handler_cpu(), platform="cpu")
 _ffi.register_ffi_target(_TARGET, _core.xla_handler_gpu(), platform="CUDA")
+_PULLBACK = "halocline_pullback"
+_ffi.register_ffi_target(_PULLBACK, _core.xla_handler_pullback_cpu(), platform="cpu")
+_ffi.register_ffi_target(_PULLBACK, _core.xla_handler_pullback_gpu(), platform="CUDA")
+
+_SymbolicZero = jax.custom_derivatives.SymbolicZero
 
 __all__ = ["Call", "call"]
 
@@ -48,6 +53,9 @@ class Call(Functional):
     arrays: the states, each with its past levels, then the inputs: arrays of shape (z, y, x) in the fields' types, by
     position or by name (``p``, ``p_past1`` for the level before, ``v_x`` for the component v.x). Parameters may be traced;
     steps may not. Gives the states with their past levels, and the outputs; one alone, several as a named tuple.
+
+    ``grad``, ``value_and_grad``, ``vjp`` and all else that goes backwards works, by arrays and traced parameters; ``jvp`` and
+    second derivatives do not.
     """
 
     def __init__(self, program: Program, device: Any) -> None:
@@ -64,7 +72,9 @@ class Call(Functional):
         inputs, outputs = ([(each.field, each.level) for each in levels] for levels in (self.inputs, self.outputs))
         cpu = chosen if is_cpu else shared_device("cpu")
         # Compiled, a call knows where its arrays are; as it is, platform_dependent() takes JAX's default platform.
-        self._compiled = jax.jit(self._by_platform, static_argnums=(2, 3))
+        self._steps = jax.custom_vjp(self._by_platform, nondiff_argnums=(2, 3))
+        self._steps.defvjp(self._keep, self._go_back, symbolic_zeros=True)
+        self._compiled = jax.jit(self._steps, static_argnums=(2, 3))
         _core.register_call(self._key, program._core, cpu._core, gpu, inputs, outputs, list(self.params))
 
     def __call__(self, *arrays: Any, steps: int = 1, **named: Any) -> Any:
@@ -104,6 +114,88 @@ class Call(Functional):
         native = {platform: call_native for platform in self._native}
         return list(jax.lax.platform_dependent(fields, traced, **native, default=call_back))
 
+    # ---- backwards
+
+    def _keep(self, fields: Any, traced: Any, fixed: tuple, count: int) -> Any:
+        """The call, and what is needed to go back. () stands for an argument that has a derivative, None for another:
+        what is kept are arrays, so that is said by its structure."""
+        values = [each.value for each in fields], {name: each.value for name, each in traced.items()}
+        asked = [() if each.perturbed else None for each in fields], {name: () if each.perturbed else None for name, each in traced.items()}
+        return self._steps(*values, fixed, count), (*values, *asked)
+
+    def _go_back(self, fixed: tuple, count: int, kept: Any, weights: list[Any]) -> Any:
+        fields, traced, asked_fields, asked_traced = kept
+        of = [i for i, each in enumerate(self.outputs) if each.is_real and not isinstance(weights[i], _SymbolicZero)]
+        given = [weights[i] for i in of]
+        places = [i for i, each in enumerate(self.inputs) if asked_fields[i] is not None and each.is_real]
+        places += [len(fields) + i for i, name in enumerate(self.params) if asked_traced.get(name) is not None]
+        if not of or not places:
+            found = []
+        elif count == 0:  # results are arguments
+            results = {(self.outputs[i].field, self.outputs[i].level): each for i, each in zip(of, given)}
+            found = [results.get((self.inputs[i].field, self.inputs[i].level)) if i < len(fields) else None for i in places]
+        else:
+            _core.check_gradient_of_fields(self.program._core, *self.names(of, places))
+
+            def back(given: list[Any], fields: list[Any], traced: dict[str, Any]) -> list[Any]:
+                return self._back_by_platform(given, tuple(of), tuple(places), fields, traced, fixed, count)
+
+            found = _once_differentiable(back, self._name)(given, fields, traced)
+        derivatives = dict(zip(places, found))
+        by_name = {name: derivatives.get(len(fields) + i) for i, name in enumerate(self.params) if name in traced}
+        return [derivatives.get(i) for i in range(len(fields))], by_name
+
+    def _back_by_platform(
+        self, weights: list[Any], of: tuple, places: tuple, fields: list[Any], traced: dict[str, Any], fixed: tuple, count: int
+    ) -> list[Any]:
+        known = dict(fixed)
+        like = [fields[i] if i < len(fields) else traced[list(self.params)[i - len(fields)]] for i in places]
+        wanted = [jax.ShapeDtypeStruct(each.shape, _wide(each.dtype)) for each in like]
+        weights = [each.astype(_wide(each.dtype)) for each in weights]
+
+        def run(weights: list[Any], fields: list[Any], traced: dict[str, Any]) -> list[np.ndarray]:
+            arrays, values = ([np.asarray(each) for each in some] for some in (fields, weights))
+            params = known | {name: float(each) for name, each in traced.items()}
+            return self._pull_back(values, of, places, arrays, params, count, wanted)
+
+        def call_back(*operands: Any) -> Any:
+            return jax.pure_callback(run, wanted, *operands, vmap_method="sequential")
+
+        def call_native(weights: list[Any], fields: list[Any], traced: dict[str, Any]) -> list[Any]:
+            numbers = np.array([known.get(name, math.nan) for name in self.params], np.float64)
+            call = _ffi.ffi_call(_PULLBACK, wanted, vmap_method="sequential")
+            return call(*fields, *(traced[name] for name in self.params if name in traced), *weights, program=self._key,
+                        steps=np.int64(count), params=numbers, of=np.array(of, np.int64), by=np.array(places, np.int64))  # fmt: skip
+
+        native = {platform: call_native for platform in self._native}
+        found = jax.lax.platform_dependent(weights, fields, traced, **native, default=call_back)
+        return [derivative.astype(each.dtype) for derivative, each in zip(found, like)]
+
+    def _pull_back(
+        self, weights: list[np.ndarray], of: tuple, places: tuple, fields: list[np.ndarray], params: dict[str, float], steps: int,
+        wanted: list[Any],
+    ) -> list[np.ndarray]:  # fmt: skip
+        with self.simulation(fields[0].shape, params, device=self._device) as simulation:
+            for each, array in zip(self.inputs, fields):
+                simulation.write(each.field, np.ascontiguousarray(array), level=each.level)
+            back = Pullback(simulation, *self.names(of, places))
+            given = []
+            for i, values in zip(of, weights):
+                level = (self.outputs[i].field, self.outputs[i].level)
+                if level in back.weights:
+                    given.append((*level, np.ascontiguousarray(values, NUMPY_TYPES[back.weights[level][1]])))
+            back.compute(steps, [(*level, each.ctypes.data, each.nbytes) for *level, each in given])
+            return [self._derivative(back, i, each) for i, each in zip(places, wanted)]
+
+    def _derivative(self, back: Pullback, place: int, like: Any) -> np.ndarray:
+        if place >= len(self.inputs):
+            return np.asarray(back.number(list(self.params)[place - len(self.inputs)]), like.dtype)
+        name, type = back.levels.get((self.inputs[place].field, self.inputs[place].level), (None, "f32"))
+        values = np.zeros(like.shape, NUMPY_TYPES[type])
+        if name is not None:
+            back.core.adjoint.read_elements(name, values.ctypes.data, values.nbytes, 0)
+        return values.astype(like.dtype)
+
     def _number(self, name: str, value: Any) -> Any:
         """A traced parameter, as float32 or float64."""
         if value.shape != ():
@@ -128,6 +220,21 @@ class Call(Functional):
                 simulation.write(each.field, np.ascontiguousarray(array), level=each.level)
             simulation.run(steps)
             return [simulation.read(each.field, level=each.level) for each in self.outputs]
+
+
+def _wide(dtype: Any) -> Any:
+    """The type that derivatives are computed in."""
+    return np.dtype(np.float64 if dtype == np.float64 else np.float32)
+
+
+def _once_differentiable(function: Any, name: str) -> Any:
+    wrapped = jax.custom_jvp(function)
+
+    @wrapped.defjvp
+    def refuse(primals: Any, tangents: Any) -> Any:
+        raise UnsupportedError(f"'{name}' has no second derivatives: its gradient was differentiated again")
+
+    return wrapped
 
 
 def call(program: Program, *, device: Any = None) -> Call:

@@ -51,6 +51,20 @@ def test_the_first_examples_of_devito_and_pystencils(examples):
     assert np.allclose(jacobi.u, by_numpy(np.zeros((30, 20)), [np.s_[0]], 100, lambda u, around: around / 4), atol=1e-14)
 
 
+@pytest.mark.parametrize("library, values", [("torch", [0.3, 14]), ("jax", [4, 6])])
+def test_what_the_examples_of_gradients_find(tmp_path, monkeypatch, library, values):
+    pytest.importorskip(library)
+    if library == "jax":
+        pytest.importorskip("scipy")
+    monkeypatch.chdir(PAGE.parents[1])
+    codes = re.findall(r"^```python\n(.*?)^```$", section("torch and JAX"), re.M | re.S)
+    (code,) = (code for code in codes if code.startswith(f"import {library}\n"))
+    file = tmp_path / "example.py"
+    file.write_text(code)
+    found = runpy.run_path(str(file))["found"]
+    assert np.allclose(found.detach() if library == "torch" else found, values, rtol=1e-3)
+
+
 def test_the_contents_have_all_headings():
     listed = re.findall(r"^- \[(.*?)\]\(#", TEXT, re.M)
     assert listed == re.findall(r"^## (.*)$", TEXT, re.M)

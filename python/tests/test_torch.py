@@ -52,7 +52,7 @@ def test_opcheck(heat, wave, u):
     for made, arrays, params in ((ht.op(heat), [u], [1.0, 0.2]),
                                  (ht.op(wave), [torch.rand(4, 5, 6, dtype=torch.float64) for _ in range(3)], [0.1])):  # fmt: skip
         for steps in (0, 3):
-            found = torch.library.opcheck(made.operator, (arrays, params, steps))
+            found = torch.library.opcheck(made.operator, (arrays, params, steps, []))
             assert set(found.values()) == {"SUCCESS"}, found
 
 
@@ -149,12 +149,6 @@ def test_programs_that_cannot_be():
     shapes = ht.op(hl.compile("stencil s(x) {\n field u: f32\n field c: f32\n u[t+1] = u + c\n}"))
     with pytest.raises(hl.ArrayError, match="'c' has the shape"):
         shapes(torch.zeros(4), torch.zeros(5))
-
-
-def test_there_is_no_gradient(heat, u):
-    u.requires_grad_()
-    with pytest.raises(RuntimeError, match="[Aa]utograd|grad"):
-        ht.op(heat)(u).sum().backward()
 
 
 def test_a_tensor_that_needs_a_gradient_is_refused(heat, u):

@@ -137,24 +137,44 @@ View Field::view(int level) const {
     });
 }
 
+namespace {
+
+// Of an array of the field, for dense elements in the host's memory, of which so many bytes are there.
+rt::Geometry geometry_for(const detail::FieldState& state, const View& array, const void* elements,
+                          std::int64_t bytes, const char* there_are) {
+    rt::Geometry geometry;
+    geometry.rank = static_cast<int>(state.grid.size());
+    std::copy(state.grid.begin(), state.grid.end(), geometry.extent.begin());
+    geometry.pitch = array.pitch;
+    geometry.slice = array.slice;
+    geometry.origin = array.first_cell;
+    geometry.elements = array.bytes / rt::size_of(state.type);
+    const std::int64_t wanted =
+        geometry.extent[0] * geometry.extent[1] * geometry.extent[2] * rt::size_of(state.type);
+    if (elements == nullptr || bytes != wanted)
+        throw Error(ErrorCode::bad_argument, fmt::format("a level of the field has {} bytes, and {} {}",
+                                                         wanted, there_are, elements == nullptr ? 0 : bytes));
+    return geometry;
+}
+
+}  // namespace
+
 void Field::read_elements(void* elements, std::int64_t bytes, int level) const {
     translated([&] {
         const DeviceLock lock(*state_->device);
         const View array = view(level);
-        rt::Geometry geometry;
-        geometry.rank = static_cast<int>(state_->grid.size());
-        std::copy(state_->grid.begin(), state_->grid.end(), geometry.extent.begin());
-        geometry.pitch = array.pitch;
-        geometry.slice = array.slice;
-        geometry.origin = array.first_cell;
-        geometry.elements = array.bytes / rt::size_of(state_->type);
-        const std::int64_t wanted =
-            geometry.extent[0] * geometry.extent[1] * geometry.extent[2] * rt::size_of(state_->type);
-        if (elements == nullptr || bytes != wanted)
-            throw Error(ErrorCode::bad_argument,
-                        fmt::format("a level of the field has {} bytes, and there is room for {}", wanted,
-                                    elements == nullptr ? 0 : bytes));
+        const rt::Geometry geometry = geometry_for(*state_, array, elements, bytes, "there is room for");
         state_->device->device->download_cells(elements, array.memory, geometry, state_->type);
+    });
+}
+
+void Field::write_elements(const void* elements, std::int64_t bytes, int level) {
+    translated([&] {
+        const DeviceLock lock(*state_->device);
+        const View array = view(level);
+        const rt::Geometry geometry = geometry_for(*state_, array, elements, bytes, "what is given has");
+        state_->device->device->upload_cells(array.memory, geometry, state_->type, elements);
+        changed();
     });
 }
 

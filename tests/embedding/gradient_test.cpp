@@ -277,7 +277,7 @@ TEST_CASE("the gradient of fields is the vector-Jacobian product, by level") {
     CHECK(gradient.numbers() == std::vector<std::string>{"damping"});
     REQUIRE(gradient.levels().size() == 3);
     REQUIRE(gradient.weights().size() == 3);
-    const std::vector<FieldWeights> weights{{"p", 0, dense_view(wave.of_p)},
+    const std::vector<FieldWeights> weights{{"p", 0, {}, std::as_bytes(std::span(wave.of_p))},
                                             {"p", -1, dense_view(wave.of_past)},
                                             {"energy", 0, dense_view(wave.of_energy)}};
     const GradientReport report = gradient.compute(kWaveSteps, weights);

@@ -158,6 +158,12 @@ TEST_CASE("a field is copied with all that it holds, and read by itself") {
     CHECK(says(refusal([&] { field.read_elements(mine.data(), 12); }), "there is room for 12"));
     CHECK(says(refusal([&] { field.read_elements(nullptr, 0); }), "room for 0"));
     CHECK(says(refusal([&] { field.read_elements(mine.data(), 840, 1); }), "no level +1"));
+    CHECK(says(refusal([&] { twin.write_elements(mine.data(), 12); }), "what is given has 12"));
+    std::vector<float> others(its.size(), 3);
+    twin.write_elements(others.data(), static_cast<std::int64_t>(others.size() * sizeof(float)));
+    twin.read_elements(its.data(), static_cast<std::int64_t>(its.size() * sizeof(float)));
+    CHECK(its == others);
+    twin.write_elements(mine.data(), static_cast<std::int64_t>(mine.size() * sizeof(float)));
 
     // Bound in its place, the copy goes on; the original stays as it was.
     heat.bind("u", twin);
