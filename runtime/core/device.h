@@ -67,6 +67,8 @@ class Kernel {
 public:
     virtual ~Kernel() = default;
     virtual KernelInfo info() const { return {}; }
+    // Asks for all that a multiprocessor can give as shared memory, in place of a cache.
+    virtual void prefer_shared_memory() {}
 };
 
 class Module {

@@ -82,7 +82,8 @@ enum FunctionAttribute : int {
     kFunctionSharedBytes = 1,
     kFunctionLocalBytes = 3,
     kFunctionRegisters = 4,
-    kFunctionMaxDynamicSharedBytes = 8
+    kFunctionMaxDynamicSharedBytes = 8,
+    kFunctionPreferredSharedPercent = 9
 };
 
 struct Driver {

@@ -72,6 +72,11 @@ CudaKernel::CudaKernel(const Driver& driver, Function function, const KernelPlan
                      fmt::format("giving kernel '{}' {} of shared memory", name_, bytes_text(shared)));
 }
 
+void CudaKernel::prefer_shared_memory() {
+    driver_.check(driver_.FuncSetAttribute(function_, kFunctionPreferredSharedPercent, 100),
+                  fmt::format("preparing kernel '{}'", name_));
+}
+
 bool CudaKernel::same_shape(const KernelPlan& plan) const {
     return plan.threads == threads_ && plan.dynamic_shared_bytes == dynamic_shared_bytes_;
 }

@@ -16,6 +16,7 @@ class CudaKernel final : public Kernel {
 public:
     CudaKernel(const Driver& driver, Function function, const KernelPlan& plan, const CudaDeviceInfo& device);
     KernelInfo info() const override { return info_; }
+    void prefer_shared_memory() override;
     void launch(const std::array<std::int64_t, 3>& blocks, Stream stream, void** arguments) const;
     // Blocks that wait for each other: all of them start, or the driver refuses the launch.
     void launch_resident(const std::array<std::int64_t, 3>& blocks, Stream stream, void** arguments) const;

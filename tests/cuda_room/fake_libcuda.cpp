@@ -359,6 +359,7 @@ int cuFuncGetAttribute(int* value, int attribute, Function function) {
 }
 int cuFuncSetAttribute(Function, int attribute, int value) {
     ENTER(cuFuncSetAttribute);
+    if (attribute == kFunctionPreferredSharedPercent) return kSuccess;
     if (attribute != kFunctionMaxDynamicSharedBytes) return kInvalidValue;
     state.allowed_dynamic_shared_bytes = value;
     return kSuccess;

@@ -2,12 +2,35 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace halo::rt::session {
+namespace {
+
+// Shared memory of a kernel of which a multiprocessor runs one block or two.
+constexpr std::int64_t kMuchSharedBytes = 64 << 10;
+
+bool is_over_points(const KernelPlan& kernel) {
+    return kernel.domain.kind == Domain::Kind::cells || kernel.domain.kind == Domain::Kind::samples;
+}
+
+// Kernels over points run beside the sweeps, or between them. A multiprocessor must be idle before it divides
+// its memory anew, so all of them divide it alike.
+bool should_divide_alike(const LaunchPlan& plan) {
+    return std::ranges::any_of(plan.kernels, is_over_points) &&
+           std::ranges::any_of(plan.kernels, [](const KernelPlan& kernel) {
+               return kernel.dynamic_shared_bytes >= kMuchSharedBytes;
+           });
+}
+
+}  // namespace
 
 Kernels::Kernels(const Setup& setup, std::vector<std::unique_ptr<Module>> modules)
     : plan_(setup.plan), modules_(std::move(modules)) {
+    const bool divide_alike = should_divide_alike(plan_);
     for (const KernelPlan& kernel_plan : plan_.kernels) {
         kernels_.push_back(&find(kernel_plan));
+        if (divide_alike) kernels_.back()->prefer_shared_memory();
         Blocks count = domain_extent(kernel_plan.domain, setup.geometry);
         for (int axis = 0; axis < 3; ++axis)
             count[axis] = (count[axis] + kernel_plan.tile[axis] - 1) / kernel_plan.tile[axis];
