@@ -3,12 +3,12 @@
 
 #include <algorithm>
 
-#include "compiler/bench/commit.h"
 #include "compiler/bench/page_words.h"
 #include "compiler/bench/scaling.h"
 #include "compiler/bench/scaling_measure.h"
 #include "compiler/bench/scaling_page.h"
 #include "compiler/driver/console/arguments.h"
+#include "compiler/driver/console/commit.h"
 #include "compiler/driver/console/files.h"
 
 namespace halo::bench {
@@ -83,7 +83,7 @@ ScalingResults about(const ScalingLab& lab, const ScalingOptions& options) {
     results.devices = lab.devices();
     results.machine = lab.description();
     results.software = lab.software();
-    results.commit = commit();
+    results.commit = driver::commit();
     results.command = command_of(options);
     results.schemes = schemes_of(lab.is_gpu());
     results.budget = options.budget;

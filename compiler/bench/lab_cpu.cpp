@@ -1,8 +1,8 @@
 // This processor: C++ through clang, with a loop nest for each stage; there are no variants.
 #include <chrono>
 
-#include "compiler/bench/commit.h"
 #include "compiler/bench/lab.h"
+#include "compiler/driver/console/commit.h"
 #include "compiler/emit/emit.h"
 #include "runtime/core/error.h"
 #include "runtime/cpu/cpu_device.h"
@@ -29,7 +29,7 @@ public:
         MachineFacts facts;
         facts.name = device_->description();
         facts.software = "C++ through clang, in process";
-        facts.commit = commit();
+        facts.commit = driver::commit();
         return facts;
     }
 

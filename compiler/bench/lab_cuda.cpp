@@ -6,10 +6,10 @@
 #include <chrono>
 #include <fstream>
 
-#include "compiler/bench/commit.h"
 #include "compiler/bench/lab.h"
 #include "compiler/bench/limit_kernels.h"
 #include "compiler/bench/variants.h"
+#include "compiler/driver/console/commit.h"
 #include "compiler/driver/planning/target_figures.h"
 #include "compiler/emit/emit.h"
 #include "runtime/core/disk_cache.h"
@@ -117,7 +117,7 @@ MachineFacts CudaLab::facts() {
     facts.software = fmt::format(
         "{}CUDA {}.{}, NVRTC {}.{}", release.empty() ? "" : "driver " + release + ", ",
         status.driver_version / 1000, status.driver_version % 1000 / 10, nvrtc_->major(), nvrtc_->minor());
-    facts.commit = commit();
+    facts.commit = driver::commit();
     facts.multiprocessors = info.multiprocessors;
     facts.core_clock_ghz = info.core_clock_ghz;
     facts.memory_clock_ghz = info.memory_clock_ghz;

@@ -2,15 +2,13 @@
 #include <fmt/format.h>
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
 #include "compiler/driver/command/commands.h"
-#include "compiler/driver/command/iterations.h"
+#include "compiler/driver/command/run_report.h"
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/interrupt.h"
-#include "compiler/driver/console/progress.h"
 #include "compiler/driver/console/stopwatch.h"
 #include "compiler/driver/ranks/agreement.h"
 #include "compiler/driver/running/checkpoint.h"
@@ -31,234 +29,10 @@
 #include "compiler/driver/running/time_loop.h"
 #include "compiler/driver/spec/spec.h"
 #include "compiler/driver/tuning/edited_check.h"
-#include "compiler/support/json_text.h"
 
 namespace halo::driver {
 
 namespace {
-
-struct Timings {
-    double read = 0;   // the file
-    double check = 0;  // from its text to what is to be run
-    double open = 0;   // the device
-    LoadTimings load;
-    double init = 0;  // making initial data, with programs of their own
-    double upload = 0;
-    double stability = 0;  // the check of the scheme's stability with these numbers
-    double watch = 0;      // checks that all is finite
-};
-
-struct Report {
-    const RunRequest& request;
-    const Machine& machine;
-    const Timings& timings;
-    const LoopResult& loop;
-    const std::vector<WrittenFile>& files;
-    rt::AsyncBlock async_block;
-    Reductions reductions;
-    std::vector<rt::RepeatCounts> repeats;
-    std::int64_t steps_before = 0;  // of those in `loop`, what a run before this one did
-    std::string checkpoint;         // the newest; empty where none was written
-
-    std::int64_t steps_here() const { return loop.steps - steps_before; }
-    // That the steps took, and the checks of what they gave.
-    double seconds() const { return loop.seconds + timings.watch; }
-    double rate() const {
-        if (seconds() <= 0) return 0;
-        return static_cast<double>(cell_count(request.extent)) * static_cast<double>(steps_here()) /
-               seconds();
-    }
-};
-
-std::string stop_word(LoopResult::Stop stop) {
-    switch (stop) {
-        case LoopResult::Stop::steps:
-            return "steps";
-        case LoopResult::Stop::until:
-            return "until";
-        case LoopResult::Stop::interrupted:
-            return "interrupted";
-        case LoopResult::Stop::not_finite:
-            return "not finite";
-    }
-    return {};
-}
-
-std::string state_word(rt::AsyncBlock::State state) {
-    switch (state) {
-        case rt::AsyncBlock::State::none:
-            break;
-        case rt::AsyncBlock::State::pending:
-            return "awaited";
-        case rt::AsyncBlock::State::active:
-            return "taken";
-        case rt::AsyncBlock::State::unfit:
-            return "unfit";
-        case rt::AsyncBlock::State::failed:
-            return "failed";
-    }
-    return "none";
-}
-
-// From the text to the last file, in order.
-std::vector<std::pair<std::string, double>> parts(const Report& report) {
-    const Timings& t = report.timings;
-    return {{"read", t.read},
-            {"check", t.check},
-            {"device", t.open},
-            {"optimise", t.load.optimise},
-            {"choose", t.load.choose},
-            {"lower", t.load.lower},
-            {"print", t.load.print},
-            {"compile", t.load.compile},
-            {"context", t.load.context},
-            {"load", t.load.load},
-            {"init", t.init},
-            {"upload", t.upload},
-            {"stability", t.stability},
-            {"steps", report.loop.seconds},
-            {"watch", t.watch},
-            {"files", report.loop.output_seconds}};
-}
-
-// Describes what was compiled asynchronously, for which the run did not wait.
-std::string beside_text(const rt::AsyncBlock& block) {
-    using State = rt::AsyncBlock::State;
-    switch (block.state) {
-        case State::none:
-        case State::failed:  // has been said
-            break;
-        case State::pending:
-            return "  beside the steps: compiling the kernel for several of them, which was not there at the "
-                   "end\n";
-        case State::active:
-        case State::unfit:
-            return fmt::format("  beside the steps: {} for compiling the kernel for several of them, {}\n",
-                               format_seconds(block.compile_seconds),
-                               block.state == State::unfit
-                                   ? "which does not fit this grid and device"
-                                   : fmt::format("used after step {}", block.after_steps));
-    }
-    return "";
-}
-
-// Describes where the kernel for several steps came from with which the run began.
-std::string several_text(LoadTimings::Several several) {
-    using Several = LoadTimings::Several;
-    if (several == Several::cached) return "  the kernel for several steps came from the disk cache\n";
-    if (several == Several::compiled) return "  the kernel for several steps was compiled first\n";
-    return "";
-}
-
-const char* several_word(LoadTimings::Several several) {
-    switch (several) {
-        case LoadTimings::Several::none:
-            break;
-        case LoadTimings::Several::cached:
-            return "from the cache";
-        case LoadTimings::Several::compiled:
-            return "compiled";
-        case LoadTimings::Several::beside:
-            return "beside the steps";
-    }
-    return "none";
-}
-
-std::string timings_text(const Report& report) {
-    const std::string cached = report.timings.load.from_cache ? " (from the disk cache)" : "";
-    std::string text;
-    double all = 0;
-    for (const auto& [name, seconds] : parts(report)) {
-        const std::string remark = name == "compile" ? cached
-                                   : name == "context" && seconds > 0
-                                       ? " (left of what the driver took for it beside all that)"
-                                       : "";
-        text += fmt::format("  {:<10}{:>10}{}\n", name, format_seconds(seconds), remark);
-        all += seconds;
-    }
-    const Timings& t = report.timings;
-    const double to_kernels = t.read + t.check + t.load.optimise + t.load.choose + t.load.lower +
-                              t.load.print + t.load.compile + t.load.load;
-    return text + fmt::format("  {:<10}{:>10}\n", "all", format_seconds(all)) +
-           fmt::format("  from the spec to kernels that can run: {}, without device and context\n",
-                       format_seconds(to_kernels)) +
-           several_text(t.load.several) + beside_text(report.async_block);
-}
-
-std::string report_text(const Report& report, bool with_timings) {
-    const LoopResult& loop = report.loop;
-    const std::int64_t steps = report.steps_here();
-    std::string text =
-        fmt::format("{} step{} in {}", steps, steps == 1 ? "" : "s", format_seconds(report.seconds()));
-    if (steps > 0) text += ", " + format_rate(report.rate());
-    if (report.steps_before > 0) text += fmt::format("; from step {} on", report.steps_before);
-    if (loop.stop == LoopResult::Stop::until)
-        text += fmt::format("; stopped by until {}", report.request.until_words);
-    text += '\n';
-    for (const auto& [name, value] : report.reductions)
-        text += fmt::format("{} = {:.6g}\n", name, value);
-    text += iterations_text(report.repeats, steps, report.reductions);
-    constexpr std::size_t kShown = 8;
-    for (std::size_t i = 0; i < report.files.size(); ++i) {
-        bool is_hidden =
-            report.files.size() > kShown + 1 && i >= kShown / 2 && i + kShown / 2 < report.files.size();
-        if (!is_hidden) {
-            text += fmt::format("wrote {}\n", report.files[i].path);
-        } else if (i == kShown / 2) {
-            text += fmt::format("… and {} more …\n", report.files.size() - kShown);
-        }
-    }
-    if (!report.checkpoint.empty()) text += fmt::format("wrote {}\n", report.checkpoint);
-    return with_timings ? text + timings_text(report) : text;
-}
-
-void add_transports(const std::vector<rt::TransportTime>& transports, nlohmann::ordered_json& json) {
-    if (transports.empty()) return;
-    json["transport"] = transports.front().name;
-    if (transports.size() == 1) return;
-    for (const rt::TransportTime& tried : transports)
-        json["transports"].push_back({{"name", tried.name}, {"seconds_per_exchange", tried.seconds}});
-}
-
-std::string as_json(const Report& report) {
-    nlohmann::ordered_json json;
-    json["name"] = report.request.name;
-    json["device"] = report.machine.kind();
-    json["device_description"] = report.machine.description();
-    add_transports(report.timings.load.transports, json);
-    json["grid"] = std::vector<std::int64_t>(report.request.extent.begin(),
-                                             report.request.extent.begin() + report.request.rank());
-    json["steps"] = report.loop.steps;
-    if (report.steps_before > 0) json["restarted_after"] = report.steps_before;
-    if (!report.checkpoint.empty()) json["checkpoint"] = report.checkpoint;
-    json["stopped"] = stop_word(report.loop.stop);
-    json["gstencil_per_s"] = report.rate() / 1e9;
-    json["reductions"] = nlohmann::ordered_json::object();
-    for (const auto& [name, value] : report.reductions)
-        json["reductions"][name] = value;
-    add_iterations(report.repeats, json);
-    json["files"] = nlohmann::ordered_json::array();
-    for (const WrittenFile& file : report.files) {
-        json["files"].push_back({{"field", file.field}, {"path", file.path}, {"step", file.step}});
-    }
-    json["seconds"] = nlohmann::ordered_json::object();
-    for (const auto& [name, seconds] : parts(report))
-        json["seconds"][name] = seconds;
-    json["compiled_from_cache"] = report.timings.load.from_cache;
-    json["several_steps_kernel"] = several_word(report.timings.load.several);
-    json["schedules"] = report.timings.load.schedules;
-    const rt::AsyncBlock& block = report.async_block;
-    if (block.state != rt::AsyncBlock::State::none) {
-        json["late_kernel"]["state"] = state_word(block.state);
-        if (block.state != rt::AsyncBlock::State::pending) {
-            json["late_kernel"]["compile_seconds"] = block.compile_seconds;
-            json["late_kernel"]["load_seconds"] = block.load_seconds;
-            json["late_kernel"]["after_steps"] = block.after_steps;
-        }
-        if (!block.trouble.empty()) json["late_kernel"]["trouble"] = block.trouble;
-    }
-    return json_text(json);
-}
 
 std::string trouble_words(const RunRequest& request, const LoopResult& loop, const Outputs& outputs,
                           const Watch& watch, Engine& engine) {
@@ -382,7 +156,7 @@ std::unique_ptr<Machine> open(const RunArguments& arguments, rt::Ranks& ranks, s
 ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& console) {
     if (ranks.count() > 1) check_arguments_of_ranks(arguments);
     if (arguments.timeout) ranks.set_timeout(*arguments.timeout);
-    Timings timings;
+    RunTimings timings;
     Stopwatch clock;
     CheckedSpec spec = read_run_spec(arguments, console);
     const sema::AnalyzedStencil& stencil = choose_stencil(spec, arguments.run_name);
@@ -460,16 +234,16 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     LoopResult loop = run_steps(*engine, request, persistence.steps_before(), outputs, watch,
                                 persistence.to.get(), ranks, console);
     timings.watch = watch.seconds();
-    Report report{request,
-                  *machine,
-                  timings,
-                  loop,
-                  outputs.written(),
-                  engine->async_block(),
-                  {},
-                  engine->repeat_counts(),
-                  persistence.steps_before(),
-                  persistence.to ? persistence.to->newest() : ""};
+    RunReport report{request,
+                     *machine,
+                     timings,
+                     loop,
+                     outputs.written(),
+                     engine->async_block(),
+                     {},
+                     engine->repeat_counts(),
+                     persistence.steps_before(),
+                     persistence.to ? persistence.to->newest() : ""};
     if (report.async_block.state == rt::AsyncBlock::State::failed)
         console.warning("all steps were done singly, as the kernel for several of them cannot be used: " +
                         report.async_block.trouble);
@@ -478,7 +252,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     for (const std::string& name : request.reductions)
         if (loop.steps > 0) report.reductions.emplace_back(name, engine->reduction(name));
     if (arguments.json) {
-        console.result(as_json(report));
+        console.result(run_json(report));
     } else if (!console.quiet()) {
         console.result(report_text(report, arguments.timings));
     }

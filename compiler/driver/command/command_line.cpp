@@ -12,8 +12,11 @@
 
 #include "compiler/driver/command/bench_options.h"
 #include "compiler/driver/command/commands.h"
+#include "compiler/driver/command/gradient_options.h"
 #include "compiler/driver/command/help_texts.h"
+#include "compiler/driver/command/lift_options.h"
 #include "compiler/driver/command/manual.h"
+#include "compiler/driver/command/option_forms.h"
 #include "compiler/driver/command/validators.h"
 #include "compiler/driver/console/arguments.h"
 
@@ -75,7 +78,7 @@ private:
     void add_check() {
         CLI::App* sub = command("check", "Say whether a spec is right, and if not, where and why");
         sub->add_option("FILE", check_.files, "spec, or - for standard input")->required();
-        modules(sub, check_.include);
+        modules(*sub, check_.include);
         sub->add_flag("--json", check_.json, "the messages as JSON on standard output, for editors");
         sub->add_flag("--strict", check_.strict, "exit with 1 for warnings, too");
         sub->add_flag(
@@ -87,7 +90,7 @@ private:
     void add_emit() {
         CLI::App* sub = command("emit", "Write the code that a spec becomes");
         sub->add_option("FILE", emit_.file, "spec, or - for standard input")->required();
-        modules(sub, emit_.include);
+        modules(*sub, emit_.include);
         sub->add_option(
             "-o,--output", emit_.output,
             "file to write (.cu gets a C launcher .h beside it); standard output where it is not given");
@@ -129,18 +132,18 @@ private:
         CLI::App* sub = command("bundle", "Write code that programs run without the compiler");
         sub->footer(kBundleFooter);
         sub->add_option("FILE", bundle_.file, "spec, or - for standard input")->required();
-        modules(sub, bundle_.include);
+        modules(*sub, bundle_.include);
         sub->add_option(
                "-o,--output", bundle_.output,
                "file to write: NAME.halobundle to be loaded, or NAME.cpp to be linked in, which has code "
                "for the CPU, too, and gets NAME.h beside it")
             ->required();
-        repeatable(sub, "--arch", bundle_.archs,
+        repeatable(*sub, "--arch", bundle_.archs,
                    "a GPU architecture to compile for, such as sm_90; needs NVRTC");
-        repeatable(sub, "--grid", bundle_.grids, "cells along each axis: code with schedules for this grid");
+        repeatable(*sub, "--grid", bundle_.grids, "cells along each axis: code with schedules for this grid");
         sub->add_flag("--only-grids", bundle_.only_grids, "no code for GPUs with other grids than those");
         sub->add_option("--stencil", bundle_.stencil, "which stencil, where the file has several");
-        repeatable(sub, "--schedule", bundle_.schedule, kScheduleHelp);
+        repeatable(*sub, "--schedule", bundle_.schedule, kScheduleHelp);
         sub->add_flag("--strict-fp", bundle_.strict_fp, "keep the order of arithmetic as written");
         sub->add_option("--depfile", bundle_.depfile,
                         "write the files that it is made from, as make reads them");
@@ -150,7 +153,7 @@ private:
         CLI::App* sub = command("run", "Run a spec");
         sub->footer(kRunFooter);
         sub->add_option("FILE", run_.file, "spec, or - for standard input")->required();
-        modules(sub, run_.include);
+        modules(*sub, run_.include);
         sub->add_option("RUN", run_.run_name, "which run block (or stencil), where the file has several");
         sub->add_option(
             "--device", run_.device,
@@ -168,22 +171,22 @@ private:
             ->check(above_zero());
         sub->add_option("--grid", run_.grid, "cells along each axis, such as 128,128,128");
         sub->add_option("--steps", run_.steps, "time steps, such as 5000 or 1e4")->transform(step_count());
-        repeatable(sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1, dx=1/63 or dt=0.1*2");
-        repeatable(sub, "--init", run_.init,
+        repeatable(*sub, "--set", run_.set, "NAME=VALUE: a parameter, such as dt=0.1, dx=1/63 or dt=0.1*2");
+        repeatable(*sub, "--init", run_.init,
                    "FIELD=EXPR: values at the start, as in a run block: 'u=exp(-x^2)'");
         sub->add_option("--until", run_.until,
                         "a condition, as in a run block, after which the run stops: 'change < 1e-6'");
-        repeatable(sub, "--load", run_.load,
+        repeatable(*sub, "--load", run_.load,
                    "FIELD=FILE.npy: initial data (or FILE.h5, FILE.h5:/DATASET; or .png: a picture)");
-        repeatable(sub, "--save", run_.save, kSaveHelp);
-        repeatable(sub, "--plot", run_.plot,
+        repeatable(*sub, "--save", run_.save, kSaveHelp);
+        repeatable(*sub, "--plot", run_.plot,
                    "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end");
-        auto* movie = repeatable(sub, "--movie", run_.movie, kMovieHelp);
+        auto* movie = repeatable(*sub, "--movie", run_.movie, kMovieHelp);
         sub->add_option("--movie-every", run_.movie_every, kMovieEveryHelp)
             ->transform(step_count())
             ->check(above_zero())
             ->needs(movie);
-        repeatable(sub, "--schedule", run_.schedule, kScheduleHelp);
+        repeatable(*sub, "--schedule", run_.schedule, kScheduleHelp);
         auto* cuda = sub->add_option("--cuda", run_.cuda, kEditedHelp);
         sub->add_option("--tolerance-ulps", run_.tolerance_ulps,
                         "how far edited kernels may be from the spec, in units of a value's last place")
@@ -219,16 +222,16 @@ private:
         sub->footer(kCompileFooter);
         RunArguments& run = compile_.run;
         sub->add_option("FILE", run.file, "spec, or - for standard input")->required();
-        modules(sub, run.include);
+        modules(*sub, run.include);
         sub->add_option("RUN", run.run_name, "which run block (or stencil), where the file has several");
         auto* device = sub->add_option(
             "--device", run.device, "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu");
         sub->add_option("--arch", compile_.arch, "a GPU that is not here, such as sm_90; needs NVRTC")
             ->excludes(device);
         sub->add_option("--grid", run.grid, "cells along each axis; the run block's, where it is not given");
-        repeatable(sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1, dx=1/63 or dt=0.1*2");
-        repeatable(sub, "--load", run.load, "FIELD=FILE or NAME=FILE: what the run will load");
-        repeatable(sub, "--schedule", run.schedule, kScheduleHelp);
+        repeatable(*sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1, dx=1/63 or dt=0.1*2");
+        repeatable(*sub, "--load", run.load, "FIELD=FILE or NAME=FILE: what the run will load");
+        repeatable(*sub, "--schedule", run.schedule, kScheduleHelp);
         sub->add_flag("--strict-fp", run.strict_fp, "keep the order of arithmetic as written");
         tuned(sub, run.no_tuned, run.store);
         sub->add_flag("--background", compile_.background)->group("");  // what a run leaves behind
@@ -237,11 +240,11 @@ private:
     void add_explain() {
         CLI::App* sub = command("explain", "Say how a spec would run on a GPU, and why");
         sub->add_option("FILE", explain_.file, "spec, or - for standard input")->required();
-        modules(sub, explain_.include);
+        modules(*sub, explain_.include);
         sub->add_option("--stencil", explain_.stencil, "which stencil, where the file has several");
         sub->add_option("--grid", explain_.grid,
                         "cells along each axis; the run block's, where it is not given");
-        repeatable(sub, "--schedule", explain_.schedule, kScheduleHelp);
+        repeatable(*sub, "--schedule", explain_.schedule, kScheduleHelp);
         auto* devices = sub->add_option("--devices", explain_.devices,
                                         "how the grid is cut for so many GPUs, what they exchange, and what "
                                         "is expected of them")
@@ -266,13 +269,14 @@ private:
         RunArguments& run = tune_.run;
         run.device = "cuda";
         sub->add_option("FILE", run.file, "spec, or - for standard input")->required();
-        modules(sub, run.include);
+        modules(*sub, run.include);
         sub->add_option("RUN", run.run_name, "which run block (or stencil), where the file has several");
         sub->add_option("--device", run.device, "cuda (default) or cuda:N");
         sub->add_option("--grid", run.grid, "cells along each axis; the run block's, where it is not given");
-        repeatable(sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1, dx=1/63 or dt=0.1*2");
-        repeatable(sub, "--load", run.load, "NAME=FILE: a table's rows, points, or what is injected at them");
-        repeatable(sub, "--schedule", run.schedule, "what stays as it is: only the rest is searched");
+        repeatable(*sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1, dx=1/63 or dt=0.1*2");
+        repeatable(*sub, "--load", run.load,
+                   "NAME=FILE: a table's rows, points, or what is injected at them");
+        repeatable(*sub, "--schedule", run.schedule, "what stays as it is: only the rest is searched");
         sub->add_flag("--strict-fp", run.strict_fp, "keep the order of arithmetic as written");
         sub->add_option("--budget", tune_.budget, "seconds to search for, 60 where it is not given")
             ->check(CLI::Range(0.0, 1e6));
@@ -312,7 +316,7 @@ private:
     }
     void add_lsp() {
         CLI::App* sub = command("lsp", "Answer an editor: a language server on standard input and output");
-        modules(sub, lsp_include_);
+        modules(*sub, lsp_include_);
         sub->add_flag("--stdio")->description("changes nothing; some editors add it");
         sub->callback([this] { chosen_ = [this] { return serve_editor(lsp_include_); }; });
     }
@@ -320,7 +324,7 @@ private:
                         ExitCode (*derive)(const DeriveOptions&, const Console&)) {
         CLI::App* sub = command(name, description);
         sub->add_option("FILE", derive_.file, "spec, or - for standard input")->required();
-        modules(sub, derive_.include);
+        modules(*sub, derive_.include);
         sub->add_option("--of", derive_.of, "what is differentiated: reductions, states and outputs")
             ->delimiter(',')
             ->required()
@@ -340,66 +344,12 @@ private:
     }
     void add_gradient() {
         CLI::App* sub = command("gradient", "Run a spec and its adjoint: the derivative of a reduction");
-        RunArguments& run = gradient_.run;
-        run.no_files = true;
-        sub->add_option("FILE", run.file, "spec, or - for standard input")->required();
-        modules(sub, run.include);
-        sub->add_option("RUN", run.run_name, "which run block (or stencil), where the file has several");
-        sub->add_option("--of", gradient_.of,
-                        "what is differentiated: a reduction, or a trace such as phones.seen")
-            ->required();
-        sub->add_option("--measured", gradient_.measured, kMeasuredHelp)->option_text("FILE.npy");
-        sub->add_option("--weights", gradient_.weights, kWeightsHelp)->option_text("FILE.npy");
-        sub->add_option("--with", gradient_.with,
-                        "with respect to what: inputs, states at the start, and params")
-            ->delimiter(',')
-            ->required()
-            ->option_text("NAME,...");
-        sub->add_flag("--every-step", gradient_.every_step,
-                      "of the sum over all steps; else of what it is after the last one");
-        sub->add_option("--snapshots", gradient_.snapshots, kSnapshotsHelp)->check(above_zero());
-        repeatable(
-            sub, "--save", gradient_.save,
-            "NAME[=FILE]: the gradient with respect to a field, as .npy or .h5, or to a trace, as .npy");
-        sub->add_option(
-            "--device", run.device,
-            "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
-        sub->add_option("--grid", run.grid, "cells along each axis, such as 128,128,128");
-        sub->add_option("--steps", run.steps, "time steps, such as 5000 or 1e4")->transform(step_count());
-        repeatable(sub, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1, dx=1/63 or dt=0.1*2");
-        repeatable(sub, "--init", run.init, "'FIELD = EXPR': values at the start, as in a run block");
-        repeatable(sub, "--load", run.load,
-                   "FIELD=FILE.npy, FIELD=FILE.h5 or FIELD=FILE.h5:/path: the same, from a file");
-        sub->add_flag("--strict-fp", run.strict_fp, "keep the order of arithmetic as written");
-        sub->add_flag("--json", run.json, "the report as JSON on standard output");
+        add_gradient_options(*sub, gradient_);
         sub->callback([this] { chosen_ = [this] { return gradient(gradient_, ranks_, console_); }; });
     }
     void add_lift() {
         CLI::App* sub = command("lift", "Write the spec that a loop nest in C, C++ or CUDA means");
-        sub->footer(kLiftFooter);
-        sub->add_option("FILE", lift_.file, "source file; .cu is CUDA")->required();
-        sub->add_option("--function", lift_.function, "the function (or kernel) to lift")->required();
-        sub->add_option("-o,--output", lift_.output, "file to write; standard output where it is not given");
-        sub->add_flag("--verify", lift_.verify,
-                      "compile the function, run it beside the spec on random data, and say how they differ");
-        sub->add_option(
-               "--replace", lift_.replace,
-               "source to write, in which the loops are replaced by calls of the stencils; verifies them")
-            ->option_text("FILE");
-        sub->add_flag("--no-alias", lift_.no_alias, "arrays that are reached by pointers never overlap");
-        sub->add_flag("--equal-rims", lift_.equal_rims,
-                      "rotating arrays hold the same values in the cells that no loop writes");
-        sub->add_flag("--strict-fp", lift_.strict_fp,
-                      "refuse sums over cells of reals, which a spec adds in another order");
-        repeatable(sub, "--assume", lift_.assume,
-                   "NAME=VALUE: lift for this value of a whole number that the function is given, such as "
-                   "halo_depth=2");
-        sub->add_option("--name", lift_.name, "of the stencil; that of the function where it is not given");
-        sub->add_option(
-               "-p", lift_.build_folder,
-               "folder with compile_commands.json; the file's folder and those above where it is not given")
-            ->option_text("DIR");
-        sub->add_option("ARGUMENTS", lift_.arguments, "clang's arguments, after --")->option_text("");
+        add_lift_options(*sub, lift_);
         sub->callback([this] { chosen_ = [this] { return lift(lift_, console_); }; });
     }
     void add_doctor() {
@@ -428,18 +378,6 @@ private:
         });
     }
 
-    // An option that can be given many times, one value each, so that it never swallows a following argument.
-    static CLI::Option* repeatable(CLI::App* sub, const std::string& name, std::vector<std::string>& values,
-                                   const std::string& description) {
-        return sub->add_option(name, values, description)->allow_extra_args(false)->option_text("TEXT ...");
-    }
-    static void modules(CLI::App* sub, std::vector<std::string>& folders) {
-        sub->add_option(
-               "-I", folders,
-               "folder to look for modules in (use \"…\"), after the spec's own; HALO_PATH names more")
-            ->allow_extra_args(false)
-            ->option_text("DIR ...");
-    }
     // CLI11 says of a command that is not there only that one is required.
     void throw_for_unknown_command(int argc, const char* const* argv) const {
         if (argc < 2) throw CommandError(ExitCode::usage, "no command is given", "haloc --help lists them");

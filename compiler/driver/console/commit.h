@@ -2,8 +2,8 @@
 // without git.
 #pragma once
 
-namespace halo::bench {
+namespace halo::driver {
 
 const char* commit();
 
-}  // namespace halo::bench
+}  // namespace halo::driver
