@@ -37,8 +37,13 @@ struct Hdf5Field {
 // bytes.
 ElementType type_in_hdf5(ElementType type);
 
-// Collective. Throws Error (io) on all ranks, also where the library is not there.
-FieldLayout hdf5_layout(Ranks& ranks, const std::vector<Hdf5Field>& fields);
+// The attribute of a file in which it says where it comes from.
+inline constexpr const char* kProvenance = "provenance";
+
+// Collective. provenance: the first rank's is written; empty: none. Throws Error (io) on all ranks, also
+// where the library is not there.
+FieldLayout hdf5_layout(Ranks& ranks, const std::vector<Hdf5Field>& fields,
+                        const std::string& provenance = {});
 
 // A dataset of numbers of any type and layout, compressed or not; of complex numbers where two members "r"
 // and "i" are what it has. Throws Error (io): no such file or dataset, no HDF5 file, no numbers, another

@@ -59,8 +59,9 @@ class Writer {
 public:
     explicit Writer(const Library& library) : lib_(library), file_(create()) {}
 
-    FieldLayout lay_out(const std::vector<Hdf5Field>& fields) {
+    FieldLayout lay_out(const std::vector<Hdf5Field>& fields, const std::string& provenance) {
         FieldLayout layout;
+        if (!provenance.empty()) write_long_text(kProvenance, provenance);
         for (const Hdf5Field& field : fields)
             layout.arrays.push_back({add(field), field.shape.components, field.type, type_in_hdf5(field.type),
                                      field.shape.extent});
@@ -128,20 +129,35 @@ private:
     }
 
     // A list, or with count 0 a single number.
-    void write_numbers(const Handle& dataset, const char* name, Id type, const void* numbers,
+    void write_numbers(const Handle& owner, const char* name, Id type, const void* numbers,
                        std::size_t count) {
         const hdf5::Size extent = count;
         const Handle space =
             checked(lib_, {lib_.create_space(count > 0 ? 1 : 0, &extent, nullptr), lib_.close_space});
-        const Handle attribute = checked(lib_, {lib_.create_attribute(dataset.id(), name, type, space.id(),
-                                                                      hdf5::kDefault, hdf5::kDefault),
-                                                lib_.close_attribute});
+        const Handle attribute = checked(
+            lib_, {lib_.create_attribute(owner.id(), name, type, space.id(), hdf5::kDefault, hdf5::kDefault),
+                   lib_.close_attribute});
         if (lib_.write_attribute(attribute.id(), type, numbers) < 0) fail(lib_.trouble());
     }
     void write_text(const Handle& dataset, const char* name, const std::string& text) {
         const Handle type = checked(lib_, {lib_.copy_type(lib_.text), lib_.close_type});
         if (lib_.set_bytes(type.id(), text.size() + 1) < 0) fail(lib_.trouble());
         write_numbers(dataset, name, type.id(), text.c_str(), 0);
+    }
+
+    // Of the file, of any length. What takes a multiple of so many bytes lets the rest of the file lie where
+    // it does for a text that is a little shorter.
+    void write_long_text(const std::string& name, const std::string& text) {
+        for (std::size_t at = 0, part = 1; at < text.size(); at += hdf5::kMostOfText, ++part) {
+            std::string piece = text.substr(at, hdf5::kMostOfText);
+            piece.resize((piece.size() + hdf5::kStepOfText - 1) / hdf5::kStepOfText * hdf5::kStepOfText);
+            const Handle type = checked(lib_, {lib_.copy_type(lib_.text), lib_.close_type});
+            if (lib_.set_bytes(type.id(), piece.size()) < 0 ||
+                lib_.set_padding(type.id(), hdf5::kNullPadded) < 0 ||
+                lib_.set_letters(type.id(), hdf5::kUtf8) < 0)
+                fail(lib_.trouble());
+            write_numbers(file_, hdf5::part_of_text(name, part).c_str(), type.id(), piece.data(), 0);
+        }
     }
 
     const Library& lib_;
@@ -162,14 +178,14 @@ ElementType type_in_hdf5(ElementType type) {
     return type == ElementType::f16 || type == ElementType::bf16 ? ElementType::f32 : type;
 }
 
-FieldLayout hdf5_layout(Ranks& ranks, const std::vector<Hdf5Field>& fields) {
+FieldLayout hdf5_layout(Ranks& ranks, const std::vector<Hdf5Field>& fields, const std::string& provenance) {
     FieldLayout layout;
     together(ranks, [&] {
         if (!ranks.is_first()) return;
         std::string why;
         const Library* const library = Library::find(why);
         if (library == nullptr) throw Error(ErrorCode::io, why);
-        layout = Writer(*library).lay_out(fields);
+        layout = Writer(*library).lay_out(fields, provenance);
     });
     // The others need to know where their parts lie.
     const std::string arrays = ranks.broadcast({reinterpret_cast<const char*>(layout.arrays.data()),

@@ -7,6 +7,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/core/file_read.h"
 #include "runtime/hdf5/hdf5.h"
 
 namespace halo::rt::hdf5 {
@@ -121,12 +122,35 @@ Id Library::number_type(ElementType type) const {
     return f32;
 }
 
+std::string part_of_text(const std::string& name, std::size_t part) {
+    return part == 1 ? name : fmt::format("{} {}", name, part);
+}
+
 Handle complex_type(const Library& library, Id number, std::size_t bytes) {
     Handle pair(library.create_type(kCompound, 2 * bytes), library.close_type);
     if (pair && (library.insert_member(pair.id(), "r", 0, number) < 0 ||
                  library.insert_member(pair.id(), "i", bytes, number) < 0))
         return {-1, library.close_type};
     return pair;
+}
+
+bool is_complex_number(const Library& library, Id type) {
+    if (library.class_of(type) != kCompound || library.count_members(type) != 2) return false;
+    for (const unsigned member : {0U, 1U}) {
+        char* const name = library.name_of_member(type, member);
+        const bool is_part = name != nullptr && std::string(name) == (member == 0 ? "r" : "i") &&
+                             library.class_of_member(type, member) == kFloat;
+        library.free_text(name);
+        if (!is_part) return false;
+    }
+    return true;
+}
+
+Handle open_to_read(const Library& library, const std::string& path) {
+    static_cast<void>(FileRead(path));  // refuses what is no plain file
+    Handle file(library.open_file(path.c_str(), kReadOnly, kDefault), library.close_file);
+    if (!file) refuse_file(path, "it is no HDF5 file, or a damaged one: " + library.trouble());
+    return file;
 }
 
 }  // namespace halo::rt::hdf5

@@ -20,7 +20,14 @@ constexpr int kAllocateEarly = 1, kFillNever = 1;
 constexpr int kSelectSet = 0;
 constexpr int kInnermostFirst = 0;  // of an error's places
 constexpr int kByName = 0, kIncreasing = 0;
-constexpr int kInteger = 0, kFloat = 1, kCompound = 6, kEnum = 8;  // H5T_class_t
+constexpr int kInteger = 0, kFloat = 1, kText = 3, kCompound = 6, kEnum = 8;  // H5T_class_t
+
+constexpr int kUtf8 = 1, kNullPadded = 1;
+// Bytes of a text in one attribute, of which an object's header has no more than 64 KB. Longer texts go on in
+// NAME 2, NAME 3 and so on. A text of any length in one would be in a heap, which the library does not read
+// safely where it is damaged.
+constexpr std::size_t kMostOfText = 61440, kStepOfText = 4096;
+std::string part_of_text(const std::string& name, std::size_t part);  // from 1
 
 struct ErrorRecord {
     Id error_class, major, minor;
@@ -68,5 +75,9 @@ private:
 
 // Pairs of numbers of so many bytes, as h5py knows complex ones; none where the library refuses.
 Handle complex_type(const Library& library, Id number, std::size_t bytes);
+bool is_complex_number(const Library& library, Id type);
+
+// Throws Error (io): there is no such file, or it is none of HDF5.
+Handle open_to_read(const Library& library, const std::string& path);
 
 }  // namespace halo::rt::hdf5

@@ -4,7 +4,6 @@
 
 #include "runtime/core/element.h"
 #include "runtime/core/error.h"
-#include "runtime/core/file_read.h"
 #include "runtime/hdf5/hdf5.h"
 #include "runtime/hdf5/library.h"
 
@@ -30,9 +29,7 @@ public:
     void read(const Box& box, ElementType type, void* elements) override;
 
 private:
-    Handle open_file() const;
     Handle open_dataset(const std::string& name) const;
-    bool is_complex_number() const;
     Handle type_in_memory() const;
     std::vector<std::int64_t> shape_of_dataset() const;
     void read_as(Id type, const Box& box, void* elements) const;
@@ -53,23 +50,16 @@ Hdf5Reader::Hdf5Reader(const std::string& path, const std::string& dataset, cons
     : lib_(library_for(path)),
       path_(path),
       shape_(shape),
-      file_(open_file()),
+      file_(hdf5::open_to_read(lib_, path)),
       dataset_(open_dataset(dataset)),
       type_(lib_.type_of(dataset_.id()), lib_.close_type),
-      is_complex_(is_complex_number()),
+      is_complex_(hdf5::is_complex_number(lib_, type_.id())),
       is_enum_(lib_.class_of(type_.id()) == hdf5::kEnum && lib_.bytes_of(type_.id()) == 1) {
     const int kind = lib_.class_of(type_.id());
     if (kind != hdf5::kInteger && kind != hdf5::kFloat && !is_complex_ && !is_enum_)
         refuse_file(path, fmt::format("the elements of {} are no numbers", dataset));
     const std::vector<std::int64_t> found = shape_of_dataset(), wanted = shape.elements();
     if (found != wanted) refuse_shape(path, {found, is_complex_}, shape, what);
-}
-
-Handle Hdf5Reader::open_file() const {
-    static_cast<void>(FileRead(path_));  // refuses what is no plain file
-    Handle file(lib_.open_file(path_.c_str(), hdf5::kReadOnly, hdf5::kDefault), lib_.close_file);
-    if (!file) refuse_file(path_, "it is no HDF5 file, or a damaged one: " + lib_.trouble());
-    return file;
 }
 
 Handle Hdf5Reader::open_dataset(const std::string& name) const {
@@ -86,18 +76,6 @@ Handle Hdf5Reader::open_dataset(const std::string& name) const {
                                    names.empty() ? "it is empty"
                                                  : fmt::format("it has {} (FILE.h5:{} names another)",
                                                                fmt::join(names, ", "), names.front())));
-}
-
-bool Hdf5Reader::is_complex_number() const {
-    if (lib_.class_of(type_.id()) != hdf5::kCompound || lib_.count_members(type_.id()) != 2) return false;
-    for (const unsigned member : {0U, 1U}) {
-        char* const name = lib_.name_of_member(type_.id(), member);
-        const bool is_part = name != nullptr && std::string(name) == (member == 0 ? "r" : "i") &&
-                             lib_.class_of_member(type_.id(), member) == hdf5::kFloat;
-        lib_.free_text(name);
-        if (!is_part) return false;
-    }
-    return true;
 }
 
 // Complex numbers are an axis of 2 more.

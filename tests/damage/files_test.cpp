@@ -9,6 +9,7 @@
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/planning/compile.h"
 #include "compiler/driver/running/checkpoint_files.h"
+#include "compiler/driver/running/provenance.h"
 #include "compiler/driver/spec/spec.h"
 #include "compiler/tune/store.h"
 #include "damage.h"
@@ -198,6 +199,24 @@ TEST_CASE("damaged HDF5 files are refused, or are arrays") {
         open_hdf5_field(path, "/u", shape, "field u")
             ->read(whole_box(shape.extent), ElementType::f64, values.data());
     });
+}
+
+TEST_CASE("what a damaged HDF5 file says of its run is refused, or can be read") {
+    if (!find_hdf5().found) return;
+    const TemporaryFolder folder;
+    const std::string path = folder / "a.h5";
+    const auto ranks = single_rank();
+    const Hdf5Field field{"u", {{5, 7, 6}, 3},  ElementType::f32, "heat", 12,
+                          1.5, {"z", "y", "x"}, {1, 2, 3},        {}};
+    const std::string said = R"({"haloc": {"version": "1", "commit": "abc"}, "engine": {"device": "cpu"},
+        "arguments": {"set": ["dt=0.1"], "steps": 9}, "inputs": [{"name": "q", "path": "q.npy", "sha256": "00"}],
+        "spec": {"name": "a.halo", "text": "stencil", "modules": [{"name": "m", "text": ""}], "folders": []},
+        "file": {"step": 5, "saves": ["u"]}})";
+    FieldFile file(*ranks, path, hdf5_layout(*ranks, {field}, said));
+    file.write(0, whole_box(field.shape.extent), std::vector<float>(210, 1.5F).data());
+    file.commit();
+    accepted(14, path, [&] { static_cast<void>(halo::driver::read_provenance(path)); });
+    CHECK(halo::driver::read_provenance(path).arguments.set == std::vector<std::string>{"dt=0.1"});
 }
 
 TEST_CASE("damaged lists of numbers are refused, or are rows") {

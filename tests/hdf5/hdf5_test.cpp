@@ -12,6 +12,7 @@
 #include "four_boxes.h"
 #include "runtime/core/element.h"
 #include "runtime/core/error.h"
+#include "runtime/hdf5/contents.h"
 #include "skip.h"
 #include "temporary_folder.h"
 #include "thread_ranks.h"
@@ -103,6 +104,31 @@ TEST_CASE("fields of each type and rank come back from one HDF5 file") {
         }
     }
     CHECK(std::distance(std::filesystem::directory_iterator(folder.path()), {}) == 1);
+}
+
+TEST_CASE("what a file says of its run comes back, of any length, and the elements with it") {
+    TemporaryFolder folder;
+    const auto ranks = single_rank();
+    const std::string path = folder / "said.h5";
+    const FieldShape shape{{6, 1, 1}, 1};
+    const std::vector<float> values{1, 2, 3, 4, 5, 6};
+    for (const std::size_t length : {1UL, 4096UL, 61440UL, 61441UL, 400000UL}) {
+        std::string said(length, 'a');
+        for (std::size_t i = 0; i < length; ++i)
+            said[i] = static_cast<char>('a' + i % 23);
+        FieldFile file(*ranks, path, hdf5_layout(*ranks, {field_of("u", shape, ElementType::f32)}, said));
+        file.write(0, whole_box(shape.extent), values.data());
+        file.commit();
+        const Hdf5Contents contents(path);
+        INFO(length);
+        CHECK(contents.text(kProvenance) == said);
+        REQUIRE(contents.arrays().size() == 1);
+        CHECK(contents.arrays()[0].shape == std::vector<std::int64_t>{6});
+        std::vector<float> back(3);
+        contents.read(contents.arrays()[0], 2, 3, back.data());
+        CHECK(back == std::vector<float>{3, 4, 5});
+    }
+    CHECK(Hdf5Contents(path).text("other") == std::nullopt);
 }
 
 TEST_CASE("an i64 that no double holds comes back") {

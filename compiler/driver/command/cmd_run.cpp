@@ -20,6 +20,7 @@
 #include "compiler/driver/running/movies.h"
 #include "compiler/driver/running/pieces_machine.h"
 #include "compiler/driver/running/point_data.h"
+#include "compiler/driver/running/provenance.h"
 #include "compiler/driver/running/rank_machine.h"
 #include "compiler/driver/running/remarks.h"
 #include "compiler/driver/running/request.h"
@@ -226,10 +227,12 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     if (!unstable.empty()) console.warning(unstable);
     timings.stability = clock.lap();
 
+    const Provenance provenance(ranks, arguments, spec, stencil.program, request, *machine, timings.load);
+
     // From here on signals are remembered. Before the first step there is nothing to save, so until here a
     // signal ends the process.
     const InterruptGuard guard;
-    Outputs outputs(request, ranks);
+    Outputs outputs(request, ranks, &provenance);
     Watch watch(request, *engine, ranks, persistence.steps_before());
     LoopResult loop = run_steps(*engine, request, persistence.steps_before(), outputs, watch,
                                 persistence.to.get(), ranks, console);

@@ -35,6 +35,8 @@ public:
         add_emit();
         add_bundle();
         add_run();
+        add_rerun();
+        add_info();
         add_compile();
         add_explain();
         add_bench();
@@ -215,6 +217,22 @@ private:
         tuned(sub, run_.no_tuned, run_.store);
         sub->add_flag("--json", run_.json, "the result as JSON on standard output");
         sub->callback([this] { chosen_ = [this] { return run(run_, ranks_, console_); }; });
+    }
+    void add_rerun() {
+        CLI::App* sub = command("rerun", "Repeat the run that an HDF5 file comes from, and compare the bits");
+        sub->footer(kRerunFooter);
+        sub->add_option("FILE", rerun_.file, "an HDF5 file that haloc run wrote")->required();
+        sub->add_option("--device", rerun_.device,
+                        "one like that of the run (default), or auto, cuda, cuda:N, cpu, interpreter");
+        sub->add_flag("--json", rerun_.json, "the comparison as JSON");
+        sub->callback([this] { chosen_ = [this] { return rerun(rerun_, ranks_, console_); }; });
+    }
+    void add_info() {
+        CLI::App* sub = command("info", "Say what an HDF5 file holds, and which run wrote it");
+        sub->add_option("FILE", info_.file, "an HDF5 file")->required();
+        auto* json = sub->add_flag("--json", info_.json, "what it says of its run, as JSON");
+        sub->add_flag("--spec", info_.spec, "the text of its spec alone")->excludes(json);
+        sub->callback([this] { chosen_ = [this] { return info(info_, console_); }; });
     }
     void add_compile() {
         CLI::App* sub =
@@ -403,6 +421,8 @@ private:
     EmitOptions emit_;
     BundleOptions bundle_;
     RunArguments run_;
+    RerunOptions rerun_;
+    InfoOptions info_;
     CompileOptions compile_;
     ExplainOptions explain_;
     BenchArguments bench_;

@@ -41,6 +41,21 @@ ExitCode emit(const EmitOptions& options, const Console& console);
 // ranks: the processes that share the run. Only the first says something.
 ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& console);
 
+// The run that a file says it comes from, once more; ExitCode::spec where the numbers are others.
+struct RerunOptions {
+    std::string file;
+    std::string device;  // empty: one like that of the run
+    bool json = false;
+};
+ExitCode rerun(const RerunOptions& options, rt::Ranks& ranks, const Console& console);
+
+struct InfoOptions {
+    std::string file;
+    bool json = false;  // what it says of its run, as it is in the file
+    bool spec = false;  // the spec's text alone
+};
+ExitCode info(const InfoOptions& options, const Console& console);
+
 struct CompileOptions {
     RunArguments run;         // the file, and what decides the program, its grid and its device
     std::string arch;         // of a GPU that is not here, instead of the device

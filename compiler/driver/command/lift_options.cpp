@@ -11,23 +11,25 @@ void add_lift_options(CLI::App& command, LiftOptions& options) {
     command.add_option("--function", options.function, "the function (or kernel) to lift")->required();
     command.add_option("-o,--output", options.output, "file to write; standard output where it is not given");
     command.add_flag("--verify", options.verify,
-                  "compile the function, run it beside the spec on random data, and say how they differ");
-    command.add_option(
-           "--replace", options.replace,
-           "source to write, in which the loops are replaced by calls of the stencils; verifies them")
+                     "compile the function, run it beside the spec on random data, and say how they differ");
+    command
+        .add_option(
+            "--replace", options.replace,
+            "source to write, in which the loops are replaced by calls of the stencils; verifies them")
         ->option_text("FILE");
     command.add_flag("--no-alias", options.no_alias, "arrays that are reached by pointers never overlap");
     command.add_flag("--equal-rims", options.equal_rims,
-                  "rotating arrays hold the same values in the cells that no loop writes");
+                     "rotating arrays hold the same values in the cells that no loop writes");
     command.add_flag("--strict-fp", options.strict_fp,
-                  "refuse sums over cells of reals, which a spec adds in another order");
+                     "refuse sums over cells of reals, which a spec adds in another order");
     repeatable(command, "--assume", options.assume,
                "NAME=VALUE: lift for this value of a whole number that the function is given, such as "
                "halo_depth=2");
     command.add_option("--name", options.name, "of the stencil; that of the function where it is not given");
-    command.add_option(
-           "-p", options.build_folder,
-           "folder with compile_commands.json; the file's folder and those above where it is not given")
+    command
+        .add_option(
+            "-p", options.build_folder,
+            "folder with compile_commands.json; the file's folder and those above where it is not given")
         ->option_text("DIR");
     command.add_option("ARGUMENTS", options.arguments, "clang's arguments, after --")->option_text("");
 }

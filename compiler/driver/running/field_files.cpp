@@ -80,7 +80,7 @@ rt::FieldLayout layout_of(rt::Ranks& ranks, const FileOfFields& file, const Engi
     std::vector<rt::Hdf5Field> fields;
     for (const Output* output : file.outputs)
         fields.push_back(hdf5_field(engine, *output, request, done));
-    return rt::hdf5_layout(ranks, fields);
+    return rt::hdf5_layout(ranks, fields, file.provenance);
 }
 
 // Downloads a part of all fields of a set and interleaves them.

@@ -31,6 +31,7 @@ using PartSeen = std::function<void(const FieldSet& set, const std::string& fiel
 struct FileOfFields {
     std::string path;
     std::vector<const Output*> outputs;  // what of the run it holds
+    std::string provenance = {};         // of an HDF5 file: what it says of the run; empty: nothing
 };
 
 // Collective. The fields after step `done`. What several of the files hold is fetched once. Gives what was

@@ -119,6 +119,9 @@ void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t don
     for (FileOfFields& file : {std::ref(frame), std::ref(end)})
         if (!file.outputs.empty() && done_.insert(file.path).second) files.push_back(std::move(file));
     if (files.empty()) return;
+    for (FileOfFields& file : files)
+        if (provenance_ != nullptr && is_hdf5(file.path))
+            file.provenance = provenance_->of_file(request_, file.outputs, done);
     std::map<std::pair<const FieldSet*, std::string>, NotFiniteCells> found;
     const auto check = [&](const FieldSet& set, const std::string& field, const rt::Box& box,
                            const FieldValues& values) { found[{&set, field}].check(request_, box, values); };

@@ -11,6 +11,7 @@
 
 #include "compiler/driver/running/field_series.h"
 #include "compiler/driver/running/movies.h"
+#include "compiler/driver/running/provenance.h"
 #include "compiler/driver/running/request.h"
 #include "runtime/core/box.h"
 #include "runtime/ranks/ranks.h"
@@ -44,8 +45,9 @@ private:
 
 class Outputs {
 public:
-    // Both must outlive it.
-    Outputs(const RunRequest& request, rt::Ranks& ranks) : request_(request), ranks_(ranks) {}
+    // All must outlive it. provenance: null where the files say nothing of it.
+    Outputs(const RunRequest& request, rt::Ranks& ranks, const Provenance* provenance = nullptr)
+        : request_(request), ranks_(ranks), provenance_(provenance) {}
 
     // Steps from `done` until the next file is due; nullopt where none is due before the end.
     std::optional<std::int64_t> steps_to_next(std::int64_t done) const;
@@ -75,6 +77,7 @@ private:
 
     const RunRequest& request_;
     rt::Ranks& ranks_;
+    const Provenance* provenance_;
     std::set<std::string> done_;                 // paths
     std::map<std::string, FieldSeries> series_;  // by the path of their last file
     struct OpenMovie {

@@ -51,6 +51,7 @@ public:
                 request_.reductions.push_back(reduce->name);
         }
         request_.watch = !arguments_.no_watch;
+        request_.stop_after = arguments_.stop_after;
         for (const ir::Field& field : program_.fields) {
             if (field.role == ir::Role::state && ir::is_real(field.type))
                 request_.states.push_back(field.name);

@@ -2,6 +2,7 @@
 // program.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -60,8 +61,9 @@ struct RunRequest {
     Extent extent{1, 1, 1};
     std::array<double, 3> spacing{1, 1, 1}, origin{0, 0, 0};  // coordinates, by axis
     std::int64_t steps = 0;
-    std::optional<rt::HostScalar> until;  // as rt::RunOptions::until
-    std::string until_words;              // as the user wrote it
+    std::optional<std::int64_t> stop_after;  // fewer of them; the rest is as with all
+    std::optional<rt::HostScalar> until;     // as rt::RunOptions::until
+    std::string until_words;                 // as the user wrote it
     std::vector<std::pair<std::string, double>> params;
     std::vector<std::pair<std::string, std::vector<double>>> coefs;
     std::vector<Load> loads;
@@ -75,6 +77,7 @@ struct RunRequest {
     bool watch = true;                 // stop where numbers are no longer finite
     bool strict_fp = false;
 
+    std::int64_t last_step() const { return stop_after ? std::min(*stop_after, steps) : steps; }
     int rank() const { return static_cast<int>(axes.size()); }
     // The time of what is there after so many steps; without `dt` their number.
     double time_after(std::int64_t done) const { return static_cast<double>(done) * time_step.value_or(1); }

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +14,13 @@ namespace halo::driver {
 struct ExchangeArguments {
     std::optional<std::int64_t> interval;  // steps from one exchange to the next; none: chosen
     std::string scheme;                    // of rt::ExchangeScheme; empty: chosen
+};
+
+// A spec whose texts are known, so that no file is read.
+struct SpecTexts {
+    std::string name, text;
+    std::map<std::string, std::string> modules;  // as ModulePath::texts
+    std::vector<std::string> folders;            // in which they were looked for
 };
 
 // NAME=VALUE parts are taken apart in request.cpp.
@@ -42,6 +51,9 @@ struct RunArguments {
     std::string restart;           // a checkpoint to go on from; empty: from the beginning
     std::string cuda;              // a file of edited kernels to run in place of the spec's; empty: none
     std::optional<std::uint64_t> tolerance_ulps;  // how far those may be from the spec; without it not at all
+    // Of a run that is repeated:
+    std::shared_ptr<const SpecTexts> texts;  // in the place of the file; null: the file is read
+    std::optional<std::int64_t> stop_after;  // ends after this step, of as many as were asked for
     // Of several processes:
     std::string transport;          // nccl or mpi; empty: chosen
     std::optional<double> timeout;  // seconds for a rank to answer; none: the usual

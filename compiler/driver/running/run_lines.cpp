@@ -28,10 +28,18 @@ void check_inits(const RunArguments& arguments) {
     }
 }
 
+CheckedSpec spec_of(const RunArguments& arguments, const Console& console) {
+    if (!arguments.texts) return read_spec(arguments.file, arguments.include, console);
+    const SpecTexts& texts = *arguments.texts;
+    CheckedSpec spec = check_text(texts.name, texts.text, ModulePath{"", texts.folders, {}, texts.modules});
+    require_right(spec, console);
+    return spec;
+}
+
 }  // namespace
 
 CheckedSpec read_run_spec(const RunArguments& arguments, const Console& console) {
-    CheckedSpec spec = read_spec(arguments.file, arguments.include, console);
+    CheckedSpec spec = spec_of(arguments, console);
     if (arguments.init.empty() && arguments.until.empty()) return spec;
     check_inits(arguments);
     const std::string stencil = choose_stencil(spec, arguments.run_name).program.name;

@@ -58,8 +58,9 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
         result.output_seconds += clock.lap();
     }
     std::int64_t piece = 1;
-    while (result.steps < request.steps && result.stop == LoopResult::Stop::steps) {
-        std::int64_t count = std::min(engine.whole_steps(piece), request.steps - result.steps);
+    const std::int64_t end = request.last_step();
+    while (result.steps < end && result.stop == LoopResult::Stop::steps) {
+        std::int64_t count = std::min(engine.whole_steps(piece), end - result.steps);
         if (std::optional<std::int64_t> due = outputs.steps_to_next(result.steps))
             count = std::min(count, *due);
         if (checkpoints != nullptr)
@@ -81,7 +82,7 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
         } else if (next.stop) {
             result.stop = LoopResult::Stop::interrupted;
         }
-        bool last = result.steps == request.steps || result.stop != LoopResult::Stop::steps;
+        bool last = result.steps == end || result.stop != LoopResult::Stop::steps;
         if (last) break;
         if (next.check) watch.check(result.steps);
         if (watch.trouble()) {

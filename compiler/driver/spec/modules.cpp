@@ -17,16 +17,19 @@ namespace fs = std::filesystem;
 
 namespace {
 
+const std::string kLibrary = "(library)/";
+
 class ModuleReader {
 public:
     ModuleReader(SourceFile& source, syntax::File& file, const ModulePath& path, DiagnosticSink& sink)
         : source_(source), file_(file), path_(path), sink_(sink) {}
 
-    void run() {
+    std::map<std::string, std::string> run() {
         // The spec itself, where it is a file: a module that uses it closes a ring.
         const fs::path shown(source_.name());
         open_.push_back({identity(fs::path(path_.folder) / shown.filename()), source_.name()});
         read_uses(0, fs::path(path_.folder), shown.parent_path());
+        return std::move(texts_);
     }
 
 private:
@@ -51,11 +54,12 @@ private:
     }
 
     struct Found {
-        fs::path path;  // empty: of the library
+        fs::path path;  // empty: its text is known
         std::string shown;
-        std::string library_text;
+        std::string text;
     };
     std::optional<Found> find(const std::string& name, const fs::path& folder, const fs::path& shown) const {
+        if (path_.texts) return find_text(name, shown);
         std::error_code trouble;
         const fs::path beside = folder / name;
         if (fs::is_regular_file(beside, trouble))
@@ -68,7 +72,18 @@ private:
         }
         const auto module = library_modules().find(name);
         if (module == library_modules().end()) return std::nullopt;
-        return Found{{}, "(library)/" + name, module->second};
+        return Found{{}, kLibrary + name, module->second};
+    }
+    // Among texts that are given; in the same order.
+    std::optional<Found> find_text(const std::string& name, const fs::path& shown) const {
+        std::vector<std::string> places{(shown / name).lexically_normal().string()};
+        for (const std::string& place : path_.search)
+            places.push_back((fs::path(place) / name).lexically_normal().string());
+        places.push_back(kLibrary + name);
+        for (const std::string& place : places)
+            if (const auto found = path_.texts->find(place); found != path_.texts->end())
+                return Found{{}, place, found->second};
+        return std::nullopt;
     }
 
     void read(const syntax::Use& use, const fs::path& folder, const fs::path& shown) {
@@ -80,8 +95,8 @@ private:
         }
         const std::optional<Found> found = find(name, folder, shown);
         if (!found) return report_missing(use);
-        const bool is_of_library = found->path.empty();
-        const std::string id = is_of_library ? found->shown : identity(found->path);
+        const bool is_known = found->path.empty();
+        const std::string id = is_known ? found->shown : identity(found->path);
         const auto open =
             std::find_if(open_.begin(), open_.end(), [&](const Open& each) { return each.identity == id; });
         if (open != open_.end()) return report_cycle(use, *open);
@@ -92,7 +107,8 @@ private:
                          fmt::format("a spec uses {} modules at most", kMaxModules));
             return;
         }
-        const std::string text = is_of_library ? found->library_text : text_of(found->path.string());
+        const std::string text = is_known ? found->text : text_of(found->path.string());
+        texts_[found->shown] = text;
         const std::size_t first_use = file_.uses.size();
         const std::uint32_t begin = source_.add(found->shown, text);
         syntax::parse_module(source_, begin, sink_, file_);
@@ -144,6 +160,7 @@ private:
     DiagnosticSink& sink_;
     std::vector<Open> open_;         // the spec and the modules that are being read
     std::vector<std::string> done_;  // identities of those that have been
+    std::map<std::string, std::string> texts_;
 };
 
 }  // namespace
@@ -162,8 +179,9 @@ ModulePath module_path(const std::string& path, const std::vector<std::string>& 
     return result;
 }
 
-void add_modules(SourceFile& source, syntax::File& file, const ModulePath& path, DiagnosticSink& sink) {
-    ModuleReader(source, file, path, sink).run();
+std::map<std::string, std::string> add_modules(SourceFile& source, syntax::File& file, const ModulePath& path,
+                                               DiagnosticSink& sink) {
+    return ModuleReader(source, file, path, sink).run();
 }
 
 }  // namespace halo::driver

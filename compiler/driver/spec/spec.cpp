@@ -54,7 +54,7 @@ CheckedSpec check_text(std::string name, std::string text, const ModulePath& mod
         !sink.has_errors())
         sink.report(DiagnosticKind::nothing_to_compute, {0, 0}, "this file has no stencil")
             .note("a spec starts with, for example, `stencil heat(x, y) { … }`");
-    add_modules(spec.source, tree, modules, sink);
+    spec.module_texts = add_modules(spec.source, tree, modules, sink);
     spec.analysis = sema::analyze(tree, sink);
     check_schedules(spec.analysis, spec.source, sink);
     if (!sink.has_errors()) lint::lint(spec.source, tree, spec.analysis, sink);
@@ -68,7 +68,7 @@ CheckedSpec check_until(const CheckedSpec& spec, const std::string& stencil, con
     CheckedSpec result{SourceFile(spec.source.name(), spec.text), spec.text, spec.modules, {}, {}};
     DiagnosticSink sink;
     syntax::File tree = syntax::parse(result.source, sink);
-    add_modules(result.source, tree, result.modules, sink);
+    result.module_texts = add_modules(result.source, tree, result.modules, sink);
     syntax::parse_until(result.source, result.source.add("until", condition), stencil, sink, tree);
     result.analysis = sema::analyze(tree, sink);
     result.diagnostics = sink.sorted();
@@ -81,7 +81,7 @@ CheckedSpec check_run_lines(const CheckedSpec& spec, const std::string& stencil,
     CheckedSpec result{SourceFile(spec.source.name(), spec.text), spec.text, spec.modules, {}, {}};
     DiagnosticSink sink;
     syntax::File tree = syntax::parse(result.source, sink);
-    add_modules(result.source, tree, result.modules, sink);
+    result.module_texts = add_modules(result.source, tree, result.modules, sink);
     std::optional<std::uint32_t> first;
     for (const std::string& line : inits) {
         const std::uint32_t begin = result.source.add("--init", "init " + line);
@@ -119,13 +119,17 @@ void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFi
 CheckedSpec read_spec(const std::string& path, const std::vector<std::string>& include,
                       const Console& console) {
     CheckedSpec spec = check_spec(path, include);
+    require_right(spec, console);
+    return spec;
+}
+
+void require_right(const CheckedSpec& spec, const Console& console) {
     if (!spec.ok) show_diagnostics(spec.diagnostics, spec.source, console);  // warnings are for `check`
     if (!spec.ok) throw CommandError(ExitCode::spec, "");
     if (spec.analysis.stencils.empty()) {
         throw CommandError(ExitCode::spec, fmt::format("{} has no stencil", spec.source.name()),
                            "a spec starts with, for example, stencil heat(x, y) { … }");
     }
-    return spec;
 }
 
 const sema::AnalyzedStencil& choose_stencil(const CheckedSpec& spec, const std::string& name) {

@@ -1,6 +1,7 @@
 // A .halo file, read and checked.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -22,8 +23,9 @@ struct CheckedSpec {
     std::vector<Diagnostic> diagnostics;  // by place
     sema::Analysis analysis;              // to be run only where ok
     bool ok = false;
-    double read_seconds = 0;  // that reading the file took
-    syntax::File tree{};      // of the spec, with what its modules share
+    double read_seconds = 0;                            // that reading the file took
+    syntax::File tree{};                                // of the spec, with what its modules share
+    std::map<std::string, std::string> module_texts{};  // as ModulePath::texts
 };
 
 // Throws CommandError (file) where the file cannot be read.
@@ -48,6 +50,7 @@ void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFi
 // thrown.
 CheckedSpec read_spec(const std::string& path, const std::vector<std::string>& include,
                       const Console& console);
+void require_right(const CheckedSpec& spec, const Console& console);  // throws as read_spec()
 
 // The stencil of that name; with an empty name the only one, or the only one that has a run block. Throws
 // CommandError (usage) where there is none, or more than one to choose from.

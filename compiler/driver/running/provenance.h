@@ -1,0 +1,54 @@
+// What a file of fields says about the run that wrote it: enough to repeat the run. It is JSON, in an attribute of
+// HDF5 files (rt::kProvenance); .npy has no place for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/running/machine.h"
+#include "compiler/driver/running/request.h"
+#include "compiler/driver/running/run_arguments.h"
+#include "compiler/driver/spec/spec.h"
+#include "runtime/core/json_value.h"
+#include "runtime/ranks/ranks.h"
+
+namespace halo::driver {
+
+// What all files of a run have alike.
+class Provenance {
+public:
+    // Collective: files that the run reads are read for their digests, where it writes HDF5 files; throws rt::Error
+    // (io).
+    Provenance(rt::Ranks& ranks, const RunArguments& arguments, const CheckedSpec& spec,
+               const ir::Program& program, const RunRequest& request, const Machine& machine,
+               const LoadTimings& loaded);
+
+    // Of a file with these arrays, after step `done`.
+    std::string of_file(const RunRequest& request, const std::vector<const Output*>& outputs,
+                        std::int64_t done) const;
+
+private:
+    rt::json::Value run_;
+};
+
+// The same, read from a file.
+struct InputFile {
+    std::string name;  // of what it was loaded into
+    std::string path;  // as the run named it
+    std::string digest;
+};
+struct ReadProvenance {
+    rt::json::Value all;
+    std::string version, commit;  // of the haloc that wrote it
+    RunArguments arguments;       // that repeat the run until the file's step; they write no files
+    std::vector<InputFile> inputs;
+    std::vector<std::string> saves;  // what the file holds, as --save has it, without its name
+    std::int64_t step = 0;
+};
+// Throws CommandError (file) where it says nothing of its run, or something else than a run would have written.
+ReadProvenance read_provenance(const std::string& path);
+
+const char* haloc_version();
+
+}  // namespace halo::driver
