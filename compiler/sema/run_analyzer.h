@@ -112,6 +112,7 @@ private:
     bool check_array_path(const syntax::FilePath& path, bool may_name_dataset);
 
     // `starts` says whether what is written is there before the first step.
+    bool check_together(const syntax::SaveStatement& save, bool is_trace);
     Frames read_frames(const std::optional<syntax::Every>& every, bool starts);
     bool starts(const Reference& field) const;
     void flip_trace(const syntax::Name& axis, Plot& made);

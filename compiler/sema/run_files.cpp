@@ -52,6 +52,25 @@ Frames RunAnalyzer::read_frames(const std::optional<syntax::Every>& every, bool 
     return frames;
 }
 
+// Of frames in one file: that there are some, and a file that holds them.
+bool RunAnalyzer::check_together(const syntax::SaveStatement& save, bool is_trace) {
+    if (!save.together) return true;
+    if (!save.every) {
+        sink_
+            .report(DiagnosticKind::unexpected_token, *save.together,
+                    "`together` needs frames: how many steps apart?")
+            .note("`save u to \"u.h5\" every 100 together` has the state after every 100 steps in one file");
+        return false;
+    }
+    if (!is_trace && is_hdf5(save.path.text)) return true;
+    Diagnostic& diagnostic =
+        sink_.report(DiagnosticKind::file_format, is_trace ? *save.together : save.path.where,
+                     is_trace ? "a trace has all its steps in one file already"
+                              : "frames in one file need HDF5, a name that ends in .h5");
+    if (!is_trace) diagnostic.note("without `together` each frame is a file of its own");
+    return false;
+}
+
 bool RunAnalyzer::starts(const Reference& field) const {
     return stencil_.fields[field.first].role != ir::Role::output;
 }
@@ -144,13 +163,14 @@ void RunAnalyzer::read(const syntax::SaveStatement& save) {
                          "a trace is saved with all its points and steps");
             return;
         }
-        if (check_path(save.path, ".npy") && trace)
+        if (check_together(save, true) && check_path(save.path, ".npy") && trace)
             result_.trace_saves.push_back({*trace, save.path.text, frames, save.where});
         return;
     }
     const std::optional<Reference> field = field_of(save.field);
-    const bool valid = check_array_path(save.path, false);
-    const Frames frames = read_frames(save.every, !field || starts(*field));
+    const bool valid = check_array_path(save.path, false) && check_together(save, false);
+    Frames frames = read_frames(save.every, !field || starts(*field));
+    frames.together = save.together.has_value();
     Save made;
     if (!read_part(save, made) || !field || !valid) return;
     made.field = field->name;

@@ -44,6 +44,7 @@ struct Frames {              // files that are written after some of the steps, 
     std::int64_t every = 0;  // steps from one to the next; 0: none
     std::int64_t from = 0;   // steps after which the first is written
     std::int64_t to = std::numeric_limits<std::int64_t>::max();  // and the last, at most
+    bool together = false;  // in one file, with the state at the end as the last frame
 
     bool is_due(std::int64_t done) const {
         return every > 0 && done >= from && done <= to && (done - from) % every == 0;

@@ -63,6 +63,8 @@ std::optional<RunStatement> Parser::run_keyword() {
         expect_word("to", "and a file's name in quotes");
         result.path = path();
         result.every = every();
+        const SourceRange word = peek().where;
+        if (accept_on_line("together")) result.together = word;
         result.where = since(begin);
         return result;
     }

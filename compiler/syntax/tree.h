@@ -420,12 +420,14 @@ struct PartRange {  // x in 10..-1 every 2; y every 2
     std::optional<ExprId> stride;
     SourceRange where;
 };
-struct SaveStatement {  // save u [at z = 64] [on x in 10..50, y every 2] to "u.npy" [every 100]
+// save u [at z = 64] [on x in 10..50, y every 2] to "u.npy" [every 100 [together]]
+struct SaveStatement {
     ExprId field;
     std::vector<Cut> cuts;
     std::vector<PartRange> ranges;
     FilePath path;
     std::optional<Every> every;
+    std::optional<SourceRange> together;  // all frames in one file
     SourceRange where;
 };
 struct ValueRange {  // range -1..1

@@ -27,7 +27,9 @@ const Library& opened_library(const std::string& path) {
 }  // namespace
 
 std::int64_t Hdf5Array::elements_of_row() const {
-    return shape.empty() ? 1 : std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1}, std::multiplies());
+    return shape.empty()
+               ? 1
+               : std::accumulate(shape.begin() + 1, shape.end(), std::int64_t{1}, std::multiplies());
 }
 
 class Hdf5Contents::File {
@@ -62,10 +64,12 @@ public:
         const Handle dataset = open(array.name);
         const Handle type(lib_.type_of(dataset.id()), lib_.close_type);
         const Handle space(lib_.space_of(dataset.id()), lib_.close_space);
-        const Handle memory(lib_.create_space(static_cast<int>(count.size()), count.data(), nullptr), lib_.close_space);
-        const bool is_selected =
-            count.empty() || lib_.select_box(space.id(), hdf5::kSelectSet, begin.data(), nullptr, count.data(), nullptr) >= 0;
-        if (!is_selected || lib_.read(dataset.id(), type.id(), memory.id(), space.id(), hdf5::kDefault, elements) < 0)
+        const Handle memory(lib_.create_space(static_cast<int>(count.size()), count.data(), nullptr),
+                            lib_.close_space);
+        const bool is_selected = count.empty() || lib_.select_box(space.id(), hdf5::kSelectSet, begin.data(),
+                                                                  nullptr, count.data(), nullptr) >= 0;
+        if (!is_selected ||
+            lib_.read(dataset.id(), type.id(), memory.id(), space.id(), hdf5::kDefault, elements) < 0)
             refuse_file(path_, "it is damaged: " + lib_.trouble());
     }
 
@@ -88,8 +92,8 @@ private:
     std::vector<std::string> names() const {
         std::vector<std::string> names;
         std::array<char, 1024> text{};
-        while (lib_.name_of_link(file_.id(), "/", hdf5::kByName, hdf5::kIncreasing, names.size(), text.data(), text.size(),
-                                 hdf5::kDefault) >= 0)
+        while (lib_.name_of_link(file_.id(), "/", hdf5::kByName, hdf5::kIncreasing, names.size(), text.data(),
+                                 text.size(), hdf5::kDefault) >= 0)
             names.emplace_back(text.data());
         return names;
     }
@@ -115,7 +119,9 @@ private:
     bool is_of(Id type, ElementType element, bool is_complex) const {
         const Id number = lib_.number_type(element);
         if (!is_complex) return lib_.are_equal(type, number) > 0;
-        return lib_.are_equal(type, hdf5::complex_type(lib_, number, static_cast<std::size_t>(size_of(element))).id()) > 0;
+        return lib_.are_equal(
+                   type, hdf5::complex_type(lib_, number, static_cast<std::size_t>(size_of(element))).id()) >
+               0;
     }
 
     std::string path_;

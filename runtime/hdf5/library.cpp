@@ -66,7 +66,10 @@ Opened open() {
 #define SYMBOL(member, name, result, ...)                                                \
     library->member = reinterpret_cast<decltype(library->member)>(dlsym(handle, #name)); \
     if (library->member == nullptr) missing = #name;
+#define MAYBE(member, name, result, ...) \
+    library->member = reinterpret_cast<decltype(library->member)>(dlsym(handle, #name));
 #include "runtime/hdf5/symbols.def"
+#undef MAYBE
 #undef SYMBOL
     if (missing != nullptr)
         return {nullptr, fmt::format("{} has no {}; HDF5 1.10 or newer is needed", file, missing)};

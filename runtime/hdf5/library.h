@@ -17,7 +17,8 @@ using Address = unsigned long long;
 constexpr Id kDefault = 0;  // H5P_DEFAULT, H5S_ALL, H5E_DEFAULT
 constexpr unsigned kReadOnly = 0, kTruncate = 2;
 constexpr int kAllocateEarly = 1, kFillNever = 1;
-constexpr int kSelectSet = 0;
+constexpr int kSelectSet = 0, kWholeFile = 1;
+constexpr Size kUnlimited = static_cast<Size>(-1);
 constexpr int kInnermostFirst = 0;  // of an error's places
 constexpr int kByName = 0, kIncreasing = 0;
 constexpr int kInteger = 0, kFloat = 1, kText = 3, kCompound = 6, kEnum = 8;  // H5T_class_t
@@ -50,7 +51,9 @@ struct Library {
     Id f32 = 0, f64 = 0, u8 = 0, i32 = 0, i64 = 0, text = 0, of_datasets = 0, of_access = 0;
 
 #define SYMBOL(member, name, result, ...) result (*member)(__VA_ARGS__) = nullptr;
+#define MAYBE SYMBOL
 #include "runtime/hdf5/symbols.def"
+#undef MAYBE
 #undef SYMBOL
 };
 

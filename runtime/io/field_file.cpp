@@ -27,7 +27,11 @@ FieldFile::FieldFile(Ranks& ranks, const std::string& path, FieldLayout layout)
     : file_(ranks, path), layout_(std::move(layout)) {
     if (!ranks.is_first()) return;
     for (const auto& [begin, bytes] : layout_.rest)
-        file_.write_at(begin, bytes.data(), bytes.size());
+        write_rest(begin, bytes);
+}
+
+void FieldFile::write_rest(std::int64_t begin, const std::string& bytes) {
+    file_.write_at(begin, bytes.data(), bytes.size());
 }
 
 void FieldFile::write(std::size_t array, const Box& box, const void* elements) {

@@ -50,6 +50,12 @@ public:
     void write(std::size_t array, const Box& box, const void* elements);
     void commit();  // collective, as SharedFile has it
 
+    // Of a file that grows: where an array's next elements begin, and bytes beside the elements.
+    void move_array(std::size_t array, std::int64_t begin) { layout_.arrays[array].begin = begin; }
+    void write_rest(std::int64_t begin, const std::string& bytes);
+    void flush() { file_.flush(); }  // collective
+    bool is_plain() const { return !file_.temporary().empty(); }
+
 private:
     void write_row(const FieldLayout::Array& array, std::int64_t first, const void* elements,
                    std::int64_t count);

@@ -34,6 +34,13 @@ void SharedFile::write_at(std::int64_t offset, const void* bytes, std::size_t co
     }
 }
 
+void SharedFile::flush() {
+    together(ranks_, [&] {
+        if (!trouble_.empty()) throw Error(ErrorCode::io, trouble_);
+        file_->flush();
+    });
+}
+
 void SharedFile::commit() {
     together(ranks_, [&] {
         if (!trouble_.empty()) throw Error(ErrorCode::io, trouble_);

@@ -19,6 +19,10 @@ public:
 
     // What goes wrong is thrown by commit(): the others wait there.
     void write_at(std::int64_t offset, const void* bytes, std::size_t count);
+    // Collective, as is commit(): to the disk, under its other name. Throws likewise.
+    void flush();
+    // Its other name, in this process and after the first rank has begun it; empty: it is no plain file.
+    const std::string& temporary() const { return file_->temporary(); }
     // Collective. Throws on all ranks what went wrong on any; then nothing is left behind.
     void commit();
 

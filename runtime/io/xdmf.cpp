@@ -95,18 +95,18 @@ public:
                 place->push_back(&field);
         }
         const std::string time = fmt::format(R"(Time Value="{}"/)", frame.time);
-        if (places.size() == 1) return grid(name, frame.file, places.front(), time);
+        if (places.size() == 1) return grid(name, frame, places.front(), time);
         open(fmt::format(R"(Grid Name="{}" GridType="Collection" CollectionType="Spatial")", name));
         line('<' + time + '>');
         for (const std::vector<const XdmfField*>& place : places)
-            grid(escaped(place.front()->name), frame.file, place, time);
+            grid(escaped(place.front()->name), frame, place, time);
         close("Grid");
     }
 
     std::string take() { return std::move(text_); }
 
 private:
-    void grid(const std::string& name, const std::string& file, const std::vector<const XdmfField*>& fields,
+    void grid(const std::string& name, const XdmfFrame& frame, const std::vector<const XdmfField*>& fields,
               const std::string& time) {
         const XdmfField& first = *fields.front();
         const int rank = first.shape.rank;
@@ -123,12 +123,30 @@ private:
         for (const XdmfField* field : fields) {
             open(fmt::format(R"(Attribute Name="{}" AttributeType="{}" Center="Node")", escaped(field->name),
                              attribute_of(field->shape.components)));
-            line(fmt::format(R"(<DataItem Format="HDF" {} Dimensions="{}">{}:/{}</DataItem>)",
-                             number_of(field->type), fmt::join(field->shape.elements(), " "), escaped(file),
-                             escaped(field->name)));
+            elements(frame, *field);
             close("Attribute");
         }
         close("Grid");
+    }
+
+    void elements(const XdmfFrame& frame, const XdmfField& field) {
+        std::vector<std::int64_t> shape = field.shape.elements();
+        const auto item = [&] {
+            line(fmt::format(R"(<DataItem Format="HDF" {} Dimensions="{}">{}:/{}</DataItem>)",
+                             number_of(field.type), fmt::join(shape, " "), escaped(frame.file),
+                             escaped(field.name)));
+        };
+        if (frame.of == 0) return item();
+        // Of all frames this one: where it begins, strides and counts.
+        open(fmt::format(R"(DataItem ItemType="HyperSlab" Dimensions="{}")", fmt::join(shape, " ")));
+        std::vector<std::int64_t> begin(shape.size() + 1, 0), stride(shape.size() + 1, 1);
+        begin.front() = frame.number;
+        shape.insert(shape.begin(), 1);
+        line(fmt::format(R"(<DataItem Format="XML" NumberType="Int" Dimensions="3 {}">{} {} {}</DataItem>)",
+                         shape.size(), fmt::join(begin, " "), fmt::join(stride, " "), fmt::join(shape, " ")));
+        shape.front() = frame.of;
+        item();
+        close("DataItem");
     }
 
     const std::array<double, kMaxRank>& spacing_;

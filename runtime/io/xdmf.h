@@ -25,6 +25,8 @@ struct XdmfFrame {
     std::string file;  // beside the page
     double time = 0;
     std::vector<XdmfField> fields;
+    std::int64_t number = 0,
+                 of = 0;  // where the file has several frames, as a first axis: which it is; of 0: one
 };
 
 // Whether XDMF has a grid of so many axes, two or three, and the field's numbers are real.

@@ -51,8 +51,9 @@ Outcome warm(const Folder& folder, const std::vector<std::string>& with = {}) {
 void write_inputs(const Folder& folder) {
     folder.write("warm.halo", kWarm);
     folder.write("rates.halo", "const rate = 1/4\n");
-    folder.write("make.halo", "stencil make(x, y) {\n    field q: f32\n    q[t+1] = q\n}\nrun make {\n    grid 12, 9\n"
-                              "    steps 1\n    init q = sin(x) + y\n    save q to \"q.npy\"\n}\n");
+    folder.write("make.halo",
+                 "stencil make(x, y) {\n    field q: f32\n    q[t+1] = q\n}\nrun make {\n    grid 12, 9\n"
+                 "    steps 1\n    init q = sin(x) + y\n    save q to \"q.npy\"\n}\n");
     const Outcome made = folder.haloc({"run", "make.halo", "-q", "--device", "interpreter"});
     INFO(made.err);
     REQUIRE(made.code == 0);
@@ -63,7 +64,8 @@ void require_good(const Outcome& outcome) {
     REQUIRE(outcome.code == 0);
 }
 
-void replace_in(const Folder& folder, const std::string& name, const std::string& from, const std::string& to) {
+void replace_in(const Folder& folder, const std::string& name, const std::string& from,
+                const std::string& to) {
     std::string bytes = folder.read(name);
     const std::size_t at = bytes.find(from);
     REQUIRE(at != std::string::npos);
@@ -122,13 +124,13 @@ TEST_CASE("a run is repeated from its file alone, and gives the same bits") {
         INFO(file << "\n" << again.out << again.err);
         CHECK(again.code == 0);
         CHECK(again.err.empty());
-        CHECK(contains(again.out, file == "part.h5" ? "v agrees in all bits of 48 numbers" : "u agrees in all bits of 108 "));
+        CHECK(contains(again.out, file == "part.h5" ? "v agrees in all bits of 48 numbers"
+                                                    : "u agrees in all bits of 108 "));
     }
     CHECK(folder.names() == before);
     CHECK(folder.read("out.h5") == bytes);
     const Outcome json = folder.haloc({"rerun", "out.h5", "--json"});
-    CHECK(nlohmann::json::parse(json.out) ==
-          nlohmann::json::parse(R"({"step": 20, "agrees": true, "fields": [
+    CHECK(nlohmann::json::parse(json.out) == nlohmann::json::parse(R"({"step": 20, "agrees": true, "fields": [
               {"name": "c", "numbers": 216, "different": 0}, {"name": "u", "numbers": 108, "different": 0}]})"));
 }
 
@@ -158,7 +160,9 @@ TEST_CASE("what cannot be repeated is refused with one message") {
     write_inputs(folder);
     require_good(warm(folder));
     folder.write("text.h5", "no HDF5");
-    { ForeignFile foreign(folder.path() + "/foreign.h5"); }
+    {
+        ForeignFile foreign(folder.path() + "/foreign.h5");
+    }
     const auto refused = [&](const std::string& file, const std::string& words) {
         for (const std::string command : {"rerun", "info"}) {
             if (command == "info" && file == "out.h5") continue;
@@ -190,6 +194,27 @@ TEST_CASE("what cannot be repeated is refused with one message") {
     CHECK(contains(other.err, "warning: the file is of haloc 9.1.0"));
     replace_in(folder, "other.h5", R"("engine")", R"("engime")");
     refused("other.h5", "other.h5 is damaged: what it says of its run cannot be read");
+}
+
+TEST_CASE("without libhdf5 no file is told of, repeated or given frames") {
+    Folder folder;
+    write_inputs(folder);
+    require_good(warm(folder));
+    const std::vector<std::vector<std::string>> commands{
+        {"info", "out.h5"},
+        {"rerun", "out.h5"},
+        {"run", "warm.halo", "--device", "interpreter", "-q", "--no-files", "--save", "u=u.h5",
+         "--save-every", "5", "--together"}};
+    for (const std::vector<std::string>& command : commands) {
+        Invocation invocation;
+        invocation.arguments = command;
+        invocation.folder = folder.path();
+        invocation.set = {"HALOCLINE_HDF5=/none/libhdf5.so"};
+        const Outcome outcome = run_haloc(invocation);
+        INFO(outcome.err);
+        CHECK(outcome.code == 4);
+        CHECK(contains(outcome.err, "libhdf5 is not found"));
+    }
 }
 
 TEST_CASE("a run that was interrupted is repeated until the step at which it was") {

@@ -7,8 +7,8 @@
 
 namespace halo::test {
 
-// The bytes of an HDF5 file but for what it says of its run, which takes 4096 bytes for a spec of a few lines. Other
-// files as they are.
+// The bytes of an HDF5 file but for what it says of its run, which takes 4096 bytes for a spec of a few
+// lines. Other files as they are.
 inline std::string without_provenance(std::string bytes) {
     if (!bytes.starts_with("\x89HDF")) return bytes;
     const std::size_t begin = bytes.find("{\n \"haloc\"");

@@ -21,8 +21,9 @@ std::string arrays_text(const rt::Hdf5Contents& contents) {
     for (const rt::Hdf5Array& array : contents.arrays()) {
         std::vector<std::int64_t> shape = array.shape;
         if (array.is_complex) shape.pop_back();
-        text += fmt::format("  /{:<12} {}{} ({})\n", array.name, array.type ? rt::name_of(*array.type) : "other",
-                            array.is_complex ? " complex" : "", fmt::join(shape, ", "));
+        text +=
+            fmt::format("  /{:<12} {}{} ({})\n", array.name, array.type ? rt::name_of(*array.type) : "other",
+                        array.is_complex ? " complex" : "", fmt::join(shape, ", "));
     }
     return text;
 }
@@ -34,7 +35,8 @@ std::string line(const char* title, const std::string& words) {
 std::string numbers_text(const Value& numbers) {
     std::string text;
     for (const auto& [name, value] : numbers.members())
-        text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name, value.is_string() ? value.text() : value.dump());
+        text += fmt::format("{}{} = {}", text.empty() ? "" : ", ", name,
+                            value.is_string() ? value.text() : value.dump());
     return text;
 }
 
@@ -45,17 +47,28 @@ std::string list_text(const Value& list, const char* separator) {
     return join(words, separator);
 }
 
+std::string frames_text(const ReadProvenance& read) {
+    const Value& file = read.all.at("file");
+    const std::string of = fmt::format("{} of {}", read.step, read.all.at("steps").dump());
+    if (const Value* const every = file.find("every"))
+        return fmt::format("{}, frames every {}", of, every->text());
+    return fmt::format("{}, time {}", of, file.at("time").dump());
+}
+
 std::string run_text(const ReadProvenance& read) {
     const Value& all = read.all;
-    const Value &engine = all.at("engine"), &file = all.at("file");
-    std::string text = line("stencil", fmt::format("{} ({})", all.at("stencil").text(), list_text(all.at("axes"), ", ")));
-    text += line("grid", list_text(all.at("grid"), " x ") + " cells, spacing " + list_text(all.at("spacing"), ", "));
-    text += line("step", fmt::format("{} of {}, time {}", read.step, all.at("steps").dump(), file.at("time").dump()));
+    const Value& engine = all.at("engine");
+    std::string text =
+        line("stencil", fmt::format("{} ({})", all.at("stencil").text(), list_text(all.at("axes"), ", ")));
+    text += line("grid",
+                 list_text(all.at("grid"), " x ") + " cells, spacing " + list_text(all.at("spacing"), ", "));
+    text += line("step", frames_text(read));
     text += line("until", all.at("until").text());
     text += line("params", numbers_text(all.at("params")));
     text += line("coefs", numbers_text(all.at("coefs")));
     text += line("seed", all.at("seed").dump());
-    text += line("device", fmt::format("{}: {}", engine.at("device").text(), engine.at("description").text()));
+    text +=
+        line("device", fmt::format("{}: {}", engine.at("device").text(), engine.at("description").text()));
     for (const Value& schedule : engine.at("schedules").items())
         text += line("schedule", schedule.text());
     const std::string arguments = all.at("arguments").dump();

@@ -27,9 +27,10 @@ public:
         const fs::path place = fs::temp_directory_path(error);
         path_ = (error ? fs::path("/tmp") : place) / "haloc-rerun-XXXXXX";
         if (::mkdtemp(path_.data()) == nullptr)
-            throw rt::Error(rt::ErrorCode::io, fmt::format("cannot make a folder {} for what is computed; TMPDIR "
-                                                           "names another place",
-                                                           path_));
+            throw rt::Error(rt::ErrorCode::io,
+                            fmt::format("cannot make a folder {} for what is computed; TMPDIR "
+                                        "names another place",
+                                        path_));
     }
     ~ScratchFolder() {
         std::error_code ignored;
@@ -63,9 +64,10 @@ void check_inputs(const ReadProvenance& provenance, rt::Ranks& ranks) {
 
 void warn_of_version(const ReadProvenance& provenance, const Console& console) {
     if (provenance.version == haloc_version() && provenance.commit == commit()) return;
-    console.warning(fmt::format("the file is of haloc {} (commit {}), and this is haloc {} (commit {}), which may "
-                                "compute other bits",
-                                provenance.version, provenance.commit, haloc_version(), commit()));
+    console.warning(
+        fmt::format("the file is of haloc {} (commit {}), and this is haloc {} (commit {}), which may "
+                    "compute other bits",
+                    provenance.version, provenance.commit, haloc_version(), commit()));
 }
 
 bool all_agree(const std::vector<FieldComparison>& comparisons) {

@@ -25,6 +25,7 @@
 #include "compiler/driver/running/remarks.h"
 #include "compiler/driver/running/request.h"
 #include "compiler/driver/running/run_lines.h"
+#include "compiler/driver/running/saved_frames.h"
 #include "compiler/driver/running/stability.h"
 #include "compiler/driver/running/table_data.h"
 #include "compiler/driver/running/time_loop.h"
@@ -185,6 +186,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     announce(request, *machine, console);
     say(boundary_note(stencil), console);
     prepare_movies(request, stencil.program, persistence.steps_before(), console);
+    prepare_together(request, persistence.steps_before(), console);
 
     CodeOptions options;
     options.schedules = arguments.schedule;

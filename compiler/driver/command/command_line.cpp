@@ -180,7 +180,9 @@ private:
                         "a condition, as in a run block, after which the run stops: 'change < 1e-6'");
         repeatable(*sub, "--load", run_.load,
                    "FIELD=FILE.npy: initial data (or FILE.h5, FILE.h5:/DATASET; or .png: a picture)");
-        repeatable(*sub, "--save", run_.save, kSaveHelp);
+        auto* save = repeatable(*sub, "--save", run_.save, kSaveHelp);
+        auto* every = sub->add_option("--save-every", run_.save_every, kSaveEveryHelp)->needs(save);
+        sub->add_flag("--together", run_.together, "these in one HDF5 file, as a first axis")->needs(every);
         repeatable(*sub, "--plot", run_.plot,
                    "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end");
         auto* movie = repeatable(*sub, "--movie", run_.movie, kMovieHelp);

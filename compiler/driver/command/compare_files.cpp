@@ -15,7 +15,8 @@ namespace {
 
 constexpr std::int64_t kComparedBytes = std::int64_t{16} << 20;  // at a time, of each file
 
-void compare_element(const FieldValues& expected, const FieldValues& got, std::int64_t i, FieldComparison& result) {
+void compare_element(const FieldValues& expected, const FieldValues& got, std::int64_t i,
+                     FieldComparison& result) {
     ++result.different;
     const double difference = std::fabs(expected.at(i) - got.at(i));
     if (!(difference <= result.largest) && !std::isnan(result.largest)) result.largest = difference;
@@ -46,12 +47,13 @@ FieldComparison compare_arrays(const rt::Hdf5Contents& expected, const rt::Hdf5C
     } else if (array.type != other->type || array.is_complex != other->is_complex) {
         result.trouble = "is of another type now";
     } else if (array.shape != other->shape) {
-        result.trouble = fmt::format("has the shape ({}) in the file, and ({}) now", fmt::join(array.shape, ", "),
-                                     fmt::join(other->shape, ", "));
+        result.trouble = fmt::format("has the shape ({}) in the file, and ({}) now",
+                                     fmt::join(array.shape, ", "), fmt::join(other->shape, ", "));
     }
     if (!result.trouble.empty()) return result;
     const std::int64_t rows = array.shape.empty() ? 1 : array.shape.front();
-    const std::int64_t row = array.elements_of_row(), bytes = std::max<std::int64_t>(1, row * rt::size_of(*array.type));
+    const std::int64_t row = array.elements_of_row(),
+                       bytes = std::max<std::int64_t>(1, row * rt::size_of(*array.type));
     const std::int64_t most = std::max<std::int64_t>(1, kComparedBytes / bytes);
     for (std::int64_t first = 0; first < rows; first += most) {
         const std::int64_t count = std::min(most, rows - first);
@@ -79,7 +81,8 @@ std::string comparison_text(const FieldComparison& comparison) {
         return fmt::format("{} agrees in all bits of {} {}", comparison.name, comparison.elements, numbers);
     std::string text = fmt::format("{} differs in {} of {} {}, by {:.6g} at most", comparison.name,
                                    comparison.different, comparison.elements, numbers, comparison.largest);
-    if (comparison.ulps) text += fmt::format(", {} ulp{}", *comparison.ulps, *comparison.ulps == 1 ? "" : "s");
+    if (comparison.ulps)
+        text += fmt::format(", {} ulp{}", *comparison.ulps, *comparison.ulps == 1 ? "" : "s");
     return text;
 }
 

@@ -16,7 +16,8 @@ struct FieldComparison {
     std::int64_t elements = 0;   // numbers, two for each complex one
     std::int64_t different = 0;  // of these, in their bits
     double largest = 0;          // absolute difference; not a number where one of two is, and the other not
-    std::optional<std::uint64_t> ulps;  // the largest, in units of the last place; none: of whole numbers, or NaN
+    std::optional<std::uint64_t>
+        ulps;  // the largest, in units of the last place; none: of whole numbers, or NaN
 };
 
 // All arrays of `expected`. Throws rt::Error (io).

@@ -36,6 +36,9 @@ inline constexpr const char* kSaveHelp =
     "FIELD[@AXIS=INDEX][@AXIS=LOW..HIGH[:STRIDE]][=FILE.npy]: write a field, or a part of it, at the end (or "
     "FILE.h5, which several fields may share)";
 
+inline constexpr const char* kSaveEveryHelp =
+    "and --save after every so many steps, as FILE-000100.npy and so on: 100, or '100 from 0 to 500'";
+
 inline constexpr const char* kMovieHelp =
     "FIELD[@AXIS=INDEX][=FILE.mp4]: a movie of a field (or a slice of it); .mp4 and .webm by ffmpeg, or .gif";
 

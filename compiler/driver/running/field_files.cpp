@@ -71,16 +71,21 @@ rt::Hdf5Field hdf5_field(const Engine& engine, const Output& output, const RunRe
     return field;
 }
 
+std::vector<rt::Hdf5Field> hdf5_fields(const FileOfFields& file, const Engine& engine,
+                                       const RunRequest& request, std::int64_t done) {
+    std::vector<rt::Hdf5Field> fields;
+    for (const Output* output : file.outputs)
+        fields.push_back(hdf5_field(engine, *output, request, done));
+    return fields;
+}
+
 rt::FieldLayout layout_of(rt::Ranks& ranks, const FileOfFields& file, const Engine& engine,
                           const RunRequest& request, std::int64_t done) {
     if (!is_hdf5(file.path)) {
         const Output& output = *file.outputs.front();
         return rt::npy_layout(shape_of_file(engine, output, request), type_of(engine, output.field));
     }
-    std::vector<rt::Hdf5Field> fields;
-    for (const Output* output : file.outputs)
-        fields.push_back(hdf5_field(engine, *output, request, done));
-    return rt::hdf5_layout(ranks, fields, file.provenance);
+    return rt::hdf5_layout(ranks, hdf5_fields(file, engine, request, done), file.provenance);
 }
 
 // Downloads a part of all fields of a set and interleaves them.
@@ -161,11 +166,18 @@ std::vector<rt::Box> in_parts(const std::vector<rt::Box>& boxes, std::int64_t by
 std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<FileOfFields>& files,
                                         Engine& engine, const RunRequest& request, std::int64_t done,
                                         const PartSeen& seen) {
-    std::vector<std::unique_ptr<rt::FieldFile>> open;
+    std::vector<std::unique_ptr<rt::FieldFile>> made;
+    std::vector<rt::FieldFile*> open;
     std::vector<const Output*> outputs;
     for (const FileOfFields& file : files) {
-        open.push_back(
-            std::make_unique<rt::FieldFile>(ranks, file.path, layout_of(ranks, file, engine, request, done)));
+        if (file.frames != nullptr) {
+            file.frames->begin_frame(done, request.time_after(done));
+            open.push_back(&file.frames->file());
+        } else {
+            made.push_back(std::make_unique<rt::FieldFile>(ranks, file.path,
+                                                           layout_of(ranks, file, engine, request, done)));
+            open.push_back(made.back().get());
+        }
         for (const Output* output : file.outputs)
             if (std::ranges::count(outputs, output) == 0) outputs.push_back(output);
     }
@@ -180,9 +192,19 @@ std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<File
         };
         for_parts(engine, output->field, 0, request.saved_box(*output), seen, write);
     }
-    for (const std::unique_ptr<rt::FieldFile>& file : open)
-        file->commit();
+    for (std::size_t i = 0; i < files.size(); ++i) {
+        if (files[i].frames != nullptr)
+            files[i].frames->finish_frame();
+        else
+            open[i]->commit();
+    }
     return outputs;
+}
+
+std::unique_ptr<rt::Hdf5Frames> begin_frames(rt::Ranks& ranks, const FileOfFields& file, const Engine& engine,
+                                             const RunRequest& request) {
+    return std::make_unique<rt::Hdf5Frames>(ranks, file.path, hdf5_fields(file, engine, request, 0),
+                                            file.provenance);
 }
 
 void save_level(rt::Ranks& ranks, const std::string& path, Engine& engine, const std::string& field, int rank,

@@ -6,12 +6,14 @@
 #include <array>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "compiler/driver/running/engine.h"
 #include "compiler/driver/running/groups.h"
 #include "compiler/driver/running/request.h"
+#include "runtime/hdf5/frames.h"
 #include "runtime/io/field_file.h"
 #include "runtime/ranks/ranks.h"
 
@@ -32,6 +34,7 @@ struct FileOfFields {
     std::string path;
     std::vector<const Output*> outputs;  // what of the run it holds
     std::string provenance = {};         // of an HDF5 file: what it says of the run; empty: nothing
+    rt::Hdf5Frames* frames = nullptr;    // the file, begun, of which this is a frame; null: it is made here
 };
 
 // Collective. The fields after step `done`. What several of the files hold is fetched once. Gives what was
@@ -39,6 +42,10 @@ struct FileOfFields {
 std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<FileOfFields>& files,
                                         Engine& engine, const RunRequest& request, std::int64_t done,
                                         const PartSeen& seen);
+
+// Collective. A file for frames of the outputs.
+std::unique_ptr<rt::Hdf5Frames> begin_frames(rt::Ranks& ranks, const FileOfFields& file, const Engine& engine,
+                                             const RunRequest& request);
 
 // Collective. One level of one field as .npy.
 void save_level(rt::Ranks& ranks, const std::string& path, Engine& engine, const std::string& field, int rank,

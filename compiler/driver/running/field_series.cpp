@@ -29,7 +29,9 @@ std::vector<const Output*> outputs_of_file(const Engine& engine, const RunReques
 
 rt::XdmfFrame frame_of(const Engine& engine, const RunRequest& request, const std::string& path,
                        std::int64_t step, const std::vector<const Output*>& outputs) {
-    rt::XdmfFrame frame{fs::path(path).filename().string(), request.time_after(step), {}};
+    rt::XdmfFrame frame;
+    frame.file = fs::path(path).filename().string();
+    frame.time = request.time_after(step);
     for (const Output* output : outputs) {
         rt::XdmfField field;
         field.name = output->field.name;
@@ -66,10 +68,35 @@ std::vector<rt::XdmfFrame> frames_there(const Engine& engine, const RunRequest& 
     return frames;
 }
 
+void write_page(const std::string& path, const std::string& page) {
+    rt::AtomicFile file(path);
+    file.write(page.data(), page.size());
+    file.commit();
+}
+
 }  // namespace
 
 std::string xdmf_path(const std::string& path) {
     return fs::path(path).replace_extension(".xdmf").string();
+}
+
+std::optional<std::string> write_frames_page(rt::Ranks& ranks, const Engine& engine,
+                                             const RunRequest& request, const Output& first,
+                                             const std::vector<std::int64_t>& steps) {
+    const std::vector<const Output*> outputs = outputs_of_file(engine, request, first);
+    if (outputs.empty()) return std::nullopt;
+    const std::string path = xdmf_path(first.path);
+    rt::together(ranks, [&] {
+        if (!ranks.is_first()) return;
+        std::vector<rt::XdmfFrame> frames;
+        for (const std::int64_t step : steps) {
+            frames.push_back(frame_of(engine, request, first.path, step, outputs));
+            frames.back().number = std::ssize(frames) - 1;
+            frames.back().of = std::ssize(steps);
+        }
+        write_page(path, rt::xdmf_page(request.name, request.spacing, frames, true));
+    });
+    return path;
 }
 
 std::optional<std::string> FieldSeries::write(rt::Ranks& ranks, const Engine& engine,
@@ -86,9 +113,7 @@ std::optional<std::string> FieldSeries::write(rt::Ranks& ranks, const Engine& en
                 std::ranges::any_of(outputs, [](const Output* output) { return output->frames.every > 0; });
             const std::string page = rt::xdmf_page(
                 request.name, request.spacing, frames_there(engine, request, outputs, done, last), is_series);
-            rt::AtomicFile file(path);
-            file.write(page.data(), page.size());
-            file.commit();
+            write_page(path, page);
         });
     }
     return last ? std::optional<std::string>(path) : std::nullopt;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "compiler/driver/running/engine.h"
 #include "compiler/driver/running/request.h"
@@ -14,6 +15,12 @@ namespace halo::driver {
 
 // "out.h5" → "out.xdmf"
 std::string xdmf_path(const std::string& path);
+
+// Collective, after the file is written: the page of a file that has all frames, those after `steps`. Its
+// path; nothing where no field is such as XDMF knows. Throws rt::Error (io).
+std::optional<std::string> write_frames_page(rt::Ranks& ranks, const Engine& engine,
+                                             const RunRequest& request, const Output& first,
+                                             const std::vector<std::int64_t>& steps);
 
 // The arrays of one path, as a run goes on.
 class FieldSeries {

@@ -109,6 +109,7 @@ void Outputs::write(Engine& engine, std::int64_t done, bool last) {
 }
 
 void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t done, bool last) {
+    if (first.frames.together) return write_together(engine, first, done, last);
     FileOfFields frame{frame_path(first.path, done, request_.steps), {}}, end{first.path, {}};
     for (const Output& output : request_.outputs) {
         if (!shares_file(output, first)) continue;
@@ -122,18 +123,44 @@ void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t don
     for (FileOfFields& file : files)
         if (provenance_ != nullptr && is_hdf5(file.path))
             file.provenance = provenance_->of_file(request_, file.outputs, done);
-    std::map<std::pair<const FieldSet*, std::string>, NotFiniteCells> found;
-    const auto check = [&](const FieldSet& set, const std::string& field, const rt::Box& box,
-                           const FieldValues& values) { found[{&set, field}].check(request_, box, values); };
-    for (const Output* output : save_outputs(ranks_, files, engine, request_, done, check))
-        for (const std::string& field : output->field.fields)
-            note_trouble(found[{&output->field, field}], field, request_.saved_box(*output).cells(), done);
+    write_files(engine, files, done);
     for (const FileOfFields& file : files)
         written_.push_back({names_of(file.outputs), file.path, done});
     if (!is_hdf5(first.path)) return;
     if (const std::optional<std::string> page =
             series_[first.path].write(ranks_, engine, request_, first, done, last))
         written_.push_back({written_.back().field, *page, done});
+}
+
+void Outputs::write_files(Engine& engine, const std::vector<FileOfFields>& files, std::int64_t done) {
+    std::map<std::pair<const FieldSet*, std::string>, NotFiniteCells> found;
+    const auto check = [&](const FieldSet& set, const std::string& field, const rt::Box& box,
+                           const FieldValues& values) { found[{&set, field}].check(request_, box, values); };
+    for (const Output* output : save_outputs(ranks_, files, engine, request_, done, check))
+        for (const std::string& field : output->field.fields)
+            note_trouble(found[{&output->field, field}], field, request_.saved_box(*output).cells(), done);
+}
+
+void Outputs::write_together(Engine& engine, const Output& first, std::int64_t done, bool last) {
+    OpenFrames& open = together_[first.path];
+    FileOfFields file{first.path, {}};
+    for (const Output& output : request_.outputs)
+        if (shares_file(output, first)) file.outputs.push_back(&output);
+    // The state at the end may have been written before the run was known to end there.
+    const bool is_there = !open.steps.empty() && open.steps.back() == done;
+    if (!is_there && (last || first.frames.is_due(done))) {
+        if (provenance_ != nullptr) file.provenance = provenance_->of_frames(request_, file.outputs);
+        if (!open.file) open.file = begin_frames(ranks_, file, engine, request_);
+        file.frames = open.file.get();
+        write_files(engine, {file}, done);
+        open.steps.push_back(done);
+    }
+    if (!last) return;
+    open.file->commit();
+    written_.push_back({names_of(file.outputs), first.path, done});
+    if (const std::optional<std::string> page =
+            write_frames_page(ranks_, engine, request_, first, open.steps))
+        written_.push_back({names_of(file.outputs), *page, done});
 }
 
 FieldValues Outputs::shown_cells(Engine& engine, const Output& output, std::int64_t done) {

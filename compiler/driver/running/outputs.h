@@ -4,11 +4,13 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "compiler/driver/running/field_files.h"
 #include "compiler/driver/running/field_series.h"
 #include "compiler/driver/running/movies.h"
 #include "compiler/driver/running/provenance.h"
@@ -65,6 +67,10 @@ public:
 private:
     // All arrays that share the file of `first`.
     void write_arrays(Engine& engine, const Output& first, std::int64_t done, bool last);
+    // The same of frames that are together in one file.
+    void write_together(Engine& engine, const Output& first, std::int64_t done, bool last);
+    // Writes these files; collective.
+    void write_files(Engine& engine, const std::vector<FileOfFields>& files, std::int64_t done);
     void write_picture(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
     // The cells of a picture, on the first rank. Collective, as are the two that follow.
     FieldValues shown_cells(Engine& engine, const Output& output, std::int64_t done);
@@ -80,6 +86,11 @@ private:
     const Provenance* provenance_;
     std::set<std::string> done_;                 // paths
     std::map<std::string, FieldSeries> series_;  // by the path of their last file
+    struct OpenFrames {
+        std::unique_ptr<rt::Hdf5Frames> file;
+        std::vector<std::int64_t> steps;  // of the frames so far
+    };
+    std::map<std::string, OpenFrames> together_;  // by path
     struct OpenMovie {
         FieldMovie movie;  // the first rank's has the file
         std::int64_t last_frame = 0;

@@ -11,6 +11,7 @@
 #include "compiler/driver/console/commit.h"
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/running/checkpoint_files.h"
+#include "compiler/driver/running/saved_frames.h"
 #include "compiler/support/array_name.h"
 #include "runtime/hdf5/contents.h"
 #include "runtime/hdf5/hdf5.h"
@@ -60,8 +61,10 @@ Value spec_json(const CheckedSpec& spec) {
     Value modules = Value::list({});
     for (const auto& [name, text] : spec.module_texts)
         modules.push_back(Value::object({{"name", name}, {"text", text}}));
-    return Value::object(
-        {{"name", spec.source.name()}, {"text", spec.text}, {"modules", modules}, {"folders", spec.modules.search}});
+    return Value::object({{"name", spec.source.name()},
+                          {"text", spec.text},
+                          {"modules", modules},
+                          {"folders", spec.modules.search}});
 }
 
 // Takes the arguments that decide what a run computes to JSON and from it, those alone that were given.
@@ -131,7 +134,8 @@ std::string save_words(const RunRequest& request, const Output& output) {
         if (output.dropped[axis])
             words += fmt::format("@{}={}", request.axes[axis], begin);
         else if (count != request.extent[axis])
-            words += fmt::format("@{}={}..{}:{}", request.axes[axis], begin, begin + (count - 1) * stride, stride);
+            words +=
+                fmt::format("@{}={}..{}:{}", request.axes[axis], begin, begin + (count - 1) * stride, stride);
     }
     return words;
 }
@@ -144,15 +148,29 @@ std::string device_like(const std::string& kind) {
 }
 
 bool writes_hdf5(const RunRequest& request) {
-    return std::ranges::any_of(request.outputs,
-                               [](const Output& output) { return output.is_array() && is_hdf5(output.path); });
+    return std::ranges::any_of(
+        request.outputs, [](const Output& output) { return output.is_array() && is_hdf5(output.path); });
 }
 
-[[noreturn]] void refuse_provenance(const std::string& path, const std::string& why, const std::string& hint = {}) {
+[[noreturn]] void refuse_provenance(const std::string& path, const std::string& why,
+                                    const std::string& hint = {}) {
     throw CommandError(ExitCode::file, fmt::format("{} {}", path, why), hint);
 }
 
-ReadProvenance taken_apart(const Value& json) {
+// Of a file with frames: the step of the last.
+std::int64_t last_step_of(const rt::Hdf5Contents& contents) {
+    for (const rt::Hdf5Array& array : contents.arrays()) {
+        if (array.name != "step" || array.shape.size() != 1 || array.shape[0] < 1 ||
+            array.type != rt::ElementType::i64)
+            continue;
+        std::int64_t step = 0;
+        contents.read(array, array.shape[0] - 1, 1, &step);
+        return step;
+    }
+    throw rt::json::Mistake("it has no list of steps");
+}
+
+ReadProvenance taken_apart(const Value& json, const rt::Hdf5Contents& contents) {
     ReadProvenance read;
     read.all = json;
     read.version = json.at("haloc").at("version").text();
@@ -175,7 +193,13 @@ ReadProvenance taken_apart(const Value& json) {
     for (const Value& input : json.at("inputs").items())
         read.inputs.push_back({input.at("name"), input.at("path"), input.at("sha256")});
     const Value& file = json.at("file");
-    file.at("step").read(read.step);
+    if (const Value* const every = file.find("every")) {
+        read.arguments.save_every = every->text();
+        read.arguments.together = true;
+        read.step = last_step_of(contents);
+    } else {
+        file.at("step").read(read.step);
+    }
     file.at("saves").read(read.saves);
     if (read.step < 0 || read.saves.empty()) throw rt::json::Mistake("no step, or no fields");
     read.arguments.stop_after = read.step;
@@ -189,49 +213,62 @@ Provenance::Provenance(rt::Ranks& ranks, const RunArguments& arguments, const Ch
                        const LoadTimings& loaded) {
     if (!writes_hdf5(request)) return;
     Value asked = Value::object();
-    if (!arguments.restart.empty()) asked["restart"] = arguments.restart;  // a repeated run begins at the beginning
+    if (!arguments.restart.empty())
+        asked["restart"] = arguments.restart;  // a repeated run begins at the beginning
     RunArguments given = arguments;
     ArgumentsJson(asked, false).take(given);
     const int rank = request.rank();
-    run_ = Value::object(
-        {{"haloc", Value::object({{"version", HALO_VERSION}, {"commit", commit()}})},
-         {"stencil", request.name},
-         {"axes", request.axes},
-         {"grid", by_axis(request.extent, rank)},
-         {"spacing", by_axis(request.spacing, rank)},
-         {"origin", by_axis(request.origin, rank)},
-         {"params", params_json(program, request)},
-         {"coefs", coefs_json(request)},
-         {"seed", program.noise_seed},
-         {"steps", request.steps},
-         {"until", request.until_words},
-         {"engine", Value::object({{"device", machine.kind()},
-                                   {"description", machine.description()},
-                                   {"schedules", loaded.schedules}})},
-         {"arguments", asked},
-         {"inputs", inputs_json(ranks, arguments, request)},
-         {"spec", spec_json(spec)}});
+    run_ = Value::object({{"haloc", Value::object({{"version", HALO_VERSION}, {"commit", commit()}})},
+                          {"stencil", request.name},
+                          {"axes", request.axes},
+                          {"grid", by_axis(request.extent, rank)},
+                          {"spacing", by_axis(request.spacing, rank)},
+                          {"origin", by_axis(request.origin, rank)},
+                          {"params", params_json(program, request)},
+                          {"coefs", coefs_json(request)},
+                          {"seed", program.noise_seed},
+                          {"steps", request.steps},
+                          {"until", request.until_words},
+                          {"engine", Value::object({{"device", machine.kind()},
+                                                    {"description", machine.description()},
+                                                    {"schedules", loaded.schedules}})},
+                          {"arguments", asked},
+                          {"inputs", inputs_json(ranks, arguments, request)},
+                          {"spec", spec_json(spec)}});
+}
+
+std::string Provenance::with(Value file, const RunRequest& request,
+                             const std::vector<const Output*>& outputs) const {
+    for (const Output* output : outputs)
+        file["saves"].push_back(save_words(request, *output));
+    Value all = run_;
+    all["file"] = std::move(file);
+    return all.dump(1) + '\n';
 }
 
 std::string Provenance::of_file(const RunRequest& request, const std::vector<const Output*>& outputs,
                                 std::int64_t done) const {
-    Value saves = Value::list({});
-    for (const Output* output : outputs)
-        saves.push_back(save_words(request, *output));
-    Value all = run_;
-    all["file"] = Value::object({{"step", done}, {"time", number_json(request.time_after(done))}, {"saves", saves}});
-    return all.dump(1) + '\n';
+    return with(Value::object({{"step", done}, {"time", number_json(request.time_after(done))}}), request,
+                outputs);
+}
+
+std::string Provenance::of_frames(const RunRequest& request,
+                                  const std::vector<const Output*>& outputs) const {
+    return with(Value::object({{"every", frames_words(outputs.front()->frames)}}), request, outputs);
 }
 
 ReadProvenance read_provenance(const std::string& path) {
-    const std::optional<std::string> text = rt::Hdf5Contents(path).text(rt::kProvenance);
+    const rt::Hdf5Contents contents(path);
+    const std::optional<std::string> text = contents.text(rt::kProvenance);
     if (!text)
-        refuse_provenance(path, "does not say which run wrote it",
-                          "HDF5 files that haloc run writes say so; .npy files and those of other programs do not");
+        refuse_provenance(
+            path, "does not say which run wrote it",
+            "HDF5 files that haloc run writes say so; .npy files and those of other programs do not");
     try {
-        return taken_apart(Value::parse(*text));
+        return taken_apart(Value::parse(*text), contents);
     } catch (const rt::json::Mistake& mistake) {
-        refuse_provenance(path, fmt::format("is damaged: what it says of its run cannot be read ({})", mistake.what()));
+        refuse_provenance(
+            path, fmt::format("is damaged: what it says of its run cannot be read ({})", mistake.what()));
     }
 }
 

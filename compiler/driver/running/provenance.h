@@ -1,5 +1,5 @@
-// What a file of fields says about the run that wrote it: enough to repeat the run. It is JSON, in an attribute of
-// HDF5 files (rt::kProvenance); .npy has no place for it.
+// What a file of fields says about the run that wrote it: enough to repeat the run. It is JSON, in an
+// attribute of HDF5 files (rt::kProvenance); .npy has no place for it.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ namespace halo::driver {
 // What all files of a run have alike.
 class Provenance {
 public:
-    // Collective: files that the run reads are read for their digests, where it writes HDF5 files; throws rt::Error
-    // (io).
+    // Collective: files that the run reads are read for their digests, where it writes HDF5 files; throws
+    // rt::Error (io).
     Provenance(rt::Ranks& ranks, const RunArguments& arguments, const CheckedSpec& spec,
                const ir::Program& program, const RunRequest& request, const Machine& machine,
                const LoadTimings& loaded);
@@ -28,7 +28,13 @@ public:
     std::string of_file(const RunRequest& request, const std::vector<const Output*>& outputs,
                         std::int64_t done) const;
 
+    // Of a file that takes all frames of these.
+    std::string of_frames(const RunRequest& request, const std::vector<const Output*>& outputs) const;
+
 private:
+    std::string with(rt::json::Value file, const RunRequest& request,
+                     const std::vector<const Output*>& outputs) const;
+
     rt::json::Value run_;
 };
 
@@ -44,9 +50,10 @@ struct ReadProvenance {
     RunArguments arguments;       // that repeat the run until the file's step; they write no files
     std::vector<InputFile> inputs;
     std::vector<std::string> saves;  // what the file holds, as --save has it, without its name
-    std::int64_t step = 0;
+    std::int64_t step = 0;           // the last, where the file has several
 };
-// Throws CommandError (file) where it says nothing of its run, or something else than a run would have written.
+// Throws CommandError (file) where it says nothing of its run, or something else than a run would have
+// written.
 ReadProvenance read_provenance(const std::string& path);
 
 const char* haloc_version();

@@ -10,6 +10,7 @@
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/running/picture_cut.h"
 #include "compiler/driver/running/request_files.h"
+#include "compiler/driver/running/saved_frames.h"
 #include "compiler/driver/running/saved_part.h"
 #include "compiler/driver/running/until_check.h"
 #include "compiler/driver/spec/constant.h"
@@ -70,6 +71,7 @@ public:
         for (Output& output : request_.outputs)
             if (!output.trace) take_stagger(output, program_);
         check_files(request_);
+        check_together(request_);
         return std::move(request_);
     }
 
@@ -338,7 +340,8 @@ private:
         return request_.outputs.back();
     }
     // False where the argument names no trace.
-    bool add_trace(Output::Kind kind, const FileArgument& argument, std::set<std::string>& given) {
+    bool add_trace(Output::Kind kind, const FileArgument& argument, std::set<std::string>& given,
+                   const sema::Frames& frames = {}) {
         if (!sampled_trace(argument.field)) return false;
         if (!argument.parts.empty())
             refuse_usage(
@@ -347,17 +350,19 @@ private:
             refuse_usage(
                 fmt::format("--plot {}: the picture of a trace shows all points and steps", argument.field));
         given.insert(argument.field);
-        add_trace(kind, argument.field, argument.path, {});
+        add_trace(kind, argument.field, argument.path, frames);
         return true;
     }
 
     void take_saves() {
+        const sema::Frames frames = parse_frames(arguments_.save_every, arguments_.together);
         std::set<std::string> given;
         for (const std::string& text : arguments_.save) {
             FileArgument argument = parse_save_argument(text);
             given.insert(argument.field);
-            if (add_trace(Output::Kind::save, argument, given)) continue;
-            Output output{Output::Kind::save, field(argument.field), argument.path, std::nullopt, {}};
+            if (add_trace(Output::Kind::save, argument, given, frames)) continue;
+            Output output{Output::Kind::save, field(argument.field), argument.path, std::nullopt, frames};
+            check_first_frame(program_, output);
             take_part(request_, argument, output);
             request_.outputs.push_back(std::move(output));
         }

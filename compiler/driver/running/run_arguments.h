@@ -34,6 +34,8 @@ struct RunArguments {
     std::string grid;
     std::optional<std::int64_t> steps;
     std::vector<std::string> set, init, save, load, plot, movie, schedule;
+    std::string save_every;                   // frames of `save`: "100", "100 from 0 to 500"; empty: none
+    bool together = false;                    // these in one file
     std::optional<std::int64_t> movie_every;  // steps between frames of `movie`
     std::string until;                        // empty: that of the run block
     bool no_files = false;                    // drop the saves, plots and movies of the run block
