@@ -37,7 +37,8 @@ std::int64_t MemoryFile::bytes() const {
 
 std::string MemoryFile::read(std::int64_t begin, std::int64_t end) const {
     std::string bytes(static_cast<std::size_t>(end - begin), '\0');
-    if (::pread(descriptor_, bytes.data(), bytes.size(), begin) != end - begin) fail_layout("it is cut short");
+    if (::pread(descriptor_, bytes.data(), bytes.size(), begin) != end - begin)
+        fail_layout("it is cut short");
     return bytes;
 }
 
@@ -58,15 +59,17 @@ void FileWriter::close() {
 Handle FileWriter::create() {
     const Handle access = checked({lib_.create_list(lib_.of_access), lib_.close_list});
     if (lib_.set_stdio(access.id()) < 0) fail_layout(lib_.trouble());
-    return checked({lib_.create_file(memory_.path().c_str(), kTruncate, kDefault, access.id()),
-               lib_.close_file});
+    return checked(
+        {lib_.create_file(memory_.path().c_str(), kTruncate, kDefault, access.id()), lib_.close_file});
 }
 
 Handle FileWriter::create_dataset(const Hdf5Field& field, bool is_series) {
     const Id number = lib_.number_type(field.type);
     const auto bytes = static_cast<std::size_t>(size_of(type_in_hdf5(field.type)));
-    const Handle pair = field.shape.is_complex ? checked(complex_type(lib_, number, bytes)) : Handle(-1, lib_.close_type);
-    const std::vector<std::int64_t> shape = field.shape.is_complex ? field.shape.cells() : field.shape.elements();
+    const Handle pair =
+        field.shape.is_complex ? checked(complex_type(lib_, number, bytes)) : Handle(-1, lib_.close_type);
+    const std::vector<std::int64_t> shape =
+        field.shape.is_complex ? field.shape.cells() : field.shape.elements();
     std::vector<Size> extents(shape.begin(), shape.end());
     if (is_series) extents.insert(extents.begin(), 1);
     const std::vector<Size> chunk = extents;
@@ -84,8 +87,8 @@ Handle FileWriter::create_dataset(const Hdf5Field& field, bool is_series) {
         lib_.set_allocation(list.id(), kAllocateEarly) < 0 || lib_.set_filling(list.id(), kFillNever) < 0 ||
         lib_.set_times(list.id(), false) < 0)
         fail_layout(lib_.trouble());
-    return checked({lib_.create_dataset(file_.id(), field.name.c_str(), pair ? pair.id() : number, space.id(), kDefault,
-                                        list.id(), kDefault),
+    return checked({lib_.create_dataset(file_.id(), field.name.c_str(), pair ? pair.id() : number, space.id(),
+                                        kDefault, list.id(), kDefault),
                     lib_.close_dataset});
 }
 
@@ -93,7 +96,8 @@ Handle FileWriter::create_list(const char* name, Id type) {
     const Size none = 0, largest = kUnlimited, chunk = 512;
     const Handle space = checked({lib_.create_space(1, &none, &largest), lib_.close_space});
     const Handle list = checked({lib_.create_list(lib_.of_datasets), lib_.close_list});
-    if (lib_.set_chunk(list.id(), 1, &chunk) < 0 || lib_.set_times(list.id(), false) < 0) fail_layout(lib_.trouble());
+    if (lib_.set_chunk(list.id(), 1, &chunk) < 0 || lib_.set_times(list.id(), false) < 0)
+        fail_layout(lib_.trouble());
     return checked({lib_.create_dataset(file_.id(), name, type, space.id(), kDefault, list.id(), kDefault),
                     lib_.close_dataset});
 }
@@ -111,12 +115,12 @@ void FileWriter::describe(const Handle& dataset, const Hdf5Field& field, bool is
 }
 
 void FileWriter::write_numbers(const Handle& owner, const char* name, Id type, const void* numbers,
-                   std::size_t count) {
+                               std::size_t count) {
     const Size extent = count;
-    const Handle space =
-        checked({lib_.create_space(count > 0 ? 1 : 0, &extent, nullptr), lib_.close_space});
-    const Handle attribute = checked({lib_.create_attribute(owner.id(), name, type, space.id(), kDefault, kDefault),
-               lib_.close_attribute});
+    const Handle space = checked({lib_.create_space(count > 0 ? 1 : 0, &extent, nullptr), lib_.close_space});
+    const Handle attribute =
+        checked({lib_.create_attribute(owner.id(), name, type, space.id(), kDefault, kDefault),
+                 lib_.close_attribute});
     if (lib_.write_attribute(attribute.id(), type, numbers) < 0) fail_layout(lib_.trouble());
 }
 void FileWriter::write_text(const Handle& owner, const char* name, const std::string& text) {
@@ -132,8 +136,7 @@ void FileWriter::write_long_text(const std::string& name, const std::string& tex
         std::string piece = text.substr(at, kMostOfText);
         piece.resize((piece.size() + kStepOfText - 1) / kStepOfText * kStepOfText);
         const Handle type = checked({lib_.copy_type(lib_.text), lib_.close_type});
-        if (lib_.set_bytes(type.id(), piece.size()) < 0 ||
-            lib_.set_padding(type.id(), kNullPadded) < 0 ||
+        if (lib_.set_bytes(type.id(), piece.size()) < 0 || lib_.set_padding(type.id(), kNullPadded) < 0 ||
             lib_.set_letters(type.id(), kUtf8) < 0)
             fail_layout(lib_.trouble());
         write_numbers(file_, part_of_text(name, part).c_str(), type.id(), piece.data(), 0);

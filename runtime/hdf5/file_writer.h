@@ -1,5 +1,5 @@
-// A new HDF5 file that the library writes to memory, in which the elements of fields take no room. Not for other
-// rooms.
+// A new HDF5 file that the library writes to memory, in which the elements of fields take no room. Not for
+// other rooms.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,8 @@ public:
     void flush();
     void close();
 
-    // Without its elements. is_series: with frames as a first axis, of which there are none yet; each is a chunk.
+    // Without its elements. is_series: with frames as a first axis, of which there are none yet; each is a
+    // chunk.
     Handle create_dataset(const Hdf5Field& field, bool is_series);
     // A list of numbers that grows.
     Handle create_list(const char* name, Id type);
@@ -52,7 +53,8 @@ public:
 private:
     Handle create();
     // A list, or with count 0 a single number.
-    void write_numbers(const Handle& owner, const char* name, Id type, const void* numbers, std::size_t count);
+    void write_numbers(const Handle& owner, const char* name, Id type, const void* numbers,
+                       std::size_t count);
     void write_text(const Handle& owner, const char* name, const std::string& text);
 
     const Library& lib_;

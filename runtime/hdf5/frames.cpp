@@ -79,9 +79,9 @@ public:
         return begins;
     }
 
-    // What beside the elements is other than when it was asked for last. In an order in which a process may end
-    // anywhere: what is new; the first block, with the place where the file ends; then from the end, as the headers,
-    // which say how many frames there are, lie before what they lead to.
+    // What beside the elements is other than when it was asked for last. In an order in which a process may
+    // end anywhere: what is new; the first block, with the place where the file ends; then from the end, as
+    // the headers, which say how many frames there are, lie before what they lead to.
     std::vector<std::pair<std::int64_t, std::string>> changes() {
         writer_.flush();
         std::vector<std::pair<std::int64_t, std::string>> added, changed;
@@ -103,8 +103,10 @@ public:
         }
         look(end);
         std::ranges::reverse(changed);
-        if (!changed.empty() && changed.back().first == 0) std::ranges::rotate(changed, std::prev(changed.end()));
-        added.insert(added.end(), std::make_move_iterator(changed.begin()), std::make_move_iterator(changed.end()));
+        if (!changed.empty() && changed.back().first == 0)
+            std::ranges::rotate(changed, std::prev(changed.end()));
+        added.insert(added.end(), std::make_move_iterator(changed.begin()),
+                     std::make_move_iterator(changed.end()));
         return added;
     }
 
@@ -147,12 +149,14 @@ std::unique_ptr<Hdf5Frames::Layout> Hdf5Frames::lay_out(Ranks& ranks, const std:
         const hdf5::Library* const library = hdf5::Library::find(why);
         if (library == nullptr) refuse(why);
         if (library->find_chunk == nullptr)
-            refuse(fmt::format("frames in one file need HDF5 1.10.5, and {} is {}", library->file, library->release));
+            refuse(fmt::format("frames in one file need HDF5 1.10.5, and {} is {}", library->file,
+                               library->release));
         for (const Hdf5Field& field : fields)
             if (bytes_of_frame(field) > kMostOfChunk)
-                refuse(fmt::format("a frame of {} takes 4 GB or more, which one file does not hold; write a file for "
-                                   "each frame, or a part of it",
-                                   field.name));
+                refuse(fmt::format(
+                    "a frame of {} takes 4 GB or more, which one file does not hold; write a file for "
+                    "each frame, or a part of it",
+                    field.name));
         layout = std::make_unique<Layout>(*library, fields, provenance);
     });
     return layout;
@@ -160,10 +164,13 @@ std::unique_ptr<Hdf5Frames::Layout> Hdf5Frames::lay_out(Ranks& ranks, const std:
 
 Hdf5Frames::Hdf5Frames(Ranks& ranks, const std::string& path, const std::vector<Hdf5Field>& fields,
                        const std::string& provenance)
-    : ranks_(ranks), layout_(lay_out(ranks, path, fields, provenance)), file_(ranks, path, arrays_of(fields)) {
+    : ranks_(ranks),
+      layout_(lay_out(ranks, path, fields, provenance)),
+      file_(ranks, path, arrays_of(fields)) {
     together(ranks_, [&] {
         if (!file_.is_plain())
-            throw Error(ErrorCode::io, "cannot write \"" + path + "\": it is no plain file, and frames are added to it");
+            throw Error(ErrorCode::io,
+                        "cannot write \"" + path + "\": it is no plain file, and frames are added to it");
     });
 }
 

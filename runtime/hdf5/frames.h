@@ -1,5 +1,5 @@
-// An HDF5 file with the frames of a run: a dataset for each field, whose first axis is the frames, and the lists
-// `step` and `time`. It grows by a frame at a time, and holds after each all frames so far.
+// An HDF5 file with the frames of a run: a dataset for each field, whose first axis is the frames, and the
+// lists `step` and `time`. It grows by a frame at a time, and holds after each all frames so far.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace halo::rt {
 
 class Hdf5Frames {
 public:
-    // Collective, as all but write() is. The ranks must outlive it. It is written under another name in the same
-    // folder, as FieldFile has it. Throws Error (io) on all ranks: also where the library is not there or older than
-    // 1.10.5, and where a field of a frame takes 4 GB or more.
+    // Collective, as all but write() is. The ranks must outlive it. It is written under another name in the
+    // same folder, as FieldFile has it. Throws Error (io) on all ranks: also where the library is not there
+    // or older than 1.10.5, and where a field of a frame takes 4 GB or more.
     Hdf5Frames(Ranks& ranks, const std::string& path, const std::vector<Hdf5Field>& fields,
                const std::string& provenance);
     ~Hdf5Frames();
@@ -31,7 +31,8 @@ public:
 private:
     class Layout;  // of the first rank
     static std::unique_ptr<Layout> lay_out(Ranks& ranks, const std::string& path,
-                                           const std::vector<Hdf5Field>& fields, const std::string& provenance);
+                                           const std::vector<Hdf5Field>& fields,
+                                           const std::string& provenance);
 
     Ranks& ranks_;
     std::unique_ptr<Layout> layout_;

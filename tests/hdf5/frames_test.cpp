@@ -32,9 +32,9 @@ std::vector<float> frame_of_cube(std::int64_t frame, const Box& box) {
 }
 
 void write_frames(Ranks& ranks, const std::string& path, std::int64_t count, const std::vector<Box>& boxes) {
-    Hdf5Frames frames(ranks, path,
-                      {cube_field("u", kCube, ElementType::f32), cube_field("n", {{1, 1, 1}, 1}, ElementType::f32)},
-                      "{}");
+    Hdf5Frames frames(
+        ranks, path,
+        {cube_field("u", kCube, ElementType::f32), cube_field("n", {{1, 1, 1}, 1}, ElementType::f32)}, "{}");
     for (std::int64_t i = 0; i < count; ++i) {
         frames.begin_frame(10 * i, 0.5 * static_cast<double>(i));
         for (const Box& box : boxes)
@@ -93,7 +93,8 @@ TEST_CASE("ranks add the frames that one rank adds, bit by bit") {
     TemporaryFolder folder;
     write_frames(*single_rank(), folder / "one.h5", 20, {whole_box(kCube.extent)});
     for (const std::string& trouble : as_ranks(4, [&](Ranks& ranks) {
-             write_frames(ranks, folder / "four.h5", 20, {four_boxes()[static_cast<std::size_t>(ranks.rank())]});
+             write_frames(ranks, folder / "four.h5", 20,
+                          {four_boxes()[static_cast<std::size_t>(ranks.rank())]});
          }))
         CHECK(trouble.empty());
     CHECK(frames_in(folder / "four.h5") == 20);
@@ -103,12 +104,13 @@ TEST_CASE("ranks add the frames that one rank adds, bit by bit") {
 TEST_CASE("after each frame the file that is being written has all so far") {
     TemporaryFolder folder;
     const auto ranks = single_rank();
-    Hdf5Frames frames(*ranks, folder / "u.h5",
-                      {cube_field("u", kCube, ElementType::f32), cube_field("n", {{1, 1, 1}, 1}, ElementType::f32)}, "");
+    Hdf5Frames frames(
+        *ranks, folder / "u.h5",
+        {cube_field("u", kCube, ElementType::f32), cube_field("n", {{1, 1, 1}, 1}, ElementType::f32)}, "");
     for (std::int64_t i = 0; i < 4; ++i) {
         frames.begin_frame(10 * i, 0.5 * static_cast<double>(i));
         frames.file().write(0, whole_box(kCube.extent), frame_of_cube(i, whole_box(kCube.extent)).data());
-        if (i > 0) {  // a frame that is begun is not there
+        if (i > 0) {                       // a frame that is begun is not there
             const TemporaryFolder copies;  // the file itself is locked
             for (const auto& entry : std::filesystem::directory_iterator(folder.path())) {
                 std::filesystem::copy_file(entry.path(), copies / "copy.h5");
@@ -127,7 +129,8 @@ TEST_CASE("after each frame the file that is being written has all so far") {
 TEST_CASE("a frame that a chunk cannot hold is refused") {
     TemporaryFolder folder;
     try {
-        Hdf5Frames(*single_rank(), folder / "u.h5", {cube_field("u", {{1024, 1024, 1024}, 3}, ElementType::f32)}, "");
+        Hdf5Frames(*single_rank(), folder / "u.h5",
+                   {cube_field("u", {{1024, 1024, 1024}, 3}, ElementType::f32)}, "");
         FAIL("not refused");
     } catch (const Error& error) {
         CHECK(error.code() == ErrorCode::io);

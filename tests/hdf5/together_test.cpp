@@ -50,7 +50,8 @@ void write_flow(const Folder& folder, const std::string& saves) {
     folder.write("flow.halo", text.replace(text.find("SAVES"), 5, saves));
 }
 
-Outcome flow(const Folder& folder, const std::vector<std::string>& with = {}, const std::string& device = "interpreter") {
+Outcome flow(const Folder& folder, const std::vector<std::string>& with = {},
+             const std::string& device = "interpreter") {
     std::vector<std::string> all{"run", "flow.halo", "-q", "--device", device};
     all.insert(all.end(), with.begin(), with.end());
     return folder.haloc(all);
@@ -62,13 +63,15 @@ void require_well(const Outcome& outcome) {
 }
 
 // The bytes of an array's row, or of all rows.
-std::string rows_of(const Folder& folder, const std::string& file, const std::string& name, std::int64_t row = -1) {
+std::string rows_of(const Folder& folder, const std::string& file, const std::string& name,
+                    std::int64_t row = -1) {
     const Hdf5Contents contents(folder.path() + "/" + file);
     const auto array = std::ranges::find(contents.arrays(), name, &Hdf5Array::name);
     REQUIRE(array != contents.arrays().end());
     REQUIRE(array->type);
     const std::int64_t count = row < 0 ? array->shape.front() : 1;
-    std::string bytes(static_cast<std::size_t>(count * array->elements_of_row() * halo::rt::size_of(*array->type)), '\0');
+    std::string bytes(
+        static_cast<std::size_t>(count * array->elements_of_row() * halo::rt::size_of(*array->type)), '\0');
     contents.read(*array, std::max<std::int64_t>(row, 0), count, bytes.data());
     return bytes;
 }
@@ -133,7 +136,9 @@ TEST_CASE("frames together are the cells of frames in files of their own") {
     for (const std::string time : {"0", "0.625", "1.25", "1.5"})
         CHECK(contains(page, "<Time Value=\"" + time + "\"/>"));
     CHECK(contains(page, R"(<DataItem ItemType="HyperSlab" Dimensions="31 40 2">)"));
-    CHECK(contains(page, R"(<DataItem Format="XML" NumberType="Int" Dimensions="3 4">2 0 0 0 1 1 1 1 1 31 40 2</DataItem>)"));
+    CHECK(contains(
+        page,
+        R"(<DataItem Format="XML" NumberType="Int" Dimensions="3 4">2 0 0 0 1 1 1 1 1 31 40 2</DataItem>)"));
     CHECK(contains(page, R"(Precision="4" Dimensions="4 31 40 2">all.h5:/v</DataItem>)"));
     CHECK(!contains(page, "/c<"));
 }
@@ -156,7 +161,8 @@ TEST_CASE("a run with frames together is repeated from its file") {
 TEST_CASE("the command line asks for frames, too") {
     Folder folder;
     write_flow(folder, "");
-    require_well(flow(folder, {"--save", "u=a.h5", "--save", "c@y=3=a.h5", "--save-every", "5 from 0", "--together"}));
+    require_well(
+        flow(folder, {"--save", "u=a.h5", "--save", "c@y=3=a.h5", "--save-every", "5 from 0", "--together"}));
     CHECK(steps_of(folder, "a.h5") == std::vector<std::int64_t>{0, 5, 10, 12});
     require_well(flow(folder, {"--save", "u=b.npy", "--save-every", "5 from 2 to 7"}));
     const std::vector<std::string> names = folder.names();
@@ -170,7 +176,8 @@ TEST_CASE("pieces write the frames of one device") {
     Folder folder;
     write_flow(folder, kTogether);
     require_well(flow(folder, {}, "cpu"));
-    const std::string all = without_provenance(folder.read("all.h5")), row = without_provenance(folder.read("row.h5"));
+    const std::string all = without_provenance(folder.read("all.h5")),
+                      row = without_provenance(folder.read("row.h5"));
     require_well(flow(folder, {"--devices", "3"}, "cpu"));
     CHECK(all.size() > 10000);
     CHECK(without_provenance(folder.read("all.h5")) == all);
@@ -186,7 +193,8 @@ TEST_CASE("a run that goes on from a checkpoint begins another file of frames") 
     const Outcome on = folder.haloc({"run", "flow.halo", "--device", "interpreter", "--restart", "ck"});
     INFO(on.err);
     CHECK(on.code == 0);
-    CHECK(contains(on.err, "note: a file of frames cannot be continued: those after step 6 are in u-000006.h5\n"));
+    CHECK(contains(on.err,
+                   "note: a file of frames cannot be continued: those after step 6 are in u-000006.h5\n"));
     CHECK(folder.read("u.h5") == first);
     CHECK(steps_of(folder, "u.h5") == std::vector<std::int64_t>{2, 4, 6});
     CHECK(steps_of(folder, "u-000006.h5") == std::vector<std::int64_t>{8, 10, 12});
@@ -233,7 +241,9 @@ TEST_CASE("mistakes with frames in one file are one message") {
         {{"--save", "u=u.h5", "--save-every", "5x"}, 2, "--save-every wants a number of steps, not `5x`"},
         {{"--save", "u=u.h5", "--save-every", "5 from 3 to 2"}, 2, "--save-every wants"},
         {{"--save", "u=u.h5", "--save-every", "5 until 9"}, 2, "--save-every wants"},
-        {{"--save", "twice=u.h5", "--save-every", "5 from 0"}, 2, "there is nothing to write of twice before"},
+        {{"--save", "twice=u.h5", "--save-every", "5 from 0"},
+         2,
+         "there is nothing to write of twice before"},
         {{"--save", "u=v.h5"}, 2, "v and u are to have the frames of v.h5 together"},
         {{"--save", "u=v.h5", "--save-every", "4", "--together"}, 2, "are saved after other steps"},
     };

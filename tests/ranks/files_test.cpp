@@ -92,6 +92,30 @@ TEST_CASE("ranks write parts of fields as one process does", "[files]") {
     }
 }
 
+TEST_CASE("ranks add the frames of one process to one file", "[files]") {
+    if (!has_hdf5()) return;
+    Folder folder;
+    folder.write("mix.halo", kMix);
+    std::string one, page;
+    for (const int count : {1, 3}) {
+        const Outcome outcome = outcome_of(folder, count,
+                                           {"--no-files", "--save", "u=all.h5", "--save",
+                                            "v@z=4..20:3=all.h5", "--save-every", "2 from 0", "--together"});
+        INFO(count << "\n" << outcome.err);
+        REQUIRE(outcome.code == 0);
+        CHECK(folder.names() == std::vector<std::string>{"all.h5", "all.xdmf", "mix.halo"});
+        if (count == 1) one = without_provenance(folder.read("all.h5"));
+        if (count == 1) page = folder.read("all.xdmf");
+    }
+    CHECK(one.size() > 4 * 11 * 13 * 24 * 4);
+    CHECK(without_provenance(folder.read("all.h5")) == one);
+    CHECK(folder.read("all.xdmf") == page);
+    // From a run of three processes, by one.
+    const Outcome again = folder.haloc({"rerun", "all.h5"});
+    INFO(again.out << again.err);
+    CHECK(again.code == 0);
+}
+
 TEST_CASE("what ranks cannot read of an HDF5 file is said once", "[files]") {
     if (!has_hdf5()) return;
     Folder folder;

@@ -30,7 +30,8 @@ sema::Frames parse_frames(const std::string& text, bool together) {
     sema::Frames frames;
     if (text.empty()) {
         if (together)
-            refuse_usage("--together needs frames: how many steps apart?", "for example --save-every 100 --together");
+            refuse_usage("--together needs frames: how many steps apart?",
+                         "for example --save-every 100 --together");
         return frames;
     }
     frames.together = together;
@@ -39,7 +40,8 @@ sema::Frames parse_frames(const std::string& text, bool together) {
     if (!(words >> frames.every) || frames.every < 1) refuse_frames(text);
     frames.from = frames.every;
     if (words >> word && (word != "from" || !(words >> frames.from) || frames.from < 0)) refuse_frames(text);
-    if (words >> word && (word != "to" || !(words >> frames.to) || frames.to < frames.from)) refuse_frames(text);
+    if (words >> word && (word != "to" || !(words >> frames.to) || frames.to < frames.from))
+        refuse_frames(text);
     if (!words.eof() && words >> word) refuse_frames(text);
     return frames;
 }
@@ -54,29 +56,32 @@ void check_first_frame(const ir::Program& program, const Output& output) {
     if (output.frames.every == 0 || output.frames.from > 0) return;
     for (const ir::Field& field : program.fields)
         if (field.role == ir::Role::output && std::ranges::count(output.field.fields, field.name) > 0)
-            refuse_usage(fmt::format("--save-every: there is nothing to write of {} before the first step: it is "
-                                     "computed in each step",
-                                     output.field.name),
-                         fmt::format("for example --save-every '{0} from {0}'", output.frames.every));
+            refuse_usage(
+                fmt::format("--save-every: there is nothing to write of {} before the first step: it is "
+                            "computed in each step",
+                            output.field.name),
+                fmt::format("for example --save-every '{0} from {0}'", output.frames.every));
 }
 
 void check_together(const RunRequest& request) {
     for (const Output& output : request.outputs) {
         if (!output.frames.together) continue;
         if (!is_hdf5(output.path))
-            refuse_usage(fmt::format("{} cannot have the frames of {}: frames in one file need HDF5", output.path,
-                                     output.field.name),
-                         fmt::format("for example --save {0}={0}.h5 --save-every 100 --together", output.field.name));
+            refuse_usage(
+                fmt::format("{} cannot have the frames of {}: frames in one file need HDF5", output.path,
+                            output.field.name),
+                fmt::format("for example --save {0}={0}.h5 --save-every 100 --together", output.field.name));
         if (output.field.name == "step" || output.field.name == "time")
             refuse_usage(fmt::format("{} cannot be in a file with frames, which has a list of that name",
                                      output.field.name),
                          "leave `together` out");
         for (const Output& other : request.outputs)
             if (joins(output, other) && output.frames != other.frames)
-                refuse_usage(fmt::format("{} and {} are to have the frames of {} together, and are saved after other "
-                                         "steps",
-                                         output.field.name, other.field.name, output.path),
-                             "give them the same `every`, or files of their own");
+                refuse_usage(
+                    fmt::format("{} and {} are to have the frames of {} together, and are saved after other "
+                                "steps",
+                                output.field.name, other.field.name, output.path),
+                    "give them the same `every`, or files of their own");
     }
 }
 
@@ -90,8 +95,9 @@ void prepare_together(RunRequest& request, std::int64_t before, const Console& c
         output.frames.from = next ? before + *next : request.steps;
         if (!next) output.frames.to = request.steps;
         if (said.insert(output.path).second)
-            console.message(fmt::format("note: a file of frames cannot be continued: those after step {} are in {}",
-                                        before, output.path));
+            console.message(
+                fmt::format("note: a file of frames cannot be continued: those after step {} are in {}",
+                            before, output.path));
     }
 }
 

@@ -8,8 +8,8 @@
 
 namespace halo::driver {
 
-// "100", "100 from 0", "100 from 0 to 500", as after `every` in a run block; nothing: no frames. Throws CommandError
-// (usage).
+// "100", "100 from 0", "100 from 0 to 500", as after `every` in a run block; nothing: no frames. Throws
+// CommandError (usage).
 sema::Frames parse_frames(const std::string& text, bool together);
 std::string frames_words(const sema::Frames& frames);  // the other way
 
@@ -18,7 +18,8 @@ void check_first_frame(const ir::Program& program, const Output& output);
 // That all arrays of a file have the same frames, where these are together. Throws CommandError (usage).
 void check_together(const RunRequest& request);
 
-// What goes on from a checkpoint begins another file, with the frames from there on, and says so. before: steps.
+// What goes on from a checkpoint begins another file, with the frames from there on, and says so. before:
+// steps.
 void prepare_together(RunRequest& request, std::int64_t before, const Console& console);
 
 }  // namespace halo::driver
