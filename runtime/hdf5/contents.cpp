@@ -1,5 +1,6 @@
 #include "runtime/hdf5/contents.h"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <numeric>
