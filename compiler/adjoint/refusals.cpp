@@ -24,8 +24,11 @@ void refuse_expr(const ir::Program& program, const ir::Expr& expr) {
     if (std::holds_alternative<ir::TableSum>(expr.node))
         refuse(expr.where, "sums over tables are not differentiated yet",
                "compute the sum once by a stencil of its own, and give it as an input");
+    const auto* access = std::get_if<ir::Access>(&expr.node);
+    if (access != nullptr && !program[access->field].grid.is_whole())
+        refuse(expr.where, "a field over fewer axes is not differentiated yet",
+               "leave `over` out: a field over all axes may have the same values along one");
     if (const auto* reduction = std::get_if<ir::ReductionRef>(&expr.node); reduction != nullptr) {
-        static_cast<void>(program);
         refuse(expr.where, "a statement that reads a reduction is not differentiated yet",
                "give the number as a param");
     }

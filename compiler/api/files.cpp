@@ -136,7 +136,7 @@ Coordinates coordinates(const Simulation& simulation, const std::string& field) 
         open.engine.type_of(field);  // throws where there is none
         const driver::RunRequest request = detail::request_of(open);
         const std::array<double, 3> first =
-            request.first_point(driver::saved_array(open.program(), field, ""));
+            request.first_point(driver::saved_array(open.program(), request, field, ""));
         const auto rank = static_cast<std::ptrdiff_t>(request.axes.size());
         return Coordinates{{request.spacing.begin(), request.spacing.begin() + rank},
                            {request.origin.begin(), request.origin.begin() + rank},
@@ -153,7 +153,7 @@ void save_fields(const Simulation& simulation, const std::string& path,
             refuse(fmt::format("{}: files are written as .npy, .h5 or .hdf5", path));
         driver::RunRequest request = detail::request_of(open);
         for (const std::string& name : detail::names_to_save(open.program(), fields))
-            request.outputs.push_back(driver::saved_array(open.program(), name, path));
+            request.outputs.push_back(driver::saved_array(open.program(), request, name, path));
         if (!is_hdf5 && request.outputs.size() != 1)
             refuse(fmt::format("{}: a .npy file holds one field, and this would be {}; name it, or write .h5",
                                path, request.outputs.size()));

@@ -1,5 +1,6 @@
 #include "compiler/api/simulation_engine.h"
 
+#include <algorithm>
 #include <stdexcept>
 
 #include "runtime/api/arguments.h"
@@ -28,6 +29,14 @@ halo::rt::ElementType SimulationEngine::type_of(const std::string& field) const 
     const ProgramInfo& info = simulation_.source->info();
     const int index = find_named(info.fields, field, "field", info.name);
     return checked_type(info.fields[static_cast<std::size_t>(index)].type);
+}
+
+halo::rt::FieldGrid SimulationEngine::grid_of(const std::string& field) const {
+    const ProgramInfo& info = simulation_.source->info();
+    const int index = find_named(info.fields, field, "field", info.name);
+    halo::rt::FieldGrid grid;
+    std::ranges::copy(info.fields[static_cast<std::size_t>(index)].over, grid.along.begin());
+    return grid;
 }
 
 bool SimulationEngine::holds(const halo::rt::HostScalar& /*until*/) {

@@ -26,6 +26,7 @@ public:
     }
     halo::driver::Extent extent() const override { return simulation_.extent; }
     halo::rt::ElementType type_of(const std::string& field) const override;
+    halo::rt::FieldGrid grid_of(const std::string& field) const override;
     void continue_from(const halo::rt::StepsBefore& before) override { simulation_.continue_from(before); }
     double reduction(const std::string& name) override { return simulation_.reduce(name); }
 

@@ -391,6 +391,13 @@ std::string LauncherModel::part(const std::string& name) const {
 
 OfflineFiles print_offline(const kernel::Program& kernels, const rt::LaunchPlan& plan,
                            const std::string& stem, const std::vector<std::string>& made_with) {
+    for (const rt::FieldPlan& field : plan.fields)
+        if (!field.grid.is_whole())
+            throw UnsupportedError(
+                fmt::format("`{}` lies over fewer axes than the grid has, and launchers in C do not hold "
+                            "such fields yet; "
+                            "a bundle does, and so does `--style kernel-only`",
+                            field.name));
     const LauncherModel model(kernels, plan, stem);
     return {print_launcher_source(model, print_cuda(kernels), print_made_with(made_with)),
             print_launcher_header(model)};

@@ -111,7 +111,6 @@ struct Interpreter::State {
           arithmetic(how),
           evaluator(program, extent, how, all_roots(program)),
           in_place(in_place_statements(program)) {
-        const std::size_t count = static_cast<std::size_t>(extent[0] * extent[1] * extent[2]);
         for (const Param& param : program.params)
             params.push_back(param.default_value);
         for (const Statement& statement : program.statements) {
@@ -131,6 +130,8 @@ struct Interpreter::State {
         for (const Field& field : program.fields) {
             // Of a let nothing reads a cell that has no value; an integer knows no NaN that would show it.
             const double unset = is_real(field.type) ? kNaN : 0.0;
+            const Extent own = field.grid.extent(extent);
+            const auto count = static_cast<std::size_t>(own[0] * own[1] * own[2]);
             const std::vector<double> initial(count, field.role == Role::intermediate ? unset : 0.0);
             levels.emplace_back(static_cast<std::size_t>(1 + field.history), initial);
             next.emplace_back(field.role == Role::state ? count : 0, unset);

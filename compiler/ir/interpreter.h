@@ -81,9 +81,10 @@ public:
     // Of a sampled trace: the rows of all steps done.
     const std::vector<double>& trace(const std::string& points, const std::string& trace) const;
 
-    // One level of a field, x fastest, no halo: element x + nx * (y + ny * z). time: 0 now (for outputs: last
-    // written), -1 … -history the past. Values are kept as doubles that the field's storage can hold (true is
-    // 1); those of an i64 field as its bits (std::bit_cast), so that none is lost.
+    // One level of a field, x fastest, no halo: element x + nx * (y + ny * z), of the cells that the field
+    // has. time: 0 now (for outputs: last written), -1 … -history the past. Values are kept as doubles that
+    // the field's storage can hold (true is 1); those of an i64 field as its bits (std::bit_cast), so that
+    // none is lost.
     std::vector<double>& field(const std::string& name, int time = 0);
 
     void step();  // one time step; then t+1 is t

@@ -301,6 +301,11 @@ private:
         const bool natural = field.storage == natural_storage(field.type);
         put("field {}: {}{} {}", field.name, natural ? "" : std::string(name_of(field.storage)) + " as ",
             name_of(field.type), name_of(field.role));
+        if (!field.grid.is_whole()) {
+            text_ += ", over";
+            for (std::size_t axis = 0; axis < program_.axes.size() && axis < kMaxRank; ++axis)
+                if (field.grid.along[axis]) put(" {}", program_.axes[axis].name);
+        }
         if (field.history != 0) put(", history {}", field.history);
         write_widths(", halo", field.halo);
         text_ += ", boundary";

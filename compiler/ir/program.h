@@ -19,6 +19,7 @@
 #include "compiler/ir/ids.h"
 #include "compiler/support/rational.h"
 #include "compiler/support/source.h"
+#include "runtime/core/field_grid.h"
 #include "runtime/core/grid_rules.h"
 #include "runtime/core/image_map.h"
 
@@ -239,6 +240,7 @@ struct Field {
     Role role = Role::input;
     int history = 0;                                     // past levels that are read: 1 where u[t-1] is
     std::array<bool, kMaxRank> staggered{};              // its points lie half a cell further along the axis
+    rt::FieldGrid grid{};                                // the axes that it lies over: all, but of an input
     std::array<std::array<Face, 2>, kMaxRank> boundary;  // [axis][0 low, 1 high]
     std::array<std::array<int, 2>, kMaxRank>
         halo{};  // [axis][side], cells read past the domain, inferred, >= 0

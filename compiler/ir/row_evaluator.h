@@ -82,7 +82,7 @@ private:
     struct Reading {
         const double* level = nullptr;
         std::array<std::vector<std::int32_t>, kMaxRank> source;  // by axis and cell; -1 - side past a face
-        std::int64_t straight_begin = 0, straight_end = 0;       // where source[0][x] is x + offset
+        std::int64_t straight_begin = 0, straight_end = 0;  // where source[0][x] is x + offset, if at all
     };
 
     template <class T>

@@ -39,10 +39,11 @@ void RowEvaluator::prepare_reading(ExprId id, const Access& access) {
     const Field& field = program_[access.field];
     for (int axis = 0; axis < kMaxRank; ++axis) {
         reading.source[axis].resize(static_cast<std::size_t>(extent_[axis]), 0);
-        if (axis >= program_.rank()) continue;
+        if (axis >= program_.rank() || !field.grid.has(axis)) continue;  // the one cell is at 0
         for (std::int64_t i = 0; i < extent_[axis]; ++i)
             reading.source[axis][i] = source_code(field, axis, i + access.offset[axis]);
     }
+    if (!field.grid.has(0)) return;
     reading.straight_begin = std::clamp<std::int64_t>(-access.offset[0], 0, extent_[0]);
     reading.straight_end =
         std::clamp<std::int64_t>(extent_[0] - access.offset[0], reading.straight_begin, extent_[0]);
@@ -70,10 +71,11 @@ void RowEvaluator::node(ExprId id, const Access& node, T* out) {
     const std::int32_t row_y = reading.source[1][y_], row_z = reading.source[2][z_];
     const bool outside = row_y < 0 || row_z < 0;
     const bool formula = has_formula(field);
+    const Extent own = field.grid.extent(extent_);
     const T row_value = converted<T>(row_y < 0   ? face_value(field, 1, -1 - row_y)
                                      : row_z < 0 ? face_value(field, 2, -1 - row_z)
                                                  : 0.0);
-    const double* cells = outside ? nullptr : reading.level + extent_[0] * (row_y + extent_[1] * row_z);
+    const double* cells = outside ? nullptr : reading.level + own[0] * (row_y + own[1] * row_z);
     const auto one_by_one = [&](std::int64_t from, std::int64_t to) {
         for (std::int64_t x = from; x < to; ++x) {
             const std::int32_t i = source[x];

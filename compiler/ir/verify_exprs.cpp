@@ -46,6 +46,9 @@ void Verifier::check_node(std::uint32_t i, Scalar type, const CoefElement& node)
 }
 
 void Verifier::check_node(std::uint32_t i, Scalar type, const Access& node) {
+    if (node.field.index < program_.fields.size() &&
+        program_[node.field].grid.offset(node.offset) != node.offset)
+        broken("{} is read along an axis that it has not", program_[node.field].name);
     if (node.field.index >= program_.fields.size()) return broken("expression {}: there is no such field", i);
     const Field& field = program_[node.field];
     expect(i, type == field.type, "an access has the field's type");

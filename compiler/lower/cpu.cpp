@@ -246,6 +246,7 @@ private:
     CellSources cell_sources() {
         CellSources sources;
         sources.index = index_;
+        sources.may_pass_face = {};
         sources.coefs_as_parameters = true;
         sources.load = [this](const Level& level, const ir::Offset& shift) {
             return loaded(row_element(level, shift), context_.stage().field(level));
@@ -402,6 +403,8 @@ void describe_uses(const StageView& stage, const ProgramLayout& layout,
         for (int axis = 0; axis < stage.rank(); ++axis)
             use->reach[axis] = std::max({use->reach[axis], -read.low[axis], read.high[axis]});
     }
+    for (const Level& level : stage.of_fewer_axes)
+        if (rt::ArrayUse* use = use_of(level)) use->read = true;
     for (const Write& write : stage.writes)
         if (rt::ArrayUse* use = use_of(write.level)) use->written = true;
 }

@@ -1,6 +1,7 @@
 #include "compiler/lower/lower.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -69,6 +70,8 @@ std::string level_words(Context& context) {
         const std::string array = context.array(read.level);
         if (read_arrays.insert(array).second) reads += (reads.empty() ? "" : ", ") + array;
     }
+    for (const Level& level : context.stage().of_fewer_axes)
+        reads += (reads.empty() ? "" : ", ") + context.array(level);
     for (const Write& write : context.stage().writes) {
         const std::string array = context.array(write.level);
         if (written_arrays.insert(array).second) writes += (writes.empty() ? "" : ", ") + array;
@@ -354,7 +357,8 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     put_time_block(std::move(block), std::move(function), lowered);
 }
 
-std::vector<std::string> header(const ir::Program& program, const StageViews& views) {
+std::vector<std::string> header(const ir::Program& program, const StageViews& views,
+                                const ProgramLayout& layout) {
     std::vector<std::string> lines{
         fmt::format("{}: CUDA kernels of a stencil, emitted by Halocline.", program.name), ""};
     lines.push_back(
@@ -369,6 +373,21 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
                             views.halo[axis][1], program.axes[axis].name);
     }
     lines.push_back(halo + ".");
+    for (const ir::Field& field : program.fields) {
+        if (field.grid.is_whole()) continue;
+        std::vector<std::string> own;
+        for (int axis = 0; axis < program.rank(); ++axis)
+            if (field.grid.has(axis)) own.push_back(program.axes[axis].name);
+        std::string rows;
+        if (own.size() > 1) {
+            const int around = layout.halo[1][0] + layout.halo[1][1];
+            rows = field.grid.has(0) ? ", with rows `pitch` elements apart"
+                                     : fmt::format(", with rows n{}{} elements apart", program.axes[1].name,
+                                                   around > 0 ? fmt::format(" + {}", around) : "");
+        }
+        lines.push_back(fmt::format("{} lies over {} alone: {} is contiguous{}.", field.name,
+                                    fmt::join(own, " and "), own.front(), rows));
+    }
     for (const ir::Group& group : program.groups) {
         if (!group.interleaved) continue;
         lines.push_back(
@@ -398,7 +417,7 @@ Lowered lower_stages(const ir::Program& program, const StageViews& views, const 
     layout.notes = notes;
     Lowered lowered;
     lowered.plan = begin_plan(program, views, layout);
-    lowered.kernels.header = header(program, views);
+    lowered.kernels.header = header(program, views, layout);
     for (std::size_t c = 0; c < program.coefs.size(); ++c) {
         const ir::CoefId id{static_cast<std::uint32_t>(c)};
         lowered.kernels.constant_arrays.push_back(

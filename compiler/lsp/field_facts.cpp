@@ -52,6 +52,14 @@ std::string memory_text(const Program& program, const std::vector<ir::FieldId>& 
         if (stored[id.index]) bytes += schedule::size_of(program[id].storage) * levels_of(program[id]);
     if (bytes == 0) return "- memory: none, it is computed where it is read\n";
     const int levels = levels_of(program[fields.front()]);
+    const ir::Field& first = program[fields.front()];
+    if (!first.grid.is_whole()) {
+        std::vector<std::string> own;
+        for (std::size_t axis = 0; axis < program.axes.size(); ++axis)
+            if (first.grid.along[axis]) own.push_back(program.axes[axis].name);
+        return fmt::format("- memory: {} byte{} for each cell along {}\n", bytes, bytes == 1 ? "" : "s",
+                           fmt::join(own, " and "));
+    }
     return fmt::format("- memory: {} byte{} a cell{}\n", bytes, bytes == 1 ? "" : "s",
                        levels > 1 ? fmt::format(", in {} time levels", levels) : "");
 }
@@ -63,7 +71,8 @@ std::string place_of(const Program& program, const ir::Field& field) {
     if (!is_staggered) return {};
     std::vector<std::string> axes;
     for (std::size_t axis = 0; axis < program.axes.size(); ++axis)
-        axes.push_back(program.axes[axis].name + (field.staggered[axis] ? "+1/2" : ""));
+        if (field.grid.along[axis])
+            axes.push_back(program.axes[axis].name + (field.staggered[axis] ? "+1/2" : ""));
     return fmt::format("{}", fmt::join(axes, ", "));
 }
 

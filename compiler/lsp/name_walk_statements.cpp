@@ -82,6 +82,10 @@ void NameWalk::walk_each(const Node& node) {
         }
     }
     if constexpr (requires { node.type; }) walk_type(node.type);
+    if constexpr (requires { node.over; }) {
+        for (const Name& axis : node.over)
+            use(axis);
+    }
     if constexpr (requires { node.at; }) walk_all(node.at);
     if constexpr (requires { node.boundaries; }) walk_properties(node.halos, node.boundaries);
     if constexpr (requires { node.parameters; }) {

@@ -174,6 +174,11 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
         }
         const auto* access = std::get_if<ir::Access>(&expr.node);
         if (access == nullptr) continue;
+        if (!program[access->field].grid.is_whole()) {
+            if (std::ranges::find(result.of_fewer_axes, access->field) == result.of_fewer_axes.end())
+                result.of_fewer_axes.push_back(access->field);
+            continue;
+        }
         const Level level{access->field.index, access->time};
         // What a sweep has just written is still in a cache.
         if (!written_here.contains(level) && !swept.contains(level)) reads[level].insert(access->offset);

@@ -77,8 +77,9 @@ Operations operations_in(const ir::Program& program, ir::ExprId value);
 
 struct Footprint {
     int rank = 1;
-    std::vector<LevelRead> reads;                           // by field, then time
-    std::vector<LevelWrite> writes;                         // in order of statements
+    std::vector<LevelRead> reads;            // by field, then time
+    std::vector<ir::FieldId> of_fewer_axes;  // that are read besides: their values stay in caches
+    std::vector<LevelWrite> writes;          // in order of statements
     std::array<std::array<int, 2>, ir::kMaxRank> radius{};  // the widest of all reads
     bool star = true;                                       // every read is a star
     Operations operations;

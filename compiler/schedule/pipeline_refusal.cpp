@@ -68,6 +68,7 @@ private:
                 return name + " has `layout aos`";
             if (field.role == ir::Role::output) return name + " is an output that another value depends on";
             if (field.role != ir::Role::state && field.history > 0) return "the past of " + name + " is read";
+            if (!field.grid.is_whole()) return name + " lies over fewer axes than the grid has";
             if (ir::has_formula(field)) return "a formula says what lies past a face of " + name;
             for (const auto& faces : field.boundary)
                 for (const ir::Face& face : faces)

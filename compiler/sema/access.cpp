@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "compiler/sema/evaluator.h"
+#include "compiler/sema/field_axes.h"
 
 namespace halo::sema {
 
@@ -54,10 +55,28 @@ Value Evaluator::index(const syntax::Index& node, const syntax::Expr& expr) {
     return index_computed(node, expr, name ? name->name : "u");
 }
 
+// Whether the field has all axes along which it is read at a neighbour; reported otherwise.
+bool Evaluator::has_axes(FieldId id, const Subscripts& at, SourceRange where) {
+    const ir::Field& field = program_[id];
+    for (int axis = 0; axis < symbols_.rank(); ++axis) {
+        const auto along = static_cast<std::size_t>(axis);
+        if (field.grid.has(axis) || (at.offset[along] == 0 && (at.half & axis_bit(axis)) == 0)) continue;
+        Subscripts own = at;
+        own.offset = field.grid.offset(at.offset);
+        report_missing_axis(field.name, field.grid, "neighbours along " + symbols_.axes()[along], where,
+                            symbols_.axes(), sink_)
+            .label(fields_[id.index].symbol->where, "declared here")
+            .mend(where, access_text(field.name, own.time, own.offset, symbols_.axes()));
+        return false;
+    }
+    return true;
+}
+
 // Offsets are from the point that is computed: at point P of the cell, u[x+o] is u's element whose point is
 // P + o, if it has one there.
 Value Evaluator::read_point(FieldId id, const Subscripts& at, SourceRange where) {
     if (at.iterate) return read_iterate(id, at, where);
+    if (!has_axes(id, at, where)) return Value();
     const Halves stagger = fields_[id.index].stagger;
     const auto place = static_cast<Halves>(stagger ^ at.half);
     if (at.half != 0 && !is_staggered_) {
@@ -82,12 +101,12 @@ Value Evaluator::read_point(FieldId id, const Subscripts& at, SourceRange where)
         if (carries) ++element[axis];
     }
     const bool is_moved = at.half != 0 || at.offset != ir::Offset{};
-    if (is_staggered_ && is_moved && place != wanted_) {
+    if (is_staggered_ && is_moved && ((place ^ wanted_) & axes_of(id)) != 0) {
         refuse_no_point(id, at, where);
         return Value();
     }
     Value value = read_field(id, at.time, element, where);
-    if (value.is_expr()) value.position = position_at(place);
+    if (value.is_expr()) value.position = position_of(id, place);
     return value;
 }
 
@@ -128,10 +147,11 @@ Value Evaluator::read_iterate(FieldId id, Subscripts at, SourceRange where) {
 void Evaluator::refuse_no_point(FieldId id, const Subscripts& at, SourceRange where) {
     const std::string& name = program_[id].name;
     const Halves stagger = fields_[id.index].stagger;
-    const auto apart = static_cast<Halves>(stagger ^ at.half ^ wanted_);
+    const Halves own = axes_of(id);
+    const auto apart = static_cast<Halves>((stagger ^ at.half ^ wanted_) & own);
     std::string inside = at.time == 0 ? "" : fmt::format("t{:+}", at.time);
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
-        const bool is_half = ((stagger ^ wanted_) & axis_bit(axis)) != 0;
+        const bool is_half = ((stagger ^ wanted_) & own & axis_bit(axis)) != 0;
         const int halves = 2 * at.offset[axis] + (is_half ? 1 : 0);
         if (halves == 0) continue;
         const std::string distance =
@@ -332,7 +352,8 @@ Value Evaluator::read_field(FieldId id, int time, const ir::Offset& offset, Sour
     const ir::Access access{id, time, offset};
     if (!accept(access, where)) return Value();
     if (time < 0) program_.fields[id.index].history = std::max(program_.fields[id.index].history, -time);
-    return arithmetic_.leaf(program_[id].type, access, false, where, position_at(fields_[id.index].stagger));
+    return arithmetic_.leaf(program_[id].type, access, false, where,
+                            position_of(id, fields_[id.index].stagger));
 }
 
 // Checks a read past an edge: a halo whose width the spec gives must be wide enough, and a let must have a

@@ -169,6 +169,9 @@ public:
     // False, and a message, where a value does not lie at the place where `what` ("`vx`") has its points.
     bool require_position(const Value& value, Halves place, const std::string& what, syntax::ExprId id);
     Position position_at(Halves place) const;
+    // The same of a field, which lies anywhere along axes that it has not.
+    Position position_of(ir::FieldId field, Halves place) const;
+    Halves axes_of(ir::FieldId field) const;
     bool is_staggered() const { return is_staggered_; }
     void set_staggered() { is_staggered_ = true; }
 
@@ -301,6 +304,7 @@ private:
     Value coef_element(const Symbol& symbol, const syntax::Index& node, SourceRange where);
     Value read_field(ir::FieldId id, int time, const ir::Offset& offset, SourceRange where);
     Value read_iterate(ir::FieldId id, Subscripts at, SourceRange where);
+    bool has_axes(ir::FieldId id, const Subscripts& at, SourceRange where);
     Value read_point(ir::FieldId id, const Subscripts& at, SourceRange where);
     void refuse_no_point(ir::FieldId id, const Subscripts& at, SourceRange where);
     Value read_let(const Symbol& symbol, SourceRange where);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "compiler/sema/builtins.h"
+#include "compiler/sema/field_axes.h"
 #include "compiler/sema/types.h"
 
 namespace halo::sema {
@@ -80,17 +81,26 @@ std::optional<FaceSet> resolve_faces(const std::optional<syntax::FaceRef>& face,
     return result;
 }
 
+// Whether the field has the faces that are named; reported otherwise.
+bool has_faces(const FaceSet& faces, const ir::Field& field, SourceRange where, Evaluator& evaluator) {
+    if (faces.axis < 0 || field.grid.has(faces.axis)) return true;
+    const std::vector<std::string>& axes = evaluator.symbols().axes();
+    report_missing_axis(field.name, field.grid, "face along " + axes[static_cast<std::size_t>(faces.axis)],
+                        where, axes, evaluator.sink());
+    return false;
+}
+
 // The clauses that have decided each face so far.
 class Claims {
 public:
     // The faces that this clause decides now. Two clauses for one face that are equally specific are a
     // mistake.
     template <class Decide>
-    void claim(const FaceSet& faces, SourceRange where, const char* what, Evaluator& evaluator,
-               Decide&& decide) {
+    void claim(const FaceSet& faces, const rt::FieldGrid& grid, SourceRange where, const char* what,
+               Evaluator& evaluator, Decide&& decide) {
         for (int axis = 0; axis < evaluator.symbols().rank(); ++axis) {
             for (int side = 0; side < 2; ++side) {
-                if (!faces.contains(axis, side)) continue;
+                if (!faces.contains(axis, side) || !grid.has(axis)) continue;
                 Claim& claim = claims_[axis][side];
                 if (claim.specificity == faces.specificity()) {
                     evaluator
@@ -214,14 +224,15 @@ void check_periodic(const ir::Field& field, const Claims& claims, Evaluator& eva
 
 }  // namespace
 
-void apply_halos(const std::vector<syntax::HaloEntry>& entries, FieldInfo& info, Evaluator& evaluator) {
+void apply_halos(const std::vector<syntax::HaloEntry>& entries, const ir::Field& field, FieldInfo& info,
+                 Evaluator& evaluator) {
     Claims claims;
     for (const syntax::HaloEntry& entry : entries) {
         const std::optional<FaceSet> faces = resolve_faces(entry.face, evaluator);
         const std::optional<std::int64_t> width =
             evaluator.integer(entry.width, "the width of a halo", 0, kMaxOffset);
-        if (!faces || !width) continue;
-        claims.claim(*faces, entry.where, "halo", evaluator, [&](int axis, int side) {
+        if (!faces || !width || !has_faces(*faces, field, entry.where, evaluator)) continue;
+        claims.claim(*faces, field.grid, entry.where, "halo", evaluator, [&](int axis, int side) {
             info.contract[axis][side] = FieldInfo::Contract{static_cast<int>(*width), entry.where};
         });
     }
@@ -240,8 +251,16 @@ void apply_boundaries(const std::vector<syntax::BoundaryEntry>& entries, ir::Fie
         if (faces) faces->depth = depth;
         const std::optional<FaceRule> rule = resolve_rule(entry, field, *own, evaluator);
         valid = valid && faces && rule;
-        if (!faces) continue;
-        claims.claim(*faces, entry.where, "boundary", evaluator, [&](int axis, int side) {
+        if (!faces || !has_faces(*faces, field, entry.where, evaluator)) continue;
+        if (rule && rule->kind == BoundaryKind::formula && !field.grid.is_whole()) {
+            evaluator
+                .report(DiagnosticKind::not_built_yet, entry.where,
+                        fmt::format("`{}` past a face of a field over fewer axes is not built yet",
+                                    entry.kind.text))
+                .note("`periodic`, `clamp`, `mirror`, `free` and `fixed` with one value are");
+            continue;
+        }
+        claims.claim(*faces, field.grid, entry.where, "boundary", evaluator, [&](int axis, int side) {
             if (rule) field.boundary[axis][side] = {rule->kind, rule->value, {}, 0};
             info.ghosts[axis][side] = rule ? rule->ghosts : std::nullopt;
             info.has_boundary[axis][side] = true;
@@ -335,6 +354,20 @@ bool lies_interleaved(const syntax::FieldDecl& declaration, const std::vector<co
     return true;
 }
 
+// A field has places along its own axes alone; others are reported, and left out.
+void drop_missing_places(const ir::Field& field, Halves& stagger, const syntax::FieldDecl& declaration,
+                         Evaluator& evaluator) {
+    const std::vector<std::string>& axes = evaluator.symbols().axes();
+    for (int axis = 0; axis < evaluator.symbols().rank(); ++axis) {
+        if ((stagger & axis_bit(axis)) == 0 || field.grid.has(axis)) continue;
+        stagger = static_cast<Halves>(stagger & ~axis_bit(axis));
+        const SourceRange where =
+            declaration.at.empty() ? declaration.where : evaluator.where(declaration.at.front());
+        report_missing_axis(field.name, field.grid, "place along " + axes[static_cast<std::size_t>(axis)],
+                            where, axes, evaluator.sink());
+    }
+}
+
 }  // namespace
 
 void declare_fields(Evaluator& evaluator) {
@@ -344,7 +377,13 @@ void declare_fields(Evaluator& evaluator) {
         std::vector<const syntax::TypeRef*> types;
         collect_types(layout.shape, types);
         const std::vector<std::string> suffixes = leaf_suffixes(layout.shape);
-        const bool interleaved = lies_interleaved(*symbol.field, types, evaluator);
+        bool interleaved = lies_interleaved(*symbol.field, types, evaluator);
+        const rt::FieldGrid grid = resolve_axes(symbol.field->over, evaluator);
+        if (interleaved && !grid.is_whole()) {
+            interleaved = false;
+            evaluator.report(DiagnosticKind::not_built_yet, symbol.field->layout->where,
+                             "`layout aos` of a field over fewer axes is not built yet");
+        }
         add_groups(symbol.name, layout.shape, layout.first, interleaved, evaluator.program());
         const std::shared_ptr<const Shape> shape =
             types.size() > 1 ? std::make_shared<const Shape>(layout.shape) : nullptr;
@@ -368,11 +407,13 @@ void declare_fields(Evaluator& evaluator) {
             info.leaf = leaf;
             for (auto& sides : info.has_boundary)
                 sides.fill(true);  // none is written: free
+            field.grid = grid;
             info.stagger = evaluator.stagger(place_of(*symbol.field, layout.shape, leaf)).value_or(0);
+            drop_missing_places(field, info.stagger, *symbol.field, evaluator);
             set_stagger(field, info.stagger);
             if (info.stagger != 0) evaluator.set_staggered();
             evaluator.set_wanted(info.stagger);
-            apply_halos(symbol.field->halos, info, evaluator);
+            apply_halos(symbol.field->halos, field, info, evaluator);
             apply_boundaries(symbol.field->boundaries, field, info, evaluator);
             evaluator.program().fields.push_back(std::move(field));
             evaluator.fields().push_back(std::move(info));

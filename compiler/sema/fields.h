@@ -16,7 +16,8 @@ bool has_real_field(const syntax::Stencil& stencil);
 
 // `halo` and `boundary` clauses, applied to a field whose faces have their defaults. The more specific clause
 // wins: face, then axis, then all. Sets has_boundary where a clause speaks.
-void apply_halos(const std::vector<syntax::HaloEntry>& entries, FieldInfo& info, Evaluator& evaluator);
+void apply_halos(const std::vector<syntax::HaloEntry>& entries, const ir::Field& field, FieldInfo& info,
+                 Evaluator& evaluator);
 void apply_boundaries(const std::vector<syntax::BoundaryEntry>& entries, ir::Field& field, FieldInfo& info,
                       Evaluator& evaluator);
 

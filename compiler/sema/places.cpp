@@ -16,6 +16,18 @@ Position Evaluator::position_at(Halves place) const {
     return {all, place};
 }
 
+Halves Evaluator::axes_of(ir::FieldId field) const {
+    Halves axes = 0;
+    for (int axis = 0; axis < symbols_.rank(); ++axis)
+        if (program_[field].grid.has(axis)) axes = static_cast<Halves>(axes | axis_bit(axis));
+    return axes;
+}
+
+Position Evaluator::position_of(ir::FieldId field, Halves place) const {
+    const Halves axes = axes_of(field);
+    return {axes, static_cast<Halves>(place & axes)};
+}
+
 std::string Evaluator::names_at(Halves place, Halves axes) const {
     return position_text(place, axes, symbols_.axes());
 }
@@ -88,7 +100,7 @@ private:
     Places of_parts(const Shape& shape, std::uint32_t first) {
         Places result;
         for (const Halves place : evaluator.places_of(shape, first))
-            result = result.joined(Places::only(place));
+            result = result.joined(of_field({first}, place));
         return result;
     }
 
@@ -112,7 +124,14 @@ private:
         const auto part = find_part(layout.shape, node.member.text, evaluator.symbols_.axes());
         if (!part || layout.shape.kind != Shape::Kind::vector) return of(node.base);
         const auto first = layout.first + static_cast<std::uint32_t>(layout.shape.first_leaf(*part));
-        return Places::only(evaluator.fields_[first].stagger).flipped(half);
+        return of_field({first}, evaluator.fields_[first].stagger).flipped(half);
+    }
+
+    Places of_field(ir::FieldId field, Halves place) {
+        if (evaluator.program_[field].grid.is_whole()) return Places::only(place);
+        Places result = Places::of(evaluator.position_of(field, place), evaluator.symbols_.rank());
+        result.own = place;
+        return result;
     }
 
     Places of_value(const Value& value) {

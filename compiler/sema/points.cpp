@@ -169,6 +169,7 @@ bool StencilAnalyzer::check_at_cell(const Value& value, SourceRange where, const
 bool StencilAnalyzer::can_inject(const Target& target, const syntax::InjectStatement& inject) {
     const SourceRange where = evaluator_.where(inject.target);
     const Reference& reference = target.reference;
+    if (!program_.fields[reference.first].grid.is_whole()) return refuse_assigning({reference.first}, where);
     if (reference.shape->leaves() != 1) {
         sink_
             .report(

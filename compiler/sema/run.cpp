@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/sema/field_axes.h"
 #include "compiler/sema/run_analyzer.h"
 #include "compiler/sema/types.h"
 
@@ -178,6 +179,25 @@ std::optional<std::vector<Value>> RunAnalyzer::values_at(Halves place, const Ref
     return std::nullopt;
 }
 
+// Whether what a field over fewer axes starts with is the same along the others; reported otherwise.
+bool RunAnalyzer::depends_on_own_axes(const ir::Field& target, const Value& value,
+                                      const syntax::InitStatement& init) {
+    if (!value.is_expr() || target.grid.is_whole()) return true;
+    const ir::Program& program = *result_.init;
+    for (const std::uint32_t index : ir::reached_exprs(program, {value.id})) {
+        const ir::Expr& expr = program.exprs[index];
+        const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
+        if (coordinate == nullptr || ir::is_uniform_leaf(expr) || target.grid.has(coordinate->axis)) continue;
+        const std::string& axis = symbols_.axes()[static_cast<std::size_t>(coordinate->axis)];
+        report_missing_axis(target.name, target.grid, fmt::format("values that differ along {}", axis),
+                            init_->where(init.value), symbols_.axes(), sink_)
+            .note(fmt::format("its `init` is computed from the coordinates along {}",
+                              axes_text(target.grid, symbols_.axes())));
+        return false;
+    }
+    return true;
+}
+
 void RunAnalyzer::fill(const ir::Field& target, const Value& value, const syntax::InitStatement& init) {
     ir::Program& program = *result_.init;
     ir::Field field;
@@ -187,7 +207,9 @@ void RunAnalyzer::fill(const ir::Field& target, const Value& value, const syntax
     if (value.is_number() &&
         !check_number(value.number, field.type, field.storage, init_->where(init.value), sink_))
         return;
+    if (!depends_on_own_axes(target, value, init)) return;
     field.role = ir::Role::output;
+    field.grid = target.grid;
     field.where = init_->where(init.field);
     ir::Assign assign;
     assign.target = ir::FieldId{static_cast<std::uint32_t>(program.fields.size())};

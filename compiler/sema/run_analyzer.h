@@ -106,6 +106,7 @@ private:
     std::optional<std::vector<Value>> values_at(Halves place, const Reference& reference,
                                                 const syntax::InitStatement& init);
     void fill(const ir::Field& target, const Value& value, const syntax::InitStatement& init);
+    bool depends_on_own_axes(const ir::Field& target, const Value& value, const syntax::InitStatement& init);
 
     // Refuses a file that is not of the one format there is.
     bool check_path(const syntax::FilePath& path, const std::string& extension);
@@ -120,6 +121,7 @@ private:
 
     void read(const syntax::LoadStatement& load);
     bool can_show(const Reference& field, const syntax::LoadStatement& load);
+    bool has_axis(const Reference& field, int axis, SourceRange where);
 
     void read(const syntax::SaveStatement& save);
 

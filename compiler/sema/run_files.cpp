@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/sema/field_axes.h"
 #include "compiler/sema/run_analyzer.h"
 #include "compiler/sema/types.h"
 #include "compiler/support/array_name.h"
@@ -134,14 +135,16 @@ void RunAnalyzer::read(const syntax::LoadStatement& load) {
 
 // A picture has one number for each cell of a plane.
 bool RunAnalyzer::can_show(const Reference& field, const syntax::LoadStatement& load) {
-    const bool is_plane = symbols_.rank() == 2;
+    const ir::Field& first = stencil_.fields[field.first];
+    const int rank = first.grid.rank(symbols_.rank());
+    const bool is_plane = rank == 2;
     const bool is_number = field.shape->leaves() == 1;
-    const bool is_truth = stencil_.fields[field.first].type == ir::Scalar::boolean;
+    const bool is_truth = first.type == ir::Scalar::boolean;
     if (is_plane && is_number && !is_truth) return true;
     Diagnostic& diagnostic = sink_.report(
         DiagnosticKind::file_format, load.path.where,
         !is_plane ? fmt::format("a picture is loaded into a field of two axes, and `{}` has {}",
-                                symbols_.stencil().name.text, symbols_.rank())
+                                first.grid.is_whole() ? symbols_.stencil().name.text : field.name, rank)
         : is_number
             ? fmt::format("a picture has numbers from 0 to 255, and `{}` is true or false", field.name)
             : fmt::format("a picture has one number for each cell, and `{}` is {}", field.name,
@@ -150,6 +153,15 @@ bool RunAnalyzer::can_show(const Reference& field, const syntax::LoadStatement& 
         diagnostic.note("load it into a field of u8, and compare that with a number");
     else
         diagnostic.note("arrays of any shape are loaded from .npy and .h5 files");
+    return false;
+}
+
+// Whether a field has the axis along which it is cut; reported otherwise.
+bool RunAnalyzer::has_axis(const Reference& field, int axis, SourceRange where) {
+    const rt::FieldGrid& grid = stencil_.fields[field.first].grid;
+    if (grid.has(axis)) return true;
+    report_missing_axis(field.name, grid, "cells along " + symbols_.axes()[static_cast<std::size_t>(axis)],
+                        where, symbols_.axes(), sink_);
     return false;
 }
 
@@ -173,6 +185,10 @@ void RunAnalyzer::read(const syntax::SaveStatement& save) {
     frames.together = save.together.has_value();
     Save made;
     if (!read_part(save, made) || !field || !valid) return;
+    for (const Cut& cut : made.cuts)
+        if (!has_axis(*field, cut.axis, cut.where)) return;
+    for (const PartRange& range : made.ranges)
+        if (!has_axis(*field, range.axis, range.where)) return;
     made.field = field->name;
     made.path = save.path.text;
     made.frames = frames;
@@ -292,6 +308,12 @@ bool RunAnalyzer::read_picture(const syntax::PlotStatement& plot, std::string_vi
         if (!made.cut) return false;
     }
     if (!field || !valid || !check_plotted(*field, settings_.where(plot.field), word)) return false;
+    if (made.cut && !stencil_.fields[field->first].grid.is_whole()) {
+        sink_.report(DiagnosticKind::invalid_cut, made.cut->where,
+                     fmt::format("a picture of `{}` shows all of it: it lies over {} alone", field->name,
+                                 axes_text(stencil_.fields[field->first].grid, symbols_.axes())));
+        return false;
+    }
     made.field = field->name;
     return true;
 }

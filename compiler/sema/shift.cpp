@@ -45,8 +45,9 @@ std::optional<ExprId> Arithmetic::shift_leaf(const ir::Expr& expr, const ir::Off
                                              SourceRange where, const Accept& accept) {
     if (const ir::Access* access = std::get_if<ir::Access>(&expr.node)) {
         ir::Access moved = *access;
+        const ir::Offset own = program_[access->field].grid.offset(offset);
         for (int axis = 0; axis < ir::kMaxRank; ++axis)
-            moved.offset[axis] += offset[axis];
+            moved.offset[axis] += own[axis];
         if (!accept(moved, where)) return std::nullopt;
         return add(expr.type, moved, where);
     }

@@ -146,6 +146,7 @@ bool StencilAnalyzer::claim(FieldId id, int time, SourceRange where) {
     FieldInfo& info = evaluator_.fields()[id.index];
     ir::Field& field = program_.fields[id.index];
     const Role role = time == 1 ? Role::state : Role::output;
+    if (!field.grid.is_whole()) return refuse_assigning(id, where);
     if (info.assigned && field.role == role) return true;
     if (info.assigned) {
         sink_

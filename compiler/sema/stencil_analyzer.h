@@ -63,6 +63,8 @@ private:
     void find_target(const syntax::Assignment& assignment);
 
     bool claim(ir::FieldId id, int time, SourceRange where);
+    // Of a field over fewer axes; false.
+    bool refuse_assigning(ir::FieldId id, SourceRange where);
 
     // The field and level that a target names; nullopt where that is reported.
     // What is indexed or has the member, in the end; the expression itself where it is neither.

@@ -89,7 +89,7 @@ Value StencilAnalyzer::store(const Value& value, const syntax::LetDecl& let, con
     info.assigned = info.written = true;
     info.written_where = symbol.where;
     infer_boundary(value, field, info);
-    apply_halos(let.halos, info, evaluator_);
+    apply_halos(let.halos, field, info, evaluator_);
     apply_boundaries(let.boundaries, field, info, evaluator_);
     const FieldId id{static_cast<std::uint32_t>(program_.fields.size())};
     program_.fields.push_back(std::move(field));
@@ -142,6 +142,7 @@ void StencilAnalyzer::infer_boundary(const Value& value, ir::Field& field, Field
             for_each_leaf(value, [&](const ir::Expr& expr) {
                 if (const auto* access = std::get_if<ir::Access>(&expr.node)) {
                     any_field = true;
+                    if (!program_[access->field].grid.has(axis)) return;  // the same at each cell
                     const bool known = evaluator_.fields()[access->field.index].has_boundary[axis][side];
                     const BoundaryKind kind = program_[access->field].boundary[axis][side].kind;
                     all_periodic = all_periodic && known && kind == BoundaryKind::periodic;

@@ -26,24 +26,28 @@ FieldDecl Parser::field(std::uint32_t begin) {
     } while (accept(TokenKind::comma));
     expect(TokenKind::colon, "`:` and the type of the field, as in `u: f32`");
     result.type = type();
+    result.over = over();
     result.at = stagger();
     if (is_word("grid") && !peek().newline_before && !failing_) {
         fail(DiagnosticKind::unexpected_token, peek().where,
              "a field has no grid of its own: all fields of a stencil have a value in each of its cells")
             .note("the run says how many cells there are: `grid 128, 128` in its block, or `--grid`");
     }
-    if (is_word("over") && !peek().newline_before && !failing_) {
-        fail(DiagnosticKind::not_built_yet, peek().where, "fields over fewer axes are not built yet")
-            .note(
-                "leave `over` out: a field over all axes whose `init` does not name an axis is the same "
-                "along it")
-            .note(
-                "`sweep` carries values along an axis, `reduce` makes one number of all cells, and a number "
-                "that "
-                "changes with the step is a `series`");
-    }
+    if (is_word("over") && !result.at.empty() && !peek().newline_before && !failing_)
+        fail(DiagnosticKind::unexpected_token, peek().where, "`over` stands before `at`");
     if (is(TokenKind::left_brace)) properties(result.names, result.halos, result.boundaries, &result.layout);
     result.where = since(begin);
+    return result;
+}
+
+// `over x, y`: the axes that a field has.
+std::vector<Name> Parser::over() {
+    std::vector<Name> result;
+    if (!is_word("over") || peek().newline_before) return result;
+    advance();
+    do {
+        result.push_back(name("an axis"));
+    } while (accept(TokenKind::comma));
     return result;
 }
 

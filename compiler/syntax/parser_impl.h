@@ -182,6 +182,7 @@ private:
                     std::vector<BoundaryEntry>& boundaries, std::optional<LayoutEntry>* layout);
     bool accept_entry_comma();
     void layout(std::optional<LayoutEntry>* given);
+    std::vector<Name> over();
     std::vector<ExprId> stagger(bool in_list = false);
     std::optional<FaceRef> face();
     HaloEntry halo_entry();

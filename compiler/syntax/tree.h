@@ -210,6 +210,7 @@ struct LayoutEntry {  // layout aos
 struct FieldDecl {  // field u, v: f32 at x+1/2 { halo 1  boundary periodic  layout aos }
     std::vector<Name> names;
     TypeRef type;
+    std::vector<Name> over;  // x, y: its axes; empty: all
     std::vector<ExprId> at;  // x+1/2, y; empty: at the cells' points
     std::vector<HaloEntry> halos;
     std::vector<BoundaryEntry> boundaries;

@@ -123,6 +123,8 @@ struct FieldInfo {
     // Its cells lie side by side with those of other components (`layout aos`), so it has no array of its
     // own.
     bool interleaved = false;
+    // The axes that it lies over: by axis of the program; fields over fewer axes have arrays of those alone.
+    std::vector<bool> over;
 };
 struct ParamInfo {
     std::string name;
@@ -316,7 +318,9 @@ public:
     // levels from array to array, and on a GPU the cells may still be being computed, as of Field::view().
     View view(const std::string& field, int piece = 0, int level = 0);
 
-    // The caller's memory may be reused when write() returns, and holds the values when read() does.
+    // The caller's memory may be reused when write() returns, and holds the values when read() does. Of a field
+    // over fewer axes (FieldInfo::over) there are its own cells alone; boxes and views have one cell along the
+    // other axes, and it cannot be bound.
     void write(const std::string& field, std::span<const float> values, int level = 0);
     void write(const std::string& field, std::span<const double> values, int level = 0);
     void read(const std::string& field, std::span<float> values, int level = 0);

@@ -143,10 +143,11 @@ std::vector<double> PiecesSimulation::trace(const std::string& points, const std
 rt::ElementType PiecesSimulation::type_for(const std::string& field, std::int64_t values) const {
     const rt::LaunchPlan& plan = code_->pieces.front()->plan;
     const int index = find_named(plan.fields, field, "field", plan.name);
-    const std::int64_t cells = extent[0] * extent[1] * extent[2];
+    const Extent own = plan.fields[static_cast<std::size_t>(index)].grid.extent(extent);
+    const std::int64_t cells = own[0] * own[1] * own[2];
     if (values != cells)
         refuse(fmt::format("field '{}' has {} = {} values, but the array holds {}", field,
-                           rt::extent_text(plan.rank, extent), cells, values));
+                           rt::extent_text(plan.rank, own), cells, values));
     return plan.fields[static_cast<std::size_t>(index)].type;
 }
 

@@ -63,17 +63,28 @@ View view_of(const rt::Session& session, const std::string& field, int level, co
         throw Error(ErrorCode::bad_argument,
                     fmt::format("field '{}' has levels {} to 0; there is no level {:+}", field,
                                 -known.history, level));
-    const rt::Geometry& place = session.geometry();
+    const rt::Geometry place = rt::geometry_of_field(known.grid, session.geometry(), plan.halo);
     View view;
     view.memory = session.level_arrays(field)[static_cast<std::size_t>(-level)];
     view.bytes = place.elements * rt::size_of(known.type);
-    view.first_cell = place.origin + first[0] + place.pitch * first[1] + place.slice * first[2];
+    const Extent own = known.grid.offset(first);
+    view.first_cell = place.origin + own[0] + place.pitch * own[1] + place.slice * own[2];
     view.pitch = place.pitch;
     view.slice = place.slice;
     return view;
 }
 
 namespace {
+
+// A field's cells along each axis: 1 along those that it has not.
+Grid grid_of_field(const SimulationState& simulation, const std::string& field) {
+    const ProgramInfo& info = simulation.source->info();
+    const int index = find_named(info.fields, field, "field", info.name);
+    Grid own = simulation.grid;
+    for (std::size_t axis = 0; axis < own.size(); ++axis)
+        if (!info.fields[static_cast<std::size_t>(index)].over[axis]) own[axis] = 1;
+    return own;
+}
 
 std::shared_ptr<SimulationState> simulation_on(const Program& program, const std::vector<Device>& devices,
                                                const Grid& grid, const SimulationOptions& options) {
@@ -195,7 +206,10 @@ void Simulation::read(const std::string& field, std::span<double> values, int le
 }
 std::vector<double> Simulation::read(const std::string& field, int level) {
     return in_turn(state_, [&](SimulationState& s) {
-        std::vector<double> values(static_cast<std::size_t>(s.extent[0] * s.extent[1] * s.extent[2]));
+        std::int64_t cells = 1;
+        for (const std::int64_t count : detail::grid_of_field(s, field))
+            cells *= count;
+        std::vector<double> values(static_cast<std::size_t>(cells));
         s.read(field, level, std::span<double>(values));
         return values;
     });
@@ -214,15 +228,16 @@ void Simulation::read_box(const std::string& field, const Piece& box, void* elem
         const ProgramInfo& info = s.source->info();
         const int index = detail::find_named(info.fields, field, "field", info.name);
         std::int64_t needed = size_of(info.fields[static_cast<std::size_t>(index)].type);
+        const Grid own = detail::grid_of_field(s, field);
         rt::Box cells{{0, 0, 0}, {1, 1, 1}};
         for (std::size_t axis = 0; axis < s.grid.size(); ++axis) {
             if (box.begin.size() != s.grid.size() || box.end.size() != s.grid.size() || box.begin[axis] < 0 ||
-                box.end[axis] <= box.begin[axis] || box.end[axis] > s.grid[axis])
+                box.end[axis] <= box.begin[axis] || box.end[axis] > own[axis])
                 throw Error(
                     ErrorCode::bad_argument,
                     fmt::format("a box of cells lies in the grid, from 0 to {}, and this one is from {} "
                                 "to {}",
-                                fmt::join(s.grid, " x "), fmt::join(box.begin, " x "),
+                                fmt::join(own, " x "), fmt::join(box.begin, " x "),
                                 fmt::join(box.end, " x ")));
             cells.begin[axis] = box.begin[axis];
             cells.end[axis] = box.end[axis];

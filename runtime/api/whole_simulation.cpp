@@ -165,20 +165,26 @@ void WholeSimulation::continue_from(const rt::StepsBefore& before) {
 }
 
 void WholeSimulation::copy_cells(const std::string& field, const View& to, const View& from) {
-    const std::int64_t size = rt::size_of(plan.fields[static_cast<std::size_t>(find_field(field))].type);
+    const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(find_field(field))];
+    const std::int64_t size = rt::size_of(known.type);
     const auto first_of = [&](const View& view) {
         return rt::CellsInMemory{static_cast<char*>(view.memory) + view.first_cell * size, view.pitch,
                                  view.slice};
     };
-    device->device->copy_from(*device->device, rt::copy_of_cells(first_of(to), first_of(from), extent, size));
+    device->device->copy_from(
+        *device->device, rt::copy_of_cells(first_of(to), first_of(from), known.grid.extent(extent), size));
 }
 
 // A view of the caller's memory, for cells of this grid.
 void WholeSimulation::check_view(const std::string& field, const View& cells) const {
-    const std::int64_t size = rt::size_of(plan.fields[static_cast<std::size_t>(find_field(field))].type);
+    const rt::FieldPlan& known = plan.fields[static_cast<std::size_t>(find_field(field))];
+    const std::int64_t size = rt::size_of(known.type);
+    Grid own = grid;
+    for (std::size_t axis = 0; axis < own.size(); ++axis)
+        if (!known.grid.along[axis]) own[axis] = 1;
     if (cells.memory == nullptr)
         throw Error(ErrorCode::bad_argument, "a view needs the address of its memory");
-    check_place(grid, {cells.pitch, cells.slice, cells.first_cell, cells.bytes / size, size});
+    check_place(own, {cells.pitch, cells.slice, cells.first_cell, cells.bytes / size, size});
 }
 
 void WholeSimulation::write_view(const std::string& field, int level, const View& cells) {

@@ -115,6 +115,9 @@ void WholeSimulation::bind(const std::string& name, const std::shared_ptr<FieldS
         refuse(fmt::format(
             "'{}' lies side by side with other components, and cannot be bound; leave out `layout aos`",
             name));
+    if (!known.grid.is_whole())
+        refuse(fmt::format("'{}' lies over fewer axes than the grid has, and cannot be bound; write to it",
+                           name));
     if (field->type != known.type)
         refuse(fmt::format(
             "field '{}' of '{}' has elements of {} bytes in another type than the arrays, whose have {}",
@@ -185,6 +188,9 @@ std::shared_ptr<FieldState> WholeSimulation::share(const std::string& name) {
             fmt::format("'{}' lies side by side with other components, and has no array of its own; leave "
                         "out `layout aos`",
                         name));
+    if (!known.grid.is_whole())
+        refuse(
+            fmt::format("'{}' lies over fewer axes than the grid has, and cannot be bound elsewhere", name));
     rt::Session& running = start();
     const rt::Geometry& place = running.geometry();
     auto field = std::make_shared<FieldState>();

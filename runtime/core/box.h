@@ -32,6 +32,16 @@ inline Box whole_box(const std::array<std::int64_t, kMaxRank>& extent) {
     return {{}, extent};
 }
 
+// The cells of a field that are those of a box of the grid.
+inline Box box_of_field(const FieldGrid& field, Box box) {
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+        if (!field.along[axis]) {
+            box.end[axis] = box.end[axis] > box.begin[axis] ? 1 : 0;
+            box.begin[axis] = 0;
+        }
+    return box;
+}
+
 inline Box intersection(Box box, const Box& other) {
     for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
         box.begin[axis] = std::max(box.begin[axis], other.begin[axis]);

@@ -111,6 +111,23 @@ Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
     return geometry;
 }
 
+Geometry geometry_of_field(const FieldGrid& field, const Geometry& grid,
+                           const std::array<std::array<int, 2>, kMaxRank>& halo) {
+    if (field.is_whole()) return grid;
+    const auto own = field.halo(halo);
+    Geometry geometry;
+    geometry.rank = grid.rank;
+    geometry.extent = field.extent(grid.extent);
+    const std::int64_t rows = geometry.extent[1] + own[1][0] + own[1][1];
+    const std::int64_t planes = geometry.extent[2] + own[2][0] + own[2][1];
+    geometry.pitch = field.has(0) ? grid.pitch : 1;
+    geometry.slice = geometry.pitch * rows;
+    const std::int64_t left = round_up(own[0][0], kAlignment);
+    geometry.origin = left + own[1][0] * geometry.pitch + own[2][0] * geometry.slice;
+    geometry.elements = left + planes * geometry.slice + round_up(own[0][1], kAlignment);
+    return geometry;
+}
+
 std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry) {
     std::array<std::int64_t, 3> extent = geometry.extent;
     for (int axis = 0; axis < geometry.rank; ++axis) {

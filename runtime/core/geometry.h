@@ -43,6 +43,13 @@ Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
                        const std::array<std::array<int, 2>, kMaxRank>& halo, RowLayout layout,
                        std::int64_t pitch, std::int64_t slice);
 
+// That of the array of a field over fewer axes, among arrays that lie as `grid` says. Along an axis that the
+// field has not there is one cell without a halo. Rows are as far apart as those of the others; without the
+// first axis they are one element each, so that the cells along the next one lie side by side. halo: that of
+// the layout (LaunchPlan::halo).
+Geometry geometry_of_field(const FieldGrid& field, const Geometry& grid,
+                           const std::array<std::array<int, 2>, kMaxRank>& halo);
+
 // The cells that a domain has of a grid, along each axis; of a shell those around it, too.
 std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry);
 

@@ -20,8 +20,9 @@ struct CoveredSpan {
 
 class PassMaker {
 public:
-    PassMaker(const FieldPlan& field, const Geometry& geometry, const std::vector<double>& params)
-        : field_(field), geometry_(geometry), params_(params) {
+    PassMaker(const FieldPlan& field, const Geometry& geometry, const std::vector<double>& params,
+              const std::array<std::int64_t, kMaxRank>& grid)
+        : field_(field), geometry_(geometry), params_(params), grid_(grid) {
         stride_ = {field.interleave, geometry.pitch * field.interleave, geometry.slice * field.interleave};
     }
 
@@ -39,6 +40,7 @@ private:
     const FieldPlan& field_;
     const Geometry& geometry_;
     const std::vector<double>& params_;
+    const std::array<std::int64_t, kMaxRank>& grid_;
     std::array<std::int64_t, kMaxRank> stride_;
 };
 
@@ -52,7 +54,7 @@ void PassMaker::add_layer(HaloPass& pass, int axis, std::int64_t index, std::int
     layer.destination = start + index * stride_[axis];
     if (source.shows == ImageMap::Shows::value && constants) {
         layer.constant = true;
-        layer.value = evaluate(faces[source.side].value, params_, geometry_.extent);
+        layer.value = evaluate(faces[source.side].value, params_, grid_);
         pass.layers.push_back(layer);
     } else if (source.shows == ImageMap::Shows::cell && !constants) {
         layer.source = start + source.cell * stride_[axis];
@@ -152,8 +154,9 @@ void fill_planes(const HaloPass& pass, const HaloPass* across_rows, ElementType 
 }  // namespace
 
 std::vector<HaloPass> make_halo_passes(const FieldPlan& field, const Geometry& geometry,
-                                       const std::vector<double>& params, HaloPart part) {
-    const PassMaker maker(field, geometry, params);
+                                       const std::vector<double>& params, HaloPart part,
+                                       const std::array<std::int64_t, kMaxRank>& grid) {
+    const PassMaker maker(field, geometry, params, grid);
     std::vector<HaloPass> passes;
     const auto keep = [&](HaloPass pass) {
         if (!pass.layers.empty()) passes.push_back(std::move(pass));

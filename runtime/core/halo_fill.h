@@ -7,6 +7,7 @@
 // has the last word. Past a free face nothing is written but what other axes' passes carry there.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -43,8 +44,14 @@ enum class HaloPart : std::uint8_t {
 };
 
 // The passes for a field's halo as wide as FieldPlan::halo says. Empty where there is nothing to fill.
+// geometry: of the field's array; grid: cells of the grid, by which values past faces are reckoned.
 std::vector<HaloPass> make_halo_passes(const FieldPlan& field, const Geometry& geometry,
-                                       const std::vector<double>& params, HaloPart part);
+                                       const std::vector<double>& params, HaloPart part,
+                                       const std::array<std::int64_t, kMaxRank>& grid);
+inline std::vector<HaloPass> make_halo_passes(const FieldPlan& field, const Geometry& geometry,
+                                              const std::vector<double>& params, HaloPart part) {
+    return make_halo_passes(field, geometry, params, part, geometry.extent);
+}
 
 // Runs units [begin, end) of one pass on an array in host memory; `array` is its first element, not cell
 // (0,0,0).

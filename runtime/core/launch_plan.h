@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "runtime/core/field_grid.h"
 #include "runtime/core/grid_rules.h"
 #include "runtime/core/image_map.h"
 
@@ -120,6 +121,7 @@ struct FieldPlan {
     Role role = Role::input;
     int history = 0;                         // past levels kept besides t (and besides t+1 for a state)
     std::array<bool, kMaxRank> staggered{};  // its points lie half a cell further along the axis
+    FieldGrid grid{};                        // the axes that it lies over
     std::array<std::array<FacePlan, 2>, kMaxRank> boundary;
     std::array<std::array<int, 2>, kMaxRank> halo{};  // cells past the domain that kernels read, [axis][side]
     // Fields that share one array, `interleave` of them, stand one after the other and have equal types,

@@ -238,9 +238,13 @@ void check_field(const LaunchPlan& plan, const FieldPlan& field) {
             field.history);
     require(field.spare_levels >= 0 && field.spare_levels <= 64, "field '{}' has {} spare levels", field.name,
             field.spare_levels);
+    require(field.grid.is_whole() || (field.role == Role::input && field.interleave == 1),
+            "field '{}' lies over fewer axes and is no input with an array of its own", field.name);
     for (int axis = 0; axis < kMaxRank; ++axis) {
         for (int side = 0; side < 2; ++side) {
             const int width = field.halo[axis][side];
+            require(width == 0 || field.grid.has(axis), "field '{}' has a halo along an axis that it has not",
+                    field.name);
             require(width >= 0 && width <= plan.halo[axis][side],
                     "field '{}' has a halo wider than its array", field.name);
             const FacePlan& face = field.boundary[axis][side];

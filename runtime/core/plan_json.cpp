@@ -37,6 +37,7 @@ Json field_json(const FieldPlan& field) {
                               {"history", field.history},
                               {"halo", field.halo},
                               {"faces", faces}});
+    if (!field.grid.is_whole()) json["along"] = field.grid.along;
     if (field.spare_levels != 0) json["spare_levels"] = field.spare_levels;
     if (field.interleave != 1) {
         json["interleave"] = field.interleave;
@@ -52,6 +53,7 @@ FieldPlan field_from(const Json& json) {
     field.role = value_of<Role>(json.at("role"), kRoles, "role");
     field.history = json.at("history");
     field.halo = json.at("halo");
+    if (json.contains("along")) field.grid.along = json.at("along");
     for (int face = 0; face < 2 * kMaxRank; ++face) {
         const Json& entry = json.at("faces").at(face);
         FacePlan& plan = field.boundary[face / 2][face % 2];

@@ -113,6 +113,7 @@ private:
     const Piece& piece(std::size_t index) const { return cut_.pieces[number(index)]; }
     const FieldPlan* find_field(const std::string& name) const;  // null where none has an array
     std::int64_t element_bytes(const std::string& field) const;
+    Box whole_box_of(const std::string& field) const;  // of one that there is
     void check_size(const std::string& field, std::int64_t bytes) const;
     void exchange();
     double seconds_of_exchange();

@@ -50,6 +50,10 @@ PlacedBox common(const PlacedBox& part, const Box& box) {
     return result;
 }
 
+PlacedBox of_field(const FieldGrid& grid, const PlacedBox& cells) {
+    return {box_of_field(grid, cells.whole), box_of_field(grid, cells.local)};
+}
+
 PlacedBox own_cells(const Piece& piece) {
     PlacedBox own;
     own.whole = {piece.begin, piece.end};
@@ -73,8 +77,12 @@ std::int64_t Pieces::element_bytes(const std::string& field) const {
     return size_of(found->type);
 }
 
+Box Pieces::whole_box_of(const std::string& field) const {
+    return box_of_field(find_field(field)->grid, whole_box(cut_.grid.extent));
+}
+
 void Pieces::check_size(const std::string& field, std::int64_t bytes) const {
-    const std::int64_t needed = cells() * element_bytes(field);
+    const std::int64_t needed = element_bytes(field) * whole_box_of(field).cells();
     if (bytes != needed)
         throw Error(ErrorCode::bad_argument,
                     fmt::format("field '{}' has {} bytes, and {} were given", field, needed, bytes));
@@ -97,12 +105,13 @@ std::vector<Box> Pieces::computed_boxes() const {
 
 void Pieces::upload_box(const std::string& field, int time, const Box& box, const void* elements) {
     const std::int64_t size = element_bytes(field);
+    const FieldGrid grid = find_field(field)->grid;
     const char* const from = static_cast<const char*>(elements);
     std::vector<char> rows;
     in_step_ = false;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         for (const PlacedBox& part : computed(piece(i), cut_.grid)) {
-            const PlacedBox cells = common(part, box);
+            const PlacedBox cells = common(of_field(grid, part), box);
             if (cells.whole.is_empty()) continue;
             if (is_contiguous(cells.whole, box)) {
                 sessions_[i]->upload_box(field, time, cells.local,
@@ -122,11 +131,12 @@ void Pieces::upload_box(const std::string& field, int time, const Box& box, cons
 
 void Pieces::download_box(const std::string& field, int time, const Box& box, void* elements) {
     const std::int64_t size = element_bytes(field);
+    const FieldGrid grid = find_field(field)->grid;
     char* const to = static_cast<char*>(elements);
     std::vector<char> rows;
     transport_->wait();
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
-        const PlacedBox cells = common(own_cells(piece(i)), box);
+        const PlacedBox cells = common(of_field(grid, own_cells(piece(i))), box);
         if (cells.whole.is_empty()) continue;
         if (is_contiguous(cells.whole, box)) {
             sessions_[i]->download_box(field, time, cells.local, to + box.index(cells.whole.begin) * size);
@@ -144,12 +154,12 @@ void Pieces::download_box(const std::string& field, int time, const Box& box, vo
 
 void Pieces::upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes) {
     check_size(field, bytes);
-    upload_box(field, time, whole_box(cut_.grid.extent), elements);
+    upload_box(field, time, whole_box_of(field), elements);
 }
 
 void Pieces::download_elements(const std::string& field, int time, void* elements, std::int64_t bytes) {
     check_size(field, bytes);
-    download_box(field, time, whole_box(cut_.grid.extent), elements);
+    download_box(field, time, whole_box_of(field), elements);
 }
 
 }  // namespace halo::rt

@@ -39,6 +39,7 @@ public:
     }
     Extent extent() const override { return whole_.extent(); }
     rt::ElementType type_of(const std::string& field) const override { return whole_.type_of(field); }
+    rt::FieldGrid grid_of(const std::string& field) const override { return whole_.grid_of(field); }
     std::vector<rt::Box> own_boxes() const override { return {own_}; }
     void continue_from(const rt::StepsBefore& before) override { whole_.continue_from(before); }
     bool holds(const rt::HostScalar&) override { return false; }

@@ -105,6 +105,53 @@ std::vector<double> cells_of(Simulation& simulation, const std::string& field, i
 
 }  // namespace
 
+TEST_CASE("fields over fewer axes have arrays of their own cells, on one device and in pieces") {
+    if (cannot_compile()) return;
+    const Program program = compile(R"(stencil s(x, y, z) {
+        field profile: f64 over z { boundary clamp }
+        field ground: f32 over x, y { boundary x periodic }
+        field side: f64 over y, z
+        field u: f64
+        u[t+1] = u + profile[z+1] * ground[x-1] + side
+    })");
+    CHECK(program.info().fields[0].over == std::vector<bool>{false, false, true});
+    const Grid grid = {6, 5, 8};
+    const std::vector<float> ground = some_values(6 * 5);
+    const std::vector<double> profile = {1, 2, 3, 5, 8, 13, 21, 34};
+    std::vector<double> side(5 * 8);
+    for (std::size_t i = 0; i < side.size(); ++i)
+        side[i] = 0.25 * static_cast<double>(i);
+    for (const int count : {1, 3}) {
+        Simulation simulation(program, cpus(count), grid);
+        simulation.write("profile", profile);
+        simulation.write("ground", ground);
+        simulation.write("side", side);
+        simulation.step(1);
+        const std::vector<double> u = simulation.read("u");
+        int wrong = 0;
+        for (std::size_t n = 0; n < u.size(); ++n) {
+            const std::size_t x = n % 6, y = n / 6 % 5, z = n / 30;
+            const double expected =
+                profile[std::min<std::size_t>(z + 1, 7)] * static_cast<double>(ground[(x + 5) % 6 + 6 * y]) +
+                side[y + 5 * z];
+            wrong += u[n] == expected ? 0 : 1;
+        }
+        CHECK(wrong == 0);
+        CHECK(simulation.read("side") == side);
+        std::vector<double> part(2);
+        simulation.read_box("profile", {{0, 0, 3}, {1, 1, 5}}, part.data(), 16);
+        CHECK(part == std::vector<double>{5, 8});
+        CHECK(says(refusal([&] { simulation.read_box("profile", {{0, 0, 3}, {2, 1, 4}}, part.data(), 16); }),
+                   "1 x 1 x 8"));
+        CHECK(says(refusal([&] { simulation.write("profile", side); }), "1 x 1 x 8 = 8 values"));
+    }
+    Simulation whole(program, Device::cpu(1), grid);
+    whole.write("profile", profile);
+    const View view = whole.view("profile");
+    CHECK(static_cast<const double*>(view.memory)[view.first_cell + 3 * view.slice] == 5);
+    CHECK(says(refusal([&] { whole.field("profile"); }), "lies over fewer axes"));
+}
+
 TEST_CASE("pieces give what one device does") {
     if (cannot_compile()) return;
     const Program program = compile(kShot);

@@ -313,13 +313,16 @@ std::string compare(const Reference& reference, Subject& session, const std::fun
     run();
     const auto [nx, ny, nz] = reference.extent;
     const std::vector<rt::Box> boxes = own_boxes(session);
-    const auto has_cell = [&](std::int64_t n) {
-        const rt::Box cell{{n % nx, n / nx % ny, n / nx / ny},
-                           {n % nx + 1, n / nx % ny + 1, n / nx / ny + 1}};
-        return std::ranges::any_of(boxes,
-                                   [&](const rt::Box& box) { return !intersection(box, cell).is_empty(); });
-    };
     for (const Reference::Level& level : reference.levels()) {
+        const rt::FieldGrid grid = std::ranges::find(program.fields, level.field, &ir::Field::name)->grid;
+        const auto [mx, my, mz] = grid.extent(reference.extent);
+        const auto has_cell = [&](std::int64_t n) {
+            const rt::Box cell{{n % mx, n / mx % my, n / mx / my},
+                               {n % mx + 1, n / mx % my + 1, n / mx / my + 1}};
+            return std::ranges::any_of(boxes, [&](const rt::Box& box) {
+                return !intersection(rt::box_of_field(grid, box), cell).is_empty();
+            });
+        };
         const bool wide = is_wide(program, level.field);
         const double scale = tolerance == 0 || wide ? 0 : largest(level.end);
         std::vector<double> values(level.end.size());
@@ -329,14 +332,14 @@ std::string compare(const Reference& reference, Subject& session, const std::fun
         } else {
             values = download(session, level);
         }
-        for (std::int64_t n = 0; n < nx * ny * nz; ++n) {
+        for (std::int64_t n = 0; n < mx * my * mz; ++n) {
             const double expected = level.end[static_cast<std::size_t>(n)],
                          got = values[static_cast<std::size_t>(n)];
             const bool same = wide ? std::bit_cast<std::int64_t>(expected) == std::bit_cast<std::int64_t>(got)
                                    : agrees(expected, got, tolerance, scale);
             if (same || !has_cell(n)) continue;
             return fmt::format("{} at t{:+} differs at cell ({}, {}, {}): {} instead of {}", level.field,
-                               level.time, n % nx, n / nx % ny, n / nx / ny, got, expected);
+                               level.time, n % mx, n / mx % my, n / mx / my, got, expected);
         }
     }
     for (const Reference::PointSet& set : reference.points()) {

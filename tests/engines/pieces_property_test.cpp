@@ -33,6 +33,7 @@ GeneratorOptions programs_to_cut() {
     options.tables = true;
     options.series = true;
     options.points = true;
+    options.fewer_axes = true;
     options.sweeps = true;
     return options;
 }

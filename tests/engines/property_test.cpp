@@ -28,6 +28,7 @@ GeneratorOptions small_programs() {
     options.tables = true;
     options.series = true;
     options.points = true;
+    options.fewer_axes = true;
     options.sweeps = true;
     options.repeats = true;
     return options;

@@ -40,8 +40,8 @@ public:
             if (!is_used(field.name)) continue;
             const std::vector<const FieldSpec*> parts = components(field);
             if (parts.size() < 2) {
-                put("    field {}: {}{}{}\n", field.name, field.f64 ? "f64" : "f32", position(field.name),
-                    faces(field.faces));
+                put("    field {}: {}{}{}\n", field.name, field.f64 ? "f64" : "f32",
+                    over(field) + position(field.name), faces(field.faces, field.over));
             } else if (parts.front() == &field) {
                 std::string inside;
                 for (const FieldSpec* part : parts) {
@@ -121,10 +121,11 @@ private:
     std::vector<const FieldSpec*> components(const FieldSpec& field) const {
         std::vector<const FieldSpec*> parts;
         for (const FieldSpec& other : program_.fields) {
-            const bool joins = &other == &field ||
-                               (program_.has_components && !program_.is_staggered() && is_used(other.name) &&
-                                (program_.own_faces || can_share(field.faces, other.faces)) &&
-                                (!program_.interleaved || may_lie_beside(field, other)));
+            const bool joins =
+                &other == &field || (field.over == other.over && field.over == 7 && program_.has_components &&
+                                     !program_.is_staggered() && is_used(other.name) &&
+                                     (program_.own_faces || can_share(field.faces, other.faces)) &&
+                                     (!program_.interleaved || may_lie_beside(field, other)));
             if (joins) parts.push_back(&other);
         }
         return parts;
@@ -156,15 +157,18 @@ private:
         return inside.empty() ? "" : " { " + inside + " }";
     }
 
-    std::string faces(const Faces& faces) const {
-        return faces.written ? " { " + boundary(faces, "") + " }" : "";
+    std::string faces(const Faces& faces, unsigned over = 7) const {
+        return faces.written ? " { " + boundary(faces, "", over) + " }" : "";
     }
 
+    static bool has(unsigned axes, int axis) { return ((axes >> static_cast<unsigned>(axis)) & 1u) != 0; }
+
     // `part`: "v.x " where it is for that component alone.
-    std::string boundary(const Faces& faces, const std::string& part) const {
+    std::string boundary(const Faces& faces, const std::string& part, unsigned over = 7) const {
         if (!faces.written) return "";
         std::string inside;
         for (int axis = 0; axis < program_.rank; ++axis) {
+            if (!has(over, axis)) continue;
             const auto& [low, high] = faces.kind[axis];
             if (low == high) {
                 inside += fmt::format("{}{}{} {}", inside.empty() ? "" : ", ", part, kAxes[axis], low);
@@ -198,10 +202,30 @@ private:
         if (!program_.is_staggered()) return "";
         std::string result;
         for (int axis = 0; axis < program_.rank; ++axis) {
-            const bool is_half = ((halves_of(name) >> static_cast<unsigned>(axis)) & 1u) != 0;
-            result += fmt::format("{}{}{}", axis == 0 ? " at " : ", ", kAxes[axis], is_half ? "+1/2" : "");
+            if (!has(over_of(name), axis)) continue;
+            const bool is_half = has(halves_of(name), axis);
+            result +=
+                fmt::format("{}{}{}", result.empty() ? " at " : ", ", kAxes[axis], is_half ? "+1/2" : "");
         }
         return result;
+    }
+
+    std::string over(const FieldSpec& field) const {
+        std::string result;
+        for (int axis = 0; axis < program_.rank; ++axis)
+            if (has(field.over, axis))
+                result += fmt::format("{}{}", result.empty() ? " over " : ", ", kAxes[axis]);
+        return field.over == 7 ? "" : result;
+    }
+
+    unsigned over_of(const std::string& name) const {
+        const auto found = std::find_if(program_.fields.begin(), program_.fields.end(),
+                                        [&](const FieldSpec& field) { return field.name == name; });
+        return found == program_.fields.end() ? 7 : found->over;
+    }
+    // The axes along which what is read lies half a cell from the statement.
+    unsigned halves_apart(const std::string& name) const {
+        return (halves_of(name) ^ place_) & over_of(name);
     }
 
     bool joins(std::size_t index) const {
@@ -347,7 +371,7 @@ private:
             case Kind::param:
                 return node.name;
             case Kind::access:
-                return access(node.name, subscript(node.time, node.offset, halves_of(node.name) ^ place_));
+                return access(node.name, subscript(node.time, node.offset, halves_apart(node.name)));
             case Kind::coordinate:
                 return node.order == 0 ? fmt::format("(idx({0}) / len({0}))", axis)
                                        : fmt::format("(pos({0}) / (1 + abs(pos({0}))))", axis);

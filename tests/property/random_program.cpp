@@ -7,6 +7,7 @@
 #include <optional>
 #include <utility>
 
+#include "random_axes.h"
 #include "random_expression.h"
 
 namespace halo::test {
@@ -640,6 +641,7 @@ RandomProgram random_program(std::uint64_t seed, const GeneratorOptions& options
     made.interleaved = options.interleaved;
     made.own_faces = made.has_components && seed % 2 == 1;
     if (options.interleaved) made.halves.clear();  // components lie at one place
+    if (options.fewer_axes) add_fields_over_fewer_axes(made, options);
     return made;
 }
 

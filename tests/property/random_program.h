@@ -47,6 +47,7 @@ struct GeneratorOptions {
     bool sweeps = false;       // statements that go along an axis cell after cell
     bool repeats = false;      // statements that are done several times in a step
     bool points = false;       // off the grid: statements that inject and sample at them
+    bool fewer_axes = false;   // inputs over some of the axes
     bool interleaved = false;  // fields are components that lie side by side, where they can
 };
 
@@ -99,6 +100,7 @@ struct FieldSpec {
     std::string name;
     bool f64 = false;
     Faces faces;
+    unsigned over = 7;  // the axes (bits) that it lies over
 };
 
 struct StatementSpec {

@@ -212,6 +212,25 @@ TEST_CASE("renaming edits all uses, and is refused where it would change what na
     CHECK(contains(client.refused("textDocument/rename", params), "another name"));
 }
 
+TEST_CASE("the axes of a field are names, too, and it tells of its own cells") {
+    const std::string text =
+        "stencil s(x, height) {\n    field wind: f64 over height at height+1/2\n    field u: f32\n"
+        "    u[t+1] = u + interpolate(wind, height)\n}\n";
+    Client client;
+    client.open(text);
+    Json params = client.at(text.find("height)"));
+    params["newName"] = "z";
+    std::string expected = text;
+    for (std::size_t at = 0; (at = expected.find("height", at)) != std::string::npos;)
+        expected.replace(at, 6, "z");
+    CHECK(edited(text, client.request("textDocument/rename", params).at("changes").at(Client::kUri)) ==
+          expected);
+    const std::string hover =
+        client.request("textDocument/hover", client.at(text.find("wind"))).at("contents").at("value");
+    CHECK(contains(hover, "place: height+1/2"));
+    CHECK(contains(hover, "8 bytes for each cell along height"));
+}
+
 TEST_CASE("names of loops over names are renamed by hand") {
     const std::string text =
         "stencil s(x, y) {\n"

@@ -116,3 +116,36 @@ TEST_CASE("sizes read well") {
     CHECK(bytes_text(std::int64_t{139} << 30) == "139.0 GiB");
     CHECK(extent_text(2, {4, 5, 1}) == "4 x 5");
 }
+
+TEST_CASE("a field over fewer axes has an array of its own cells, in which all that is read has room") {
+    const Halo halo = {{{2, 1}, {1, 3}, {0, 4}}};
+    const std::array<std::int64_t, 3> extent = {37, 11, 5};
+    for (const RowLayout layout : {RowLayout::padded, RowLayout::tight}) {
+        const Geometry grid = make_geometry(3, extent, halo, layout);
+        CHECK(geometry_of_field({}, grid, halo).elements == grid.elements);
+        for (int axes = 1; axes < 7; ++axes) {
+            FieldGrid field;
+            for (int axis = 0; axis < 3; ++axis)
+                field.along[axis] = (axes >> axis & 1) != 0;
+            const Geometry own = geometry_of_field(field, grid, halo);
+            CHECK(own.extent == field.extent(extent));
+            CHECK(own.pitch == (field.has(0) ? grid.pitch : 1));
+            const Halo around = field.halo(halo);
+            std::vector<bool> taken(static_cast<std::size_t>(own.elements));
+            std::int64_t twice = 0;
+            for (std::int64_t z = -around[2][0]; z < own.extent[2] + around[2][1]; ++z)
+                for (std::int64_t y = -around[1][0]; y < own.extent[1] + around[1][1]; ++y)
+                    for (std::int64_t x = -around[0][0]; x < own.extent[0] + around[0][1]; ++x) {
+                        const std::int64_t at = own.origin + x + y * own.pitch + z * own.slice;
+                        REQUIRE(at >= 0);
+                        REQUIRE(at < own.elements);
+                        twice += taken[static_cast<std::size_t>(at)] ? 1 : 0;
+                        taken[static_cast<std::size_t>(at)] = true;
+                    }
+            CHECK(twice == 0);
+        }
+        FieldGrid profile;
+        profile.along = {false, false, true};
+        CHECK(geometry_of_field(profile, grid, halo).elements == extent[2] + halo[2][1]);
+    }
+}

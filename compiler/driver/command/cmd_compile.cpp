@@ -14,6 +14,7 @@
 #include "compiler/driver/planning/offline_target.h"
 #include "compiler/driver/planning/target_figures.h"
 #include "compiler/driver/running/gpu_machine.h"
+#include "compiler/driver/running/initial_data.h"
 #include "compiler/driver/running/request.h"
 #include "compiler/driver/spec/spec.h"
 #include "compiler/driver/tuning/tuner.h"
@@ -169,7 +170,11 @@ bool is_loaded(const std::vector<Load>& loads, const std::string& name) {
 // Calls compile() for the programs that compute a run's initial data, on the grids that it runs them on.
 void for_makers(const sema::RunSpec& run, const RunRequest& request, const ir::Program& program,
                 const std::function<void(const ir::Program&, const Extent&)>& call) {
-    if (run.init) call(*run.init, request.extent);
+    if (run.init)
+        for (const Initializer& part : initializers_of(*run.init)) {
+            const rt::Box box = rt::box_of_field(part.grid, rt::whole_box(request.extent));
+            call(program_of_box(part, request.extent, box), box.extent());
+        }
     for (const sema::TableFill& fill : run.tables)
         if (fill.rows > 0 && !fill.init.statements.empty() && !is_loaded(request.table_loads, fill.table))
             call(fill.init, {fill.rows, 1, 1});

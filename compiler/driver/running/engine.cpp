@@ -51,6 +51,7 @@ public:
     rt::ElementType type_of(const std::string& field) const override {
         return type_in(session_.plan(), field);
     }
+    rt::FieldGrid grid_of(const std::string& field) const override { return grid_in(session_.plan(), field); }
     void continue_from(const rt::StepsBefore& before) override { session_.continue_from(before); }
     bool holds(const rt::HostScalar& until) override { return session_.evaluate_with_reductions(until) != 0; }
     bool copy_level(const std::string& field, int time, const Engine& from, const std::string& from_field,
@@ -114,12 +115,13 @@ std::int64_t available_memory() {
 }
 
 void require_memory(const ir::Program& program, const Extent& extent) {
-    double levels = 0;
-    for (const ir::Field& field : program.fields)
-        levels += 1 + field.history + (field.role == ir::Role::state ? 1 : 0);
-    double needed = levels * 8;
-    for (std::int64_t cells : extent)
-        needed *= static_cast<double>(cells);
+    double needed = 0;
+    for (const ir::Field& field : program.fields) {
+        double bytes = 8.0 * (1 + field.history + (field.role == ir::Role::state ? 1 : 0));
+        for (std::int64_t cells : field.grid.extent(extent))
+            bytes *= static_cast<double>(cells);
+        needed += bytes;
+    }
     auto available = static_cast<double>(available_memory());
     if (available > 0 && needed > 0.9 * available) {
         throw rt::Error(rt::ErrorCode::out_of_memory,
@@ -174,6 +176,7 @@ public:
     rt::ElementType type_of(const std::string& field) const override {
         return lower::element_type(declared(field).storage);
     }
+    rt::FieldGrid grid_of(const std::string& field) const override { return declared(field).grid; }
     void continue_from(const rt::StepsBefore& before) override {
         interpreter_.continue_from(before.steps, before.reductions);
         for (const rt::StepsBefore::Trace& trace : before.traces)
@@ -229,7 +232,7 @@ private:
         std::vector<double>& level = interpreter_.field(field, time);
         const rt::ElementType type = type_of(field);
         const auto* from = static_cast<const char*>(elements);
-        for_runs(box, box, rt::whole_box(extent_),
+        for_runs(box, box, whole_box_of(field),
                  [&](std::int64_t in_box, std::int64_t in_whole, std::int64_t count) {
                      const char* const run = from + in_box * rt::size_of(type);
                      double* const to = level.data() + in_whole;
@@ -243,7 +246,7 @@ private:
         const std::vector<double>& level = interpreter_.field(field, time);
         const rt::ElementType type = type_of(field);
         auto* to = static_cast<char*>(elements);
-        for_runs(box, box, rt::whole_box(extent_),
+        for_runs(box, box, whole_box_of(field),
                  [&](std::int64_t in_box, std::int64_t in_whole, std::int64_t count) {
                      const double* const run = level.data() + in_whole;
                      char* const cells = to + in_box * rt::size_of(type);
@@ -309,11 +312,33 @@ private:
 }  // namespace
 
 void Engine::upload(const std::string& field, int time, const FieldValues& values) {
-    upload_box(field, time, rt::whole_box(extent()), values);
+    upload_box(field, time, whole_box_of(field), values);
 }
 
 FieldValues Engine::download(const std::string& field, int time) {
-    return download_box(field, time, rt::whole_box(extent()));
+    return download_box(field, time, whole_box_of(field));
+}
+
+rt::Box Engine::whole_box_of(const std::string& field) const {
+    return rt::box_of_field(grid_of(field), rt::whole_box(extent()));
+}
+
+namespace {
+
+std::vector<rt::Box> boxes_of_field(const rt::FieldGrid& grid, std::vector<rt::Box> boxes) {
+    for (rt::Box& box : boxes)
+        box = rt::box_of_field(grid, box);
+    return boxes;
+}
+
+}  // namespace
+
+std::vector<rt::Box> Engine::own_boxes_of(const std::string& field) const {
+    return boxes_of_field(grid_of(field), own_boxes());
+}
+
+std::vector<rt::Box> Engine::computed_boxes_of(const std::string& field) const {
+    return boxes_of_field(grid_of(field), computed_boxes());
 }
 
 void Engine::upload_box(const std::string& field, int time, const rt::Box& box, const FieldValues& values) {
@@ -332,10 +357,22 @@ FieldValues Engine::download_box(const std::string& field, int time, const rt::B
     return values;
 }
 
-rt::ElementType type_in(const rt::LaunchPlan& plan, const std::string& field) {
+namespace {
+
+const rt::FieldPlan& field_in(const rt::LaunchPlan& plan, const std::string& field) {
     for (const rt::FieldPlan& known : plan.fields)
-        if (known.name == field) return known.type;
+        if (known.name == field) return known;
     throw rt::Error(rt::ErrorCode::bad_argument, fmt::format("there is no field `{}`", field));
+}
+
+}  // namespace
+
+rt::ElementType type_in(const rt::LaunchPlan& plan, const std::string& field) {
+    return field_in(plan, field).type;
+}
+
+rt::FieldGrid grid_in(const rt::LaunchPlan& plan, const std::string& field) {
+    return field_in(plan, field).grid;
 }
 
 FieldValues FieldValues::zeros(rt::ElementType type, std::int64_t cells) {

@@ -1,7 +1,7 @@
 // Engine: one program on one grid, whatever runs it: an rt::Session on a device, or the interpreter.
 //
-// Fields are dense host arrays, x fastest: element x + nx * (y + ny * z). Time levels are named as in a spec:
-// 0 is t, -1 is t-1.
+// Fields are dense host arrays, x fastest: element x + nx * (y + ny * z), without axes that they have not.
+// Time levels are named as in a spec: 0 is t, -1 is t-1.
 #pragma once
 
 #include <array>
@@ -58,15 +58,20 @@ public:
     virtual std::vector<double> trace(const std::string& points, const std::string& name) = 0;
     virtual Extent extent() const = 0;
     virtual rt::ElementType type_of(const std::string& field) const = 0;
+    virtual rt::FieldGrid grid_of(const std::string& field) const = 0;
     void upload(const std::string& field, int time, const FieldValues& values);
     double upload_seconds() const { return upload_seconds_; }  // that all uploads took
     FieldValues download(const std::string& field, int time = 0);
-    // A part of a field: the cells of a box that lies in the grid.
+    // A part of a field: the cells of a box of its own, which has one cell along axes that the field has not.
     void upload_box(const std::string& field, int time, const rt::Box& box, const FieldValues& values);
     FieldValues download_box(const std::string& field, int time, const rt::Box& box);
     // The cells that this process has, each once; and those that it must be given, which may be more.
     virtual std::vector<rt::Box> own_boxes() const { return {rt::whole_box(extent())}; }
     virtual std::vector<rt::Box> computed_boxes() const { return own_boxes(); }
+    // The same as cells of a field; of one over fewer axes several processes have the same.
+    rt::Box whole_box_of(const std::string& field) const;
+    std::vector<rt::Box> own_boxes_of(const std::string& field) const;
+    std::vector<rt::Box> computed_boxes_of(const std::string& field) const;
     // As Session has them, where both engines are sessions.
     virtual bool copy_level(const std::string& /*field*/, int /*time*/, const Engine& /*from*/,
                             const std::string& /*from_field*/, int /*from_time*/) {
@@ -111,6 +116,7 @@ private:
 
 // Of a field of the plan, by its name.
 rt::ElementType type_in(const rt::LaunchPlan& plan, const std::string& field);
+rt::FieldGrid grid_in(const rt::LaunchPlan& plan, const std::string& field);
 
 // Takes the session over; whatever it runs on must outlive the engine.
 std::unique_ptr<Engine> make_session_engine(rt::Session session);

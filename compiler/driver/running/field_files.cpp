@@ -41,13 +41,20 @@ List kept_axes(const List& by_axis, const Output& output, const typename List::v
     return kept;
 }
 
+// A box of a field as one of its file, which has the field's own axes alone.
+rt::Box box_in_file(const rt::FieldGrid& grid, const rt::Box& box) {
+    return {grid.own_axes(box.begin, std::int64_t{0}), grid.own_axes(box.end, std::int64_t{1})};
+}
+
 int rank_of(const Output& output, const RunRequest& request) {
     return request.rank() - static_cast<int>(std::ranges::count(output.dropped, true));
 }
 
 rt::FieldShape shape_of_file(const Engine& engine, const Output& output, const RunRequest& request) {
-    rt::FieldShape shape = shape_of(engine, output.field, rank_of(output, request));
-    if (output.part) shape.extent = kept_axes(output.part->count, output, 1);
+    rt::FieldShape shape = shape_of(engine, output.field, request.rank());
+    if (!output.part) return shape;
+    shape.rank = rank_of(output, request);
+    shape.extent = kept_axes(output.part->count, output, 1);
     return shape;
 }
 
@@ -106,7 +113,7 @@ void for_parts(Engine& engine, const FieldSet& set, int time, const rt::Box& wit
     const std::int64_t cell =
         static_cast<std::int64_t>(set.fields.size()) * rt::size_of(type_of(engine, set));
     std::vector<rt::Box> boxes;
-    for (const rt::Box& own : engine.own_boxes())
+    for (const rt::Box& own : engine.own_boxes_of(set.fields.front()))
         boxes.push_back(rt::intersection(own, within));
     for (const rt::Box& part : in_parts(boxes, cell))
         work(part, fetch(engine, set, time, part, seen));
@@ -144,7 +151,9 @@ void write_part(rt::FieldFile& file, std::size_t array, const Output& output, co
 }  // namespace
 
 rt::FieldShape shape_of(const Engine& engine, const FieldSet& set, int rank) {
-    return {engine.extent(), rank, static_cast<std::int64_t>(set.fields.size()), set.is_complex};
+    const rt::FieldGrid grid = engine.grid_of(set.fields.front());
+    return {grid.own_axes(engine.extent(), std::int64_t{1}), grid.rank(rank),
+            static_cast<std::int64_t>(set.fields.size()), set.is_complex};
 }
 
 rt::ElementType type_of(const Engine& engine, const FieldSet& set) {
@@ -211,8 +220,11 @@ void save_level(rt::Ranks& ranks, const std::string& path, Engine& engine, const
                 int time) {
     const FieldSet set{field, {field}};
     rt::FieldFile file(ranks, path, rt::npy_layout(shape_of(engine, set, rank), engine.type_of(field)));
-    for_parts(engine, set, time, rt::whole_box(engine.extent()), {},
-              [&](const rt::Box& part, const FieldValues& values) { file.write(0, part, values.data()); });
+    const rt::FieldGrid grid = engine.grid_of(field);
+    for_parts(engine, set, time, engine.whole_box_of(field), {},
+              [&](const rt::Box& part, const FieldValues& values) {
+                  file.write(0, box_in_file(grid, part), values.data());
+              });
     file.commit();
 }
 
@@ -226,9 +238,11 @@ void load_fields(const std::string& path, const std::string& what, Engine& engin
                            : rt::open_npy_field(path, shape, what);
     // Of several fields each is rounded from f64 by itself: their types may differ.
     const rt::ElementType type = set.is_single() ? engine.type_of(set.fields.front()) : rt::ElementType::f64;
-    for (const rt::Box& part : in_parts(engine.computed_boxes(), shape.components * rt::size_of(type))) {
+    const rt::FieldGrid grid = engine.grid_of(set.fields.front());
+    for (const rt::Box& part :
+         in_parts(engine.computed_boxes_of(set.fields.front()), shape.components * rt::size_of(type))) {
         FieldValues all = FieldValues::zeros(type, part.cells() * shape.components);
-        reader->read(part, type, all.elements.data());
+        reader->read(box_in_file(grid, part), type, all.elements.data());
         const std::vector<FieldValues> fields =
             set.is_single() ? std::vector<FieldValues>{} : separate(all, set.fields.size());
         for (std::size_t i = 0; i < set.fields.size(); ++i) {
@@ -243,7 +257,7 @@ void load_fields(const std::string& path, const std::string& what, Engine& engin
 FieldValues gather_cells(rt::Ranks& ranks, Engine& engine, const std::string& field, const rt::Box& box) {
     const rt::ElementType type = engine.type_of(field);
     std::string mine;  // boxes, each with its cells
-    for (const rt::Box& own : engine.own_boxes()) {
+    for (const rt::Box& own : engine.own_boxes_of(field)) {
         const rt::Box part = rt::intersection(own, box);
         if (part.is_empty()) continue;
         const FieldValues values = engine.download_box(field, 0, part);

@@ -27,7 +27,7 @@ public:
     std::optional<InputRange> range(ir::FieldId field);
 
 private:
-    analysis::Cell cell(std::int64_t i) const;
+    analysis::Cell cell(ir::FieldId field, std::int64_t i) const;
     const FieldValues* fetch(ir::FieldId field);
 
     Engine& engine_;

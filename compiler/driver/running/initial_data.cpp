@@ -27,30 +27,18 @@ void copy_to_all_levels(Engine& engine, const ir::Field& field, Engine& maker, c
     const auto copy_on_device = [&](int time) {
         return engine.copy_level(field.name, time, maker, field.name, 0);
     };
-    if (made == rt::whole_box(engine.extent()) && std::ranges::all_of(times_of(field), copy_on_device))
+    if (made == engine.whole_box_of(field.name) && std::ranges::all_of(times_of(field), copy_on_device))
         return;
     Extent to_maker{};
     std::ranges::transform(made.begin, to_maker.begin(), std::negate<>());
     std::vector<rt::Box> wanted;
-    for (const rt::Box& box : engine.computed_boxes())
+    for (const rt::Box& box : engine.computed_boxes_of(field.name))
         wanted.push_back(intersection(box, made));
     for (const rt::Box& part : in_parts(wanted, rt::size_of(engine.type_of(field.name)))) {
         const FieldValues values = maker.download_box(field.name, 0, shifted(part, to_maker));
         for (const int time : times_of(field))
             engine.upload_box(field.name, time, part, values);
     }
-}
-
-// The program of `init` for the cells of a box.
-ir::Program program_of_box(const ir::Program& init, const Extent& whole, const rt::Box& box) {
-    if (box == rt::whole_box(whole)) return init;
-    passes::Part part;
-    part.whole = whole;
-    part.first = box.begin;
-    part.extent = box.extent();
-    for (std::size_t axis = 0; axis < whole.size(); ++axis)
-        part.cut[axis] = part.extent[axis] != whole[axis];
-    return passes::program_of_part(init, part);
 }
 
 const ir::Field* find_field(const ir::Program& program, const std::string& name) {
@@ -61,8 +49,9 @@ const ir::Field* find_field(const ir::Program& program, const std::string& name)
 }
 
 void load_picture(const Load& load, Engine& engine, const ir::Field& field, const RunRequest& request) {
+    const Extent extent = field.grid.own_axes(request.extent, std::int64_t{1});
     const std::vector<std::uint8_t> grey =
-        rt::read_photo(load.path, request.extent[0], request.extent[1], "field " + load.field);
+        rt::read_photo(load.path, extent[0], extent[1], "field " + load.field);
     const FieldValues values = FieldValues::rounded(lower::element_type(field.storage),
                                                     std::vector<double>(grey.begin(), grey.end()));
     for (const int time : times_of(field))
@@ -75,11 +64,65 @@ CodeOptions options_of_init(const RunRequest& request) {
     return options;
 }
 
+bool lies_whole(const ir::Field& field) {
+    return field.grid.is_whole();
+}
+
+// The cells of whole fields are computed box by box where processes share the grid, which may be larger than
+// what one device holds.
+std::vector<rt::Box> boxes_of(const Initializer& init, const Engine& engine, const Machine& machine,
+                              const RunRequest& request) {
+    std::vector<rt::Box> boxes{rt::whole_box(request.extent)};
+    if (machine.is_shared() && init.grid.is_whole()) boxes = engine.computed_boxes();
+    for (rt::Box& box : boxes)
+        box = rt::box_of_field(init.grid, box);
+    return boxes;
+}
+
 }  // namespace
+
+std::vector<Initializer> initializers_of(const ir::Program& init) {
+    std::vector<Initializer> parts{{init, rt::FieldGrid{}}};
+    for (const ir::Field& field : init.fields)
+        if (std::ranges::find(parts, field.grid, &Initializer::grid) == parts.end())
+            parts.push_back({init, field.grid});
+    for (Initializer& part : parts) {
+        std::vector<std::uint32_t> place(init.fields.size());
+        part.program.fields.clear();
+        part.program.statements.clear();
+        for (std::size_t f = 0; f < init.fields.size(); ++f) {
+            if (init.fields[f].grid != part.grid) continue;
+            place[f] = static_cast<std::uint32_t>(part.program.fields.size());
+            part.program.fields.push_back(init.fields[f]);
+            part.program.fields.back().grid = {};
+        }
+        for (const ir::Statement& statement : init.statements) {
+            ir::Assign assign = std::get<ir::Assign>(statement);  // from coordinates: it reads no field
+            if (init[assign.target].grid != part.grid) continue;
+            assign.target.index = place[assign.target.index];
+            part.program.statements.emplace_back(std::move(assign));
+        }
+    }
+    std::erase_if(parts, [](const Initializer& part) { return part.program.fields.empty(); });
+    return parts;
+}
+
+ir::Program program_of_box(const Initializer& init, const Extent& whole, const rt::Box& box) {
+    if (box == rt::whole_box(whole)) return init.program;
+    passes::Part part;
+    part.whole = whole;
+    part.first = box.begin;
+    part.extent = box.extent();
+    for (std::size_t axis = 0; axis < whole.size(); ++axis)
+        part.cut[axis] = part.extent[axis] != whole[axis];
+    return passes::program_of_part(init.program, part);
+}
 
 void prepare_initial_data(const std::optional<ir::Program>& init, const RunRequest& request,
                           Machine& machine) {
-    if (init) machine.prepare(*init, request.extent, options_of_init(request));
+    // What is prepared is one program.
+    if (init && std::ranges::all_of(init->fields, lies_whole))
+        machine.prepare(*init, request.extent, options_of_init(request));
 }
 
 void set_known_arguments(Engine& engine, const ir::Program& program, const RunRequest& request) {
@@ -129,26 +172,29 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
         return field != nullptr && output.role == ir::Role::output && !loaded.contains(field->name) &&
                !kept.contains(field->name);
     };
-    if (init && std::ranges::any_of(init->fields, is_wanted)) {
-        // Computes it box by box where processes share the grid, which may be larger than what one device
-        // holds.
-        const std::vector<rt::Box> boxes = machine.is_shared()
-                                               ? engine.computed_boxes()
-                                               : std::vector<rt::Box>{rt::whole_box(request.extent)};
-        for (const rt::Box& box : boxes) {
-            const ir::Program of_box = program_of_box(*init, request.extent, box);
+    const auto fill = [&](const Initializer& part, const ir::Program* whole) {
+        if (std::ranges::none_of(part.program.fields, is_wanted)) return;
+        for (const rt::Box& box : boxes_of(part, engine, machine, request)) {
+            const bool is_all = whole != nullptr && box == rt::whole_box(request.extent);
+            const ir::Program of_box = is_all ? ir::Program() : program_of_box(part, request.extent, box);
+            const ir::Program& made = is_all ? *whole : of_box;
             LoadTimings timings;
             std::unique_ptr<Engine> maker =
-                machine.load_initializer(of_box, box.extent(), options_of_init(request), timings);
-            set_known_arguments(*maker, of_box, request);
+                part.grid.is_whole()
+                    ? machine.load_initializer(made, box.extent(), options_of_init(request), timings)
+                    : machine.load_alone(made, box.extent(), options_of_init(request), timings);
+            set_known_arguments(*maker, made, request);
             maker->run(1, std::nullopt);
-            for (const ir::Field& output : init->fields) {
+            for (const ir::Field& output : part.program.fields) {
                 if (!is_wanted(output)) continue;
                 copy_to_all_levels(engine, *find_field(program, output.name), *maker, box);
                 filled.insert(output.name);
             }
         }
-    }
+    };
+    if (init)
+        for (const Initializer& part : initializers_of(*init))
+            fill(part, std::ranges::all_of(init->fields, lies_whole) ? &*init : nullptr);
     for (const Load& load : request.loads) {
         const FieldSet set = find_fields(program, load.field);
         if (kept.contains(set.fields.front())) continue;

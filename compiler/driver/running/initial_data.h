@@ -11,6 +11,17 @@
 
 namespace halo::driver {
 
+// What fills fields over the same axes. Its program computes them as fields over all axes of a grid that has
+// one cell along those that they have not.
+struct Initializer {
+    ir::Program program;
+    rt::FieldGrid grid;
+};
+// `init` by the axes of its fields, those over all axes first; empty parts are left out.
+std::vector<Initializer> initializers_of(const ir::Program& init);
+// The program of one for the cells of a box of the grid: the field's own of them.
+ir::Program program_of_box(const Initializer& init, const Extent& whole, const rt::Box& box);
+
 // Begins to compile the program of `init`, which fill_initial_data() is given later, in the same place
 // (Machine::prepare).
 void prepare_initial_data(const std::optional<ir::Program>& init, const RunRequest& request,

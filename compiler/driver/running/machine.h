@@ -61,6 +61,11 @@ public:
                                                      const CodeOptions& options, LoadTimings& timings) {
         return load(program, extent, options, timings);
     }
+    // The same, on one device alone: of programs that are small beside the grid.
+    virtual std::unique_ptr<Engine> load_alone(const ir::Program& program, const Extent& extent,
+                                               const CodeOptions& options, LoadTimings& timings) {
+        return load_initializer(program, extent, options, timings);
+    }
     // Whether other processes have the other cells of what load() gives.
     virtual bool is_shared() const { return false; }
 };

@@ -11,7 +11,8 @@ namespace halo::driver {
 
 namespace {
 
-Cut asked_cut(const RunRequest& request, const FileArgument& argument, const std::string& option) {
+Cut asked_cut(const RunRequest& request, const FileArgument& argument, const std::string& option,
+              const ir::Field& field) {
     const auto axis = std::ranges::find(request.axes, *argument.axis);
     if (axis == request.axes.end()) throw_unknown(request.name, "axis", *argument.axis, request.axes);
     const Cut cut{static_cast<int>(axis - request.axes.begin()), argument.index};
@@ -19,6 +20,9 @@ Cut asked_cut(const RunRequest& request, const FileArgument& argument, const std
         refuse_usage(fmt::format("{} {}@{}: a picture of {} shows the whole grid, not a slice", option,
                                  argument.field, *argument.axis, request.name));
     }
+    if (!field.grid.is_whole())
+        refuse_usage(fmt::format("{} {}@{}: a picture of {} shows all of it, not a slice", option,
+                                 argument.field, *argument.axis, argument.field));
     const std::int64_t cells = request.extent[static_cast<std::size_t>(cut.axis)];
     if (cut.index < 0 || cut.index >= cells) {
         refuse_usage(fmt::format("{} {}@{}={}: the grid has {} cells along {}, numbered from 0 to {}", option,
@@ -28,25 +32,25 @@ Cut asked_cut(const RunRequest& request, const FileArgument& argument, const std
     return cut;
 }
 
-std::optional<Cut> usual_cut(const RunRequest& request) {
-    if (request.rank() < 3) return std::nullopt;
+std::optional<Cut> usual_cut(const RunRequest& request, const ir::Field& field) {
+    if (request.rank() < 3 || !field.grid.is_whole()) return std::nullopt;
     return Cut{2, request.extent[2] / 2};
 }
 
 }  // namespace
 
 std::optional<Cut> picture_cut(const RunRequest& request, const FileArgument& argument,
-                               const std::string& option) {
-    return argument.axis ? asked_cut(request, argument, option) : usual_cut(request);
+                               const std::string& option, const ir::Field& field) {
+    return argument.axis ? asked_cut(request, argument, option, field) : usual_cut(request, field);
 }
 
-std::optional<Cut> picture_cut(const RunRequest& request, const sema::Plot& plot,
-                               const std::array<bool, 3>& staggered, const Console& console) {
-    if (!plot.cut) return usual_cut(request);
+std::optional<Cut> picture_cut(const RunRequest& request, const sema::Plot& plot, const ir::Field& field,
+                               const Console& console) {
+    if (!plot.cut) return usual_cut(request, field);
     const auto axis = static_cast<std::size_t>(plot.cut->axis);
-    const Cut cut{plot.cut->axis, plot.cut->at_position
-                                      ? cell_at(request, plot.cut->axis, plot.cut->position, staggered[axis])
-                                      : plot.cut->index};
+    const Cut cut{plot.cut->axis, plot.cut->at_position ? cell_at(request, plot.cut->axis, plot.cut->position,
+                                                                  field.staggered[axis])
+                                                        : plot.cut->index};
     if (cut.index >= 0 && cut.index < request.extent[axis]) return cut;
     console.warning(fmt::format(
         "the {} of {} at {} = {} lies outside the grid of {} cells; its middle is drawn",

@@ -22,13 +22,14 @@ rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, in
 }
 
 rt::Canvas draw_curve(const std::string& title, const RunRequest& request, const Output& output,
-                      const FieldValues& values) {
+                      const FieldValues& values, int axis) {
     rt::Curve curve;
     curve.title = title;
-    curve.across = picture_axis(request, output, 0);
+    curve.across = picture_axis(request, output, axis);
     curve.value_label = output.field.name;
     for (std::int64_t i = 0; i < values.size(); ++i)
-        curve.values.push_back(values.at(output.flipped[0] ? values.size() - 1 - i : i));
+        curve.values.push_back(
+            values.at(output.flipped[static_cast<std::size_t>(axis)] ? values.size() - 1 - i : i));
     curve.range = output.range;
     return rt::draw(curve);
 }
@@ -78,7 +79,7 @@ void write_trace_picture(const std::string& path, const RunRequest& request, con
 }
 
 rt::Box plane_of(const RunRequest& request, const Output& output) {
-    rt::Box plane = rt::whole_box(request.extent);
+    rt::Box plane = rt::box_of_field(output.grid, rt::whole_box(request.extent));
     if (!output.cut) return plane;
     const auto axis = static_cast<std::size_t>(output.cut->axis);
     plane.begin[axis] = output.cut->index;
@@ -89,16 +90,15 @@ rt::Box plane_of(const RunRequest& request, const Output& output) {
 rt::Canvas draw_field(const RunRequest& request, const Output& output, const FieldValues& values,
                       std::int64_t done, int colours) {
     std::string where;
-    int across = 0;
-    int up = 1;
-    if (output.cut) {
-        const Cut& cut = *output.cut;
-        where = fmt::format(" at {} = {}", request.axes[static_cast<std::size_t>(cut.axis)], cut.index);
-        across = cut.axis == 0 ? 1 : 0;
-        up = cut.axis == 2 ? 1 : 2;
-    }
+    std::vector<int> shown;  // axes
+    for (int axis = 0; axis < request.rank(); ++axis)
+        if (output.grid.has(axis) && (!output.cut || output.cut->axis != axis)) shown.push_back(axis);
+    if (output.cut)
+        where = fmt::format(" at {} = {}", request.axes[static_cast<std::size_t>(output.cut->axis)],
+                            output.cut->index);
     std::string title = fmt::format("{}: {}{}, step {}", request.name, output.field.name, where, done);
-    if (request.rank() == 1) return draw_curve(title, request, output, values);
+    if (shown.size() == 1) return draw_curve(title, request, output, values, shown.front());
+    const int across = shown.front(), up = shown.back();
     rt::Picture picture;
     picture.title = title;
     picture.width = request.extent[static_cast<std::size_t>(across)];

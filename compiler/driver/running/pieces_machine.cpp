@@ -88,6 +88,7 @@ public:
     rt::ElementType type_of(const std::string& field) const override {
         return type_in(pieces_.plan(), field);
     }
+    rt::FieldGrid grid_of(const std::string& field) const override { return grid_in(pieces_.plan(), field); }
     const rt::Pieces& pieces() const { return pieces_; }
     std::vector<rt::Box> own_boxes() const override { return pieces_.own_boxes(); }
     std::vector<rt::Box> computed_boxes() const override { return pieces_.computed_boxes(); }
@@ -237,6 +238,10 @@ public:
                                              const CodeOptions& options, LoadTimings& timings) override {
         return share_.ranks == nullptr ? load(program, extent, options, timings)
                                        : machines_.front()->load(program, extent, options, timings);
+    }
+    std::unique_ptr<Engine> load_alone(const ir::Program& program, const Extent& extent,
+                                       const CodeOptions& options, LoadTimings& timings) override {
+        return machines_.front()->load(program, extent, options, timings);
     }
 
 private:

@@ -20,15 +20,17 @@ namespace halo::driver {
 
 namespace {
 
-std::array<bool, 3> stagger_of(const ir::Program& program, const std::string& name) {
-    const auto found = std::ranges::find(program.fields, name, &ir::Field::name);
-    return found == program.fields.end() ? std::array<bool, 3>{} : found->staggered;
+// The first of the fields that are one for users.
+const ir::Field& first_of(const ir::Program& program, const FieldSet& set) {
+    return *std::ranges::find(program.fields, set.fields.front(), &ir::Field::name);
 }
 
-void take_stagger(Output& output, const ir::Program& program) {
-    output.staggered = stagger_of(program, output.field.fields.front());
+void take_place(Output& output, const ir::Program& program) {
+    const ir::Field& first = first_of(program, output.field);
+    output.staggered = first.staggered;
+    output.grid = first.grid;
     output.lies_apart = std::ranges::any_of(output.field.fields, [&](const std::string& field) {
-        return stagger_of(program, field) != output.staggered;
+        return std::ranges::find(program.fields, field, &ir::Field::name)->staggered != output.staggered;
     });
 }
 
@@ -69,7 +71,7 @@ public:
         take_pictures(Output::Kind::plot, arguments_.plot);
         take_pictures(Output::Kind::movie, arguments_.movie);
         for (Output& output : request_.outputs)
-            if (!output.trace) take_stagger(output, program_);
+            if (!output.trace) take_place(output, program_);
         check_files(request_);
         check_together(request_);
         return std::move(request_);
@@ -295,9 +297,11 @@ private:
     void check_loaded(const FileArgument& argument) {
         const FieldSet set = field(argument.field);
         if (!argument.path.ends_with(".png")) return;
-        if (program_.rank() != 2)
+        const int rank = first_of(program_, set).grid.rank(program_.rank());
+        if (rank != 2)
             refuse_usage(fmt::format("--load {}: a picture is loaded into a field of two axes, and {} has {}",
-                                     argument.field, program_.name, program_.rank()));
+                                     argument.field, rank == program_.rank() ? program_.name : argument.field,
+                                     rank));
         if (!set.is_single())
             refuse_usage(fmt::format("--load {}: a picture has one number for each cell, and {} has {}",
                                      argument.field, argument.field, set.fields.size()));
@@ -363,7 +367,7 @@ private:
             if (add_trace(Output::Kind::save, argument, given, frames)) continue;
             Output output{Output::Kind::save, field(argument.field), argument.path, std::nullopt, frames};
             check_first_frame(program_, output);
-            take_part(request_, argument, output);
+            take_part(request_, argument, first_of(program_, output.field), output);
             request_.outputs.push_back(std::move(output));
         }
         if (run_ == nullptr || arguments_.no_files) return;
@@ -373,7 +377,7 @@ private:
         for (const sema::Save& save : run_->saves) {
             if (given.contains(save.field)) continue;
             Output output{Output::Kind::save, field(save.field), save.path, std::nullopt, save.frames};
-            take_part(request_, save, stagger_of(program_, output.field.fields.front()), output);
+            take_part(request_, save, first_of(program_, output.field), output);
             request_.outputs.push_back(std::move(output));
         }
     }
@@ -392,7 +396,11 @@ private:
             if (add_trace(kind, argument, given)) continue;
             const FieldSet set = shown(argument.field, option);
             given.insert(argument.field);
-            Output output{kind, set, argument.path, picture_cut(request_, argument, option), {}};
+            Output output{kind,
+                          set,
+                          argument.path,
+                          picture_cut(request_, argument, option, first_of(program_, set)),
+                          {}};
             if (is_movie) take_usual_frames(output);
             request_.outputs.push_back(std::move(output));
         }
@@ -406,8 +414,7 @@ private:
             if (given.contains(plot.field)) continue;
             const FieldSet set = field(plot.field);
             Output output{kind, set, plot.path,
-                          picture_cut(request_, plot, stagger_of(program_, set.fields.front()), console_),
-                          plot.frames};
+                          picture_cut(request_, plot, first_of(program_, set), console_), plot.frames};
             output.look_as(plot);
             request_.outputs.push_back(std::move(output));
         }
@@ -451,11 +458,15 @@ void take_coordinates(RunRequest& request, const ir::Program& program) {
     }
 }
 
-Output saved_array(const ir::Program& program, const std::string& name, const std::string& path) {
+Output saved_array(const ir::Program& program, const RunRequest& request, const std::string& name,
+                   const std::string& path) {
     Output output;
     output.field = find_fields(program, name);
     output.path = path;
-    take_stagger(output, program);
+    take_place(output, program);
+    FileArgument whole;
+    whole.field = name;
+    take_part(request, whole, first_of(program, output.field), output);
     return output;
 }
 

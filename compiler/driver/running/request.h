@@ -34,6 +34,7 @@ struct Output {
     std::optional<Cut> cut;  // of pictures of 3D fields; the middle of the last axis where it is not given
     sema::Frames frames{};   // besides the file at the end; of a movie all that is in it
     std::optional<TraceName> trace{};                  // instead of a field; its name is field.name
+    rt::FieldGrid grid{};                              // the axes that the field lies over
     std::array<bool, 3> staggered{};                   // the field lies half a cell further along the axis
     std::optional<std::pair<double, double>> range{};  // of a picture: the values at the ends of its colours
     std::array<bool, 3> flipped{};  // of a picture: axes that run from high to low; of a trace: points, time
@@ -98,7 +99,8 @@ RunRequest make_request(const RunArguments& arguments, const CheckedSpec& spec,
 // Fills in where the cells lie, and the time step, with the request's extent and params.
 void take_coordinates(RunRequest& request, const ir::Program& program);
 // A field or group that is saved at the end.
-Output saved_array(const ir::Program& program, const std::string& name, const std::string& path);
+Output saved_array(const ir::Program& program, const RunRequest& request, const std::string& name,
+                   const std::string& path);
 
 // Arrays that are written to one file: their paths are the same.
 bool shares_file(const Output& one, const Output& other);

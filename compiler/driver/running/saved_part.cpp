@@ -13,14 +13,18 @@ namespace {
 
 class PartOfField {
 public:
-    PartOfField(const RunRequest& request, const std::string& field) : request_(request), field_(field) {
-        part_.count = request.extent;
+    PartOfField(const RunRequest& request, const std::string& field, const rt::FieldGrid& grid)
+        : request_(request), field_(field), grid_(grid) {
+        part_.count = grid.extent(request.extent);
         part_.stride.fill(1);
+        for (std::size_t axis = 0; axis < dropped_.size(); ++axis)
+            dropped_[axis] = !grid.along[axis];
     }
 
     // One cell along the axis, which the array then does not have.
     void cut(int axis, std::int64_t index) {
         const auto a = static_cast<std::size_t>(axis);
+        require_axis(axis);
         if (index < 0 || index >= request_.extent[a])
             refuse(axis, fmt::format("{} = {}", request_.axes[a], index));
         part_.begin[a] = index;
@@ -31,6 +35,7 @@ public:
     // Both ends are saved; negative ones count from the high face.
     void range(int axis, std::int64_t low, std::int64_t high, std::int64_t stride) {
         const auto a = static_cast<std::size_t>(axis);
+        require_axis(axis);
         const std::int64_t cells = request_.extent[a];
         const std::int64_t first = low < 0 ? low + cells : low, last = high < 0 ? high + cells : high;
         if (first < 0 || last < first || last >= cells)
@@ -45,7 +50,24 @@ public:
         output.dropped = dropped_;
     }
 
+    // Throws where each axis is cut.
+    void require_array() const {
+        const auto rank = static_cast<std::ptrdiff_t>(request_.axes.size());
+        if (std::count(dropped_.begin(), dropped_.begin() + rank, true) < rank) return;
+        const auto own = std::ranges::find(grid_.along, true) - grid_.along.begin();
+        refuse_usage(fmt::format("--save {}: a file of one cell has no axis left", field_),
+                     fmt::format("for example --save {0}@{1}=0..0 keeps the axis {1}", field_,
+                                 request_.axes[static_cast<std::size_t>(own)]));
+    }
+
 private:
+    void require_axis(int axis) const {
+        if (grid_.has(axis)) return;
+        const std::string& name = request_.axes[static_cast<std::size_t>(axis)];
+        refuse_usage(fmt::format("{} cannot be saved at a cell along {}: it does not lie over {}", field_,
+                                 name, name));
+    }
+
     [[noreturn]] void refuse(int axis, const std::string& what) const {
         const auto a = static_cast<std::size_t>(axis);
         refuse_usage(
@@ -55,6 +77,7 @@ private:
 
     const RunRequest& request_;
     const std::string& field_;
+    const rt::FieldGrid grid_;
     rt::Lattice part_;
     std::array<bool, 3> dropped_{};
 };
@@ -68,24 +91,23 @@ std::int64_t cell_at(const RunRequest& request, int axis, double position, bool 
     return std::isfinite(cell) && std::fabs(cell) < 1e15 ? static_cast<std::int64_t>(cell) : -1;
 }
 
-void take_part(const RunRequest& request, const sema::Save& save, const std::array<bool, 3>& staggered,
-               Output& output) {
-    if (save.cuts.empty() && save.ranges.empty()) return;
-    PartOfField part(request, save.field);
+void take_part(const RunRequest& request, const sema::Save& save, const ir::Field& field, Output& output) {
+    if (save.cuts.empty() && save.ranges.empty() && field.grid.is_whole()) return;
+    PartOfField part(request, save.field, field.grid);
     for (const sema::Cut& cut : save.cuts)
         part.cut(cut.axis, cut.at_position ? cell_at(request, cut.axis, cut.position,
-                                                     staggered[static_cast<std::size_t>(cut.axis)])
+                                                     field.staggered[static_cast<std::size_t>(cut.axis)])
                                            : cut.index);
     for (const sema::PartRange& range : save.ranges)
         part.range(range.axis, range.low, range.high, range.stride);
     part.give(output);
 }
 
-void take_part(const RunRequest& request, const FileArgument& argument, Output& output) {
-    if (argument.parts.empty()) return;
-    PartOfField part(request, argument.field);
+void take_part(const RunRequest& request, const FileArgument& argument, const ir::Field& field,
+               Output& output) {
+    if (argument.parts.empty() && field.grid.is_whole()) return;
+    PartOfField part(request, argument.field, field.grid);
     std::vector<bool> said(request.axes.size());
-    std::size_t planes = 0;
     for (const PartArgument& along : argument.parts) {
         const auto axis = std::ranges::find(request.axes, along.axis);
         if (axis == request.axes.end()) throw_unknown(request.name, "axis", along.axis, request.axes);
@@ -94,17 +116,13 @@ void take_part(const RunRequest& request, const FileArgument& argument, Output& 
             refuse_usage(
                 fmt::format("--save {}: the cells along {} are given twice", argument.field, along.axis));
         said[a] = true;
-        planes += along.is_plane ? 1 : 0;
         if (along.is_plane) {
             part.cut(static_cast<int>(a), along.low);
         } else {
             part.range(static_cast<int>(a), along.low, along.high, along.stride);
         }
     }
-    if (planes == request.axes.size())
-        refuse_usage(fmt::format("--save {}: a file of one cell has no axis left", argument.field),
-                     fmt::format("for example --save {0}@{1}=0..0 keeps the axis {1}", argument.field,
-                                 request.axes.front()));
+    part.require_array();
     part.give(output);
 }
 

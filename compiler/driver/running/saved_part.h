@@ -11,9 +11,10 @@ namespace halo::driver {
 // The cell nearest to a coordinate; -1 where none is near.
 std::int64_t cell_at(const RunRequest& request, int axis, double position, bool is_staggered);
 
-// Sets the output's part, if it is one. Throw CommandError (usage) where the grid does not have it.
-void take_part(const RunRequest& request, const sema::Save& save, const std::array<bool, 3>& staggered,
+// Sets the output's part, if it is one, as fields over fewer axes are. Throw CommandError (usage) where the
+// grid does not have it. field: the first of those that are saved together.
+void take_part(const RunRequest& request, const sema::Save& save, const ir::Field& field, Output& output);
+void take_part(const RunRequest& request, const FileArgument& argument, const ir::Field& field,
                Output& output);
-void take_part(const RunRequest& request, const FileArgument& argument, Output& output);
 
 }  // namespace halo::driver

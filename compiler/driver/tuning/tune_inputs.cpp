@@ -37,6 +37,7 @@ public:
     }
     Extent extent() const override { return refuse<Extent>(); }
     rt::ElementType type_of(const std::string&) const override { return refuse<rt::ElementType>(); }
+    rt::FieldGrid grid_of(const std::string&) const override { return refuse<rt::FieldGrid>(); }
     void continue_from(const rt::StepsBefore&) override { refuse<int>(); }
     bool holds(const rt::HostScalar&) override { return refuse<bool>(); }
     rt::RunResult run(std::int64_t, const std::optional<rt::HostScalar>&) override {

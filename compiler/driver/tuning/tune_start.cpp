@@ -110,13 +110,17 @@ std::map<std::string, FieldValues> initial_values(const ir::Program& program, co
     CodeOptions options;
     options.strict_fp = start.request->strict_fp;
     LoadTimings timings;
-    const std::unique_ptr<Engine> maker =
-        machine != nullptr ? machine->load_initializer(*start.init, extent, options, timings)
-                           : make_interpreter_engine(optimize(*start.init, options), extent);
-    set_known_arguments(*maker, *start.init, *start.request);
-    maker->run(1, std::nullopt);
-    for (const ir::Field& made : start.init->fields)
-        if (made.role == ir::Role::output) values[made.name] = maker->download(made.name, 0);
+    for (const Initializer& part : initializers_of(*start.init)) {
+        const rt::Box box = rt::box_of_field(part.grid, rt::whole_box(extent));
+        const ir::Program made = program_of_box(part, extent, box);
+        const std::unique_ptr<Engine> maker =
+            machine != nullptr ? machine->load_initializer(made, box.extent(), options, timings)
+                               : make_interpreter_engine(optimize(made, options), box.extent());
+        set_known_arguments(*maker, made, *start.request);
+        maker->run(1, std::nullopt);
+        for (const ir::Field& field : made.fields)
+            if (field.role == ir::Role::output) values[field.name] = maker->download(field.name, 0);
+    }
     std::vector<std::string> loaded;
     for (const Load& load : start.request->loads) {
         const FieldSet set = find_fields(program, load.field);
@@ -126,7 +130,7 @@ std::map<std::string, FieldValues> initial_values(const ir::Program& program, co
         const rt::ElementType type = lower::element_type(field.storage);
         const bool is_read = field.role == ir::Role::state || field.role == ir::Role::input;
         if (is_read && rt::is_real(type) && std::ranges::find(loaded, field.name) == loaded.end())
-            values.try_emplace(field.name, FieldValues::zeros(type, cell_count(extent)));
+            values.try_emplace(field.name, FieldValues::zeros(type, cell_count(field.grid.extent(extent))));
     }
     return values;
 }

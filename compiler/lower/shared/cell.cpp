@@ -196,7 +196,8 @@ private:
 
     bool is_leaf(ir::ExprId id) const {
         const ir::Expr& expr = program_[id];
-        return context_.is_uniform(id) || std::holds_alternative<ir::Access>(expr.node) ||
+        const auto* access = std::get_if<ir::Access>(&expr.node);
+        return context_.is_uniform(id) || (access && program_[access->field].grid.is_whole()) ||
                std::holds_alternative<ir::CoefElement>(expr.node);
     }
 
@@ -268,7 +269,21 @@ private:
         const Level level{access.field, access.time};
         const auto assigned = assigned_.find(level);
         if (assigned != assigned_.end()) return assigned->second;
+        if (!program_[access.field].grid.is_whole()) return load_of_fewer_axes(level, access.offset);
         return sources_.load(level, access.offset);
+    }
+    // From memory: what differs from one cell to the next along some of the axes alone stays in caches.
+    Expr load_of_fewer_axes(const Level& level, const ir::Offset& offset) {
+        const ir::Field& field = program_[level.field];
+        std::array<Expr, 3> cell = sources_.index;
+        for (int axis = 0; axis < context_.rank(); ++axis) {
+            if (!field.grid.has(axis)) continue;
+            Expr& at = cell[static_cast<std::size_t>(axis)];
+            if (sources_.may_pass_face[static_cast<std::size_t>(axis)])
+                at = kernel::min(at, context_.extent(axis) - 1);
+            at = at + offset[static_cast<std::size_t>(axis)];
+        }
+        return loaded(context_.element_of_fewer_axes(level, cell), field);
     }
     Expr make(const ir::Expr& expr, const ir::Coordinate& coordinate, const std::string&) {
         return coordinate_of(context_, coordinate, sources_.index, kernel_type(expr.type));

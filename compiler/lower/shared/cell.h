@@ -19,7 +19,8 @@ struct CellSources {
     std::function<kernel::Expr(ir::ExprId)> given;  // values that exist already; empty for the others
     const TabulatedFunctions* tabulated = nullptr;  // values that are looked up in tables
     kernel::Expr far_from_faces;                    // where true, the cell is in no margin; empty: unknown
-    bool fast_functions = false;                    // the target has approximations for `fast` calls
+    std::array<bool, 3> may_pass_face{true, true, true};  // by axis: the cell may lie past the high face
+    bool fast_functions = false;                          // the target has approximations for `fast` calls
 };
 
 struct CellValues {

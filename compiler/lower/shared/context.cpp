@@ -31,6 +31,8 @@ Context::Context(const StageView& stage, const ProgramLayout& layout, const std:
     // Levels get their names in a fixed order, so that these do not depend on what the stage reads.
     for (const Read& read : stage.reads)
         array(read.level);
+    for (const Level& level : stage.of_fewer_axes)
+        array(level);
     for (const Write& write : stage.writes)
         array(write.level);
 }
@@ -91,6 +93,29 @@ kernel::Expr Context::element(const Level& level, const kernel::Expr& cell) {
 
 kernel::Expr Context::address(const Level& level, const kernel::Expr& cell) {
     return kernel::address_of(array(level), place(level, cell), storage_type(stage_->field(level).storage));
+}
+
+kernel::Expr Context::element_of_fewer_axes(const Level& level, const std::array<kernel::Expr, 3>& cell) {
+    const rt::FieldGrid& grid = stage_->field(level).grid;
+    const auto halo = grid.halo(layout_->halo);
+    kernel::Expr row = 1;  // elements from one row of the field to the next
+    if (rank() > 1 && grid.has(0)) row = pitch();
+    kernel::Expr offset;
+    if (rank() > 2 && grid.has(2)) {
+        kernel::Expr plane = row;
+        if (grid.has(0) && grid.has(1)) plane = slice();
+        if (!grid.has(0) && grid.has(1)) plane = extent(1) + (halo[1][0] + halo[1][1]);
+        const bool is_far = kernel::int_value(plane) != 1;
+        offset = is_far ? kernel::convert(cell[2], Type::i64) * plane : cell[2];
+    }
+    if (rank() > 1 && grid.has(1)) {
+        const bool is_far = kernel::int_value(row) != 1;
+        const kernel::Expr part = is_far ? kernel::convert(cell[1], Type::i64) * row : cell[1];
+        offset = offset.has_value() ? offset + part : part;
+    }
+    if (grid.has(0)) offset = offset.has_value() ? offset + cell[0] : cell[0];
+    if (!offset.has_value()) offset = 0;  // of a field without axes there is one element
+    return element(level, offset);
 }
 
 kernel::Expr Context::extent(int axis) {

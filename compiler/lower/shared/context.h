@@ -85,6 +85,10 @@ public:
     // Elements from cell (0,0,0) to cell (x,y,z), i64 where the rank is above 1. Empty coordinates are 0.
     kernel::Expr element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z);
 
+    // The element of a field over fewer axes at these coordinates, of which those along other axes are left
+    // aside (rt::geometry_of_field).
+    kernel::Expr element_of_fewer_axes(const Level& level, const std::array<kernel::Expr, 3>& cell);
+
     // A level's element in the cell at `offset` from cell (0,0,0): its index in array(), the element itself,
     // and a pointer to it.
     kernel::Expr place(const Level& level, const kernel::Expr& cell) const;

@@ -179,7 +179,9 @@ private:
             return is_same ? term(unary->operand) : std::nullopt;
         }
         const auto* access = std::get_if<ir::Access>(&program_[id].node);
-        if (access == nullptr || assigned_.contains({access->field, access->time})) return std::nullopt;
+        if (access == nullptr || !program_[access->field].grid.is_whole() ||
+            assigned_.contains({access->field, access->time}))
+            return std::nullopt;
         return Term{{access->field, access->time}, access->offset};
     }
     bool is_number(ir::ExprId id, int number) const {
@@ -259,6 +261,7 @@ private:
     MaybeLanes make(const ir::Expr&, const ir::Access& access) {
         const Level level{access.field, access.time};
         const auto here = assigned_.find(level);
+        if (!program_[access.field].grid.is_whole()) return std::nullopt;
         return here != assigned_.end() ? MaybeLanes(here->second) : loaded(level, access.offset);
     }
     MaybeLanes make(const ir::Expr& expr, const ir::Unary& unary) {

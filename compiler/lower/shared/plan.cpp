@@ -39,6 +39,7 @@ rt::FieldPlan plan_field(const ir::Program& program, ir::FieldId id) {
         plan.interleave = place.count();
         plan.component = place.component;
     }
+    plan.grid = field.grid;
     plan.halo = field.halo;
     for (int axis = 0; axis < program.rank(); ++axis) {
         for (int side = 0; side < 2; ++side) {

@@ -36,7 +36,12 @@ void add_reads(StageView& view, ir::ReachWalk& walk, const std::vector<ir::ExprI
         const auto* access = std::get_if<ir::Access>(&view.program->exprs[e].node);
         if (!access) continue;
         const Level level{access->field, access->time};
-        if (!view.assigns_level(level)) add_read(view, level, access->offset);
+        if (!view.field(level).grid.is_whole()) {
+            if (std::ranges::find(view.of_fewer_axes, level) == view.of_fewer_axes.end())
+                view.of_fewer_axes.push_back(level);
+        } else if (!view.assigns_level(level)) {
+            add_read(view, level, access->offset);
+        }
     }
 }
 

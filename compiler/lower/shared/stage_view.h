@@ -41,8 +41,9 @@ struct StageView {
     std::string name;  // of the kernel, derived from names of the spec
     std::vector<const ir::Assign*> assigns;
     std::vector<const ir::Reduce*> reductions;
-    std::vector<Read> reads;    // from memory, in order of first use
-    std::vector<Write> writes;  // to memory
+    std::vector<Read> reads;           // from memory, in order of first use
+    std::vector<Write> writes;         // to memory
+    std::vector<Level> of_fewer_axes;  // fields over fewer axes that it reads, besides `reads`
     // The statement that changes a level in place; the others are lets that it reads.
     const ir::Assign* in_place = nullptr;
     // Where that is a sweep: all of its statements, of which `in_place` is the first.

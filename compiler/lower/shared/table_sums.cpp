@@ -78,7 +78,8 @@ void TableSums::find_passes() {
         const ir::Expr& expr = program.exprs[e];
         const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
         bool row = std::holds_alternative<ir::TableColumn>(expr.node);
-        bool along = std::holds_alternative<ir::Access>(expr.node) ||
+        const auto* access = std::get_if<ir::Access>(&expr.node);
+        bool along = (access && program[access->field].grid.has(0)) ||
                      std::holds_alternative<ir::Noise>(expr.node) || (coordinate && coordinate->axis == 0);
         ir::for_each_operand(expr, [&](ir::ExprId operand) {
             row = row || reads_row_[operand.index];

@@ -42,7 +42,8 @@ void check_memory(const Setup& setup, const Kernels& kernels) {
     double needed = 0;  // in double: the sum over fields may pass 63 bits
     for (const FieldPlan& field : setup.plan.fields) {
         if (is_external(setup, field)) continue;
-        needed += static_cast<double>(level_count(field)) * static_cast<double>(geometry.elements) *
+        needed += static_cast<double>(level_count(field)) *
+                  static_cast<double>(setup.geometry_of(field).elements) *
                   static_cast<double>(size_of(field.type));
     }
     for (const ReductionPlan& reduction : setup.plan.reductions)
@@ -107,12 +108,12 @@ void Arrays::allocate(int field) {
         }
         arrays.slots.push_back(level);
     }
-    arrays.images = make_halo_passes(known, setup_.geometry, {}, HaloPart::images);
+    arrays.images = make_halo_passes(known, setup_.geometry_of(known), {}, HaloPart::images);
     fields_.push_back(std::move(arrays));
     if (!is_own) return bind(field, std::vector<void*>(external->second));
     // Cells of an integer field that no statement has set are 0; past them poison shows reads.
     if (!options.poison || is_real(known.type)) return;
-    const std::vector<char> zeros(static_cast<std::size_t>(setup_.cell_count() * size_of(known.type)));
+    const std::vector<char> zeros(static_cast<std::size_t>(setup_.cell_count(known) * size_of(known.type)));
     for (const Level& level : slots(field))
         upload(field, level, zeros.data());
 }
@@ -147,18 +148,19 @@ Level& Arrays::level_in_step(int field, int time, std::int64_t phase) {
 
 void* Arrays::first_cell(int field, const Level& level) const {
     const FieldPlan& known = plan_of(field);
-    return static_cast<char*>(level.array) + setup_.geometry.origin * known.interleave * size_of(known.type);
+    return static_cast<char*>(level.array) +
+           setup_.geometry_of(known).origin * known.interleave * size_of(known.type);
 }
 
 std::int64_t Arrays::level_bytes(int field) const {
     const FieldPlan& known = plan_of(field);
-    return setup_.geometry.elements * known.interleave * size_of(known.type);
+    return setup_.geometry_of(known).elements * known.interleave * size_of(known.type);
 }
 
 std::int64_t Arrays::bytes() const {
     std::int64_t bytes = 0;
     for (const FieldPlan& field : setup_.plan.fields)
-        bytes += level_count(field) * setup_.geometry.elements * size_of(field.type);
+        bytes += level_count(field) * setup_.geometry_of(field).elements * size_of(field.type);
     return bytes;
 }
 
@@ -174,7 +176,8 @@ void Arrays::set_constants(const std::vector<double>& params) {
     for (std::size_t i = 0; i < fields_.size(); ++i) {
         if (!fields_[i].fillers.empty()) continue;
         const FieldPlan& field = setup_.plan.fields[i];
-        const auto constants = make_halo_passes(field, setup_.geometry, params, HaloPart::fixed);
+        const auto constants = make_halo_passes(field, setup_.geometry_of(field), params, HaloPart::fixed,
+                                                setup_.geometry.extent);
         for (const Level& level : fields_[i].slots)
             setup_.device->run_halo_passes(constants, field.type, level.array);
     }
@@ -221,7 +224,7 @@ void Arrays::check_bindable(int field, std::span<void* const> arrays) const {
             throw Error(ErrorCode::bad_argument,
                         fmt::format("each level of field '{}' needs an array of its own", known.name));
         const auto cell = reinterpret_cast<std::uintptr_t>(arrays[i]) +
-                          static_cast<std::uintptr_t>(setup_.geometry.origin * size_of(known.type));
+                          static_cast<std::uintptr_t>(setup_.geometry_of(known).origin * size_of(known.type));
         if (cell % static_cast<std::uintptr_t>(alignment) != 0)
             throw Error(
                 ErrorCode::bad_argument,

@@ -52,7 +52,7 @@ void Arrays::upload(int field, const Level& level, const Box& box, const void* d
     if (box.is_empty()) return;
     Device& device = *setup_.device;
     const FieldPlan& known = plan_of(field);
-    const Geometry cells = of_box(setup_.geometry, box);
+    const Geometry cells = of_box(setup_.geometry_of(known), box);
     if (known.interleave == 1) return device.upload_cells(level.array, cells, known.type, dense);
     const auto size = static_cast<std::size_t>(size_of(known.type));
     std::vector<char> values = download_all(device, cells, known, level);
@@ -66,7 +66,7 @@ void Arrays::download(int field, const Level& level, const Box& box, void* dense
     if (box.is_empty()) return;
     Device& device = *setup_.device;
     const FieldPlan& known = plan_of(field);
-    const Geometry cells = of_box(setup_.geometry, box);
+    const Geometry cells = of_box(setup_.geometry_of(known), box);
     if (known.interleave == 1) return device.download_cells(dense, level.array, cells, known.type);
     const auto size = static_cast<std::size_t>(size_of(known.type));
     const std::vector<char> values = download_all(device, cells, known, level);
@@ -76,36 +76,38 @@ void Arrays::download(int field, const Level& level, const Box& box, void* dense
 }
 
 void Arrays::upload(int field, const Level& level, const void* dense) {
-    upload(field, level, whole_box(setup_.geometry.extent), dense);
+    upload(field, level, whole_box(setup_.geometry_of(plan_of(field)).extent), dense);
 }
 
 void Arrays::download(int field, const Level& level, void* dense) const {
-    download(field, level, whole_box(setup_.geometry.extent), dense);
+    download(field, level, whole_box(setup_.geometry_of(plan_of(field)).extent), dense);
 }
 
 void Arrays::copy_cells(int field, Level& level, const void* array, const Geometry& geometry) {
     Device& device = *setup_.device;
     const std::int64_t element = size_of(plan_of(field).type);
-    device.copy_from(device, copy_of_cells(cells_of(level.array, setup_.geometry, element),
+    device.copy_from(device, copy_of_cells(cells_of(level.array, setup_.geometry_of(plan_of(field)), element),
                                            cells_of(array, geometry, element), geometry.extent, element));
     level.images_due = true;
 }
 
 void Arrays::check_box(int field, const Box& box) const {
-    if (intersection(box, whole_box(setup_.geometry.extent)) == box) return;
+    const auto extent = plan_of(field).grid.extent(setup_.geometry.extent);
+    if (intersection(box, whole_box(extent)) == box) return;
     throw Error(ErrorCode::bad_argument,
                 fmt::format("cells of field '{}' were asked for that its grid of {} has not",
-                            plan_of(field).name, extent_text(setup_.plan.rank, setup_.geometry.extent)));
+                            plan_of(field).name, extent_text(setup_.plan.rank, extent)));
 }
 
 void Arrays::check_bytes(int field, std::int64_t bytes) const {
     const FieldPlan& known = plan_of(field);
-    const std::int64_t cells = setup_.cell_count(), needed = cells * size_of(known.type);
+    const std::int64_t cells = setup_.cell_count(known), needed = cells * size_of(known.type);
     if (bytes == needed) return;
-    throw Error(ErrorCode::bad_argument,
-                fmt::format("field '{}' has {} = {} values of {} bytes, {} bytes, and {} were given",
-                            known.name, extent_text(setup_.plan.rank, setup_.geometry.extent), cells,
-                            size_of(known.type), needed, bytes));
+    throw Error(
+        ErrorCode::bad_argument,
+        fmt::format("field '{}' has {} = {} values of {} bytes, {} bytes, and {} were given", known.name,
+                    extent_text(setup_.plan.rank, known.grid.extent(setup_.geometry.extent)), cells,
+                    size_of(known.type), needed, bytes));
 }
 
 }  // namespace halo::rt::session

@@ -21,7 +21,15 @@ struct Setup {
     // Throws bad_argument where the plan is not sound or cannot run on such a grid or such arrays.
     Setup(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
           const SessionOptions& options);
+    // How a field's array lies: as all do, but for fields over fewer axes.
+    Geometry geometry_of(const FieldPlan& field) const {
+        return geometry_of_field(field.grid, geometry, plan.halo);
+    }
     std::int64_t cell_count() const { return geometry.extent[0] * geometry.extent[1] * geometry.extent[2]; }
+    std::int64_t cell_count(const FieldPlan& field) const {
+        const auto extent = field.grid.extent(geometry.extent);
+        return extent[0] * extent[1] * extent[2];
+    }
     bool can_record() const { return options.record && device->can_record(); }
 
     LaunchPlan plan;

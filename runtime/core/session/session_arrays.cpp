@@ -16,7 +16,7 @@ bool session::has_like_cells(const Parts& here, int field, const Parts& there, i
     const FieldPlan &a = here.setup.plan.fields[static_cast<std::size_t>(field)],
                     &b = there.setup.plan.fields[static_cast<std::size_t>(other)];
     return here.setup.device == there.setup.device && a.type == b.type && a.interleave == 1 &&
-           b.interleave == 1 && here.setup.geometry.extent == there.setup.geometry.extent;
+           b.interleave == 1 && here.setup.geometry_of(a).extent == there.setup.geometry_of(b).extent;
 }
 
 namespace {
@@ -24,34 +24,35 @@ namespace {
 template <class Element>
 constexpr ElementType kElementType = std::is_same_v<Element, float> ? ElementType::f32 : ElementType::f64;
 
-void check_count(const session::Setup& setup, const std::string& field, std::size_t given) {
-    if (static_cast<std::int64_t>(given) == setup.cell_count()) return;
+void check_count(const session::Setup& setup, const FieldPlan& field, std::size_t given) {
+    if (static_cast<std::int64_t>(given) == setup.cell_count(field)) return;
     throw Error(ErrorCode::bad_argument,
-                fmt::format("field '{}' has {} = {} values, but the array holds {}", field,
-                            extent_text(setup.plan.rank, setup.geometry.extent), setup.cell_count(), given));
+                fmt::format("field '{}' has {} = {} values, but the array holds {}", field.name,
+                            extent_text(setup.plan.rank, field.grid.extent(setup.geometry.extent)),
+                            setup.cell_count(field), given));
 }
 
 template <class Element>
 void upload_values(session::Parts& parts, int field, int time, std::span<const Element> values) {
     const FieldPlan& known = parts.setup.plan.fields[static_cast<std::size_t>(field)];
-    check_count(parts.setup, known.name, values.size());
+    check_count(parts.setup, known, values.size());
     Level& to = parts.arrays.level(field, time);
     to.images_due = true;
     if (known.type == kElementType<Element>) return parts.arrays.upload(field, to, values.data());
     std::vector<char> converted(values.size() * static_cast<std::size_t>(size_of(known.type)));
-    encode(values.data(), parts.setup.cell_count(), known.type, converted.data());
+    encode(values.data(), parts.setup.cell_count(known), known.type, converted.data());
     parts.arrays.upload(field, to, converted.data());
 }
 
 template <class Element>
 void download_values(session::Parts& parts, int field, int time, std::span<Element> values) {
     const FieldPlan& known = parts.setup.plan.fields[static_cast<std::size_t>(field)];
-    check_count(parts.setup, known.name, values.size());
+    check_count(parts.setup, known, values.size());
     const Level& from = parts.arrays.level(field, time);
     if (known.type == kElementType<Element>) return parts.arrays.download(field, from, values.data());
     std::vector<char> native(values.size() * static_cast<std::size_t>(size_of(known.type)));
     parts.arrays.download(field, from, native.data());
-    decode(native.data(), parts.setup.cell_count(), known.type, values.data());
+    decode(native.data(), parts.setup.cell_count(known), known.type, values.data());
 }
 
 bool are_alike(const Geometry& a, const Geometry& b) {
@@ -78,7 +79,9 @@ void Session::download(const std::string& field, int time, std::span<float> valu
 }
 
 std::vector<double> Session::download(const std::string& field, int time) {
-    std::vector<double> values(static_cast<std::size_t>(cells()));
+    const session::Setup& setup = state_->parts.setup;
+    const FieldPlan& known = setup.plan.fields[static_cast<std::size_t>(state_->field(field, time))];
+    std::vector<double> values(static_cast<std::size_t>(setup.cell_count(known)));
     download(field, time, std::span<double>(values));
     return values;
 }
@@ -121,7 +124,7 @@ bool Session::copy_level(const std::string& field, int time, const Session& from
     const int index = state_->field(field, time), other = from.state_->field(from_field, from_time);
     if (!session::has_like_cells(to, index, source, other)) return false;
     to.arrays.copy_cells(index, to.arrays.level(index, time), source.arrays.level(other, from_time).array,
-                         source.setup.geometry);
+                         source.setup.geometry_of(source.setup.plan.fields[static_cast<std::size_t>(other)]));
     return true;
 }
 
@@ -129,11 +132,12 @@ std::optional<CellComparison> Session::compare_level(const std::string& field, i
                                                      const Session& other) const {
     session::Parts &here = state_->parts, &there = other.state_->parts;
     const int index = state_->field(field, time), its = other.state_->field(field, time);
+    const Geometry geometry = here.setup.geometry_of(here.setup.plan.fields[static_cast<std::size_t>(index)]);
     if (!session::has_like_cells(here, index, there, its) ||
-        !are_alike(here.setup.geometry, there.setup.geometry))
+        !are_alike(geometry, there.setup.geometry_of(there.setup.plan.fields[static_cast<std::size_t>(its)])))
         return std::nullopt;
     return here.setup.device->compare_cells(here.arrays.level(index, time).array,
-                                            there.arrays.level(its, time).array, here.setup.geometry,
+                                            there.arrays.level(its, time).array, geometry,
                                             here.setup.plan.fields[static_cast<std::size_t>(index)].type);
 }
 
@@ -142,8 +146,8 @@ std::optional<bool> Session::is_finite(const std::string& field, int time) const
     const int index = state_->field(field, time);
     const FieldPlan& plan = parts.setup.plan.fields[static_cast<std::size_t>(index)];
     if (plan.interleave != 1) return std::nullopt;
-    return parts.setup.device->cells_are_finite(parts.arrays.level(index, time).array, parts.setup.geometry,
-                                                plan.type);
+    return parts.setup.device->cells_are_finite(parts.arrays.level(index, time).array,
+                                                parts.setup.geometry_of(plan), plan.type);
 }
 
 std::vector<void*> Session::level_arrays(const std::string& field) const {

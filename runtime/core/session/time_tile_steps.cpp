@@ -174,7 +174,7 @@ TileNeeds TimeTileSteps::needs_of(const std::vector<Sweep>& sweeps, const Lags& 
     for (std::size_t i = 0; i < plan.fields.size(); ++i) {
         const FieldPlan& field = plan.fields[i];
         const int index = static_cast<int>(i);
-        if (field.component > 0) continue;
+        if (field.component > 0 || !field.grid.is_whole()) continue;
         for (const Level& level : parts_.arrays.slots(index))
             if (arrays.count(parts_.arrays.first_cell(index, level)) > 0)
                 needs.cell_bytes += size_of(field.type) * field.interleave;
