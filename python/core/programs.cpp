@@ -36,6 +36,7 @@ void bind_info(nb::module_& module) {
         .def_ro("past", &FieldInfo::past, "Levels that are kept besides the present one.")
         .def_ro("interleaved", &FieldInfo::interleaved,
                 "Its cells lie side by side with those of other components: it has no array of its own.")
+        .def_ro("over", &FieldInfo::over, "By axis of the program, x first: whether it lies over it.")
         .def("__repr__", [](const FieldInfo& self) {
             return std::string("<field ") + self.name + ": " + name_of(self.type) + ", " +
                    name_of(self.role) + ">";

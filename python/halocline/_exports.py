@@ -68,8 +68,13 @@ def about(simulation: "Simulation", field: str, level: int = 0) -> About:
     spacing, origin, first, step_time = simulation._places[field]
     between = tuple(a != b for a, b in zip(first, origin)) if first is not None else (False,) * len(program.axes)
     time = None if step_time is None else (steps + level) * step_time
-    places = (None, None) if first is None else (tuple(spacing), tuple(first))
-    return About(program.name, field, level, steps, program.axes, *places, between, time)
+    over = simulation._fields[field].over
+
+    def own(by_axis: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(each for each, is_own in zip(by_axis, over) if is_own)
+
+    places = (None, None) if first is None else (own(spacing), own(first))
+    return About(program.name, field, level, steps, own(program.axes), *places, own(between), time)
 
 
 def data_array(values: np.ndarray, at: About) -> Any:
@@ -158,7 +163,7 @@ def image_data(pyvista: Any, values: dict[str, np.ndarray], places: list[About])
     if axes < 2:
         raise ArgumentError("to_pyvista() is for two or three axes; of one, numpy.asarray() has the values")
     for other in places[1:]:
-        if other.first != places[0].first:
+        if other.first != places[0].first or other.axes != places[0].axes:
             raise ArgumentError(f"'{places[0].field}' and '{other.field}' do not lie at the same places: give one of them at a time")
     shape = next(iter(values.values())).shape[::-1]
     rest = 3 - axes

@@ -270,11 +270,12 @@ class Simulation(Given, Exports):
         return info, self._level(info, level)
 
     def array(self, field: str, level: int = 0, *, read_only: bool = False) -> Any:
-        """A level of a field where it lies, without a copy: 0 is now, -1 the step before. Of several devices, and of
-        components that lie side by side, there is a copy alone: a numpy array that cannot be written to."""
+        """A level of a field where it lies, without a copy: 0 is now, -1 the step before. Of several devices, of
+        components that lie side by side, and of fields over fewer axes there is a copy alone: a numpy array that cannot
+        be written to."""
         core = self._open()._core
         info, level = self._key((field, level))
-        if len(self._devices) == 1 and not info.interleaved:
+        if len(self._devices) == 1 and not info.interleaved and all(info.over):
             array = _arrays.Array(core, field, level, read_only)
             array._about = about(self, field, level)
             return array
@@ -290,10 +291,10 @@ class Simulation(Given, Exports):
         if own is None:  # bf16
             if dtype is None:
                 raise ArgumentError(f"numpy has no type for bfloat16; read the field as 'float32': read('{field}', 'float32')")
-            values = np.empty(self.shape, np.float64)
+            values = np.empty(self._shape_of(info), np.float64)
             core.read_doubles(field, values.ctypes.data, values.size, level)
         else:
-            values = np.empty(self.shape, own)
+            values = np.empty(self._shape_of(info), own)
             core.read_elements(field, values.ctypes.data, values.nbytes, level)
         return values if dtype is None else values.astype(dtype, copy=False)
 
@@ -309,17 +310,24 @@ class Simulation(Given, Exports):
         if isinstance(values, _arrays.Array) or _arrays.is_on_gpu(values):
             if dtype is None:
                 raise ArrayError(f"field '{field}' is of bfloat16: write numbers or float32 arrays of numpy to it")
-            if not self._is_local(values):
+            if not self._is_local(values) or not all(info.over):
                 values = self._fetched(field, values)
         if isinstance(values, (bool, int, float, np.generic)) or (isinstance(values, np.ndarray) and values.ndim == 0):
             return self._fill(field, values, dtype, level)
         if dtype is None:
             return self._write_rounded(field, values, level)
-        axes = self.program._info.axes
+        axes, shape = self._axes_of(info), self._shape_of(info)
         if _arrays.is_on_gpu(values):
-            return self._write_on_gpu(field, _arrays.check_gpu(field, values, self.shape, dtype, axes), level)
-        checked = _arrays.check_host(field, values, self.shape, dtype, axes, copy)
+            return self._write_on_gpu(field, _arrays.check_gpu(field, values, shape, dtype, axes), level)
+        checked = _arrays.check_host(field, values, shape, dtype, axes, copy)
         self._write_host(field, checked, level)
+
+    def _axes_of(self, info: Any) -> list[str]:
+        return [axis for axis, is_own in zip(self.program._info.axes, info.over) if is_own]
+
+    def _shape_of(self, info: Any) -> tuple[int, ...]:
+        """Of a field's arrays: that of the grid along its own axes, the slowest first."""
+        return tuple(count for count, is_own in zip(self.grid, info.over) if is_own)[::-1]
 
     def _is_local(self, values: Any) -> bool:
         """Whether the memory is one that this simulation's device copies from by itself."""
@@ -337,9 +345,9 @@ class Simulation(Given, Exports):
         if np.iscomplexobj(value):
             raise ArrayError(f"field '{field}' takes real numbers, and this is {value!r}")
         if dtype is None:
-            return self._write_rounded(field, np.full(self.shape, value, np.float64), level)
+            return self._write_rounded(field, np.full(self._shape_of(self._fields[field]), value, np.float64), level)
         try:
-            filled = np.full(self.shape, value, dtype)
+            filled = np.full(self._shape_of(self._fields[field]), value, dtype)
         except (OverflowError, TypeError, ValueError) as error:
             raise ArrayError(f"field '{field}' of {dtype} cannot hold {value!r}: {error}") from None
         if dtype.kind in "iub" and filled.flat[0] != value:
@@ -348,14 +356,15 @@ class Simulation(Given, Exports):
 
     def _write_rounded(self, field: str, values: Any, level: int) -> None:
         array = np.asarray(values)
-        _arrays.check_bf16(field, array, self.shape, self.program._info.axes)
+        info = self._fields[field]
+        _arrays.check_bf16(field, array, self._shape_of(info), self._axes_of(info))
         array = np.ascontiguousarray(array, np.float64)
         self._core.write_doubles(field, array.ctypes.data, array.size, level)
 
     def _write_host(self, field: str, checked: Any, level: int) -> None:
         dense = checked.owner.flags.c_contiguous
         info = self._fields[field]
-        if dense or len(self._devices) > 1 or self.device.kind != "cpu" or info.interleaved:
+        if dense or len(self._devices) > 1 or self.device.kind != "cpu" or info.interleaved or not all(info.over):
             array = checked.owner if dense else np.ascontiguousarray(checked.owner)
             self._core.write_elements(field, array.ctypes.data, array.nbytes, level)
         else:

@@ -46,7 +46,9 @@ def _dtype(simulation: "Simulation", field: str) -> np.dtype:
 def _read(simulation: "Simulation", field: str, box: tuple[slice, ...]) -> np.ndarray:
     is_bf16 = simulation._fields[field].type not in NUMPY_TYPES
     values = np.empty([each.stop - each.start for each in box], "<u2" if is_bf16 else _dtype(simulation, field))
-    begin, end = [each.start for each in box][::-1], [each.stop for each in box][::-1]
+    own = iter(box[::-1])  # along axes that the field has not there is one cell
+    along = [next(own) if is_own else slice(0, 1) for is_own in simulation._fields[field].over]
+    begin, end = [each.start for each in along], [each.stop for each in along]
     simulation._core.read_box(field, begin, end, values.ctypes.data, values.nbytes, 0)
     return (values.astype("<u4") << 16).view("<f4") if is_bf16 else values  # bf16 is the upper half of f32
 
@@ -55,7 +57,8 @@ def _made(group: Any, simulation: "Simulation", fields: list[str], chunks: Any) 
     """Makes the arrays, with no step in them."""
     known: dict[str, Any] = {}
     for field in fields:
-        at, shape, dtype = about(simulation, field), simulation.shape, _dtype(simulation, field)
+        at, dtype = about(simulation, field), _dtype(simulation, field)
+        shape = simulation._shape_of(simulation._fields[field])
         chunk = _chunks(chunks, shape, dtype.itemsize)
         array = group.create_array(
             field, shape=(0, *shape), chunks=(1, *chunk), dtype=dtype, dimension_names=("step", *at.dims), overwrite=True
@@ -104,7 +107,7 @@ def append(simulation: "Simulation", path: str, fields: list[str], chunks: Any) 
         for field in fields:
             array = group[field]
             array.resize((count + 1, *array.shape[1:]))
-            for box in _boxes(simulation.shape, array.chunks[1:]):
+            for box in _boxes(array.shape[1:], array.chunks[1:]):
                 array[(count, *box)] = _read(simulation, field, box)
         time = _time(simulation, fields)
         if time is not None:

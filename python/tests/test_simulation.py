@@ -385,3 +385,31 @@ def test_iterations_that_a_condition_ends_are_counted():
     sim.run(1)
     assert sim.iterations[0][2:] == (9, 4, 2)
     assert hl.compile("stencil s(x) { field u: f64; u[t+1] = u }").simulate(grid=8, device="cpu").iterations == ()
+
+
+def test_fields_over_fewer_axes_have_arrays_of_their_own_axes(tmp_path):
+    spec = """stencil s(x, y, z) {
+        field wind: f32 over z { boundary clamp }
+        field ground: f64 over x, y
+        field u: f64
+        u[t+1] = u + wind[z+1] + ground
+    }"""
+    program = hl.compile(spec)
+    assert program.fields["wind"].over == [False, False, True]
+    for devices in (1, 2):
+        sim = program.simulate((6, 5, 4), devices=["cpu"] * devices)
+        wind = np.arange(4, dtype=np.float32)
+        ground = np.arange(30.0).reshape(5, 6)
+        sim["wind"] = wind
+        sim["ground"] = ground
+        sim.run(1)
+        above = np.append(wind[1:], wind[-1])
+        np.testing.assert_array_equal(sim["u"], above[:, None, None] + ground[None])
+        np.testing.assert_array_equal(sim["wind"], wind)
+        assert sim.read("ground").shape == (5, 6)
+        sim["wind"] = 3
+        assert np.array_equal(sim.read("wind"), np.full(4, 3, np.float32))
+        with pytest.raises(hl.ArrayError):
+            sim["wind"] = np.zeros((5, 6), np.float32)
+        sim.save(tmp_path / "ground.npy", "ground")
+        np.testing.assert_array_equal(np.load(tmp_path / "ground.npy"), ground)
