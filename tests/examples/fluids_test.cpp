@@ -118,3 +118,30 @@ TEST_CASE("the flow under a lid that slides over a cube") {
     for (std::size_t z = 0; z < n; ++z)  // no flow through the walls
         CHECK(at(u, n - 1, 5, z) == 0);
 }
+
+TEST_CASE("smoke thins out downwind as a profile of the wind and a map of the shelter say") {
+    constexpr int nx = 40, ny = 12, nz = 6;
+    const Example example("valley_plume");
+    std::vector<double> wind, shelter;
+    for (int k = 0; k < nz; ++k)
+        wind.push_back(4 + 2.0 * k);
+    for (int n = 0; n < nx * ny; ++n)
+        shelter.push_back(0.5 * std::sin(0.1 * (n % nx)) * std::sin(0.1 * (n % nx)) + 0.02 * (n / nx));
+    example.give("wind", {nz}, wind);
+    example.give("shelter", {ny, nx}, shelter);
+    example.run({"--grid", "40,12,6", "--steps", "600", "--set", "mixing=0", "--set", "stack_y=300",
+                 "--no-files", "--load", "wind=wind.npy", "--load", "shelter=shelter.npy", "--save",
+                 "smoke=smoke.npy"});
+    const std::vector<double> smoke = example.saved("smoke");
+    // Behind the three cells of the stack, as much flows through each cell as they give off.
+    constexpr double given = 3 * 50;
+    constexpr int j = 6, k = 3;
+    double largest = 0;
+    for (int i = 10; i < nx; ++i) {
+        const double flux = wind[k] * (1 - shelter[static_cast<std::size_t>(i + nx * j)]) *
+                            smoke[static_cast<std::size_t>(i + nx * (j + ny * k))];
+        largest = std::max(largest, std::abs(flux - given));
+    }
+    INFO("largest error " << largest << " of " << given);
+    CHECK(largest < 1e-4 * given);
+}

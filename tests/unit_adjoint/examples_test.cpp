@@ -22,6 +22,7 @@ const std::map<std::string, std::string> kRefused{
     {"heat2d_adi", "a sweep along an axis is not differentiated yet"},
     {"mri_fhd", "sums over tables are not differentiated yet"},
     {"storm_surge", "`wind_x` is a series, which is not differentiated yet"},
+    {"valley_plume", "a field over fewer axes is not differentiated yet"},
     {"schroedinger_cn", "a sweep along an axis is not differentiated yet"},
 };
 
