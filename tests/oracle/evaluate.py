@@ -4,7 +4,7 @@ from dataclasses import dataclass, field as of
 import numpy as np
 
 from expressions import Expressions, Let, Vector
-from grid import Stored, edges_of, full, inner, merge
+from grid import Edge, Stored, edges_of, full, inner, merge
 from syntax import Parser, Unsupported
 from values import COMPUTED, EPS, Layers, Value, exact, uniform, worst
 
@@ -14,6 +14,7 @@ class Field:
     parts: list  # of names; [None] of a number
     storage: list
     edges: list
+    over: tuple  # of each axis: whether the field has it
 
 
 @dataclass
@@ -111,7 +112,7 @@ class Evaluator(Expressions):
         for s in statements:
             if s[0] == 'field':
                 for n in s[1]:
-                    self.declare_field(n, s[2], s[3])
+                    self.declare_field(n, s[2], s[3], s[4])
         kinds = [COMPUTED[k] for f in self.fields.values() for k in f.storage]
         real = [k for k in kinds if k in ('f32', 'f64')]
         compute = max(real) if real else 'f64' if {'i32', 'i64'} & {k for f in self.fields.values() for k in f.storage} else 'f32'
@@ -137,7 +138,7 @@ class Evaluator(Expressions):
         add(tree, ())
         self.coefs[name] = table
 
-    def declare_field(self, name, kind, boundary):
+    def declare_field(self, name, kind, boundary, over):
         parts, storage = [n for n, _ in kind], [k for _, k in kind]
         if len(kind) == 1 and isinstance(parts[0], tuple):
             count = self.integer(parts[0])
@@ -149,7 +150,11 @@ class Evaluator(Expressions):
             for low, high in sides:
                 for edge in (low, high):
                     edge.values = tuple(v[1][place] if v[0] == 'vec' else v for v in edge.values)
-        self.fields[name] = Field(parts, storage, edges)
+        has = tuple(over is None or a in over for a in self.axes)
+        # Kept as an array over all axes, whose values repeat along those that the field has not.
+        repeats = (Edge('periodic', (), False),) * 2
+        edges = [[sides if own else repeats for sides, own in zip(of_part, has)] for of_part in edges]
+        self.fields[name] = Field(parts, storage, edges, has)
 
     def spacing(self, axis):
         tree = self.geometry.get(('spacing', self.axes[axis]))
@@ -216,6 +221,7 @@ class Evaluator(Expressions):
             f = self.fields[name]
             for place, (part, storage) in enumerate(zip(f.parts, f.storage)):
                 v = array if part is None else array[..., place]
+                v = v.reshape(tuple(n if own else 1 for n, own in zip(self.extents, f.over))[::-1])
                 kind = {'float32': 'f32', 'float64': 'f64', 'int32': 'i32', 'int64': 'i64', 'bool': 'bool'}[v.dtype.name]
                 self.current[name, part] = [full(self.arithmetic.store(Value(kind, v), storage), shape)]
         elif action[0] == 'init' and action[1] not in [('name', n) for n in self.series]:
@@ -426,7 +432,9 @@ class Evaluator(Expressions):
         for axis, sides in enumerate(edges):
             for side, edge in enumerate(sides):
                 if edge.kind == 'inherited':
-                    kinds = {stored.edges[axis][side].kind for stored in reads}
+                    kinds = {stored.edges[axis][side].kind for stored in reads if stored.edges[axis][side].own}
+                    if reads and not kinds:
+                        kinds = {'periodic'}
                     # 'unknown' is refused once it is read past the face.
                     edge.kind = kinds.pop() if kinds in ({'periodic'}, {'free'}) else 'unknown'
         return edges
@@ -475,7 +483,8 @@ class Evaluator(Expressions):
         result = Result(steps=steps)
         for name, f in self.fields.items():
             values = [self.current[name, p][0] for p in f.parts]
-            v, error = np.stack([a.v for a in values], -1), np.stack([a.error for a in values], -1)
+            own = tuple(slice(None) if has else 0 for has in f.over[::-1])
+            v, error = np.stack([a.v[own] for a in values], -1), np.stack([a.error[own] for a in values], -1)
             result.fields[name] = (v[..., 0], error[..., 0]) if len(f.parts) == 1 else (v, error)
         reduced = [s[1] for s in self.statements_of('reduce')]
         result.reductions = {n: (float(self.reductions[n].v), float(self.reductions[n].error)) for n in reduced if n in self.reductions}

@@ -40,6 +40,7 @@ class Generator:
         self.reals, self.integers, self.conditions, self.vectors = [], [], [], []  # readable: (text of the name, offsets?)
         self.reach, self.uniforms, self.reduced = self.pick((1, 1, 2, 3)), [], []
         self.declarations()
+        self.profile = self.field_over_fewer_axes()
         self.body()
         return f'stencil s({", ".join(self.axes)}) {{\n' + ''.join(f'    {l}\n' for l in self.lines) + '}\n\n' + self.run_block()
 
@@ -83,6 +84,22 @@ class Generator:
         self.fields = []
         for _ in range(self.random.randint(1, 4)):
             self.fields.append(self.field())
+
+    def field_over_fewer_axes(self):
+        """(name, its axes) of an input in some specs, or None; drawn apart, as a series is."""
+        r = self.other_random
+        if len(self.axes) < 2 or self.flavour not in ('f32', 'f64', 'mixed') or r.random() > 0.4:
+            return None
+        own = sorted(r.sample(self.axes, r.randint(1, len(self.axes) - 1)))
+        edges = ', '.join(f'{a} {r.choice(("clamp", "mirror", "periodic", "fixed 0.5"))}' for a in own)
+        self.lines.append(f'field d0: {"f64" if self.flavour == "f64" else "f32"} over {", ".join(own)} {{ boundary {edges} }}')
+        return 'd0', own
+
+    def read_profile(self):
+        name, own = self.profile
+        offsets = [(a, self.other_random.randint(-self.reach, self.reach)) for a in own if self.other_random.random() < 0.5]
+        inside = ', '.join(f'{a}{k:+d}' for a, k in offsets if k)
+        return f'{name}[{inside}]' if inside else name
 
     def integer_param(self):
         if self.chance(0.2):
@@ -170,6 +187,8 @@ class Generator:
         return f'{name}[{self.offset()}]'
 
     def leaf(self):
+        if self.profile and self.other_random.random() < 0.12:
+            return self.read_profile()
         options = []
         if self.reals:
             options += ['read'] * 6
@@ -521,6 +540,9 @@ class Generator:
             for part in f['parts'] or ['']:
                 dot = f'.{part}' if part else ''
                 lines.append(f'init {f["name"]}{dot} = {self.start(f)}')
+        if self.profile:
+            name, own = self.profile
+            lines.append(f'init {name} = {" + ".join(f"{k} * idx({a})" for a, k in zip(own, ("0.25", "0.5")))} - 1')
         for name in self.params[:1]:
             if name not in ('dt', 'time') and '[' not in name and self.chance(0.3):
                 lines.append(f'{name} = {self.pick(NUMBERS)}')

@@ -13,6 +13,7 @@ from values import COMPUTED, EPS, INTEGER, Layers, Value, worst
 class Edge:
     kind: str = 'free'
     values: tuple = ()
+    own: bool = True  # False: of an axis that the field has not, along which all cells have one value
 
 
 @dataclass

@@ -413,9 +413,10 @@ class Parser:
             names = self.list(self.name)
             self.need(':')
             kind = self.type()
+            over = self.list(self.name) if self.take('over') else None
             if self.word() == 'at':
                 raise Unsupported('staggered fields')
-            return ('field', names, kind, self.properties(axes)['boundary'])
+            return ('field', names, kind, self.properties(axes)['boundary'], over)
         if word == 'series':
             return ('series', self.list(self.name))
         if word == 'def':
