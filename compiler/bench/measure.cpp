@@ -68,10 +68,11 @@ void give_data(rt::Session& session, std::int64_t rows) {
     for (std::size_t n = 0; n < plan.fields.size(); ++n) {
         const rt::FieldPlan& field = plan.fields[n];
         if (!is_given(field)) continue;
-        const std::int64_t bytes = session.cells() * rt::size_of(field.type);
+        const auto own = field.grid.extent(session.geometry().extent);
+        const std::int64_t cells = own[0] * own[1] * own[2], bytes = cells * rt::size_of(field.type);
         std::byte* values = buffer.resize(static_cast<std::size_t>(bytes));
         for (int time = 0; time >= -field.history; --time) {
-            fill_random(values, session.cells(), type_of(field), seed_of(n, time));
+            fill_random(values, cells, type_of(field), seed_of(n, time));
             session.upload_elements(field.name, time, values, bytes);
         }
     }

@@ -176,8 +176,8 @@ std::vector<FieldLevel> start_fields(const ir::Program& program, const TuneStart
         const bool is_given = given != initial.end() && (rt::is_real(type) || !is_constant(given->second));
         for (int time = 0; time >= -field.history; --time, ++seed) {
             if (!is_given) {
-                levels.push_back(
-                    {field.name, time, random_values(type, cell_count(extent), seed, start.calm)});
+                const std::int64_t cells = cell_count(field.grid.extent(extent));
+                levels.push_back({field.name, time, random_values(type, cells, seed, start.calm)});
                 continue;
             }
             levels.push_back({field.name, time, given->second});
