@@ -124,6 +124,8 @@ private:
     bool has_axis(const Reference& field, int axis, SourceRange where);
 
     void read(const syntax::SaveStatement& save);
+    bool is_reduction(const Target& target) const;
+    void read_column(const syntax::SaveStatement& save, const Target& target);
 
     void read(const syntax::PlotStatement& plot);
 

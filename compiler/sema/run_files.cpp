@@ -165,8 +165,30 @@ bool RunAnalyzer::has_axis(const Reference& field, int axis, SourceRange where) 
     return false;
 }
 
+bool RunAnalyzer::is_reduction(const Target& target) const {
+    const Symbol* symbol = symbols_.find(target.name.text);
+    return symbol && symbol->kind == Symbol::Kind::reduction && target.member == nullptr;
+}
+
+// A reduction: a column of a table.
+void RunAnalyzer::read_column(const syntax::SaveStatement& save, const Target& target) {
+    const Frames frames = read_frames(save.every, false);
+    if (!save.cuts.empty() || !save.ranges.empty()) {
+        sink_.report(DiagnosticKind::invalid_cut, save.where, "a reduction is one number, and has no part");
+        return;
+    }
+    if (save.together) {
+        sink_.report(DiagnosticKind::file_format, *save.together,
+                     "a table has all its rows in one file already");
+        return;
+    }
+    if (check_path(save.path, ".csv"))
+        result_.reduction_saves.push_back({target.name.text, save.path.text, frames, save.where});
+}
+
 void RunAnalyzer::read(const syntax::SaveStatement& save) {
     const Target target = target_of(save.field);
+    if (is_reduction(target)) return read_column(save, target);
     if (const Symbol* points = find_points(target.name)) {
         const std::optional<std::string> trace = sampled_trace(*points, target);
         const Frames frames = read_frames(save.every, false);
@@ -180,11 +202,12 @@ void RunAnalyzer::read(const syntax::SaveStatement& save) {
         return;
     }
     const std::optional<Reference> field = field_of(save.field);
-    const bool valid = check_array_path(save.path, false) && check_together(save, false);
+    // Of what is no field it is not known what files there are.
+    const bool valid = field && check_array_path(save.path, false) && check_together(save, false);
     Frames frames = read_frames(save.every, !field || starts(*field));
     frames.together = save.together.has_value();
     Save made;
-    if (!read_part(save, made) || !field || !valid) return;
+    if (!read_part(save, made) || !valid) return;
     for (const Cut& cut : made.cuts)
         if (!has_axis(*field, cut.axis, cut.where)) return;
     for (const PartRange& range : made.ranges)

@@ -140,7 +140,8 @@ struct RunSpec {
     std::vector<Load>
         point_loads;  // `field` is the points: points × axes; or `shots.wavelet`: steps × points
     std::vector<PointFill> point_fills;
-    std::vector<Save> trace_saves;  // `field` is `phones.trace`, likewise below
+    std::vector<Save> reduction_saves;  // `field` is the reduction; its path is that of a table, .csv
+    std::vector<Save> trace_saves;      // `field` is `phones.trace`, likewise below
     std::vector<Plot> trace_plots;
     std::vector<Save> saves;
     std::vector<Plot> plots;

@@ -320,3 +320,65 @@ run s {
     folder.write("two.csv", "1, 2\n");
     refused({"s.halo", "--load", "wind=two.csv"}, 2, "series wind takes 1 numbers a row");
 }
+
+TEST_CASE("reductions are saved as columns of a table") {
+    Folder folder;
+    folder.write("s.halo", R"(stencil s(x) {
+    param dt = 0.5
+    field u: f64 { boundary clamp }
+    u[t+1] = u + 1
+    reduce highest = max(u[t+1])
+    reduce total = sum(u[t+1])
+}
+
+run s {
+    grid 4
+    steps 7
+    init u = 0
+    save highest to "log.csv" every 3
+    save total to "log.csv" every 3
+}
+)");
+    const auto run = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), "s.halo");
+        const Outcome outcome = run_interpreted(folder, arguments);
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        return outcome;
+    };
+    run({});
+    CHECK(folder.read("log.csv") == "step,time,highest,total\n3,1.5,3,12\n6,3,6,24\n7,3.5,7,28\n");
+    run({"--steps", "6"});
+    CHECK(folder.read("log.csv") == "step,time,highest,total\n3,1.5,3,12\n6,3,6,24\n");
+    run({"--steps", "0"});
+    CHECK(folder.read("log.csv") == "step,time,highest,total\n");
+    run({"--until", "highest >= 5"});
+    CHECK(folder.read("log.csv") == "step,time,highest,total\n3,1.5,3,12\n5,2.5,5,20\n");
+    // What the command line says of a reduction counts.
+    run({"--save", "total", "--save", "highest=h.csv", "--save-every", "2 from 4"});
+    CHECK(folder.read("total.csv") == "step,time,total\n4,2,16\n6,3,24\n7,3.5,28\n");
+    CHECK(folder.read("h.csv") == "step,time,highest\n4,2,4\n6,3,6\n7,3.5,7\n");
+    // What goes on from a checkpoint begins another table.
+    run({"--steps", "4", "--checkpoint", "ck"});
+    const Outcome went_on = run({"--restart", "ck"});
+    CHECK(contains(went_on.err, "those after step 4 are in log-000004.csv"));
+    CHECK(folder.read("log-000004.csv") == "step,time,highest,total\n6,3,6,24\n7,3.5,7,28\n");
+
+    const auto refused = [&](std::vector<std::string> arguments, const std::string& part) {
+        arguments.insert(arguments.begin(), "s.halo");
+        const Outcome outcome = run_interpreted(folder, arguments);
+        INFO(outcome.err);
+        CHECK(outcome.code == 2);
+        CHECK(contains(outcome.err, part));
+    };
+    refused({"--save", "total=t.h5"}, "must end in .csv");
+    refused({"--save", "total@x=1=t.csv"}, "a reduction is one number, and has no part");
+    refused({"--save", "total=t.csv", "--save-every", "2 from 0"},
+            "nothing to write of total before the first step");
+    refused({"--save", "total=t.csv", "--save-every", "2", "--together"},
+            "has all its rows in one file already");
+    refused({"--save", "total=log.csv", "--save-every", "2"},
+            "columns of log.csv, and are saved after other steps");
+    refused({"--save", "total=log.csv", "--save", "total=log.csv"},
+            "two outputs would be written to log.csv");
+}

@@ -89,6 +89,11 @@ void Outputs::write(Engine& engine, std::int64_t done, bool last) {
             if (std::none_of(all.begin(), output, shares)) write_arrays(engine, *output, done, last);
             continue;
         }
+        if (output->is_column()) {
+            const auto shares = [&](const Output& other) { return shares_table(other, *output); };
+            if (std::none_of(all.begin(), output, shares)) write_row(engine, *output, done, last);
+            continue;
+        }
         if (output->kind == Output::Kind::movie) {
             if (output->frames.is_due(done)) write_frame(engine, *output, done);
             if (last) finish_movie(*output);
@@ -161,6 +166,17 @@ void Outputs::write_together(Engine& engine, const Output& first, std::int64_t d
     if (const std::optional<std::string> page =
             write_frames_page(ranks_, engine, request_, first, open.steps))
         written_.push_back({names_of(file.outputs), *page, done});
+}
+
+void Outputs::write_row(Engine& engine, const Output& first, std::int64_t done, bool last) {
+    std::vector<const Output*> columns;
+    for (const Output& output : request_.outputs)
+        if (shares_table(output, first)) columns.push_back(&output);
+    SavedTable& table = tables_.try_emplace(&first, columns).first->second;
+    if (last || first.frames.is_due(done)) table.add_row(ranks_, engine, request_, done);
+    if (!last) return;
+    table.finish(ranks_);
+    written_.push_back({names_of(columns), first.path, done});
 }
 
 FieldValues Outputs::shown_cells(Engine& engine, const Output& output, std::int64_t done) {

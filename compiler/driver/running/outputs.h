@@ -15,6 +15,7 @@
 #include "compiler/driver/running/movies.h"
 #include "compiler/driver/running/provenance.h"
 #include "compiler/driver/running/request.h"
+#include "compiler/driver/running/saved_columns.h"
 #include "runtime/core/box.h"
 #include "runtime/ranks/ranks.h"
 
@@ -69,6 +70,8 @@ private:
     void write_arrays(Engine& engine, const Output& first, std::int64_t done, bool last);
     // The same of frames that are together in one file.
     void write_together(Engine& engine, const Output& first, std::int64_t done, bool last);
+    // A row of the table that `first` is a column of.
+    void write_row(Engine& engine, const Output& first, std::int64_t done, bool last);
     // Writes these files; collective.
     void write_files(Engine& engine, const std::vector<FileOfFields>& files, std::int64_t done);
     void write_picture(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
@@ -91,6 +94,7 @@ private:
         std::vector<std::int64_t> steps;  // of the frames so far
     };
     std::map<std::string, OpenFrames> together_;  // by path
+    std::map<const Output*, SavedTable> tables_;  // by the first column
     struct OpenMovie {
         FieldMovie movie;  // the first rank's has the file
         std::int64_t last_frame = 0;

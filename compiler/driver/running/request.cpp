@@ -10,6 +10,7 @@
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/running/picture_cut.h"
 #include "compiler/driver/running/request_files.h"
+#include "compiler/driver/running/saved_columns.h"
 #include "compiler/driver/running/saved_frames.h"
 #include "compiler/driver/running/saved_part.h"
 #include "compiler/driver/running/until_check.h"
@@ -71,9 +72,10 @@ public:
         take_pictures(Output::Kind::plot, arguments_.plot);
         take_pictures(Output::Kind::movie, arguments_.movie);
         for (Output& output : request_.outputs)
-            if (!output.trace) take_place(output, program_);
+            if (!output.trace && !output.is_column()) take_place(output, program_);
         check_files(request_);
         check_together(request_);
+        check_columns(request_);
         return std::move(request_);
     }
 
@@ -365,12 +367,14 @@ private:
             FileArgument argument = parse_save_argument(text);
             given.insert(argument.field);
             if (add_trace(Output::Kind::save, argument, given, frames)) continue;
+            if (take_column(request_, argument, frames)) continue;
             Output output{Output::Kind::save, field(argument.field), argument.path, std::nullopt, frames};
             check_first_frame(program_, output);
             take_part(request_, argument, first_of(program_, output.field), output);
             request_.outputs.push_back(std::move(output));
         }
         if (run_ == nullptr || arguments_.no_files) return;
+        take_columns(request_, run_->reduction_saves, given);
         for (const sema::Save& save : run_->trace_saves)
             if (!given.contains(save.field))
                 add_trace(Output::Kind::save, save.field, save.path, save.frames);

@@ -27,13 +27,14 @@ struct TraceName {  // phones.trace
 };
 
 struct Output {
-    enum class Kind : std::uint8_t { save, plot, movie };
+    enum class Kind : std::uint8_t { save, plot, movie, column };
     Kind kind = Kind::save;
     FieldSet field;
     std::string path;
     std::optional<Cut> cut;  // of pictures of 3D fields; the middle of the last axis where it is not given
     sema::Frames frames{};   // besides the file at the end; of a movie all that is in it
-    std::optional<TraceName> trace{};                  // instead of a field; its name is field.name
+    std::optional<TraceName> trace{};                  // instead of a field; its name is field.name, as it
+                                                       // is that of a reduction, of a column
     rt::FieldGrid grid{};                              // the axes that the field lies over
     std::array<bool, 3> staggered{};                   // the field lies half a cell further along the axis
     std::optional<std::pair<double, double>> range{};  // of a picture: the values at the ends of its colours
@@ -49,6 +50,7 @@ struct Output {
         fps = plot.fps;
     }
     bool is_array() const { return kind == Kind::save && !trace; }  // a field, saved
+    bool is_column() const { return kind == Kind::column; }         // a reduction, saved in a table
 };
 
 struct Load {

@@ -69,7 +69,9 @@ void check_format(const Output& output) {
         refuse_usage(fmt::format("{} cannot be saved to {}: a trace is written as .npy", output.field.name,
                                  output.path),
                      fmt::format("for example --save {0}={0}.npy", output.field.name));
-    if (is_plot) {
+    if (output.is_column()) {
+        check_ending(output, {".csv"});
+    } else if (is_plot) {
         check_ending(output, {".png"});
     } else if (output.trace) {
         check_ending(output, {".npy"});
@@ -94,11 +96,12 @@ void check_folder(const std::string& path) {
     }
 }
 
-// Whether two outputs may share a file: HDF5 files hold several, each once.
+// Whether two outputs may share a file: HDF5 files hold several fields, tables several reductions, each once.
 bool may_share(const RunRequest& request, const Output& one, const Output& other) {
-    return is_hdf5(one.path) && shares_file(one, other) &&
+    return (shares_table(one, other) || (is_hdf5(one.path) && shares_file(one, other))) &&
            std::ranges::count_if(request.outputs, [&](const Output& each) {
-               return shares_file(each, one) && each.field.name == one.field.name;
+               return (shares_table(each, one) || shares_file(each, one)) &&
+                      each.field.name == one.field.name;
            }) == 1;
 }
 
@@ -122,7 +125,7 @@ void check_safe(const sema::RunSpec& run, bool no_files) {
         for (const sema::Load& load : *loads)
             check_below(here, "load", load.field, load.path);
     if (no_files) return;
-    for (const auto* saves : {&run.saves, &run.trace_saves})
+    for (const auto* saves : {&run.saves, &run.trace_saves, &run.reduction_saves})
         for (const sema::Save& save : *saves)
             check_below(here, "save", save.field, save.path);
     for (const auto* plots : {&run.plots, &run.trace_plots, &run.movies})

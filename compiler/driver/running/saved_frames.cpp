@@ -88,7 +88,7 @@ void check_together(const RunRequest& request) {
 void prepare_together(RunRequest& request, std::int64_t before, const Console& console) {
     std::set<std::string> said;
     for (Output& output : request.outputs) {
-        if (!output.frames.together || before == 0) continue;
+        if ((!output.frames.together && !output.is_column()) || before == 0) continue;
         output.path = frame_path(output.path, before, request.steps);
         // What the file says of its frames is of those that it has.
         const std::optional<std::int64_t> next = output.frames.steps_to_next(before);
@@ -96,8 +96,8 @@ void prepare_together(RunRequest& request, std::int64_t before, const Console& c
         if (!next) output.frames.to = request.steps;
         if (said.insert(output.path).second)
             console.message(
-                fmt::format("note: a file of frames cannot be continued: those after step {} are in {}",
-                            before, output.path));
+                fmt::format("note: a file of {} cannot be continued: those after step {} are in {}",
+                            output.is_column() ? "rows" : "frames", before, output.path));
     }
 }
 

@@ -18,8 +18,8 @@ void check_first_frame(const ir::Program& program, const Output& output);
 // That all arrays of a file have the same frames, where these are together. Throws CommandError (usage).
 void check_together(const RunRequest& request);
 
-// What goes on from a checkpoint begins another file, with the frames from there on, and says so. before:
-// steps.
+// What goes on from a checkpoint begins another file, with the frames or rows from there on, and says so.
+// before: steps.
 void prepare_together(RunRequest& request, std::int64_t before, const Console& console);
 
 }  // namespace halo::driver

@@ -1,0 +1,94 @@
+#include "compiler/driver/running/saved_columns.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "compiler/driver/console/exit_code.h"
+#include "runtime/ranks/together.h"
+
+namespace halo::driver {
+
+namespace {
+
+void add_column(RunRequest& request, const std::string& name, const std::string& path,
+                const sema::Frames& frames) {
+    Output column;
+    column.kind = Output::Kind::column;
+    column.field.name = name;
+    column.path = path;
+    column.frames = frames;
+    request.outputs.push_back(std::move(column));
+}
+
+}  // namespace
+
+bool take_column(RunRequest& request, const FileArgument& argument, const sema::Frames& frames) {
+    const std::string& name = argument.field;
+    if (std::ranges::count(request.reductions, name) == 0) return false;
+    if (!argument.parts.empty())
+        refuse_usage(fmt::format("--save {}: a reduction is one number, and has no part", name),
+                     fmt::format("for example --save {0}={0}.csv", name));
+    if (frames.together)
+        refuse_usage(fmt::format("--save {}: a table has all its rows in one file already", name),
+                     "leave --together out");
+    if (frames.every > 0 && frames.from == 0)
+        refuse_usage(fmt::format("--save-every: there is nothing to write of {} before the first step: it is "
+                                 "computed in each step",
+                                 name),
+                     fmt::format("for example --save-every '{0} from {0}'", frames.every));
+    // `--save mass` alone
+    const std::string path = argument.path == name + ".npy" ? name + ".csv" : argument.path;
+    add_column(request, name, path, frames);
+    return true;
+}
+
+void take_columns(RunRequest& request, const std::vector<sema::Save>& saves,
+                  const std::set<std::string>& given) {
+    for (const sema::Save& save : saves)
+        if (!given.contains(save.field)) add_column(request, save.field, save.path, save.frames);
+}
+
+bool shares_table(const Output& one, const Output& other) {
+    const auto normal = [](const Output& output) {
+        return std::filesystem::path(output.path).lexically_normal();
+    };
+    return one.is_column() && other.is_column() && normal(one) == normal(other);
+}
+
+void check_columns(const RunRequest& request) {
+    for (const Output& one : request.outputs)
+        for (const Output& other : request.outputs)
+            if (shares_table(one, other) && one.frames != other.frames)
+                refuse_usage(fmt::format("{} and {} are columns of {}, and are saved after other steps",
+                                         one.field.name, other.field.name, one.path),
+                             "give them the same `every`, or files of their own");
+}
+
+void SavedTable::add_row(rt::Ranks& ranks, Engine& engine, const RunRequest& request, std::int64_t done) {
+    // The last row may have been written before the run was known to end there.
+    if (std::exchange(last_row_, done) == done && file_) return;
+    std::string names = "step,time", row = fmt::format("{},{}", done, request.time_after(done));
+    for (const Output* column : columns_) {
+        names += "," + column->field.name;
+        if (done > 0) row += fmt::format(",{}", engine.reduction(column->field.name));
+    }
+    rt::together(ranks, [&] {
+        if (!ranks.is_first()) return;
+        if (!file_) {
+            file_.emplace(columns_.front()->path);
+            write(names + "\n");
+        }
+        if (done > 0) write(row + "\n");
+    });
+}
+
+void SavedTable::finish(rt::Ranks& ranks) {
+    rt::together(ranks, [&] {
+        if (file_) file_->commit();
+    });
+}
+
+}  // namespace halo::driver

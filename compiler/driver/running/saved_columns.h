@@ -1,0 +1,48 @@
+// Reductions that a run saves: a table of text, "log.csv", with a column for each reduction of that path and
+// a row for each step that is due, the last one in any case.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/console/arguments.h"
+#include "compiler/driver/running/engine.h"
+#include "compiler/driver/running/request.h"
+#include "runtime/io/atomic_file.h"
+#include "runtime/ranks/ranks.h"
+
+namespace halo::driver {
+
+// The reductions that `--save` names, and those of the run block which it does not name. False where the
+// argument names none. Throws CommandError (usage).
+bool take_column(RunRequest& request, const FileArgument& argument, const sema::Frames& frames);
+void take_columns(RunRequest& request, const std::vector<sema::Save>& saves,
+                  const std::set<std::string>& given);
+
+// Columns of one table.
+bool shares_table(const Output& one, const Output& other);
+// That those have the same rows. Throws likewise.
+void check_columns(const RunRequest& request);
+
+// One table, as a run goes on.
+class SavedTable {
+public:
+    explicit SavedTable(std::vector<const Output*> columns) : columns_(std::move(columns)) {}
+
+    // Collective. A row for what is after step `done`, if it has none; the first rank writes. Rows can be read
+    // in a file beside the one that is named until finish(). Throws rt::Error (io).
+    void add_row(rt::Ranks& ranks, Engine& engine, const RunRequest& request, std::int64_t done);
+    void finish(rt::Ranks& ranks);
+
+private:
+    void write(const std::string& line) { file_->write(line.data(), line.size()); }
+
+    std::vector<const Output*> columns_;
+    std::optional<rt::AtomicFile> file_;  // the first rank's
+    std::int64_t last_row_ = 0;           // the step; no row is of step 0
+};
+
+}  // namespace halo::driver
