@@ -41,6 +41,7 @@ class Expressions:
     def __init__(self, strict, compute, excused):
         self.arithmetic = Arithmetic(strict, compute, excused)
         self.coords, self.in_init, self.step, self.reads = None, False, 0, []
+        self.met_coordinates = False  # since somebody last asked
 
     @contextmanager
     def meaning(self, **changed):
@@ -203,10 +204,17 @@ class Expressions:
         return Value(flat.kind, again(flat.v), again(flat.error), again(flat.size), missing(stored, shift))
 
     def at_places(self, tree, places, stored):
-        """A number of a boundary: in f64, at the time of the level that is read."""
+        """A number of a boundary, at the time of the level that is read: in f64, and where coordinates are met, in the
+        compute type."""
         if not isinstance(tree, tuple):
             return tree
-        arithmetic = Arithmetic(self.arithmetic.strict, 'f64')
+        compute = self.arithmetic.compute
+        self.met_coordinates = False
+        value = self.number_at(tree, places, stored, 'f64')
+        return self.number_at(tree, places, stored, compute) if self.met_coordinates else value
+
+    def number_at(self, tree, places, stored, compute):
+        arithmetic = Arithmetic(self.arithmetic.strict, compute)
         with self.meaning(coords=places, arithmetic=arithmetic, step=self.step + stored.level):
             value = self.eval(tree, {}, (0,) * len(self.axes))
             return value if value.kind == 'bool' else arithmetic.to(value, 'f64')
@@ -215,6 +223,7 @@ class Expressions:
         return [float(self.arithmetic.to(self.spacing(i), 'f64').v) for i in range(len(self.axes))]
 
     def index(self, axis, shift):
+        self.met_coordinates = True
         if self.coords is not None:
             v = np.asarray(self.coords[axis])
         else:
