@@ -60,9 +60,10 @@ std::optional<RunStatement> Parser::run_keyword() {
         result.field = field_reference("the field to save");
         refuse_subscript();
         read_part(result);
+        result.every = every();
         expect_word("to", "and a file's name in quotes");
         result.path = path();
-        result.every = every();
+        if (!result.every) result.every = every();
         const SourceRange word = peek().where;
         if (accept_on_line("together")) result.together = word;
         result.where = since(begin);
@@ -136,10 +137,11 @@ PlotStatement Parser::plot(std::uint32_t begin) {
     advance();
     result.field = field_reference("the field to plot");
     result.cut = cut();
+    result.every = every();
     expect_word("to", "and a file's name in quotes");
     result.path = path();
     looks(result);
-    result.every = every();
+    if (!result.every) result.every = every();
     result.where = since(begin);
     return result;
 }
@@ -150,10 +152,11 @@ MovieStatement Parser::movie(std::uint32_t begin) {
     result.field = field_reference("the field to show");
     result.cut = cut();
     result.every = every();
+    if (accept_on_line("fps")) result.fps = bound();
     expect_word("to", "and a file's name in quotes");
     result.path = path();
     looks(result);
-    if (accept_on_line("fps")) result.fps = bound();
+    if (!result.fps && accept_on_line("fps")) result.fps = bound();
     if (!result.every) result.every = every();
     result.where = since(begin);
     return result;

@@ -101,6 +101,10 @@ TEST_CASE("runs have one form") {
         formatted(
             "run heat {\nmovie  u at z=3 every  5 from 0 to \"u.mp4\"   range -1 .. 1 flip x ,y fps  9 }") ==
         "run heat {\n    movie u at z = 3 every 5 from 0 to \"u.mp4\" range -1..1 flip x, y fps 9\n}\n");
+    CHECK(formatted("run heat {\nsave u every  5 from 0 to 9  to \"u.npy\"; plot u  every 5 to \"u.png\" "
+                    "range 0..1 }") ==
+          "run heat {\n    save u every 5 from 0 to 9 to \"u.npy\"\n    plot u every 5 to \"u.png\" range "
+          "0..1\n}\n");
     CHECK(formatted("run heat {\nsave u  to \"u.h5\"  every 5 from 0  together }") ==
           "run heat {\n    save u to \"u.h5\" every 5 from 0 together\n}\n");
     CHECK(formatted("run heat { grid 3 }") == "run heat { grid 3 }\n");

@@ -143,6 +143,7 @@ TEST_CASE("mistakes in statements") {
     CHECK(in_run("save u \"u.npy\"") == "2:8 unexpected-token");
     CHECK(in_run("save u to u.npy") == "2:11 unexpected-token");
     CHECK(in_run("movie u every 5") == "2:16 unexpected-token");
+    CHECK(in_run("save u every 5 to \"u.npy\" every 5") == "2:27 unexpected-token");
     CHECK(in_run("movie u every 5 from to \"u.mp4\"") == "2:25 unexpected-token");
     CHECK(in_run("movie u every 5 to u.mp4") == "2:20 unexpected-token");
     CHECK(in_run("plot u at z to \"u.png\"") == "2:13 unexpected-token");

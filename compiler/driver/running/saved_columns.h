@@ -32,8 +32,8 @@ class SavedTable {
 public:
     explicit SavedTable(std::vector<const Output*> columns) : columns_(std::move(columns)) {}
 
-    // Collective. A row for what is after step `done`, if it has none; the first rank writes. Rows can be read
-    // in a file beside the one that is named until finish(). Throws rt::Error (io).
+    // Collective. A row for what is after step `done`, if it has none; the first rank writes. Rows can be
+    // read in a file beside the one that is named until finish(). Throws rt::Error (io).
     void add_row(rt::Ranks& ranks, Engine& engine, const RunRequest& request, std::int64_t done);
     void finish(rt::Ranks& ranks);
 
