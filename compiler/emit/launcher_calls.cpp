@@ -211,34 +211,39 @@ private:
         out_.line("}}");
     }
 
-    std::string own(const LevelName& level) const {
-        std::string text = "solver->" + level.member + " + solver->origin";
-        for (const std::string& stride : model_.strides())
-            text += stride == "pitch" ? ", 1LL * solver->pitch" : ", solver->slice";
+    FieldArray array_of(int field) const { return model_.array_of(field, "solver->"); }
+
+    // What copies are told of an array: the first cell, and how far rows and planes lie apart.
+    std::string own(int field, const LevelName& level) const {
+        const FieldArray array = array_of(field);
+        std::string text = fmt::format("solver->{} + {}", level.member, array.origin);
+        for (std::size_t axis = 1; axis < array.strides.size(); ++axis)
+            text += ", " + array.strides[axis];
         return text;
     }
 
     // Of a dense array.
-    std::string dense(const std::string& name) const {
+    std::string dense(int field, const std::string& name) const {
         std::string text = name, stride = "1LL";
-        for (std::size_t axis = 0; axis < model_.strides().size(); ++axis) {
-            stride += " * solver->" + model_.extents[axis];
+        for (std::size_t axis = 0; axis < model_.strides(field).size(); ++axis) {
+            stride += " * solver->" + model_.extents[static_cast<std::size_t>(array_of(field).axes[axis])];
             text += ", " + stride;
         }
         return text;
     }
 
-    std::string given(const std::string& name) const {
+    std::string given(int field, const std::string& name) const {
         std::string text = name;
-        for (const std::string& stride : model_.strides())
+        for (const std::string& stride : model_.strides(field))
             text += ", " + stride;
         return text;
     }
 
-    void refuse_strides(const std::string& function) {
-        const auto strides = model_.strides();
+    void refuse_strides(int field, const std::string& function) {
+        const auto strides = model_.strides(field);
         if (strides.empty()) return;
-        std::string wrong = "pitch < solver->" + model_.extents[0];
+        const int first = array_of(field).axes.front();
+        std::string wrong = "pitch < solver->" + model_.extents[static_cast<std::size_t>(first)];
         std::string words = "rows overlap";
         if (strides.size() > 1) {
             wrong += " || slice % pitch != 0 || slice / pitch < solver->" + model_.extents[1];
@@ -260,18 +265,20 @@ private:
         const std::string array = transfer.is_dense ? "values" : "cells";
         begin(function,
               fmt::format("{}* solver, {}{}* {}{}", model_.solver, transfer.to_level ? "const " : "",
-                          field.type, array, transfer.is_dense ? "" : model_.stride_parameters()));
+                          field.type, array, transfer.is_dense ? "" : model_.stride_parameters(index)));
         {
             const auto body = out_.indent();
             refuse(fmt::format("solver == nullptr || {} == nullptr", array),
                    function + ": a pointer is NULL");
-            if (!transfer.is_dense) refuse_strides(function);
+            if (!transfer.is_dense) refuse_strides(index, function);
             if (transfer.to_level && any_halo()) out_.line("solver->halos_due = true;");
-            const std::string callers = transfer.is_dense ? dense(array) : given(array);
+            const std::string callers = transfer.is_dense ? dense(index, array) : given(index, array);
             if (model_.is_interleaved(index)) {
                 write_copy_component(index, level, callers, transfer.to_level);
+            } else if (plan_.fields[index].grid.is_whole()) {
+                write_copy_cells("const cudaError_t ", callers, own(index, level), transfer.to_level);
             } else {
-                write_copy_cells("const cudaError_t ", callers, own(level), transfer.to_level);
+                write_copy_own_cells(index, callers, own(index, level), transfer.to_level);
             }
             const std::string check = fmt::format("launcher::check(error, \"{}\")", function);
             if (transfer.is_dense) {
@@ -289,6 +296,22 @@ private:
                           bool to_own) {
         fill(fmt::format("{}error = launcher::copy_cells(", declare),
              {"*solver", to_own ? own : callers, to_own ? callers : own}, ");");
+    }
+
+    // The same for a field over fewer axes.
+    void write_copy_own_cells(int field, std::string callers, std::string own, bool to_own) {
+        const FieldArray array = array_of(field);
+        const auto cells = [&](std::size_t axis) {
+            return "solver->" + model_.extents[static_cast<std::size_t>(array.axes[axis])];
+        };
+        const bool has_rows = array.axes.size() > 1;
+        if (!has_rows) {  // where there is one row alone
+            callers += ", 0";
+            own += ", 0";
+        }
+        fill("const cudaError_t error = launcher::copy_own_cells(",
+             {"*solver", to_own ? own : callers, to_own ? callers : own, cells(0), has_rows ? cells(1) : "1"},
+             ");");
     }
 
     // By way of a dense array on the device: copies between host and device take rows of neighbours alone.
@@ -309,7 +332,7 @@ private:
                  ");");
         };
         if (to_level) {
-            write_copy_cells("cudaError_t ", callers, dense("dense"), true);
+            write_copy_cells("cudaError_t ", callers, dense(index, "dense"), true);
             out_.line("if (error == cudaSuccess) {{");
             {
                 const auto then = out_.indent();
@@ -321,7 +344,7 @@ private:
             out_.line("if (error == cudaSuccess) {{");
             {
                 const auto then = out_.indent();
-                write_copy_cells("", callers, dense("dense"), false);
+                write_copy_cells("", callers, dense(index, "dense"), false);
             }
             out_.line("}}");
         }
@@ -345,9 +368,9 @@ private:
             if (plan_.fields[index].role == rt::Role::state || field.levels.size() == 1) continue;
             if (!model_.has_array(index)) continue;
             write_rotation(field);
-            return_unless_ok(
-                fmt::format("launcher::copy_level(*solver, solver->{}, solver->{}, solver->elements{})",
-                            field.levels[0].member, field.levels[1].member, model_.times_components(index)));
+            return_unless_ok(fmt::format("launcher::copy_level(*solver, solver->{}, solver->{}, {}{})",
+                                         field.levels[0].member, field.levels[1].member,
+                                         array_of(index).elements, model_.times_components(index)));
         }
     }
 

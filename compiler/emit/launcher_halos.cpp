@@ -49,13 +49,11 @@ private:
         return field.word + "_" + plan_.axes[static_cast<std::size_t>(axis)];
     }
 
-    void write_axis(const rt::FieldPlan& field, const FieldNames& names, int axis) {
-        static constexpr const char* kStrides[] = {"1", "solver.pitch", "solver.slice"};
+    // stride: elements from one cell to the next, but for components.
+    void write_axis(const rt::FieldPlan& field, const FieldNames& names, int axis, std::string stride) {
         const int components = field.interleave;
-        const std::string stride = components == 1 ? kStrides[axis]
-                                   : axis == 0     ? std::to_string(components)
-                                   : axis == 1     ? fmt::format("{}LL * solver.pitch", components)
-                                                   : fmt::format("{} * solver.slice", components);
+        if (components > 1)
+            stride = axis == 0 ? std::to_string(components) : fmt::format("{}LL * {}", components, stride);
         const auto& [low, high] = field.boundary[axis];
         std::vector<std::string> members{names_.extent(axis),
                                          stride,
@@ -75,12 +73,15 @@ private:
         const rt::FieldPlan& field = plan_.fields[index];
         const FieldNames& names = model_.fields[index];
         std::string axes;
+        const FieldArray array = model_.array_of(index, "solver.");
+        auto stride = array.strides.begin();
         for (int axis = 0; axis < rt::kMaxRank; ++axis) {
-            if (axis < plan_.rank) write_axis(field, names, axis);
-            axes += axis < plan_.rank ? ", " + axis_name(names, axis) : ", Axis()";
+            const bool has = std::ranges::find(array.axes, axis) != array.axes.end();
+            if (has) write_axis(field, names, axis, *stride++);
+            axes += has ? ", " + axis_name(names, axis) : ", Axis()";
         }
         for (const LevelName& level : names.levels) {
-            return_unless_ok(fmt::format("fill_halo(solver, solver.{} + solver.origin{}{})", level.member,
+            return_unless_ok(fmt::format("fill_halo(solver, solver.{} + {}{}{})", level.member, array.origin,
                                          model_.to_component(index), axes));
         }
     }

@@ -224,16 +224,29 @@ private:
         return "";
     }
 
+    // "nx * ny values"; of a field over fewer axes also how they lie in a dense array.
+    std::string cells_words(int field) const {
+        const FieldArray array = model_.array_of(field, "");
+        if (plan_.fields[field].grid.is_whole()) return model_.extent_list("", " * ") + " values";
+        const auto first = static_cast<std::size_t>(array.axes.front());
+        const auto second = static_cast<std::size_t>(array.axes.back());
+        if (first == second)
+            return fmt::format("Over {} alone: {} values", plan_.axes[first], model_.extents[first]);
+        return fmt::format("Over {0} and {1} alone: {2} * {3} values, dense element {0} + {2} * {1}",
+                           plan_.axes[first], plan_.axes[second], model_.extents[first],
+                           model_.extents[second]);
+    }
+
     void write_fields() {
         for (std::size_t index = 0; index < plan_.fields.size(); ++index) {
             const rt::FieldPlan& field = plan_.fields[index];
             const FieldNames& names = model_.fields[index];
             out_.blank_line();
-            out_.line("// {}: {}{}. {} values{}.", field.name, role_words(field.role),
+            out_.line("// {}: {}{}. {}{}.", field.name, role_words(field.role),
                       field.history == 0  ? ""
                       : field.history > 1 ? "; `before` is one step earlier than now, `before2` two"
                                           : "; `before` is one step earlier than now",
-                      model_.extent_list("", " * "),
+                      cells_words(static_cast<int>(index)),
                       field.type == rt::ElementType::f16    ? ", the bits of half-precision numbers"
                       : field.type == rt::ElementType::bf16 ? ", the bits of bfloat16 numbers"
                                                             : "");
@@ -250,11 +263,11 @@ private:
             for (const LevelName& level : names.levels) {
                 if (!level.copy_from.empty()) {
                     out_.line("{} {}({}* solver, const {}* cells{});", model_.status, level.copy_from,
-                              model_.solver, names.type, model_.stride_parameters());
+                              model_.solver, names.type, model_.stride_parameters(static_cast<int>(index)));
                 }
                 if (!level.copy_to.empty()) {
                     out_.line("{} {}({}* solver, {}* cells{});", model_.status, level.copy_to, model_.solver,
-                              names.type, model_.stride_parameters());
+                              names.type, model_.stride_parameters(static_cast<int>(index)));
                 }
             }
         }

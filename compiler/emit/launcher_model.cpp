@@ -174,19 +174,6 @@ std::string LauncherModel::word_of(const std::string& field) const {
     return word;
 }
 
-std::vector<std::string> LauncherModel::strides() const {
-    std::vector<std::string> names{"pitch", "slice"};
-    names.resize(static_cast<std::size_t>(plan.rank - 1));
-    return names;
-}
-
-std::string LauncherModel::stride_parameters() const {
-    std::string text;
-    for (const std::string& stride : strides())
-        text += ", long long " + stride;
-    return text;
-}
-
 std::string LauncherModel::extent_list(const std::string& before, const std::string& between) const {
     std::string list;
     for (const std::string& extent : extents)
@@ -391,13 +378,6 @@ std::string LauncherModel::part(const std::string& name) const {
 
 OfflineFiles print_offline(const kernel::Program& kernels, const rt::LaunchPlan& plan,
                            const std::string& stem, const std::vector<std::string>& made_with) {
-    for (const rt::FieldPlan& field : plan.fields)
-        if (!field.grid.is_whole())
-            throw UnsupportedError(
-                fmt::format("`{}` lies over fewer axes than the grid has, and launchers in C do not hold "
-                            "such fields yet; "
-                            "a bundle does, and so does `--style kernel-only`",
-                            field.name));
     const LauncherModel model(kernels, plan, stem);
     return {print_launcher_source(model, print_cuda(kernels), print_made_with(made_with)),
             print_launcher_header(model)};

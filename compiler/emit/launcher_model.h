@@ -36,6 +36,20 @@ struct FieldNames {
     }
 };
 
+inline constexpr int kRowAlignment =
+    32;  // elements that a row starts on a multiple of, as in runtime/core/geometry.h
+inline int round_up_row(int elements) {
+    return (elements + kRowAlignment - 1) / kRowAlignment * kRowAlignment;
+}
+
+// How a field's array lies, in members of the solver.
+struct FieldArray {
+    std::vector<int> axes;             // of the grid, that the field lies over
+    std::vector<std::string> strides;  // of these: elements from one cell to the next
+    std::string origin;                // elements before the first cell
+    std::string elements;
+};
+
 struct PointsNames {
     struct Numbers {  // a column or a trace
         std::string member, function;
@@ -111,8 +125,12 @@ public:
         return upper + "_" + word;
     }  // of the status: HEAT3D_OK
 
-    std::vector<std::string> strides() const;  // between rows and planes: pitch, slice
-    std::string stride_parameters() const;     // ", long long pitch, long long slice"
+    // members: what stands before those of the solver, "solver." or "solver->".
+    FieldArray array_of(int field, const std::string& members) const;
+    bool has_fewer_axes() const;  // some field does not lie over all axes
+    // Of a caller's array of the field, over its own axes: between rows and planes, pitch and slice.
+    std::vector<std::string> strides(int field) const;
+    std::string stride_parameters(int field) const;  // ", long long pitch, long long slice"
     std::string extent_list(const std::string& before, const std::string& between) const;  // "nx, ny, nz"
     int coef_elements(int index) const;
     bool has_halo(int field) const;    // cells past a face that shows something

@@ -132,6 +132,15 @@ cudaError_t copy_cells(const stencil_solver& solver, T* to, long long to_pitch, 
     copy.kind = cudaMemcpyDefault;
     return cudaMemcpy3DAsync(&copy, solver.stream);
 }
+// [copies over fewer axes]
+// The same for a field over fewer axes than the grid has: so many rows of its own cells.
+template <class T>
+cudaError_t copy_own_cells(const stencil_solver& solver, T* to, long long to_pitch, const T* from,
+                           long long from_pitch, long long cells, long long rows) {
+    if (rows == 1) return cudaMemcpyAsync(to, from, cells * sizeof(T), cudaMemcpyDefault, solver.stream);
+    return cudaMemcpy2DAsync(to, to_pitch * sizeof(T), from, from_pitch * sizeof(T), cells * sizeof(T), rows,
+                             cudaMemcpyDefault, solver.stream);
+}
 // [iterations]
 // Of a repeat that a condition ends, after each of its turns of launches: whether the condition held by the
 // end of the turn before. `done` are two copies of the device's word, each there at its event.

@@ -14,12 +14,6 @@ namespace halo::emit {
 
 namespace {
 
-constexpr int kAlignment = 32;  // elements that a row starts on a multiple of; as in runtime/core/geometry.h
-
-int round_up(int value) {
-    return (value + kAlignment - 1) / kAlignment * kAlignment;
-}
-
 class SizeWriter : LauncherWriter {
 public:
     SizeWriter(const LauncherModel& model, Writer& out) : LauncherWriter(model, out) {}
@@ -87,6 +81,8 @@ private:
         out_.line("}}");
     }
 
+    FieldArray array_of(int field) const { return model_.array_of(field, "solver."); }
+
     std::vector<std::string> with_extents(const std::string& last) const {
         std::vector<std::string> values = model_.extents;
         values.push_back(last);
@@ -143,7 +139,7 @@ private:
 
     void write_strides() {
         const auto& halo = plan_.halo;
-        const int pad = round_up(halo[0][0]);
+        const int pad = round_up_row(halo[0][0]);
         const auto padded = [&](int axis) {
             const int around = halo[axis][0] + halo[axis][1];
             return around > 0 ? fmt::format("({} + {})", model_.extents[axis], around) : model_.extents[axis];
@@ -151,7 +147,7 @@ private:
         const std::string row =
             halo[0][1] > 0 ? fmt::format("{} + {}", model_.extents[0], halo[0][1]) : model_.extents[0];
         const std::string before = pad > 0 ? fmt::format("{} + ", pad) : "";
-        out_.line("const long long pitch = {}round_up({}, {});", before, row, kAlignment);
+        out_.line("const long long pitch = {}round_up({}, {});", before, row, kRowAlignment);
         std::string size = "1.0 * pitch";
         for (int axis = 1; axis < plan_.rank; ++axis)
             size += " * " + padded(axis);
@@ -174,7 +170,7 @@ private:
         if (plan_.rank > 2 && halo[2][0] > 0) origin += " + " + times(halo[2][0], "solver.slice");
         out_.line("solver.origin = {};", origin);
         // The last vector of the last row may read past its halo.
-        const std::string tail = halo[0][1] > 0 ? fmt::format(" + {}", kAlignment) : "";
+        const std::string tail = halo[0][1] > 0 ? fmt::format(" + {}", kRowAlignment) : "";
         out_.line("solver.elements = {}{};",
                   plan_.rank == 1   ? "pitch"
                   : plan_.rank == 2 ? "pitch * " + padded(1)
@@ -204,12 +200,18 @@ private:
         {
             const auto body = out_.indent();
             std::int64_t bytes = 0;
+            std::string others;
             for (int index = 0; index < count(plan_.fields); ++index) {
-                bytes += static_cast<std::int64_t>(model_.fields[index].levels.size()) *
-                         rt::size_of(plan_.fields[index].type);
+                const std::int64_t of_field = static_cast<std::int64_t>(model_.fields[index].levels.size()) *
+                                              rt::size_of(plan_.fields[index].type);
+                if (plan_.fields[index].grid.is_whole()) {
+                    bytes += of_field;
+                } else {
+                    others += fmt::format(" + {} * ({})", of_field, array_of(index).elements);
+                }
             }
             bytes += model_.most_bytes();
-            out_.line("const size_t needed = {} * solver.elements;", bytes);
+            out_.line("const size_t needed = {} * solver.elements{};", bytes, others);
             out_.line("size_t available = 0, all = 0;");
             return_unless_ok("check(cudaMemGetInfo(&available, &all), \"looking for a device\")");
             out_.line("if (needed > available) {{");
@@ -220,8 +222,8 @@ private:
             for (int index = 0; index < count(plan_.fields); ++index) {
                 if (!model_.has_array(index)) continue;
                 for (const LevelName& level : model_.fields[index].levels)
-                    return_unless_ok(fmt::format("allocate(solver.{}, solver.elements{})", level.member,
-                                                 model_.times_components(index)));
+                    return_unless_ok(fmt::format("allocate(solver.{}, {}{})", level.member,
+                                                 array_of(index).elements, model_.times_components(index)));
             }
             if (model_.has_interleaved())
                 return_unless_ok(

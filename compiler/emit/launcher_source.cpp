@@ -174,6 +174,7 @@ private:
         if (model_.has_rows()) parts.emplace_back("rows");
         if (model_.has_series()) parts.emplace_back("series");
         parts.push_back(fmt::format("copies {}", plan_.rank));
+        if (model_.has_fewer_axes()) parts.emplace_back("copies over fewer axes");
         if (model_.has_interleaved()) parts.emplace_back("components");
         if (counts_blocks()) parts.emplace_back("block count");
         if (has_conditions()) parts.emplace_back("iterations");
@@ -263,7 +264,8 @@ private:
 
     // Of a level's array, as kernels take it.
     std::string first_cell(int field, const std::string& array) const {
-        const std::string cell = array + " + solver.origin" + model_.times_components(field);
+        const std::string cell =
+            array + " + " + model_.array_of(field, "solver.").origin + model_.times_components(field);
         if (!model_.is_narrow(field)) return cell;
         return fmt::format("reinterpret_cast<{}*>({})", rt::name_of(plan_.fields[field].type), cell);
     }

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
@@ -35,8 +34,6 @@ struct Offline {
 };
 Offline make_offline(const OfflineCase& offline_case);  // stem: the program's name
 Offline make_offline(const Example& example);           // by the schedules chosen for its own grid
-// Examples that launchers in C cannot hold yet, with the reason.
-const std::map<std::string, std::string>& without_launchers();
 
 void write_file(const std::string& path, const std::string& text);
 

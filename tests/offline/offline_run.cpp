@@ -35,21 +35,27 @@ const emit::LevelName& level_of(const emit::LauncherModel& model, const Referenc
     return names_of(model, level.field).level(level.time);
 }
 
-rt::ElementType type_of(const rt::LaunchPlan& plan, const std::string& field) {
+const rt::FieldPlan& plan_of(const rt::LaunchPlan& plan, const std::string& field) {
     std::size_t index = 0;
     while (plan.fields[index].name != field)
         ++index;
-    return plan.fields[index].type;
+    return plan.fields[index];
+}
+
+rt::ElementType type_of(const rt::LaunchPlan& plan, const std::string& field) {
+    return plan_of(plan, field).type;
 }
 
 // To an array with gaps between its rows and planes, and back when the field has been cleared: nothing
-// changes, and what lies in the gaps is not written.
+// changes, and what lies in the gaps is not written. extent: along the field's own axes.
 std::string through_gaps(const emit::LauncherModel& model, const emit::LevelName& level,
-                         const std::array<std::int64_t, 3>& extent, const std::string& type) {
+                         const rt::FieldPlan& field, const std::array<std::int64_t, 3>& extent,
+                         const std::string& type) {
     const std::int64_t pitch = extent[0] + 3, slice = pitch * (extent[1] + 1);
     std::string arguments = "(solver, (" + type + "*)gapped";
-    if (model.plan.rank > 1) arguments += ", " + std::to_string(pitch);
-    if (model.plan.rank > 2) arguments += ", " + std::to_string(slice);
+    const int rank = field.grid.rank(model.plan.rank);
+    if (rank > 1) arguments += ", " + std::to_string(pitch);
+    if (rank > 2) arguments += ", " + std::to_string(slice);
     arguments += ")";
     const auto call = [&](const std::string& text) {
         return "    if (" + text + ") { puts(" + model.message + "()); return 1; }\n";
@@ -169,7 +175,8 @@ std::string c_program(const Offline& offline, const Reference& reference) {
     }
     std::string text = "#include <stdio.h>\n#include \"" + plan.name + ".h\"\n";
     text += "static double values[" + std::to_string(cells) + "], zeros[" + std::to_string(cells) + "];\n";
-    const std::int64_t gapped = (reference.extent[0] + 3) * (reference.extent[1] + 1) * reference.extent[2];
+    const auto& [nx, ny, nz] = reference.extent;
+    const std::int64_t gapped = (nx + 3) * (ny + 1) * (nz + 1);
     text += "static double gapped[" + std::to_string(gapped) + "];\nint main(void) {\n";
     text += "    " + model.solver + "* solver = NULL;\n    double value = 0;\n";
     text += "    FILE* in = fopen(\"start.bin\", \"rb\");\n    FILE* out = fopen(\"end.bin\", \"wb\");\n";
@@ -196,7 +203,8 @@ std::string c_program(const Offline& offline, const Reference& reference) {
     text += points.give();
     const auto moved = [&](const std::string& call, const Reference::Level& level, const std::string& file) {
         const auto size = rt::size_of(type_of(plan, level.field));
-        return call + "(values, " + std::to_string(size) + ", " + std::to_string(cells) + ", " + file + ")";
+        return call + "(values, " + std::to_string(size) + ", " + std::to_string(level.start.size()) + ", " +
+               file + ")";
     };
     const auto values_of = [&](const Reference::Level& level) {
         return "(solver, (" + names_of(model, level.field).type + "*)values)";
@@ -204,8 +212,10 @@ std::string c_program(const Offline& offline, const Reference& reference) {
     for (const Reference::Level& level : reference.levels()) {
         text += "    if (" + moved("fread", level, "in") + " == 0) return 2;\n";
         text += check + level_of(model, level).set + values_of(level) + failed;
-        text +=
-            through_gaps(model, level_of(model, level), reference.extent, names_of(model, level.field).type);
+        const rt::FieldPlan& field = plan_of(plan, level.field);
+        text += through_gaps(model, level_of(model, level), field,
+                             field.grid.own_axes(reference.extent, std::int64_t{1}),
+                             names_of(model, level.field).type);
     }
     text += check + model.advance + "(solver, " + std::to_string(kSteps - 2) + ")" + failed;
     text += points.place_again();

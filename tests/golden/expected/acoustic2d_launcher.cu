@@ -858,8 +858,7 @@ acoustic2d_status acoustic2d_set_p(acoustic2d_solver* solver, const float* value
         return launcher::fail(ACOUSTIC2D_BAD_ARGUMENT, "acoustic2d_set_p: a pointer is NULL");
     }
     solver->halos_due = true;
-    const cudaError_t error = launcher::copy_cells(*solver,
-                                                   solver->p_now + solver->origin, 1LL * solver->pitch,
+    const cudaError_t error = launcher::copy_cells(*solver, solver->p_now + solver->origin, solver->pitch,
                                                    values, 1LL * solver->nx);
     if (const acoustic2d_status status = launcher::check(error, "acoustic2d_set_p")) return status;
     return launcher::check(cudaStreamSynchronize(solver->stream), "acoustic2d_set_p");
@@ -870,7 +869,7 @@ acoustic2d_status acoustic2d_get_p(acoustic2d_solver* solver, float* values) {
         return launcher::fail(ACOUSTIC2D_BAD_ARGUMENT, "acoustic2d_get_p: a pointer is NULL");
     }
     const cudaError_t error = launcher::copy_cells(*solver, values, 1LL * solver->nx,
-                                                   solver->p_now + solver->origin, 1LL * solver->pitch);
+                                                   solver->p_now + solver->origin, solver->pitch);
     if (const acoustic2d_status status = launcher::check(error, "acoustic2d_get_p")) return status;
     return launcher::check(cudaStreamSynchronize(solver->stream), "acoustic2d_get_p");
 }
@@ -883,8 +882,7 @@ acoustic2d_status acoustic2d_copy_p_from(acoustic2d_solver* solver, const float*
         return launcher::fail(ACOUSTIC2D_BAD_ARGUMENT, "acoustic2d_copy_p_from: rows overlap");
     }
     solver->halos_due = true;
-    const cudaError_t error = launcher::copy_cells(*solver,
-                                                   solver->p_now + solver->origin, 1LL * solver->pitch,
+    const cudaError_t error = launcher::copy_cells(*solver, solver->p_now + solver->origin, solver->pitch,
                                                    cells, pitch);
     return launcher::check(error, "acoustic2d_copy_p_from");
 }
@@ -897,7 +895,7 @@ acoustic2d_status acoustic2d_copy_p_to(acoustic2d_solver* solver, float* cells, 
         return launcher::fail(ACOUSTIC2D_BAD_ARGUMENT, "acoustic2d_copy_p_to: rows overlap");
     }
     const cudaError_t error = launcher::copy_cells(*solver, cells, pitch,
-                                                   solver->p_now + solver->origin, 1LL * solver->pitch);
+                                                   solver->p_now + solver->origin, solver->pitch);
     return launcher::check(error, "acoustic2d_copy_p_to");
 }
 
@@ -907,7 +905,7 @@ acoustic2d_status acoustic2d_set_p_before(acoustic2d_solver* solver, const float
     }
     solver->halos_due = true;
     const cudaError_t error = launcher::copy_cells(*solver,
-                                                   solver->p_before + solver->origin, 1LL * solver->pitch,
+                                                   solver->p_before + solver->origin, solver->pitch,
                                                    values, 1LL * solver->nx);
     if (const acoustic2d_status status = launcher::check(error, "acoustic2d_set_p_before")) return status;
     return launcher::check(cudaStreamSynchronize(solver->stream), "acoustic2d_set_p_before");
@@ -918,7 +916,7 @@ acoustic2d_status acoustic2d_get_p_before(acoustic2d_solver* solver, float* valu
         return launcher::fail(ACOUSTIC2D_BAD_ARGUMENT, "acoustic2d_get_p_before: a pointer is NULL");
     }
     const cudaError_t error = launcher::copy_cells(*solver, values, 1LL * solver->nx,
-                                                   solver->p_before + solver->origin, 1LL * solver->pitch);
+                                                   solver->p_before + solver->origin, solver->pitch);
     if (const acoustic2d_status status = launcher::check(error, "acoustic2d_get_p_before")) return status;
     return launcher::check(cudaStreamSynchronize(solver->stream), "acoustic2d_get_p_before");
 }
@@ -932,7 +930,7 @@ acoustic2d_status acoustic2d_copy_p_before_from(acoustic2d_solver* solver, const
     }
     solver->halos_due = true;
     const cudaError_t error = launcher::copy_cells(*solver,
-                                                   solver->p_before + solver->origin, 1LL * solver->pitch,
+                                                   solver->p_before + solver->origin, solver->pitch,
                                                    cells, pitch);
     return launcher::check(error, "acoustic2d_copy_p_before_from");
 }
@@ -945,7 +943,7 @@ acoustic2d_status acoustic2d_copy_p_before_to(acoustic2d_solver* solver, float* 
         return launcher::fail(ACOUSTIC2D_BAD_ARGUMENT, "acoustic2d_copy_p_before_to: rows overlap");
     }
     const cudaError_t error = launcher::copy_cells(*solver, cells, pitch,
-                                                   solver->p_before + solver->origin, 1LL * solver->pitch);
+                                                   solver->p_before + solver->origin, solver->pitch);
     return launcher::check(error, "acoustic2d_copy_p_before_to");
 }
 
@@ -954,8 +952,7 @@ acoustic2d_status acoustic2d_set_v(acoustic2d_solver* solver, const float* value
         return launcher::fail(ACOUSTIC2D_BAD_ARGUMENT, "acoustic2d_set_v: a pointer is NULL");
     }
     solver->halos_due = true;
-    const cudaError_t error = launcher::copy_cells(*solver,
-                                                   solver->v_now + solver->origin, 1LL * solver->pitch,
+    const cudaError_t error = launcher::copy_cells(*solver, solver->v_now + solver->origin, solver->pitch,
                                                    values, 1LL * solver->nx);
     if (const acoustic2d_status status = launcher::check(error, "acoustic2d_set_v")) return status;
     return launcher::check(cudaStreamSynchronize(solver->stream), "acoustic2d_set_v");
@@ -966,7 +963,7 @@ acoustic2d_status acoustic2d_get_v(acoustic2d_solver* solver, float* values) {
         return launcher::fail(ACOUSTIC2D_BAD_ARGUMENT, "acoustic2d_get_v: a pointer is NULL");
     }
     const cudaError_t error = launcher::copy_cells(*solver, values, 1LL * solver->nx,
-                                                   solver->v_now + solver->origin, 1LL * solver->pitch);
+                                                   solver->v_now + solver->origin, solver->pitch);
     if (const acoustic2d_status status = launcher::check(error, "acoustic2d_get_v")) return status;
     return launcher::check(cudaStreamSynchronize(solver->stream), "acoustic2d_get_v");
 }
@@ -979,8 +976,7 @@ acoustic2d_status acoustic2d_copy_v_from(acoustic2d_solver* solver, const float*
         return launcher::fail(ACOUSTIC2D_BAD_ARGUMENT, "acoustic2d_copy_v_from: rows overlap");
     }
     solver->halos_due = true;
-    const cudaError_t error = launcher::copy_cells(*solver,
-                                                   solver->v_now + solver->origin, 1LL * solver->pitch,
+    const cudaError_t error = launcher::copy_cells(*solver, solver->v_now + solver->origin, solver->pitch,
                                                    cells, pitch);
     return launcher::check(error, "acoustic2d_copy_v_from");
 }
@@ -993,7 +989,7 @@ acoustic2d_status acoustic2d_copy_v_to(acoustic2d_solver* solver, float* cells, 
         return launcher::fail(ACOUSTIC2D_BAD_ARGUMENT, "acoustic2d_copy_v_to: rows overlap");
     }
     const cudaError_t error = launcher::copy_cells(*solver, cells, pitch,
-                                                   solver->v_now + solver->origin, 1LL * solver->pitch);
+                                                   solver->v_now + solver->origin, solver->pitch);
     return launcher::check(error, "acoustic2d_copy_v_to");
 }
 

@@ -809,8 +809,7 @@ wave2d_status wave2d_set_u(wave2d_solver* solver, const float* values) {
         return launcher::fail(WAVE2D_BAD_ARGUMENT, "wave2d_set_u: a pointer is NULL");
     }
     solver->halos_due = true;
-    const cudaError_t error = launcher::copy_cells(*solver,
-                                                   solver->u_now + solver->origin, 1LL * solver->pitch,
+    const cudaError_t error = launcher::copy_cells(*solver, solver->u_now + solver->origin, solver->pitch,
                                                    values, 1LL * solver->nx);
     if (const wave2d_status status = launcher::check(error, "wave2d_set_u")) return status;
     return launcher::check(cudaStreamSynchronize(solver->stream), "wave2d_set_u");
@@ -821,7 +820,7 @@ wave2d_status wave2d_get_u(wave2d_solver* solver, float* values) {
         return launcher::fail(WAVE2D_BAD_ARGUMENT, "wave2d_get_u: a pointer is NULL");
     }
     const cudaError_t error = launcher::copy_cells(*solver, values, 1LL * solver->nx,
-                                                   solver->u_now + solver->origin, 1LL * solver->pitch);
+                                                   solver->u_now + solver->origin, solver->pitch);
     if (const wave2d_status status = launcher::check(error, "wave2d_get_u")) return status;
     return launcher::check(cudaStreamSynchronize(solver->stream), "wave2d_get_u");
 }
@@ -832,8 +831,7 @@ wave2d_status wave2d_copy_u_from(wave2d_solver* solver, const float* cells, long
     }
     if (pitch < solver->nx) return launcher::fail(WAVE2D_BAD_ARGUMENT, "wave2d_copy_u_from: rows overlap");
     solver->halos_due = true;
-    const cudaError_t error = launcher::copy_cells(*solver,
-                                                   solver->u_now + solver->origin, 1LL * solver->pitch,
+    const cudaError_t error = launcher::copy_cells(*solver, solver->u_now + solver->origin, solver->pitch,
                                                    cells, pitch);
     return launcher::check(error, "wave2d_copy_u_from");
 }
@@ -844,7 +842,7 @@ wave2d_status wave2d_copy_u_to(wave2d_solver* solver, float* cells, long long pi
     }
     if (pitch < solver->nx) return launcher::fail(WAVE2D_BAD_ARGUMENT, "wave2d_copy_u_to: rows overlap");
     const cudaError_t error = launcher::copy_cells(*solver, cells, pitch,
-                                                   solver->u_now + solver->origin, 1LL * solver->pitch);
+                                                   solver->u_now + solver->origin, solver->pitch);
     return launcher::check(error, "wave2d_copy_u_to");
 }
 
@@ -854,7 +852,7 @@ wave2d_status wave2d_set_u_before(wave2d_solver* solver, const float* values) {
     }
     solver->halos_due = true;
     const cudaError_t error = launcher::copy_cells(*solver,
-                                                   solver->u_before + solver->origin, 1LL * solver->pitch,
+                                                   solver->u_before + solver->origin, solver->pitch,
                                                    values, 1LL * solver->nx);
     if (const wave2d_status status = launcher::check(error, "wave2d_set_u_before")) return status;
     return launcher::check(cudaStreamSynchronize(solver->stream), "wave2d_set_u_before");
@@ -865,7 +863,7 @@ wave2d_status wave2d_get_u_before(wave2d_solver* solver, float* values) {
         return launcher::fail(WAVE2D_BAD_ARGUMENT, "wave2d_get_u_before: a pointer is NULL");
     }
     const cudaError_t error = launcher::copy_cells(*solver, values, 1LL * solver->nx,
-                                                   solver->u_before + solver->origin, 1LL * solver->pitch);
+                                                   solver->u_before + solver->origin, solver->pitch);
     if (const wave2d_status status = launcher::check(error, "wave2d_get_u_before")) return status;
     return launcher::check(cudaStreamSynchronize(solver->stream), "wave2d_get_u_before");
 }
@@ -879,7 +877,7 @@ wave2d_status wave2d_copy_u_before_from(wave2d_solver* solver, const float* cell
     }
     solver->halos_due = true;
     const cudaError_t error = launcher::copy_cells(*solver,
-                                                   solver->u_before + solver->origin, 1LL * solver->pitch,
+                                                   solver->u_before + solver->origin, solver->pitch,
                                                    cells, pitch);
     return launcher::check(error, "wave2d_copy_u_before_from");
 }
@@ -892,7 +890,7 @@ wave2d_status wave2d_copy_u_before_to(wave2d_solver* solver, float* cells, long 
         return launcher::fail(WAVE2D_BAD_ARGUMENT, "wave2d_copy_u_before_to: rows overlap");
     }
     const cudaError_t error = launcher::copy_cells(*solver, cells, pitch,
-                                                   solver->u_before + solver->origin, 1LL * solver->pitch);
+                                                   solver->u_before + solver->origin, solver->pitch);
     return launcher::check(error, "wave2d_copy_u_before_to");
 }
 
