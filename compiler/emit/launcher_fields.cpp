@@ -32,7 +32,8 @@ FieldArray LauncherModel::array_of(int field, const std::string& members) const 
     const auto halo = grid.halo(plan.halo);
     const auto padded = [&](int axis) {
         const int around = halo[axis][0] + halo[axis][1];
-        return around == 0 ? members + extents[axis] : fmt::format("({})", plus(members + extents[axis], around));
+        return around == 0 ? members + extents[axis]
+                           : fmt::format("({})", plus(members + extents[axis], around));
     };
     // Without the first axis the cells along the next one lie side by side.
     const int first = array.axes.front(), second = array.axes.back();

@@ -246,7 +246,7 @@ private:
     CellSources cell_sources() {
         CellSources sources;
         sources.index = index_;
-        sources.may_pass_face = {};
+        sources.may_pass_high_face = {};
         sources.coefs_as_parameters = true;
         sources.load = [this](const Level& level, const ir::Offset& shift) {
             return loaded(row_element(level, shift), context_.stage().field(level));

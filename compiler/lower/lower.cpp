@@ -215,6 +215,15 @@ void add_stage(const StageView& full, const StageKernel& use, const schedule::Sc
     lowered.kernels.functions.push_back(std::move(function));
 }
 
+// The levels of fields over fewer axes that some stage reads, each once.
+std::vector<Level> levels_of_fewer_axes(const StageViews& views) {
+    std::vector<Level> levels;
+    for (const StageView& view : views.stages)
+        for (const Level& level : view.of_fewer_axes)
+            if (std::ranges::find(levels, level) == levels.end()) levels.push_back(level);
+    return levels;
+}
+
 // The whole step as one stage: the levels that come from memory, and those that are left there.
 StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline, int levels) {
     StageView view;
@@ -260,7 +269,8 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     const auto& pipeline = std::get<schedule::Pipeline>(formed);
     const StageViews views = view_stages(core);
     const int levels = pipeline.new_levels(core);
-    const StageView whole = whole_step(core, pipeline, levels);
+    StageView whole = whole_step(core, pipeline, levels);
+    whole.of_fewer_axes = levels_of_fewer_axes(views);
     if (schedule.of_pieces && !whole.reductions.empty())
         throw UnsupportedError("temporal: pieces of a grid are reduced by single steps alone");
     const ProgramLayout of_core = layout_of_part(layout, core);
@@ -325,7 +335,8 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     for (const schedule::Pipeline::Queue& queue : pipeline.queues)
         if (queue.role == ir::Role::state)
             block.levels = std::max(block.levels, core[queue.field].history + 1);
-    const StageView whole = whole_run(core, pipeline, block.levels);
+    StageView whole = whole_run(core, pipeline, block.levels);
+    whole.of_fewer_axes = levels_of_fewer_axes(views);
     Context context(whole, layout, resident_roles());
     ResidentResult result = lower_resident(context, views, pipeline, schedule, shape, block.levels);
     kernel::KernelFunction& function = result.kernel.function;

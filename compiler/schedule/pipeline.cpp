@@ -32,6 +32,8 @@ Reads reads_of(const ir::Program& program, const ir::Stage& stage) {
     for (std::size_t e = 0; e < program.exprs.size(); ++e) {
         const auto* access = std::get_if<ir::Access>(&program.exprs[e].node);
         if (!reached[e] || access == nullptr) continue;
+        if (!program[access->field].grid.is_whole())
+            continue;  // they stay in caches: each stage reads memory
         if (!written.contains({access->field.index, access->time}))
             reads[{access->field.index, access->time}].insert(access->offset);
     }

@@ -55,7 +55,8 @@ private:
         std::set<std::uint32_t> used;
         const std::vector<bool> reached = ir::reachable_exprs(program_, roots);
         for (std::size_t e = 0; e < reached.size(); ++e)
-            if (const auto* access = std::get_if<ir::Access>(&program_.exprs[e].node); access && reached[e])
+            if (const auto* access = std::get_if<ir::Access>(&program_.exprs[e].node);
+                access && reached[e] && program_[access->field].grid.is_whole())
                 used.insert(access->field.index);
         for (const ir::Statement& statement : program_.statements)
             if (const auto* assign = std::get_if<ir::Assign>(&statement)) used.insert(assign->target.index);
@@ -68,7 +69,6 @@ private:
                 return name + " has `layout aos`";
             if (field.role == ir::Role::output) return name + " is an output that another value depends on";
             if (field.role != ir::Role::state && field.history > 0) return "the past of " + name + " is read";
-            if (!field.grid.is_whole()) return name + " lies over fewer axes than the grid has";
             if (ir::has_formula(field)) return "a formula says what lies past a face of " + name;
             for (const auto& faces : field.boundary)
                 for (const ir::Face& face : faces)

@@ -16,7 +16,7 @@ constexpr const char* kAxes[] = {"x", "y", "z"};
 
 class Writer {
 public:
-    explicit Writer(std::uint64_t seed) : random_(seed) {}
+    explicit Writer(std::uint64_t seed) : random_(seed), of_fewer_(seed * 6151 + 17) {}
 
     RandomTimeLoop write() {
         RandomTimeLoop loop;
@@ -39,6 +39,7 @@ public:
         body += field("a");
         if (has_second_) body += field("b");
         if (has_input_) body += field("c");
+        if (of_fewer_.chance(40)) body += field_over_fewer_axes();
         body += statements();
         body += reductions(loop.temporal);
         loop.text = body + "}\n";
@@ -100,6 +101,29 @@ private:
         return fmt::format("    field {}: {} {{ boundary {} }}\n", name, type_, faces);
     }
 
+    // An input over some of the axes, with faces of its own.
+    std::string field_over_fewer_axes() {
+        over_ = of_fewer_.between(1, (1 << rank_) - 2);
+        std::string axes, faces;
+        for (int axis = 0; axis < rank_; ++axis) {
+            if ((over_ >> axis & 1) == 0) continue;
+            axes += (axes.empty() ? "" : ", ") + std::string(kAxes[axis]);
+            faces += fmt::format("{}{} {}", faces.empty() ? "" : ", ", kAxes[axis],
+                                 of_fewer_.pick<std::string>({"periodic", "clamp", "mirror", "fixed p"}));
+        }
+        return fmt::format("    field d: {} over {} {{ boundary {} }}\n", type_, axes, faces);
+    }
+
+    // `value`, which some of the time has a factor from that field: at the cell or at a neighbour.
+    std::string scaled(const std::string& value) {
+        if (over_ == 0 || !of_fewer_.chance(70)) return value;
+        std::string places;
+        for (int axis = 0; axis < rank_; ++axis)
+            if (const int offset = of_fewer_.between(-2, 2); (over_ >> axis & 1) != 0 && offset != 0)
+                places += fmt::format("{}{}{:+}", places.empty() ? "" : ", ", kAxes[axis], offset);
+        return "(" + value + ")*(1/2 + 1/4*d" + (places.empty() ? "" : "[" + places + "]") + ")";
+    }
+
     std::string number() { return fmt::format("{}/64", random_.between(1, 9)); }
 
     // A sum of reads of a level around the cell.
@@ -152,8 +176,9 @@ private:
                                          ? "periodic"
                                          : random_.pick<std::string>(
                                                {"clamp", mirrors_[axis] ? "mirror" : "clamp", "fixed p"}));
-            text += fmt::format("    let g {{ boundary {} }} = {}{}\n", faces, around("a", "", most_),
-                                has_input_ && random_.chance(50) ? " + " + around("c", "", 1) : "");
+            std::string value = around("a", "", most_);
+            if (has_input_ && random_.chance(50)) value += " + " + around("c", "", 1);
+            text += fmt::format("    let g {{ boundary {} }} = {}\n", faces, scaled(value));
             source = "g";
         }
         std::string value = around(source, "", most_);
@@ -166,13 +191,14 @@ private:
         if (random_.chance(20))
             value += fmt::format(" + {}*idx({})/len({})", number(), kAxes[rank_ - 1], kAxes[0]);
         if (random_.chance(20)) value = fmt::format("if a > 1/4 then {} else {}", value, around("a", "", 0));
-        text += "    a[t+1] = " + value + "\n";
+        text += "    a[t+1] = " + scaled(value) + "\n";
         if (has_second_) {
             // A plane is exchanged once, so most read the new level's neighbours along the walk alone.
             const std::string time = random_.chance(60) ? "+1" : "";
             along_walk_ = !time.empty() && random_.chance(85);
             const std::string factor = has_input_ && random_.chance(40) ? coefficient() + "*" : "";
-            text += "    b[t+1] = " + number() + "*b + " + factor + "(" + around("a", time, most_) + ")\n";
+            text += "    b[t+1] = " + number() + "*b + " + factor + "(" + scaled(around("a", time, most_)) +
+                    ")\n";
             along_walk_ = false;
         }
         return text;
@@ -193,7 +219,7 @@ private:
             if (random_.chance(75)) schedule.reductions.push_back(name);
         };
         const std::string walked = kAxes[rank_ - 1];
-        add(40, "most", "max(abs(a))");
+        add(40, "most", "max(abs(" + scaled("a") + "))");
         add(40, "change", random_.chance(50) ? "norm2(a[t+1] - a)" : "norm1(a[t+1] - a)");
         add(20, "total",
             fmt::format("{}(a[t+1] + {}) on {} in 2..-3", random_.chance(50) ? "sum" : "mean", number(),
@@ -206,6 +232,8 @@ private:
     }
 
     Random random_;
+    Random of_fewer_;  // of what fields over fewer axes are drawn
+    int over_ = 0;     // axes of such a field, a bit each; none: there is no such field
     int rank_ = 2, most_ = 1;
     std::array<int, 3> limit_{1, 1, 1};  // of the radius along each axis
     std::array<bool, 3> mirrors_{};

@@ -75,6 +75,31 @@ TEST_CASE("neighbours in other planes, past a face of the streaming axis") {
     CHECK(difference(reference, *lowered, device, load_cuda) == "");
 }
 
+TEST_CASE("fields over fewer axes are read from memory by all steps, with faces of their own") {
+    const ir::Program program = load_program(R"(stencil layers(x, y, z) {
+    param p = 0.5
+    field u: f32 { boundary x periodic, y clamp, z clamp }
+    field profile: f32 over z { boundary z.low fixed p, z.high mirror }
+    field depth: f32 over x, y { boundary x periodic, y mirror }
+    field cut: f64 over y, z { boundary y clamp, z periodic }
+    u[t+1] = 1/2*u + 1/8*profile[z-2]*(u[x-1] + u[z+1]) + 1/8*depth[x+2, y-1]*u[y+1] + 1/8*f32(cut[z+1])
+}
+)");
+    RandomTimeLoop loop;
+    loop.grid = {67, 9, 40};
+    loop.steps = 5;
+    loop.temporal = {2, 2, {2, 4}, 2, 1, 1, 7};
+    const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
+    REQUIRE(lowered);
+    const std::string text = emit::print_cuda(lowered->kernels);
+    CHECK(text.find("profile_ring") == std::string::npos);
+    // Planes come before the first one and after the last.
+    CHECK(text.find("profile[min(max(") != std::string::npos);
+    const Reference reference(program, loop.grid, loop.steps, 1);
+    emulator::EmulatedDevice device;
+    CHECK(difference(reference, *lowered, device, load_cuda) == "");
+}
+
 // Shrunk from a random program: what a mirror shows lay before the first plane, and was not computed.
 TEST_CASE("traversals that begin beside a mirror, which alone looks back") {
     const char* text = GENERATE(

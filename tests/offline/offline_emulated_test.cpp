@@ -129,6 +129,21 @@ TEST_CASE("reductions are those of the last step, by whichever kernel", "[offlin
     }
 }
 
+TEST_CASE("several steps at once read the halos of fields over fewer axes", "[offline]") {
+    const auto shore = std::ranges::find_if(cases_of_several_steps(), [](const OfflineCase& each) {
+        return each.text.find("stencil shore") != std::string::npos;
+    });
+    REQUIRE(shore != cases_of_several_steps().end());
+    CHECK(offline_difference(*shore, build_on_host, rewrite_launches) == "");
+    // Filled for single steps alone.
+    CHECK(offline_difference(*shore, build_on_host, [](std::string text) {
+              const std::string fill = "if (solver->halos_due) {";
+              REQUIRE(text.find(fill) != text.rfind(fill));
+              text.replace(text.find(fill), fill.size(), "if (false) {");
+              return rewrite_launches(std::move(text));
+          }).starts_with("u differs first in cell"));
+}
+
 TEST_CASE("launchers of examples with points", "[offline]") {
     int found = 0;
     for (const Example& example : examples()) {

@@ -388,6 +388,7 @@ const std::vector<OfflineCase>& cases_of_several_steps() {
         {kSettle, "temporal steps=2 warps=2 cells=2 blocks=4", {200, 77, 1}, false, {}, {"largest", "size"}},
         {kSettle, "temporal steps=3 warps=2 cells=2 blocks=4", {200, 77, 1}, false, {}, {"largest", "size"}},
         {kSettle, "temporal steps=2 warps=2 cells=2", {20, 7, 1}, false, {}, {"largest", "size"}},
+        {kFewerAxesOfPlane, "temporal steps=2 warps=2 cells=2", {200, 77, 1}},
     };
     return cases;
 }
@@ -400,6 +401,7 @@ const std::vector<OfflineCase>& cases_on_the_chip() {
         {kRelax, "resident threads=16x4 cells=2x2", {64, 24, 1}},  // nothing is left for single steps
         {kRelax, "resident threads=16x4 cells=2x2", {64, 24, 1}, true},
         {kStages, "resident threads=16x4 cells=2x2", {64, 16, 1}},  // two stages, two exchanges
+        {kFewerAxesOfPlane, "resident threads=16x4 cells=2x2", {64, 16, 1}},
     };
     return cases;
 }

@@ -390,7 +390,7 @@ private:
         for (int axis = 0; axis < context_.rank(); ++axis)
             sources.index[axis] = first_[axis] + loop[axis];
         for (int axis = 0; axis < context_.rank(); ++axis)
-            sources.may_pass_face[axis] = cells_[axis] > 1;
+            sources.may_pass_high_face[axis] = cells_[axis] > 1;
         sources.load = [&](const Level& level, const ir::Offset& shift) {
             const Read& read = read_of(level);
             const Sides beside = sides(read, cells_[0]);

@@ -205,9 +205,11 @@ private:
 
     CellSources sources() {
         CellSources sources;
-        for (int axis = 0; axis < 3; ++axis)
-            sources.index[static_cast<std::size_t>(axis)] =
-                axis < rank() ? origin(axis) + in_box(axis) : Expr(0);
+        for (int axis = 0; axis < 3; ++axis) {
+            const auto index = static_cast<std::size_t>(axis);
+            sources.index[index] = axis < rank() ? origin(axis) + in_box(axis) : Expr(0);
+            sources.may_pass_high_face[index] = !is_whole(axis);
+        }
         sources.load = [this](const Level& level, const ir::Offset& offset) {
             return near(level, loop(2) + offset[2], loop(1) + offset[1], loop(0) + offset[0]);
         };

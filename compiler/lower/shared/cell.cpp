@@ -279,7 +279,8 @@ private:
         for (int axis = 0; axis < context_.rank(); ++axis) {
             if (!field.grid.has(axis)) continue;
             Expr& at = cell[static_cast<std::size_t>(axis)];
-            if (sources_.may_pass_face[static_cast<std::size_t>(axis)])
+            if (sources_.may_pass_low_face[static_cast<std::size_t>(axis)]) at = kernel::max(at, 0);
+            if (sources_.may_pass_high_face[static_cast<std::size_t>(axis)])
                 at = kernel::min(at, context_.extent(axis) - 1);
             at = at + offset[static_cast<std::size_t>(axis)];
         }

@@ -19,8 +19,10 @@ struct CellSources {
     std::function<kernel::Expr(ir::ExprId)> given;  // values that exist already; empty for the others
     const TabulatedFunctions* tabulated = nullptr;  // values that are looked up in tables
     kernel::Expr far_from_faces;                    // where true, the cell is in no margin; empty: unknown
-    std::array<bool, 3> may_pass_face{true, true, true};  // by axis: the cell may lie past the high face
-    bool fast_functions = false;                          // the target has approximations for `fast` calls
+    // By axis: the cell may lie past the face, where its values are of no use.
+    std::array<bool, 3> may_pass_low_face{false, false, false};
+    std::array<bool, 3> may_pass_high_face{true, true, true};
+    bool fast_functions = false;  // the target has approximations for `fast` calls
 };
 
 struct CellValues {

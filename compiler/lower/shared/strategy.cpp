@@ -100,7 +100,7 @@ Expr element_beside(Context& context, const Expr& at, const Level& level, const 
 CellSources sources_at(Context& context, const std::array<Expr, 3>& index, const Expr& at) {
     CellSources sources;
     sources.index = index;
-    sources.may_pass_face = {};
+    sources.may_pass_high_face = {};
     sources.load = [&context, at](const Level& level, const ir::Offset& shift) {
         return loaded(element_beside(context, at, level, shift), context.stage().field(level));
     };

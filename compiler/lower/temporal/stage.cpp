@@ -196,6 +196,10 @@ CellSources TemporalStages::sources(int stage, const Expr& plane) {
     sources.index = {frame_.wrapped(frame_.i + frame_.x(), 0),
                      frame_.two_rows ? frame_.wrapped(frame_.j + frame_.y(), 1) : along_streaming,
                      along_streaming};
+    // Across the walk tiles end with the grid; along it planes come before the first one and after the last.
+    sources.may_pass_high_face = {};
+    const auto walk = static_cast<std::size_t>(frame_.streaming_axis);
+    sources.may_pass_low_face[walk] = sources.may_pass_high_face[walk] = !frame_.shape.periodic[walk];
     sources.far_from_faces = kernel::logical_not(frame_.near_face) && kernel::logical_not(frame_.near_side);
     sources.load = [this, &uses](const Level& level, const ir::Offset& offset) {
         for (const Use& use : uses)

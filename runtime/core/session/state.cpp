@@ -54,6 +54,10 @@ void Session::State::prepare() {
     if (due.scalars) parts.launches.mark_formulas_due();
     if (due.scalars || due.columns) parts.launches.compute_columns();
     due.scalars = due.columns = false;
+    // Time blocks read halos of these fields alone.
+    const std::vector<FieldPlan>& fields = parts.setup.plan.fields;
+    for (std::size_t i = 0; i < fields.size(); ++i)
+        if (!fields[i].grid.is_whole()) parts.arrays.fill_images(static_cast<int>(i));
 }
 
 void Session::State::fill_due_halos() {
