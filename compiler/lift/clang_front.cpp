@@ -65,71 +65,32 @@ Found find_function(clang::ASTContext& context, const std::string& name) {
 }
 
 // The function that is asked for; else why there is none.
-clang::FunctionDecl* the_function(clang::ASTContext& context, const SourceRequest& request,
-                                  std::string& trouble) {
-    const Found found = find_function(context, request.function);
+clang::FunctionDecl* the_function(clang::ASTContext& context, const std::string& name,
+                                  const std::string& file, std::string& trouble) {
+    const Found found = find_function(context, name);
     if (found.functions.size() == 1) {
         clang::FunctionDecl* function = found.functions.front();
         if (!function->isInvalidDecl() && !function->willHaveBody()) return function;
-        trouble = "`" + request.function + "` does not compile";
+        trouble = "`" + name + "` does not compile";
     } else if (found.functions.empty()) {
-        trouble = found.is_template
-                      ? "`" + request.function + "` is a template that the file never uses"
-                      : "there is no function `" + request.function + "` with a body in " + request.file;
+        trouble = found.is_template ? "`" + name + "` is a template that the file never uses"
+                                    : "there is no function `" + name + "` with a body in " + file;
         if (!found.others.empty() && !found.is_template) {
             trouble += "; it has ";
             for (std::size_t i = 0; i < found.others.size() && i < 12; ++i)
                 trouble += (i ? ", " : "") + found.others[i];
         }
     } else {
-        trouble = "there are " + std::to_string(found.functions.size()) + " functions `" + request.function +
-                  "` in " + request.file;
+        trouble =
+            "there are " + std::to_string(found.functions.size()) + " functions `" + name + "` in " + file;
     }
     return nullptr;
 }
-
-// Translates the function once the file is read.
-class Action : public clang::ASTFrontendAction {
-public:
-    explicit Action(std::function<void(clang::ASTContext&)> work) : work_(std::move(work)) {}
-    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
-                                                          llvm::StringRef) override {
-        struct Consumer : clang::ASTConsumer {
-            explicit Consumer(const std::function<void(clang::ASTContext&)>& wanted) : work(wanted) {}
-            void HandleTranslationUnit(clang::ASTContext& context) override { work(context); }
-            const std::function<void(clang::ASTContext&)>& work;
-        };
-        return std::make_unique<Consumer>(work_);
-    }
-
-private:
-    std::function<void(clang::ASTContext&)> work_;
-};
 
 bool has_launch(const clang::Stmt* statement) {
     if (statement == nullptr) return false;
     if (clang::isa<clang::CUDAKernelCallExpr>(statement)) return true;
     return std::any_of(statement->child_begin(), statement->child_end(), has_launch);
-}
-
-// Removes from the main file's text the bodies of functions that launch kernels; `at` stays at its place.
-void remove_launches(clang::ASTContext& context, std::string& text, std::size_t& at) {
-    const clang::SourceManager& sources = context.getSourceManager();
-    std::vector<std::pair<unsigned, unsigned>> bodies;
-    for_functions(*context.getTranslationUnitDecl(), [&](clang::FunctionDecl& each, bool) {
-        if (!sources.isInMainFile(sources.getExpansionLoc(each.getLocation()))) return;
-        if (!each.doesThisDeclarationHaveABody() || !has_launch(each.getBody())) return;
-        const clang::SourceRange range = each.getBody()->getSourceRange();
-        bodies.emplace_back(sources.getFileOffset(sources.getExpansionLoc(range.getBegin())),
-                            sources.getFileOffset(sources.getExpansionLoc(range.getEnd())) + 1);
-    });
-    std::sort(bodies.rbegin(), bodies.rend());
-    bodies.erase(std::unique(bodies.begin(), bodies.end()), bodies.end());
-    for (const auto& [begin, end] : bodies) {
-        if (end > text.size()) continue;
-        text.replace(begin, end - begin, ";");
-        if (at >= end) at -= end - begin - 1;
-    }
 }
 
 std::string read_file(const std::string& path) {
@@ -212,37 +173,7 @@ std::string preprocess_with(const SourceRequest& request, const MacroWatcher::Vi
     return text;
 }
 
-}  // namespace
-
-c::Unit read_function(const SourceRequest& request) {
-    const std::string source = text_of(request);
-    std::string text, trouble;
-    llvm::raw_string_ostream messages(text);
-    c::Unit unit;
-    auto compiler = make_compiler(request, Mode::read, &source, messages);
-    Action action([&](clang::ASTContext& context) {
-        if (const clang::FunctionDecl* function = the_function(context, request, trouble))
-            unit = translate(context, *function, request.file);
-    });
-    const bool done = compiler->ExecuteAction(action);
-    messages.flush();
-    // A program that does not compile means nothing. Of CUDA, the host's part needs headers that are not
-    // read.
-    const bool must_compile = !is_cuda(request) || unit.function < 0;
-    if ((!done || compiler->getDiagnostics().hasErrorOccurred()) && must_compile)
-        throw SourceError(request.file + " does not compile; give clang's arguments after --\n" + text);
-    if (!trouble.empty()) throw SourceError(trouble);
-    if (unit.function < 0) throw SourceError("`" + request.function + "` could not be read");
-    refuse_open_order(unit);
-    unit.is_cuda = is_cuda(request);
-    unit.is_cxx = compiler->getLangOpts().CPlusPlus;
-    unit.fast_math = compiler->getLangOpts().FastMath || compiler->getLangOpts().AllowFPReassoc ||
-                     compiler->getLangOpts().UnsafeFPMath;
-    return unit;
-}
-
-std::string preprocess(const SourceRequest& request, std::map<std::string, int>* made_small) {
-    if (made_small == nullptr) return preprocess_with(request, {});
+std::string preprocess_small(const SourceRequest& request, std::map<std::string, int>& made_small) {
     constexpr std::int64_t kLeast = 100;
     std::set<std::int64_t> found;
     preprocess_with(request, [&](const std::string&, std::int64_t value, clang::MacroInfo&) {
@@ -256,7 +187,7 @@ std::string preprocess(const SourceRequest& request, std::map<std::string, int>*
                            [&](const std::string& name, std::int64_t value, clang::MacroInfo& macro) {
                                const auto small = values.find(value);
                                if (small == values.end()) return;
-                               (*made_small)[name] = small->second;
+                               made_small[name] = small->second;
                                const std::string& text = spelled.at(small->second);
                                for (const clang::Token& each : macro.tokens()) {
                                    if (each.isNot(clang::tok::numeric_constant)) continue;
@@ -267,24 +198,138 @@ std::string preprocess(const SourceRequest& request, std::map<std::string, int>*
                            });
 }
 
-std::set<std::string> kinds_in(const SourceRequest& request, const std::vector<std::string>& functions) {
-    std::string text, trouble;
-    llvm::raw_string_ostream messages(text);
-    std::set<std::string> kinds;
-    Action action([&](clang::ASTContext& context) {
-        SourceRequest wanted = request;
-        for (const std::string& each : functions) {
-            wanted.function = each;
-            if (const clang::FunctionDecl* function = the_function(context, wanted, trouble))
-                collect_kinds(function->getBody(), kinds);
-        }
+}  // namespace
+
+// Clang's tree, which lives as long as the compiler that has read it.
+class ParsedFile::Reading : public clang::ASTFrontendAction {
+public:
+    explicit Reading(const SourceRequest& request) : messages_(said_) {
+        const std::string source = text_of(request);
+        compiler_ = make_compiler(request, Mode::read, &source, messages_);
+        const bool has_begun = compiler_->createTarget() &&
+                               BeginSourceFile(*compiler_, compiler_->getFrontendOpts().Inputs.front());
+        if (!has_begun) throw SourceError(request.file + " cannot be read\n" + messages_.str());
+        has_failed_ =
+            static_cast<bool>(llvm::errorToBool(Execute())) || compiler_->getDiagnostics().hasErrorOccurred();
+    }
+    ~Reading() override { EndSourceFile(); }
+
+    clang::ASTContext& context() const { return compiler_->getASTContext(); }
+    const clang::LangOptions& language() const { return compiler_->getLangOpts(); }
+    bool has_failed() const { return has_failed_; }
+    std::string said() {
+        messages_.flush();
+        return said_;
+    }
+    // A program that does not compile means nothing.
+    void check(const std::string& file) {
+        if (has_failed_)
+            throw SourceError(file + " does not compile; give clang's arguments after --\n" + said());
+    }
+
+private:
+    std::unique_ptr<clang::ASTConsumer> CreateASTConsumer(clang::CompilerInstance&,
+                                                          llvm::StringRef) override {
+        return std::make_unique<clang::ASTConsumer>();
+    }
+
+    std::string said_;
+    llvm::raw_string_ostream messages_;
+    std::unique_ptr<clang::CompilerInstance> compiler_;
+    bool has_failed_ = false;
+};
+
+ParsedFile::ParsedFile(SourceRequest request)
+    : request_(std::move(request)), reading_(std::make_unique<Reading>(request_)) {}
+ParsedFile::~ParsedFile() = default;
+
+c::Unit ParsedFile::function(const std::string& name) const {
+    std::string trouble;
+    const clang::FunctionDecl* function = the_function(reading_->context(), name, request_.file, trouble);
+    // Of CUDA, the host's part needs headers that are not read.
+    if (function == nullptr || !is_cuda(request_)) reading_->check(request_.file);
+    if (function == nullptr) throw SourceError(trouble);
+    c::Unit unit = translate(reading_->context(), *function, request_.file);
+    refuse_open_order(unit);
+    unit.is_cuda = is_cuda(request_);
+    unit.is_cxx = reading_->language().CPlusPlus;
+    unit.fast_math = reading_->language().FastMath || reading_->language().AllowFPReassoc ||
+                     reading_->language().UnsafeFPMath;
+    return unit;
+}
+
+std::vector<std::string> ParsedFile::functions() const {
+    if (!is_cuda(request_)) reading_->check(request_.file);
+    const clang::SourceManager& sources = reading_->context().getSourceManager();
+    std::vector<std::string> all;
+    for_functions(*reading_->context().getTranslationUnitDecl(), [&](clang::FunctionDecl& each, bool) {
+        const bool is_asked_for = each.getDeclName().isIdentifier() && each.doesThisDeclarationHaveABody() &&
+                                  !each.isInvalidDecl() &&
+                                  sources.isInMainFile(sources.getExpansionLoc(each.getLocation()));
+        if (!is_asked_for) return;
+        std::string name = each.getQualifiedNameAsString();
+        if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(std::move(name));
     });
-    make_compiler(request, Mode::read, nullptr, messages)->ExecuteAction(action);
-    if (kinds.empty() || !trouble.empty()) throw SourceError(trouble + text);
+    if (all.empty()) reading_->check(request_.file);
+    return all;
+}
+
+std::set<std::string> ParsedFile::kinds(const std::vector<std::string>& functions) const {
+    std::string trouble;
+    std::set<std::string> kinds;
+    for (const std::string& each : functions) {
+        if (const auto* function = the_function(reading_->context(), each, request_.file, trouble))
+            collect_kinds(function->getBody(), kinds);
+    }
+    if (kinds.empty() || !trouble.empty()) throw SourceError(trouble + reading_->said());
     return kinds;
 }
 
+std::vector<std::pair<std::size_t, std::size_t>> ParsedFile::launches() const {
+    const clang::SourceManager& sources = reading_->context().getSourceManager();
+    std::vector<std::pair<std::size_t, std::size_t>> bodies;
+    for_functions(*reading_->context().getTranslationUnitDecl(), [&](clang::FunctionDecl& each, bool) {
+        if (!sources.isInMainFile(sources.getExpansionLoc(each.getLocation()))) return;
+        if (!each.doesThisDeclarationHaveABody() || !has_launch(each.getBody())) return;
+        const clang::SourceRange range = each.getBody()->getSourceRange();
+        bodies.emplace_back(sources.getFileOffset(sources.getExpansionLoc(range.getBegin())),
+                            sources.getFileOffset(sources.getExpansionLoc(range.getEnd())) + 1);
+    });
+    std::sort(bodies.rbegin(), bodies.rend());
+    bodies.erase(std::unique(bodies.begin(), bodies.end()), bodies.end());
+    return bodies;
+}
+
+const ParsedFile& ParsedFile::preprocessed() const {
+    if (!request_.text.empty()) return *this;
+    if (!preprocessed_) {
+        SourceRequest plain = request_;
+        plain.text = preprocess_with(request_, {});
+        preprocessed_ = std::make_unique<ParsedFile>(std::move(plain));
+    }
+    return *preprocessed_;
+}
+
+const ParsedFile& ParsedFile::made_small(std::map<std::string, int>& values) const {
+    if (!small_) {
+        SourceRequest plain = request_;
+        plain.text = preprocess_small(request_, small_values_);
+        small_ = std::make_unique<ParsedFile>(std::move(plain));
+    }
+    values = small_values_;
+    return *small_;
+}
+
 namespace {
+
+// Removes from the file's text the bodies of functions that launch kernels; `at` stays at its place.
+void remove_launches(const SourceRequest& request, std::string& text, std::size_t& at) {
+    for (const auto& [begin, end] : ParsedFile(request).launches()) {
+        if (end > text.size()) continue;
+        text.replace(begin, end - begin, ";");
+        if (at >= end) at -= end - begin - 1;
+    }
+}
 
 // Makes undefined arithmetic trap: nothing can be compared with a program that has it.
 void trap_undefined_arithmetic(clang::CompilerInstance& compiler) {
@@ -304,12 +349,7 @@ std::string compile_with(const SourceRequest& request, const std::string& text, 
     std::string source = text_of(request);
     std::string said;
     llvm::raw_string_ostream messages(said);
-    if (is_cuda(request)) {
-        auto compiler = make_compiler(request, Mode::read, &source, messages);
-        Action action([&](clang::ASTContext& context) { remove_launches(context, source, at); });
-        compiler->ExecuteAction(action);
-        said.clear();
-    }
+    if (is_cuda(request) && source.find("<<<") != std::string::npos) remove_launches(request, source, at);
     source.insert(at, inserted);
     source += "\n" + text;
     auto compiler = make_compiler(request, Mode::compile, &source, messages);

@@ -2,19 +2,15 @@
 // to an object file. Everything else in this room sees plain data.
 #pragma once
 
-#include <functional>
 #include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/lift/c_code.h"
-
-namespace clang {
-class ASTContext;
-}
 
 namespace halo::lift {
 
@@ -23,7 +19,7 @@ struct SourceRequest {
     std::string function;
     std::string build_folder;  // with compile_commands.json; empty: the file's folder and those above
     std::vector<std::string> arguments;  // of clang, as after `--`; where given, no database is asked
-    std::string text;                    // what preprocess() made of the file; empty: the file is read
+    std::string text;  // a text without macros in the place of the file's; empty: the file is read
 };
 
 // What the compiler says about the file, or why there is no such function; lines as a compiler prints them.
@@ -34,17 +30,42 @@ public:
     bool missing_file;
 };
 
-// Throws SourceError.
-c::Unit read_function(const SourceRequest& request);
+// A file that Clang has read once, as its flags say: each of its functions is had from it.
+class ParsedFile {
+public:
+    // request.function is of no meaning here. Throws SourceError where the file cannot be read.
+    explicit ParsedFile(SourceRequest request);
+    ~ParsedFile();
+    ParsedFile(const ParsedFile&) = delete;
+    ParsedFile& operator=(const ParsedFile&) = delete;
 
-// The file without macros and directives but `# LINE "FILE"`, to be put into `text`. made_small: macros of
-// the program that are whole numbers from 100 on get small values there, in the same order, and are told.
-// Throws SourceError.
-std::string preprocess(const SourceRequest& request, std::map<std::string, int>* made_small = nullptr);
+    // Throws SourceError where the file does not compile, or has no such function.
+    c::Unit function(const std::string& name) const;
+    // Those of the file itself that have a body and can be asked for by this name, in the order of the text.
+    // Throws SourceError where the file does not compile.
+    std::vector<std::string> functions() const;
+    // The kinds of statements and expressions in the bodies of functions, as Clang calls them. Throws
+    // SourceError.
+    std::set<std::string> kinds(const std::vector<std::string>& functions) const;
+    // The bodies of functions that launch kernels, as ranges of bytes, the last one first.
+    std::vector<std::pair<std::size_t, std::size_t>> launches() const;
 
-// The kinds of statements and expressions in the bodies of functions of the file, as Clang calls them. Throws
-// SourceError.
-std::set<std::string> kinds_in(const SourceRequest& request, const std::vector<std::string>& functions);
+    // The file without macros and directives but `# LINE "FILE"`, of the same flags; made at the first call.
+    // Of such a text, this. Throws SourceError.
+    const ParsedFile& preprocessed() const;
+    // The same of a copy in which macros of the program that are whole numbers from 100 on have small values,
+    // in the same order, which are told.
+    const ParsedFile& made_small(std::map<std::string, int>& values) const;
+
+    const SourceRequest& request() const { return request_; }
+
+private:
+    class Reading;
+    SourceRequest request_;
+    std::unique_ptr<Reading> reading_;
+    mutable std::unique_ptr<ParsedFile> preprocessed_, small_;
+    mutable std::map<std::string, int> small_values_;
+};
 
 // The file compiled for this machine, with `text` after its last line, and `inserted` in front of its byte
 // `at`, to an ELF object. Of a CUDA file: as

@@ -262,7 +262,7 @@ Lifted lift_whole(const Options& options, const c::Unit& unit) {
 }  // namespace
 
 Lifted lift(const Options& options) {
-    return lift_whole(options, read_function(options.source));
+    return lift_whole(options, ParsedFile(options.source).function(options.source.function));
 }
 
 namespace {
@@ -285,7 +285,11 @@ Nests nests_of(const Options& options, const c::Unit& unit) {
 }  // namespace
 
 Nests lift_nests(const Options& options) {
-    c::Unit unit = read_function(options.source);
+    return lift_nests(options, ParsedFile(options.source));
+}
+
+Nests lift_nests(const Options& options, const ParsedFile& file) {
+    c::Unit unit = file.function(options.source.function);
     Nests found = nests_of(options, unit);
     found.unit = std::move(unit);
     for (const auto& [access, value] : options.assume) {

@@ -61,7 +61,8 @@ struct Nests {
     std::vector<std::string> unused_assumptions;  // of numbers that nothing lifted is given
     c::Unit unit;                                 // all that was read
 };
-// Throws SourceError.
+// options.source.function of a file that has been read by options.source. Throws SourceError.
+Nests lift_nests(const Options& options, const ParsedFile& file);
 Nests lift_nests(const Options& options);
 
 // One stencil with its header, in the usual layout. verdict: sentences about what was or was not verified.

@@ -45,7 +45,8 @@ bool are_alike(const Nests& one, const Nests& other) {
                       });
 }
 
-Verdict verify_as_it_is(const Options& options, const Nests& found, bool& was_too_long) {
+Verdict verify_as_it_is(const Options& options, const Nests& found, const ParsedFile& file,
+                        bool& was_too_long) {
     Verdict verdict;
     std::vector<std::string> untried(found.lifted.size());  // why a spec was not run by itself
     verdict.sentences.resize(found.lifted.size());
@@ -68,7 +69,7 @@ Verdict verify_as_it_is(const Options& options, const Nests& found, bool& was_to
             verdict.table.push_back(name + "not run by itself: " + untried[i]);
         }
     }
-    const WholeRun whole = run_whole(options, found);
+    const WholeRun whole = run_whole(options, found, file.preprocessed());
     was_too_long = whole.was_too_long;
     verdict.table.insert(verdict.table.end(), whole.table.begin(), whole.table.end());
     if (whole.differs) {
@@ -91,18 +92,23 @@ Verdict verify_as_it_is(const Options& options, const Nests& found, bool& was_to
 }  // namespace
 
 Verdict verify_function(const Options& options, const Nests& found) {
+    return verify_function(options, found, ParsedFile(options.source));
+}
+
+Verdict verify_function(const Options& options, const Nests& found, const ParsedFile& file) {
     bool was_too_long = false;
     Verdict verdict;
-    if (!is_large(found)) verdict = verify_as_it_is(options, found, was_too_long);
+    if (!is_large(found)) verdict = verify_as_it_is(options, found, file, was_too_long);
     if (!is_large(found) && !was_too_long) return verdict;
     Options small = options;
     std::map<std::string, int> macros;
-    small.source.text = preprocess(options.source, &macros);
-    const Nests copy = lift_nests(small);
+    const ParsedFile& small_file = file.made_small(macros);
+    small.source.text = small_file.request().text;
+    const Nests copy = lift_nests(small, small_file);
     // Where no size can be made smaller, runs with the sizes as they are.
     if (macros.empty() || !are_alike(found, copy))
-        return is_large(found) ? verify_as_it_is(options, found, was_too_long) : verdict;
-    verdict = verify_as_it_is(small, copy, was_too_long);
+        return is_large(found) ? verify_as_it_is(options, found, file, was_too_long) : verdict;
+    verdict = verify_as_it_is(small, copy, small_file, was_too_long);
     std::string sizes;
     for (const auto& [name, value] : macros)
         sizes += fmt::format("{}{} = {}", sizes.empty() ? "" : ", ", name, value);

@@ -33,6 +33,8 @@ struct Verdict {
 
 // Each spec beside what it was lifted from, and the whole function beside itself with the stencils in place.
 // It is verified where both can be run, agree, and each branch of the function was taken both ways.
+// `found` is of `file`.
+Verdict verify_function(const Options& options, const Nests& found, const ParsedFile& file);
 Verdict verify_function(const Options& options, const Nests& found);
 
 // The text that is compiled after the function: `halo_lift_call(void** values)` calls it with what the

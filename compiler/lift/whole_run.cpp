@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <malloc.h>
 #include <sys/resource.h>
 #include <sys/time.h>
 
@@ -68,7 +69,8 @@ std::unique_ptr<rt::JitModule> load(const std::string& bytes, unsigned char* see
 
 class Runner {
 public:
-    Runner(const Options& options, const Nests& found) : options_(options), found_(found) {}
+    Runner(const Options& options, const Nests& found, const ParsedFile& preprocessed)
+        : options_(options), found_(found), preprocessed_(preprocessed) {}
 
     WholeRun run() {
         try {
@@ -78,6 +80,7 @@ public:
             result_.reason = text.substr(0, text.find('\n'));
             return std::move(result_);
         }
+        ::malloc_trim(0);  // each run is a copy of this process, and pages that nothing uses would be copied
         const auto start = Clock::now();
         const double computed = processor_seconds();
         const auto has_time = [&] {
@@ -116,9 +119,9 @@ private:
 
     void prepare() {
         Options plain = options_;
-        plain.source.text = preprocess(options_.source);
+        plain.source.text = preprocessed_.request().text;
         plain.keep_result = true;
-        nests_ = lift_nests(plain);
+        nests_ = lift_nests(plain, preprocessed_);
         bool is_same = nests_.lifted.size() == found_.lifted.size() && !nests_.lifted.empty();
         if (!is_same) throw SourceError("with its result the function is lifted in another way");
         std::vector<std::string> specs;
@@ -284,6 +287,7 @@ private:
 
     const Options& options_;
     const Nests& found_;
+    const ParsedFile& preprocessed_;
     Nests nests_;
     c::Unit unit_;
     WholeRun result_;
@@ -301,8 +305,8 @@ private:
 
 }  // namespace
 
-WholeRun run_whole(const Options& options, const Nests& found) {
-    return Runner(options, found).run();
+WholeRun run_whole(const Options& options, const Nests& found, const ParsedFile& preprocessed) {
+    return Runner(options, found, preprocessed).run();
 }
 
 }  // namespace halo::lift

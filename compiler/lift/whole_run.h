@@ -20,6 +20,7 @@ struct WholeRun {
 // end, three calls one after the other. What they leave in arrays, globals, the result and on the terminal is
 // compared. Draws on which the function itself fails are left out. Nothing is verified before each
 // branch was taken both ways, each loop's body entered and each stencil run.
-WholeRun run_whole(const Options& options, const Nests& found);
+// preprocessed: the file of `found` without its macros.
+WholeRun run_whole(const Options& options, const Nests& found, const ParsedFile& preprocessed);
 
 }  // namespace halo::lift

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
+#include <optional>
 #include <sstream>
 #include <utility>
 
@@ -71,12 +72,21 @@ lift::Options options_of(const LiftCase& each) {
     return options;
 }
 
+const lift::ParsedFile& file_of(const LiftCase& each) {
+    static std::string name;
+    static std::optional<lift::ParsedFile> file;
+    if (name != each.file) file.emplace(options_of(each).source);
+    name = each.file;
+    return *file;
+}
+
 const lift::Nests& nests_of(const LiftCase& each) {
     static std::map<std::pair<std::string, std::string>, lift::Nests> all;
     const auto key = std::pair(each.file, each.function);
     const auto found = all.find(key);
-    return found != all.end() ? found->second
-                              : all.emplace(key, lift::lift_nests(options_of(each))).first->second;
+    return found != all.end()
+               ? found->second
+               : all.emplace(key, lift::lift_nests(options_of(each), file_of(each))).first->second;
 }
 
 }  // namespace halo::test

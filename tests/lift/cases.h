@@ -17,7 +17,10 @@ struct LiftCase {
 };
 std::vector<LiftCase> lift_cases();
 lift::Options options_of(const LiftCase& each);
-// What is lifted of it; each is lifted once in a process. Throws lift::SourceError.
+// Its file, read once for all of its functions: the last one that was asked for is kept alone, since
+// processes that run functions are copies of this one. And what is lifted of it, once in a process. Both
+// throw lift::SourceError.
+const lift::ParsedFile& file_of(const LiftCase& each);
 const lift::Nests& nests_of(const LiftCase& each);
 
 }  // namespace halo::test

@@ -72,7 +72,8 @@ std::string outcome_of(const LiftCase& each) {
         CHECK(found.is_whole == (each.nests < 0));
         CHECK(static_cast<int>(found.lifted.size()) == std::abs(each.nests));
         const halo::lift::Verdict verdict =
-            runs_whole(each, found) ? halo::lift::verify_function(options, found) : by_itself(options, found);
+            runs_whole(each, found) ? halo::lift::verify_function(options, found, halo::test::file_of(each))
+                                    : by_itself(options, found);
         INFO(verdict.difference);
         CHECK(verdict.difference.empty());
         std::string text;

@@ -90,14 +90,36 @@ std::string first_difference(const Memory& memory, const std::vector<char>& want
 
 namespace {
 
+// Numbers for filling memory, in which no draw decides about the program: a multiplication and shifts of the
+// index, as a cell is drawn for each element of each run.
+class Filler {
+public:
+    using result_type = std::uint64_t;
+    explicit Filler(std::uint64_t seed) : at_(seed * kStep) {}
+    std::uint64_t operator()() {
+        std::uint64_t mixed = at_ += kStep;
+        mixed = (mixed ^ (mixed >> 32)) * 0xd6e8feb86659fd93U;
+        mixed = (mixed ^ (mixed >> 32)) * 0xd6e8feb86659fd93U;
+        return mixed ^ (mixed >> 32);
+    }
+
+private:
+    static constexpr std::uint64_t kStep = 0x9e3779b97f4a7c15U;
+    std::uint64_t at_;
+};
+
 class Drawer {
 public:
     Drawer(const RandomFunction& function, bool no_alias, unsigned seed)
-        : function_(function), no_alias_(no_alias), random_(function.seed * 31 + seed), run_(seed) {}
+        : function_(function),
+          no_alias_(no_alias),
+          random_(function.seed * 31 + seed),
+          run_(seed),
+          filler_(function.seed * 31 + seed) {}
 
     void fill(Memory& memory) {
         for (std::size_t at = 0; at + 8 <= memory.bytes.size(); at += 8) {
-            const std::uint64_t drawn = random_();
+            const std::uint64_t drawn = filler_();
             std::memcpy(&memory.bytes[at], &drawn, 8);
         }
         memory.regions.clear();
@@ -168,7 +190,7 @@ private:
                 break;
         }
         if (each.type == CType::boolean) return static_cast<double>(random_() % 2);
-        if (each.type == CType::f32 || each.type == CType::f64) return real();
+        if (each.type == CType::f32 || each.type == CType::f64) return real(random_);
         double found = static_cast<double>(random_() % 12) - 3;
         if (random_() % 3 == 0) found = literal() + static_cast<double>(random_() % 3) - 1;
         if (random_() % 6 == 0) {
@@ -181,34 +203,38 @@ private:
         if (each.type == CType::u32) return found < 0 ? found + 4294967296. : found;
         return found;
     }
-    double literal() {
-        return function_.literals.empty() ? 1 : function_.literals[random_() % function_.literals.size()];
+    double literal() { return literal(random_); }
+    template <class Random>
+    double literal(Random& random) {
+        return function_.literals.empty() ? 1 : function_.literals[random() % function_.literals.size()];
     }
-    double real() {
-        switch (random_() % 6) {
+    template <class Random>
+    double real(Random& random) {
+        switch (random() % 6) {
             case 0: {
                 const double by[] = {0, 0, 0.25, -0.25, 1e-3, -1e-3};
-                return (random_() % 2 == 0 ? 1 : -1) * literal() + by[random_() % 6];
+                return (random() % 2 == 0 ? 1 : -1) * literal(random) + by[random() % 6];
             }
             case 1:
-                if (random_() % 6 == 0) return -0.;
-                return static_cast<double>(random_() % 7) - 3;
+                if (random() % 6 == 0) return -0.;
+                return static_cast<double>(random() % 7) - 3;
             case 2:
-                return drawn_.empty() ? 0 : std::clamp(drawn_[random_() % drawn_.size()], -1e3, 1e3);
+                return drawn_.empty() ? 0 : std::clamp(drawn_[random() % drawn_.size()], -1e3, 1e3);
             default:
-                return (static_cast<double>(random_() >> 11) * 0x1p-53 - (run_ % 2 == 0 ? 0.5 : 0.1)) * 4;
+                return (static_cast<double>(random() >> 11) * 0x1p-53 - (run_ % 2 == 0 ? 0.5 : 0.1)) * 4;
         }
     }
     double cell(CType type) {
-        if (type == CType::f32 || type == CType::f64) return real();
-        const double found = static_cast<double>(random_() % 8);
+        if (type == CType::f32 || type == CType::f64) return real(filler_);
+        const double found = static_cast<double>(filler_() % 8);
         return type == CType::u8 ? found : found - 3;
     }
 
     const RandomFunction& function_;
     bool no_alias_;
-    std::mt19937_64 random_;
+    std::mt19937_64 random_;  // for what decides about the run
     unsigned run_;
+    Filler filler_;
     std::vector<double> drawn_;
     std::vector<char*> values_;
     std::vector<std::pair<const Argument*, char*>> arrays_;

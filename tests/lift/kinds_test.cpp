@@ -168,7 +168,7 @@ TEST_CASE("each kind of node is modelled and lifted here, or refused here, or no
     for (const auto& [file, names] : functions) {
         halo::lift::SourceRequest request;
         request.file = file;
-        const std::set<std::string> inside = kinds_in(request, names);
+        const std::set<std::string> inside = halo::lift::ParsedFile(request).kinds(names);
         seen.insert(inside.begin(), inside.end());
     }
     for (const Snippet& each : snippets())
@@ -187,8 +187,9 @@ TEST_CASE("what is not modelled refuses its nest", "[parts]") {
     for (const Snippet& each : snippets()) {
         INFO(each.kind << ": " << each.text);
         const halo::lift::Options options = options_for(folder, each);
-        CHECK(kinds_in(options.source, {"f"}).count(each.kind) == 1);
-        const halo::lift::Nests found = halo::lift::lift_nests(options);
+        const halo::lift::ParsedFile file(options.source);
+        CHECK(file.kinds({"f"}).count(each.kind) == 1);
+        const halo::lift::Nests found = halo::lift::lift_nests(options, file);
         for (const halo::lift::Lifted& lifted : found.lifted)
             FAIL_CHECK(lifted.spec.body);
         CHECK_FALSE(found.refused.empty());

@@ -36,26 +36,28 @@ halo::lift::Options options_of(const std::string& function) {
 }
 
 // Of a lift that may be wrong: whether it is called verified.
-bool is_verified(const halo::lift::Options& options, const halo::lift::Nests& found) {
-    const halo::lift::Verdict verdict = halo::lift::verify_function(options, found);
+bool is_verified(const halo::lift::Options& options, const halo::lift::Nests& found,
+                 const halo::lift::ParsedFile& file) {
+    const halo::lift::Verdict verdict = halo::lift::verify_function(options, found, file);
     return verdict.difference.empty() && verdict.left.empty();
 }
 
 }  // namespace
 
 TEST_CASE("running both finds each fault of the lifter") {
+    const halo::lift::ParsedFile file(options_of("").source);
     for (int i = 1; i <= static_cast<int>(Mutation::last_mutation); ++i) {
         const std::string name = kNames[i];
         INFO(name);
         const halo::lift::Options options = options_of(name);
         {
             const Faulty fault(static_cast<Mutation>(i));  // and where the source is lifted again
-            const halo::lift::Nests faulty = halo::lift::lift_nests(options);
+            const halo::lift::Nests faulty = halo::lift::lift_nests(options, file);
             REQUIRE_FALSE(faulty.lifted.empty());  // the fault is no refusal
-            CHECK_FALSE(is_verified(options, faulty));
+            CHECK_FALSE(is_verified(options, faulty, file));
         }
-        const halo::lift::Nests right = halo::lift::lift_nests(options);
-        CHECK((right.lifted.empty() || is_verified(options, right)));
+        const halo::lift::Nests right = halo::lift::lift_nests(options, file);
+        CHECK((right.lifted.empty() || is_verified(options, right, file)));
     }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "compiler/driver/command/commands.h"
@@ -29,10 +30,11 @@ void show_refusal(const lift::LiftError& error, const Console& console) {
     show_diagnostics({shown}, error.source, console);
 }
 
-lift::Nests lift_or_refuse(const lift::Options& options, const Console& console) {
+lift::Nests lift_or_refuse(const lift::Options& options, std::optional<lift::ParsedFile>& file,
+                           const Console& console) {
     lift::Nests found;
     try {
-        found = lift::lift_nests(options);
+        found = lift::lift_nests(options, file.emplace(options.source));
     } catch (const lift::SourceError& trouble) {
         throw CommandError(trouble.missing_file ? ExitCode::file : ExitCode::usage, trouble.what());
     }
@@ -66,8 +68,9 @@ void show_nests(const lift::Nests& found, const Console& console) {
 }
 
 // Sentences for the header of each spec, and why nothing more can be said; empty: all is verified.
-lift::Verdict verify(const lift::Options& options, const lift::Nests& found, const Console& console) {
-    const lift::Verdict verdict = lift::verify_function(options, found);
+lift::Verdict verify(const lift::Options& options, const lift::Nests& found, const lift::ParsedFile& file,
+                     const Console& console) {
+    const lift::Verdict verdict = lift::verify_function(options, found, file);
     for (const std::string& each : verdict.table)
         console.message(each);
     if (verdict.difference.empty()) return verdict;
@@ -143,7 +146,8 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
     wanted.name = options.name;
     wanted.keep_result = !options.replace.empty();
     check_written(options);
-    const lift::Nests found = lift_or_refuse(wanted, console);
+    std::optional<lift::ParsedFile> file;
+    const lift::Nests found = lift_or_refuse(wanted, file, console);
     for (const std::string& each : found.unused_assumptions)
         console.message(
             fmt::format("--assume {0}={1} changes nothing: `{0}` is no whole number that what is "
@@ -152,7 +156,7 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
     lift::Verdict verdict;
     verdict.left = "haloc lift --verify runs the function and the spec on random data";
     verdict.sentences.assign(found.lifted.size(), {"Not verified: " + verdict.left + "."});
-    if (options.verify || !options.replace.empty()) verdict = verify(wanted, found, console);
+    if (options.verify || !options.replace.empty()) verdict = verify(wanted, found, *file, console);
     std::string text;
     std::vector<std::string> specs;
     for (std::size_t i = 0; i < found.lifted.size(); ++i) {

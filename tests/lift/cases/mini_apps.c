@@ -60,7 +60,7 @@ void regions(int nx, int ny, int count, const double *restrict low, const double
 
 // case speckle nests 3: start values and sums, between loops whose neighbours are read from arrays
 int speckle(int argc, char **argv) {
-    int rows = 32, cols = 24, rounds = argc > 1 ? atoi(argv[1]) : 3;
+    int rows = 12, cols = 14, rounds = argc > 1 ? atoi(argv[1]) : 3;
     float lambda = 0.5f;
     int size = rows * cols;
     float *image = malloc(size * sizeof(float)), *c = malloc(size * sizeof(float));
