@@ -134,6 +134,20 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const SourceRequest& re
 
 }  // namespace
 
+std::vector<std::string> files_of_build(const std::string& folder) {
+    std::string trouble;
+    const auto database = clang::tooling::CompilationDatabase::autoDetectFromDirectory(folder, trouble);
+    if (!database) throw SourceError("there is no compile_commands.json in " + folder, true);
+    std::vector<std::string> files;
+    for (const clang::tooling::CompileCommand& each : database->getAllCompileCommands()) {
+        std::string path = (fs::path(each.Directory) / each.Filename)
+                               .lexically_normal()
+                               .string();  // of an absolute one, that
+        if (std::find(files.begin(), files.end(), path) == files.end()) files.push_back(std::move(path));
+    }
+    return files;
+}
+
 bool is_cuda(const SourceRequest& request) {
     return ends_with(request.file, ".cu");
 }

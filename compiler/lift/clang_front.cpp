@@ -262,14 +262,15 @@ std::vector<std::string> ParsedFile::functions() const {
     if (!is_cuda(request_)) reading_->check(request_.file);
     const clang::SourceManager& sources = reading_->context().getSourceManager();
     std::vector<std::string> all;
-    for_functions(*reading_->context().getTranslationUnitDecl(), [&](clang::FunctionDecl& each, bool) {
-        const bool is_asked_for = each.getDeclName().isIdentifier() && each.doesThisDeclarationHaveABody() &&
-                                  !each.isInvalidDecl() &&
+    const auto add = [&](clang::FunctionDecl& each, bool is_template) {
+        const bool is_asked_for = !is_template && each.getDeclName().isIdentifier() &&
+                                  each.doesThisDeclarationHaveABody() && !each.isInvalidDecl() &&
                                   sources.isInMainFile(sources.getExpansionLoc(each.getLocation()));
         if (!is_asked_for) return;
         std::string name = each.getQualifiedNameAsString();
         if (std::find(all.begin(), all.end(), name) == all.end()) all.push_back(std::move(name));
-    });
+    };
+    for_functions(*reading_->context().getTranslationUnitDecl(), add);
     if (all.empty()) reading_->check(request_.file);
     return all;
 }

@@ -22,6 +22,10 @@ struct SourceRequest {
     std::string text;  // a text without macros in the place of the file's; empty: the file is read
 };
 
+// The files that compile_commands.json in the folder, or one above it, has commands for, each once and in its
+// order. Throws SourceError.
+std::vector<std::string> files_of_build(const std::string& folder);
+
 // What the compiler says about the file, or why there is no such function; lines as a compiler prints them.
 class SourceError : public std::runtime_error {
 public:

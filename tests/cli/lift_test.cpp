@@ -1,4 +1,6 @@
 // haloc lift from outside.
+#include <csignal>
+
 #include "catch.h"
 #include "process.h"
 
@@ -149,6 +151,87 @@ TEST_CASE("mistakes in the use of lift are named") {
     const Outcome no_folder = folder.haloc({"lift", "solver.c", "--function", "smooth", "-p", "nowhere"});
     CHECK(no_folder.code == 4);
     CHECK(no_folder.err.find("compile_commands.json") != std::string::npos);
+}
+
+TEST_CASE("lift --all says what lifts of a build, what it brings and what stands in the way") {
+    const Folder folder;
+    folder.write("solver.c", std::string(kSolver) + R"(
+int count(const double *u) { return u[0] > 0; }
+double smooth_and_sum(int n, double *restrict u, double *restrict w) {
+    double s = 0;
+    for (int i = 0; i < n; i++) u[i] = rand();
+    for (int i = 0; i < n; i++) w[i] = 2 * u[i];
+    return s;
+}
+void relax_back(int n, double *v) {
+    for (int i = 1; i < n - 1; i++) v[i] = 0.5 * (v[i - 1] + v[i + 1]);
+}
+)");
+    folder.write("width.h", "#define WIDTH 1\nint rand(void);\n");
+    folder.write("broken.c", "void smooth(int n {\n");
+    std::string commands;
+    for (const char* file : {"broken.c", "solver.c", "gone.c"})
+        commands += std::string(commands.empty() ? "[" : ",") + R"({"directory": ")" + folder.path() +
+                    R"(", "file": ")" + file + R"(", "command": "cc -I. -c )" + file + R"("})";
+    folder.write("compile_commands.json", commands + "]");
+    const Outcome all = folder.haloc({"lift", "--all", "-p", ".", "--json", "all.json"});
+    INFO(all.out << all.err);
+    CHECK(all.code == 0);
+    const auto has = [&](const std::string& text) { return all.out.find(text) != std::string::npos; };
+    CHECK(has("broken.c: not read: "));
+    CHECK(has("gone.c: not read: cannot read "));
+    CHECK(has("  smooth (line 2): lifts, verified\n    `smooth`: 16 bytes and 2 flops a cell, "));
+    CHECK(has("  relax (line 5): refused\n"));
+    CHECK(has("solver.c:6:51: this reads a cell of `u`"));
+    CHECK(has("  smooth_and_sum (line 10): 1 of 2 loop nests lifts, "));
+    CHECK(
+        has("4 functions with loops over arrays in 1 file (1 without left out); 2 files not read\n"
+            "1 whole, 1 in part, 2 refused; "));
+    CHECK(has("     2  this reads a cell of `…` that an earlier iteration"));
+    CHECK(has("     1  `…` is called here"));
+    CHECK(all.out.find("     2  ") < all.out.find("     1  "));
+    const std::string json = folder.read("all.json");
+    CHECK(json.find(R"("predicted_gstencil_per_s": )") != std::string::npos);
+    CHECK(json.find(R"("complete": true)") != std::string::npos);
+    CHECK(json.find(R"("left_out": 1)") != std::string::npos);
+
+    const Outcome fast = folder.haloc({"lift", "--all", "--no-verify", "solver.c", "--", "-I.", "-DX=1"});
+    CHECK(fast.code == 0);
+    CHECK(fast.out.find("smooth (line 2): lifts, not verified: --no-verify was given") != std::string::npos);
+    CHECK(fast.out.find("refused; 0 verified") != std::string::npos);
+    folder.write("refused.c", "void f(int n, double *u) { for (int i = 1; i < n; i++) u[i] = u[i - 1]; }\n");
+    CHECK(folder.haloc({"lift", "--all", "refused.c", "--", "-DX"}).code == 1);
+    folder.write("plain.c", "int f(int n) { return n; }\n");
+    CHECK(folder.haloc({"lift", "--all", "plain.c", "broken.c", "--", "-DX"}).code == 2);
+    CHECK(folder.haloc({"lift", "--all", "gone.c"}).code == 4);
+    CHECK(Folder().haloc({"lift", "--all", "-p", "nowhere"}).code == 4);
+    CHECK(folder.haloc({"lift", "--all"}).code == 2);
+    CHECK(folder.haloc({"lift", "--all", "solver.c", "--function", "smooth"}).code == 2);
+    CHECK(folder.haloc({"lift", "solver.c", "--function", "smooth", "--no-verify"}).code == 2);
+    CHECK(folder.haloc({"lift", "solver.c", "plain.c", "--function", "smooth"}).code == 2);
+    CHECK(folder.haloc({"lift", "solver.c"}).code == 2);
+}
+
+TEST_CASE("Ctrl-C ends lift --all, which tells what was done") {
+    const Folder folder;
+    // Each run of it is so long that it is left out: verifying it takes many seconds.
+    folder.write("slow.c",
+                 "void g(int n, double *u) {\n"
+                 "    for (int i = 0; i < n; i++) u[i] = 2 * u[i];\n"
+                 "    for (volatile int i = 0; i < 2000000000; i = i + 1) {}\n}\n");
+    halo::test::Invocation stopped;
+    stopped.arguments = {"lift", "--all", "slow.c", "--json", "all.json", "--", "-DX"};
+    stopped.folder = folder.path();
+    stopped.watch = [sent = false](int pid, const std::string& err) mutable {
+        if (sent || err.find("looking at 1 file") == std::string::npos) return;
+        sent = true;
+        ::kill(pid, SIGINT);
+    };
+    const Outcome outcome = halo::test::run_haloc(stopped);
+    INFO(outcome.err);
+    CHECK(outcome.code == 130);
+    CHECK(outcome.err.find("interrupted: 0 of 1 file were done") != std::string::npos);
+    CHECK(folder.read("all.json").find(R"("complete": false)") != std::string::npos);
 }
 
 #else

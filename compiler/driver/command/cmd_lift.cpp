@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "compiler/driver/command/commands.h"
+#include "compiler/driver/command/lift_all.h"
 #include "compiler/driver/console/files.h"
 #include "compiler/driver/spec/spec.h"
 #include "compiler/lift/lift.h"
@@ -91,20 +92,20 @@ void write_replaced(const std::string& path, const LiftOptions& options, const l
     for (const lift::LiftError& each : replaced.left)
         show_refusal(each, console);
     if (replaced.calls.empty())
-        throw CommandError(ExitCode::spec, "no loop of " + options.file + " can be replaced",
+        throw CommandError(ExitCode::spec, "no loop of " + options.file() + " can be replaced",
                            "without --replace the spec alone is written");
     write_text(path, replaced.text);
     console.message(
         fmt::format("{} written: {} with calls of {}; compile it with Halocline's headers and link "
                     "-lhalocline -lhalocline-runtime",
-                    path, options.file, fmt::join(replaced.calls, ", ")));
+                    path, options.file(), fmt::join(replaced.calls, ", ")));
 }
 
 // Refuses to write over the source, whose text nothing else holds.
 void check_written(const LiftOptions& options) {
     for (const auto& [option, path] : {std::pair("-o", &options.output), {"--replace", &options.replace}}) {
         std::error_code none;
-        if (!path->empty() && std::filesystem::equivalent(options.file, *path, none))
+        if (!path->empty() && std::filesystem::equivalent(options.file(), *path, none))
             throw CommandError(ExitCode::usage,
                                fmt::format("{} names the source itself, which is never overwritten", option),
                                "give the name of another file");
@@ -136,13 +137,42 @@ lift::Assumptions read_assumptions(const std::vector<std::string>& given) {
     return all;
 }
 
+// Refuses options that have no meaning beside --all, or without it.
+void check_use(const LiftOptions& options) {
+    const auto refuse = [](bool is_given, const std::string& option, const std::string& why) {
+        if (is_given) throw CommandError(ExitCode::usage, option + " " + why);
+    };
+    if (options.all) {
+        const std::string why = "is for one function, and --all looks at those of whole files";
+        refuse(!options.function.empty(), "--function", why);
+        refuse(!options.output.empty(), "-o", why);
+        refuse(!options.replace.empty(), "--replace", why);
+        refuse(!options.name.empty(), "--name", why);
+        refuse(options.verify && options.no_verify, "--verify", "and --no-verify contradict each other");
+        return;
+    }
+    refuse(options.no_verify, "--no-verify", "is for --all, which verifies without being asked");
+    refuse(!options.json.empty(), "--json", "is for --all");
+    if (options.files.size() != 1)
+        throw CommandError(ExitCode::usage,
+                           options.files.empty()
+                               ? "FILE is required"
+                               : "one FILE is lifted at a time: " + options.files[1] + " is another one",
+                           "--all looks at several; clang's arguments come after --");
+    if (options.function.empty())
+        throw CommandError(ExitCode::usage, "--function is required",
+                           "it names the function or kernel; --all looks at all of them");
+}
+
 }  // namespace
 
 ExitCode lift(const LiftOptions& options, const Console& console) {
+    check_use(options);
     lift::Options wanted;
-    wanted.source = {options.file, options.function, options.build_folder, options.arguments, {}};
     wanted.form = {options.no_alias, options.equal_rims, options.strict_fp};
     wanted.assume = read_assumptions(options.assume);
+    if (options.all) return lift_all(options, wanted, console);
+    wanted.source = {options.file(), options.function, options.build_folder, options.arguments, {}};
     wanted.name = options.name;
     wanted.keep_result = !options.replace.empty();
     check_written(options);

@@ -54,7 +54,7 @@ public:
 
     ExitCode main(int argc, const char* const* argv) {
         try {
-            app_.parse(argc, argv);
+            app_.parse(take_lift_arguments(argc, argv), argv);
         } catch (const CLI::Success& asked) {  // --help, --version
             std::ostringstream text;
             app_.exit(asked, text, text);
@@ -371,6 +371,16 @@ private:
         CLI::App* sub = command("lift", "Write the spec that a loop nest in C, C++ or CUDA means");
         add_lift_options(*sub, lift_);
         sub->callback([this] { chosen_ = [this] { return lift(lift_, console_); }; });
+    }
+    // What stands after `--` is clang's; the parser would take it for further files. Gives how many words are
+    // left.
+    int take_lift_arguments(int argc, const char* const* argv) {
+        if (argc < 2 || argv[1] != std::string("lift")) return argc;
+        const char* const* const end = argv + argc;
+        const auto dashes =
+            std::find_if(argv, end, [](const char* word) { return word == std::string("--"); });
+        if (dashes != end) lift_.arguments.assign(dashes + 1, end);
+        return static_cast<int>(dashes - argv);
     }
     void add_doctor() {
         CLI::App* sub =

@@ -97,7 +97,8 @@ ExitCode format(const FormatOptions& options, const Console& console);
 ExitCode serve_editor(const std::vector<std::string>& include);
 
 struct LiftOptions {
-    std::string file, function;
+    std::vector<std::string> files;  // one, but with --all
+    std::string function;
     std::string build_folder;            // with compile_commands.json
     std::string output;                  // empty: standard output
     std::string replace;                 // source to write, with calls in place of loops; empty: none
@@ -105,6 +106,10 @@ struct LiftOptions {
     std::vector<std::string> assume;     // NAME=VALUE
     std::vector<std::string> arguments;  // of clang
     bool verify = false, no_alias = false, equal_rims = false, strict_fp = false;
+    bool all = false, no_verify = false;
+    std::string json;  // with --all: the file to write
+
+    const std::string& file() const { return files.front(); }
 };
 ExitCode lift(const LiftOptions& options, const Console& console);
 

@@ -78,6 +78,7 @@ inline constexpr const char* kLiftFooter =
   haloc lift heat.cu --function heat_kernel --verify
   haloc lift fdtd.c --function step --assume radius=4 --verify
   haloc lift solver.c --function main -o main.halo --replace solver_halo.c
+  haloc lift --all -p build --json lifted.json
 What is no stencil, or what cannot be proved to be one, is refused with the place and the reason: exit code 1. So is a
 lift whose --verify finds a difference. See docs/lift.md.)";
 

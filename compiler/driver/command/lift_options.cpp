@@ -7,11 +7,21 @@ namespace halo::driver {
 
 void add_lift_options(CLI::App& command, LiftOptions& options) {
     command.footer(kLiftFooter);
-    command.add_option("FILE", options.file, "source file; .cu is CUDA")->required();
-    command.add_option("--function", options.function, "the function (or kernel) to lift")->required();
+    command.add_option(
+        "FILE", options.files,
+        "source file; .cu is CUDA. With --all several, or none with -p. What follows -- are clang's "
+        "arguments");
+    command.add_option("--function", options.function, "the function (or kernel) to lift");
+    command.add_flag(
+        "--all", options.all,
+        "say of each function with loops over arrays whether it lifts, what that would bring, and "
+        "what stands in the way; of the files given, or of all in compile_commands.json");
     command.add_option("-o,--output", options.output, "file to write; standard output where it is not given");
     command.add_flag("--verify", options.verify,
                      "compile the function, run it beside the spec on random data, and say how they differ");
+    command.add_flag("--no-verify", options.no_verify, "with --all: verify nothing, which is faster");
+    command.add_option("--json", options.json, "with --all: a file to write all of it to")
+        ->option_text("FILE");
     command
         .add_option(
             "--replace", options.replace,
@@ -31,7 +41,6 @@ void add_lift_options(CLI::App& command, LiftOptions& options) {
             "-p", options.build_folder,
             "folder with compile_commands.json; the file's folder and those above where it is not given")
         ->option_text("DIR");
-    command.add_option("ARGUMENTS", options.arguments, "clang's arguments, after --")->option_text("");
 }
 
 }  // namespace halo::driver
