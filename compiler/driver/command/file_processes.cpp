@@ -82,7 +82,8 @@ public:
         }
         if (process < 0) {
             if (file >= 0) ::close(file);
-            throw rt::Error(rt::ErrorCode::io, fmt::format("a process cannot be made: {}", std::strerror(errno)));
+            throw rt::Error(rt::ErrorCode::io,
+                            fmt::format("a process cannot be made: {}", std::strerror(errno)));
         }
         ::setpgid(process, process);  // whichever of the two is first
         running_[process] = {item, file};

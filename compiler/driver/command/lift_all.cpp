@@ -131,7 +131,8 @@ private:
 std::vector<std::string> files_of(const LiftOptions& options) {
     std::vector<std::string> files = options.files;
     try {
-        if (files.empty() && !options.build_folder.empty()) files = lift::files_of_build(options.build_folder);
+        if (files.empty() && !options.build_folder.empty())
+            files = lift::files_of_build(options.build_folder);
     } catch (const lift::SourceError& trouble) {
         throw CommandError(ExitCode::file, trouble.what());
     }
@@ -147,8 +148,8 @@ ExitCode exit_code_of(const LiftReport& files, const LiftReport& summary) {
     if (count("different") > 0) return ExitCode::spec;
     if (count("whole") + count("part") > 0) return ExitCode::ok;
     if (count("files") > 0) return count("functions") > 0 ? ExitCode::spec : ExitCode::usage;
-    const bool is_missing =
-        std::all_of(files.begin(), files.end(), [](const LiftReport& each) { return each["missing"] == true; });
+    const bool is_missing = std::all_of(files.begin(), files.end(),
+                                        [](const LiftReport& each) { return each["missing"] == true; });
     return is_missing ? ExitCode::file : ExitCode::usage;
 }
 
@@ -165,9 +166,10 @@ ExitCode lift_all(const LiftOptions& options, const lift::Options& how, const Co
     const bool is_complete = in_processes(
         files.size(), [&](std::size_t i) { return json_text(survey.of_file(files[i]), -1); },
         [&](std::size_t i, const ProcessText& made) {
-            reports.push_back(made.trouble.empty()
-                                  ? LiftReport::parse(made.text)
-                                  : LiftReport{{"file", files[i]}, {"trouble", made.trouble}, {"missing", false}});
+            reports.push_back(
+                made.trouble.empty()
+                    ? LiftReport::parse(made.text)
+                    : LiftReport{{"file", files[i]}, {"trouble", made.trouble}, {"missing", false}});
             console.result(file_in_words(reports.back()));
         });
     const LiftReport summary = lift_summary(reports);

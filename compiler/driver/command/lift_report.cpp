@@ -25,8 +25,9 @@ std::string outcome_in_words(const LiftReport& function) {
     const std::size_t lifted = function["stencils"].size();
     std::string text = "lifts";
     if (outcome == "part")
-        text = fmt::format("{} of {} lift{}", lifted,
-                           how_many(lifted + function["refused"].size(), "loop nest"), lifted == 1 ? "s" : "");
+        text =
+            fmt::format("{} of {} lift{}", lifted, how_many(lifted + function["refused"].size(), "loop nest"),
+                        lifted == 1 ? "s" : "");
     if (function["verified"]) return text + ", verified";
     return fmt::format("{}, not verified: {}", text, function["not_verified"].get<std::string>());
 }
