@@ -325,6 +325,23 @@ void Executor::run_branch(const c::Statement& branch) {
     merge(condition, before, std::move(then));
 }
 
+// Executes what a condition is in front of.
+void Executor::run_where(int condition, SourceRange where, const std::function<void()>& body) {
+    if (const std::optional<bool> decided = known_truth(condition)) {
+        if (*decided) body();
+        return;
+    }
+    const State before = state_;
+    add_guard(condition, true, where);
+    body();
+    State then = state_;
+    const std::size_t first_read = model_.reads.size();
+    state_ = before;
+    state_.stores = then.stores;
+    join_stores(condition, before, then, first_read);
+    merge(condition, before, std::move(then));
+}
+
 bool Executor::names_place(int id) const {
     const c::Expr::Kind kind = expr(id).kind;
     return kind == c::Expr::Kind::variable || kind == c::Expr::Kind::subscript ||

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
@@ -319,6 +320,43 @@ std::optional<int> Executor::wrapped_index(int left, int right, Number type, Sou
         return index_term(made, type, where);
     }
     return std::nullopt;
+}
+
+// Where a loop begins or ends. Of a window around a cell (max(j - 1, 0), min(j + 1, n - 1)): where it does
+// inside, and `cut` is where it does at the edge.
+Polynomial Executor::window_bound(int id, const std::string& what, bool is_low,
+                                  std::optional<Polynomial>& cut) {
+    const auto found = shift(id);
+    if (found && found->edges.empty()) return found->by;
+    if (found && found->edges.size() == 1) {
+        const Edge& edge = found->edges.front();
+        const int index = model_.loop(edge.loop).symbol;
+        const Polynomial at_edge = found->by + edge.more, offset = found->by - Polynomial::symbol(index);
+        // Where the two are the same cell, it does not matter on which side of the bound that is.
+        const auto beyond = (edge.bound - (at_edge - offset)).constant();
+        const bool is_cut = edge.is_low == is_low && offset.constant() && !at_edge.has(index) && beyond &&
+                            (*beyond == 0 || *beyond == 1);
+        if (is_cut) {
+            cut = at_edge;
+            return found->by;
+        }
+    }
+    throw Refusal(expr(id).where, what + " is not made of whole numbers that are known before the loops");
+}
+
+// Of a window that is cut off: the conditions by which it has this cell.
+std::vector<int> Executor::cut_conditions(const Header& header, const Polynomial& at) {
+    std::vector<int> all;
+    if (has(Mutation::drop_cut)) return all;
+    const auto add_one = [&](const char* op, const std::optional<Polynomial>& cut) {
+        if (!cut) return;
+        const int cell = whole(at, Number::i64, header.where), bound = whole(*cut, Number::i64, header.where);
+        const int condition = compare(op, cell, bound, header.where);
+        if (decided(model_.term(condition)) != true) all.push_back(condition);
+    };
+    add_one(">=", header.cut_low);
+    add_one("<", header.cut_high);
+    return all;
 }
 
 }  // namespace halo::lift

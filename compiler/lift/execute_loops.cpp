@@ -69,11 +69,11 @@ void Executor::read_start(const c::Statement& loop, Header& header, Polynomial& 
         if (!declared_.empty()) declared_.back().insert(header.variable);
         const int from = variable(header.variable).init;
         if (from < 0) throw Refusal(header.where, "where this loop starts is not said in it");
-        start = known_integer(from, "where the loop starts");
+        start = window_bound(from, "where the loop starts", true, header.cut_low);
     } else if (init.kind == c::Statement::Kind::expression && expr(init.expr).kind == ExprKind::assign &&
                expr(init.expr).text == "=" && expr(expr(init.expr).operands[0]).kind == ExprKind::variable) {
         header.variable = expr(expr(init.expr).operands[0]).variable;
-        start = known_integer(expr(init.expr).operands[1], "where the loop starts");
+        start = window_bound(expr(init.expr).operands[1], "where the loop starts", true, header.cut_low);
     } else {
         throw Refusal(header.where, "this loop counts several variables, or none");
     }
@@ -147,7 +147,7 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     const int other = condition->operands[is_left ? 1 : 0];
     if (mentions(other, header.variable) || has_effects(loop.expr))
         throw Refusal(condition->where, "where this loop ends is computed anew in each iteration");
-    const Polynomial bound = known_integer(other, "where the loop ends");
+    const Polynomial bound = window_bound(other, "where the loop ends", false, header.cut_high);
     header.descending = header.step < 0;
     if (!header.descending && (op == "<" || op == "<=" || op == "!=")) {
         header.lower = start;
@@ -159,6 +159,12 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
     } else {
         throw Refusal(condition->where, "this loop counts away from where it ends");
     }
+    const bool is_cut = header.cut_low || header.cut_high;
+    if (is_cut && (header.step != 1 || op == "!="))
+        throw Refusal(condition->where,
+                      "a loop around a cell that is cut off at an edge is lifted where it "
+                      "counts up by one, to `<` or `<=`");
+    if (header.cut_high && op == "<=") header.cut_high = *header.cut_high + 1;
     const auto natural = [&](const Polynomial& poly) { return is_never_negative(poly, loops_around()); };
     const bool starts_below = start.constant() && *start.constant() < 0;
     if (becomes_unsigned && (counted.low < 0 ? !natural(header.lower) : starts_below))
@@ -189,6 +195,8 @@ void Executor::read_condition(const c::Statement& loop, Header& header, const Po
             throw Refusal(condition->where, "how far this loop goes depends on `" + around.name +
                                                 "`: what is computed is no box of cells");
     }
+    if (is_cut && !header.is_window)
+        throw Refusal(condition->where, "this loop is cut off at an edge, and is none around a cell");
 }
 
 // How a loop that has to be written out can be lifted.
@@ -341,11 +349,19 @@ void Executor::run_unrolled(const c::Statement& loop, const Header& header) {
             throw Refusal(header.where, "written out, these loops are too long to be lifted");
         const Polynomial at = header.descending ? header.upper - 1 - k : header.lower + k;
         const Value counter = Value::of(whole(at, number_of(variable(header.variable).type), header.where));
+        std::function<void()> iteration = [&] {
+            state_.variables[header.variable] = counter;
+            run_isolated(loop.statements[1], open_loops_ + 1);
+            state_.left = false;
+            if (state_.variables[header.variable] != counter)
+                throw Refusal(header.where, "`" + header.name + "` is changed in its own loop");
+        };
         state_.variables[header.variable] = counter;
-        run_isolated(loop.statements[1], open_loops_ + 1);
-        state_.left = false;
-        const Value after = state_.variables[header.variable];
-        if (after != counter) throw Refusal(header.where, "`" + header.name + "` is changed in its own loop");
+        for (const int condition : cut_conditions(header, at))
+            iteration = [this, condition, &header, inner = std::move(iteration)] {
+                run_where(condition, header.where, inner);
+            };
+        iteration();
     }
     for (const auto& [id, held] : begin.variables) {
         if (!(state_.variables[id] == held)) check_bound(loop, header, {id});

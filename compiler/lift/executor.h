@@ -6,6 +6,7 @@
 // of loop it is) is run on a copy of the State.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -98,6 +99,8 @@ private:
         std::int64_t step = 1;
         bool descending = false, parallel = false;
         bool is_window = false;  // of a fixed number of cells around that of a loop around it
+        // Of a window that is cut off at an edge: its first cell there, and the one behind its last.
+        std::optional<Polynomial> cut_low, cut_high;
         std::string name;
         SourceRange where;
     };
@@ -115,6 +118,7 @@ private:
     void run_rest();
     void run_isolated(int body, int open_loops);
     void run_branch(const c::Statement& branch);
+    void run_where(int condition, SourceRange where, const std::function<void()>& body);
     void run_declaration(const c::Statement& declared);
     bool may_leave(int statement, bool in_loop = false) const;
     std::optional<bool> known_truth(int term) const;
@@ -140,6 +144,8 @@ private:
     void read_step(const c::Statement& loop, Header& header, const Polynomial& start, bool& is_grid_stride);
     void read_condition(const c::Statement& loop, Header& header, const Polynomial& start);
     void run_unrolled(const c::Statement& loop, const Header& header);
+    std::vector<int> cut_conditions(const Header& header, const Polynomial& at);
+    Polynomial window_bound(int expr, const std::string& what, bool is_low, std::optional<Polynomial>& cut);
     void run_body(const c::Statement& loop, const Header& header, int loop_id);
     std::vector<std::string> assume_notes(const Polynomial& count) const;
     int add_loop(const Header& header);

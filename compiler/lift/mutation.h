@@ -32,6 +32,7 @@ enum class Mutation : std::uint8_t {
     drop_assumption,  // what --assume says is not asked for
     drop_need,        // nor whether a box lies within the arrays
     shorten_window,   // around a cell, by its last iteration
+    drop_cut,         // of a window at an edge
     shift_weight,     // a given one is the next one
     swap_boundary,    // clamp and periodic
     last_mutation = swap_boundary

@@ -378,9 +378,15 @@ private:
                                        ? pick<std::string>({"w[e - i + 1] * ", "w[3 * (e - i) + 4] * "})
                                        : pick<std::string>({"", real_literal() + " * "});
         temporaries_.push_back(name);
-        return fixed(std::string(c_name(real_)) + " " + name + " = 0;\nfor (" + type + " e = i - 1; " +
-                     pick<std::string>({"e <= i + 1; e++", "e < i + 2; ++e"}) + ") " + name +
-                     " += " + weight + array + at + ";\n");
+        // Some are cut off at an edge, or within the loop. No draw decides, so that all else stays as it is.
+        const std::string starts[] = {"i - 1", "(i - 1 > 0 ? i - 1 : 0)", "i - 1", "(i < 3 ? 2 : i - 1)"};
+        const std::string ends[] = {"", "", "(i + 1 < n - 1 ? i + 1 : n - 1)",
+                                    "(i + 1 > n - 3 ? n - 3 : i + 1)"};
+        const std::string plain = pick<std::string>({"e <= i + 1; e++", "e < i + 2; ++e"});
+        const auto form = static_cast<std::size_t>(next_ % 4);
+        return fixed(std::string(c_name(real_)) + " " + name + " = 0;\nfor (" + type +
+                     " e = " + starts[form] + "; " + (form < 2 ? plain : "e <= " + ends[form] + "; e++") +
+                     ") " + name + " += " + weight + array + at + ";\n");
     }
     Piece skip() {
         if (chance(0.3))

@@ -247,3 +247,46 @@ void never_read_array(int n, const float *restrict a, const float *restrict c, f
 void one_cell_of_another(int n, const float *restrict a, float *restrict b) {
     for (int i = 0; i < n - 1; i++) b[i] = i == 5 ? a[i] : 2 * b[i];
 }
+
+// case cut_window: a loop around a cell that ends at the edges
+void cut_window(int n, int m, const float *restrict u, float *restrict w) {
+    for (int j = 0; j < m; j++)
+        for (int i = 0; i < n; i++) {
+            float s = 0;
+            for (int b = j > 0 ? j - 1 : 0; b <= (j + 1 < m - 1 ? j + 1 : m - 1); b++)
+                for (int a = i > 0 ? i - 1 : 0; a < (i + 2 < n ? i + 2 : n); a++) s += u[b * n + a];
+            w[j * n + i] = s;
+        }
+}
+
+// case cut_inside: one that ends at a cell before the edge
+void cut_inside(int n, const double *restrict u, double *restrict w) {
+    for (int i = 2; i < n - 2; i++) {
+        double s = 0;
+        const int first = i - 2 < 1 ? 1 : i - 2;
+        for (int a = first; a <= i + 1; a++) s += (a - i + 3) * u[a];
+        w[i] = s;
+    }
+}
+
+// case averaged_window: an average of as many cells as there are
+void averaged_window(int n, const double *restrict u, double *restrict w) {
+    for (int i = 0; i < n; i++) {
+        double s = 0;
+        int count = 0;
+        for (int a = i > 0 ? i - 1 : 0; a <= (i < n - 1 ? i + 1 : n - 1); a++) {
+            s += u[a];
+            count++;
+        }
+        w[i] = s / count;
+    }
+}
+
+// case cut_and_more refused: not made of whole numbers: one that goes further back at the edge than inside
+void cut_and_more(int n, const double *restrict u, double *restrict w) {
+    for (int i = 0; i < n; i++) {
+        double s = 0;
+        for (int a = i < 3 ? 0 : i - 1; a <= i; a++) s += u[a];
+        w[i] = s;
+    }
+}

@@ -141,6 +141,14 @@ void shorten_window(int n, const float *restrict a, float *restrict b) {
     }
 }
 
+void drop_cut(int n, const float *restrict a, float *restrict b) {
+    for (int i = 2; i < n - 2; i++) {
+        float s = 0;
+        for (int k = i - 1 > 2 ? i - 1 : 2; k <= i + 1; k++) s += a[k];
+        b[i] = s;
+    }
+}
+
 void shift_weight(int n, const float *restrict weight, const float *restrict a, float *restrict b) {
     for (int i = 0; i < n; i++) b[i] = weight[0] * a[i] + weight[1];
 }
