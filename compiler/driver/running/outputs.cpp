@@ -61,7 +61,8 @@ bool shares_file(const Output& one, const Output& other) {
     const auto normal = [](const Output& output) {
         return std::filesystem::path(output.path).lexically_normal();
     };
-    return one.is_array() && other.is_array() && normal(one) == normal(other);
+    const bool are_alike = (one.is_array() && other.is_array()) || (one.is_column() && other.is_column());
+    return are_alike && normal(one) == normal(other);
 }
 
 std::string frame_path(const std::string& path, std::int64_t step, std::int64_t steps) {
@@ -84,14 +85,13 @@ std::optional<std::int64_t> Outputs::steps_to_next(std::int64_t done) const {
 void Outputs::write(Engine& engine, std::int64_t done, bool last) {
     const std::vector<Output>& all = request_.outputs;
     for (auto output = all.begin(); output != all.end(); ++output) {
-        if (output->is_array()) {
+        if (output->is_array() || output->is_column()) {
             const auto shares = [&](const Output& other) { return shares_file(other, *output); };
-            if (std::none_of(all.begin(), output, shares)) write_arrays(engine, *output, done, last);
-            continue;
-        }
-        if (output->is_column()) {
-            const auto shares = [&](const Output& other) { return shares_table(other, *output); };
-            if (std::none_of(all.begin(), output, shares)) write_row(engine, *output, done, last);
+            if (std::any_of(all.begin(), output, shares)) continue;  // written with that one
+            if (output->is_array())
+                write_arrays(engine, *output, done, last);
+            else
+                write_row(engine, *output, done, last);
             continue;
         }
         if (output->kind == Output::Kind::movie) {
@@ -146,11 +146,16 @@ void Outputs::write_files(Engine& engine, const std::vector<FileOfFields>& files
             note_trouble(found[{&output->field, field}], field, request_.saved_box(*output).cells(), done);
 }
 
+std::vector<const Output*> Outputs::sharing_with(const Output& first) const {
+    std::vector<const Output*> all;
+    for (const Output& output : request_.outputs)
+        if (shares_file(output, first)) all.push_back(&output);
+    return all;
+}
+
 void Outputs::write_together(Engine& engine, const Output& first, std::int64_t done, bool last) {
     OpenFrames& open = together_[first.path];
-    FileOfFields file{first.path, {}};
-    for (const Output& output : request_.outputs)
-        if (shares_file(output, first)) file.outputs.push_back(&output);
+    FileOfFields file{first.path, sharing_with(first)};
     // The state at the end may have been written before the run was known to end there.
     const bool is_there = !open.steps.empty() && open.steps.back() == done;
     if (!is_there && (last || first.frames.is_due(done))) {
@@ -169,9 +174,7 @@ void Outputs::write_together(Engine& engine, const Output& first, std::int64_t d
 }
 
 void Outputs::write_row(Engine& engine, const Output& first, std::int64_t done, bool last) {
-    std::vector<const Output*> columns;
-    for (const Output& output : request_.outputs)
-        if (shares_table(output, first)) columns.push_back(&output);
+    const std::vector<const Output*> columns = sharing_with(first);
     SavedTable& table = tables_.try_emplace(&first, columns).first->second;
     if (last || first.frames.is_due(done)) table.add_row(ranks_, engine, request_, done);
     if (!last) return;

@@ -66,6 +66,8 @@ public:
     const std::optional<std::string>& trouble() const { return trouble_; }
 
 private:
+    // In the file of `first`, itself among them.
+    std::vector<const Output*> sharing_with(const Output& first) const;
     // All arrays that share the file of `first`.
     void write_arrays(Engine& engine, const Output& first, std::int64_t done, bool last);
     // The same of frames that are together in one file.

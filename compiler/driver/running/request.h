@@ -104,7 +104,7 @@ void take_coordinates(RunRequest& request, const ir::Program& program);
 Output saved_array(const ir::Program& program, const RunRequest& request, const std::string& name,
                    const std::string& path);
 
-// Arrays that are written to one file: their paths are the same.
+// Arrays, or columns, that are written to one file: their paths are the same.
 bool shares_file(const Output& one, const Output& other);
 
 // "heat.png", 500, 100000 → "heat-000500.png"

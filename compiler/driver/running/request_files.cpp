@@ -98,10 +98,9 @@ void check_folder(const std::string& path) {
 
 // Whether two outputs may share a file: HDF5 files hold several fields, tables several reductions, each once.
 bool may_share(const RunRequest& request, const Output& one, const Output& other) {
-    return (shares_table(one, other) || (is_hdf5(one.path) && shares_file(one, other))) &&
+    return (one.is_column() || is_hdf5(one.path)) && shares_file(one, other) &&
            std::ranges::count_if(request.outputs, [&](const Output& each) {
-               return (shares_table(each, one) || shares_file(each, one)) &&
-                      each.field.name == one.field.name;
+               return shares_file(each, one) && each.field.name == one.field.name;
            }) == 1;
 }
 

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <utility>
 
 #include "compiler/driver/console/exit_code.h"
@@ -51,17 +50,10 @@ void take_columns(RunRequest& request, const std::vector<sema::Save>& saves,
         if (!given.contains(save.field)) add_column(request, save.field, save.path, save.frames);
 }
 
-bool shares_table(const Output& one, const Output& other) {
-    const auto normal = [](const Output& output) {
-        return std::filesystem::path(output.path).lexically_normal();
-    };
-    return one.is_column() && other.is_column() && normal(one) == normal(other);
-}
-
 void check_columns(const RunRequest& request) {
     for (const Output& one : request.outputs)
         for (const Output& other : request.outputs)
-            if (shares_table(one, other) && one.frames != other.frames)
+            if (one.is_column() && shares_file(one, other) && one.frames != other.frames)
                 refuse_usage(fmt::format("{} and {} are columns of {}, and are saved after other steps",
                                          one.field.name, other.field.name, one.path),
                              "give them the same `every`, or files of their own");

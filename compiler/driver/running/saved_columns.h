@@ -22,9 +22,7 @@ bool take_column(RunRequest& request, const FileArgument& argument, const sema::
 void take_columns(RunRequest& request, const std::vector<sema::Save>& saves,
                   const std::set<std::string>& given);
 
-// Columns of one table.
-bool shares_table(const Output& one, const Output& other);
-// That those have the same rows. Throws likewise.
+// That columns of one table have the same rows. Throws likewise.
 void check_columns(const RunRequest& request);
 
 // One table, as a run goes on.
