@@ -272,4 +272,11 @@ const Margins& margins_of(const Statement& statement) {
         statement);
 }
 
+std::vector<std::string> own_axes(const Program& program, const Field& field) {
+    std::vector<std::string> names;
+    for (int axis = 0; axis < program.rank(); ++axis)
+        if (field.grid.has(axis)) names.push_back(program.axes[static_cast<std::size_t>(axis)].name);
+    return names;
+}
+
 }  // namespace halo::ir

@@ -1,6 +1,7 @@
 // Questions about a StencilProgram that several rooms ask.
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "compiler/ir/program.h"
@@ -74,6 +75,9 @@ std::vector<Stage> form_stages(const Program& program);
 // Whether a statement of it is a reduction.
 bool reduces(const Program& program);
 bool reduces(const Program& program, const Stage& stage);
+
+// The names of the axes that a field lies over.
+std::vector<std::string> own_axes(const Program& program, const Field& field);
 
 // Columns of a table that the run gives; the computed ones come after them.
 std::size_t given_columns(const Table& table);

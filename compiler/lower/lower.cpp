@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/ir/analysis.h"
 #include "compiler/kernel/tidy.h"
 #include "compiler/kernel/verify.h"
 #include "compiler/lower/ahead.h"
@@ -386,9 +387,7 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
     lines.push_back(halo + ".");
     for (const ir::Field& field : program.fields) {
         if (field.grid.is_whole()) continue;
-        std::vector<std::string> own;
-        for (int axis = 0; axis < program.rank(); ++axis)
-            if (field.grid.has(axis)) own.push_back(program.axes[axis].name);
+        const std::vector<std::string> own = ir::own_axes(program, field);
         std::string rows;
         if (own.size() > 1) {
             const int around = layout.halo[1][0] + layout.halo[1][1];

@@ -7,6 +7,7 @@
 
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/progress.h"
+#include "compiler/ir/analysis.h"
 #include "compiler/schedule/shared_layout.h"
 
 namespace halo::driver {
@@ -61,13 +62,6 @@ std::string explain_entry(std::string_view title, std::string_view text, int wid
     return result + '\n';
 }
 
-std::vector<std::string> own_axes(const ir::Program& program, const rt::FieldGrid& grid) {
-    std::vector<std::string> names;
-    for (int axis = 0; axis < program.rank(); ++axis)
-        if (grid.has(axis)) names.push_back(program.axes[static_cast<std::size_t>(axis)].name);
-    return names;
-}
-
 std::string describe_reads(const ir::Program& program, const schedule::Footprint& footprint) {
     std::vector<std::string> words;
     for (const schedule::LevelRead& read : footprint.reads) {
@@ -79,7 +73,7 @@ std::string describe_reads(const ir::Program& program, const schedule::Footprint
     }
     for (const ir::FieldId field : footprint.of_fewer_axes)
         words.push_back(fmt::format("{} (over {})", program[field].name,
-                                    fmt::join(own_axes(program, program[field].grid), ", ")));
+                                    fmt::join(ir::own_axes(program, program[field]), ", ")));
     return words.empty() ? "nothing" : join(words, ", ");
 }
 
