@@ -18,13 +18,6 @@ using hdf5::Handle;
 using hdf5::Id;
 using hdf5::Library;
 
-const Library& opened_library(const std::string& path) {
-    std::string why;
-    const Library* const library = Library::find(why);
-    if (library == nullptr) refuse_file(path, why);
-    return *library;
-}
-
 }  // namespace
 
 std::int64_t Hdf5Array::elements_of_row() const {
@@ -36,7 +29,7 @@ std::int64_t Hdf5Array::elements_of_row() const {
 class Hdf5Contents::File {
 public:
     explicit File(const std::string& path)
-        : path_(path), lib_(opened_library(path)), file_(hdf5::open_to_read(lib_, path)) {
+        : path_(path), lib_(hdf5::library_to_read(path)), file_(hdf5::open_to_read(lib_, path)) {
         for (const std::string& name : names())
             if (std::optional<Hdf5Array> array = array_of(name)) arrays_.push_back(*std::move(array));
     }

@@ -63,14 +63,18 @@ Handle FileWriter::create() {
         {lib_.create_file(memory_.path().c_str(), kTruncate, kDefault, access.id()), lib_.close_file});
 }
 
+std::vector<Size> extents_of(const Hdf5Field& field) {
+    const std::vector<std::int64_t> shape =
+        field.shape.is_complex ? field.shape.cells() : field.shape.elements();
+    return {shape.begin(), shape.end()};
+}
+
 Handle FileWriter::create_dataset(const Hdf5Field& field, bool is_series) {
     const Id number = lib_.number_type(field.type);
     const auto bytes = static_cast<std::size_t>(size_of(type_in_hdf5(field.type)));
     const Handle pair =
         field.shape.is_complex ? checked(complex_type(lib_, number, bytes)) : Handle(-1, lib_.close_type);
-    const std::vector<std::int64_t> shape =
-        field.shape.is_complex ? field.shape.cells() : field.shape.elements();
-    std::vector<Size> extents(shape.begin(), shape.end());
+    std::vector<Size> extents = extents_of(field);
     if (is_series) extents.insert(extents.begin(), 1);
     const std::vector<Size> chunk = extents;
     std::vector<Size> largest = extents;

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "runtime/hdf5/hdf5.h"
 #include "runtime/hdf5/library.h"
@@ -28,6 +29,10 @@ public:
 private:
     int descriptor_;
 };
+
+// Of a field's dataset, slowest axis first: a complex number is one element, other components are the last
+// axis.
+std::vector<Size> extents_of(const Hdf5Field& field);
 
 // Throws Error (io), as all here.
 class FileWriter {

@@ -44,12 +44,10 @@ public:
         : writer_(library) {
         if (!provenance.empty()) writer_.write_long_text(kProvenance, provenance);
         for (const Hdf5Field& field : fields) {
-            series_.push_back({writer_.create_dataset(field, true), {}, bytes_of_frame(field)});
+            series_.push_back(
+                {writer_.create_dataset(field, true), hdf5::extents_of(field), bytes_of_frame(field)});
             Series& series = series_.back();
             writer_.describe(series.dataset, field, true);
-            const std::vector<std::int64_t> shape =
-                field.shape.is_complex ? field.shape.cells() : field.shape.elements();
-            series.extents.assign(shape.begin(), shape.end());
             series.extents.insert(series.extents.begin(), 0);
         }
         lists_.push_back(writer_.create_list("step", library.i64));

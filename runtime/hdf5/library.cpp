@@ -149,6 +149,13 @@ bool is_complex_number(const Library& library, Id type) {
     return true;
 }
 
+const Library& library_to_read(const std::string& path) {
+    std::string why;
+    const Library* const library = Library::find(why);
+    if (library == nullptr) refuse_file(path, why);
+    return *library;
+}
+
 Handle open_to_read(const Library& library, const std::string& path) {
     static_cast<void>(FileRead(path));  // refuses what is no plain file
     Handle file(library.open_file(path.c_str(), kReadOnly, kDefault), library.close_file);

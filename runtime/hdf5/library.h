@@ -80,6 +80,8 @@ private:
 Handle complex_type(const Library& library, Id number, std::size_t bytes);
 bool is_complex_number(const Library& library, Id type);
 
+// Throws Error (io) about this file where the library is not there.
+const Library& library_to_read(const std::string& path);
 // Throws Error (io): there is no such file, or it is none of HDF5.
 Handle open_to_read(const Library& library, const std::string& path);
 

@@ -15,13 +15,6 @@ using hdf5::Handle;
 using hdf5::Id;
 using hdf5::Library;
 
-const Library& library_for(const std::string& path) {
-    std::string why;
-    const Library* const library = Library::find(why);
-    if (library == nullptr) refuse_file(path, why);
-    return *library;
-}
-
 class Hdf5Reader final : public FieldReader {
 public:
     Hdf5Reader(const std::string& path, const std::string& dataset, const FieldShape& shape,
@@ -47,7 +40,7 @@ private:
 
 Hdf5Reader::Hdf5Reader(const std::string& path, const std::string& dataset, const FieldShape& shape,
                        const std::string& what)
-    : lib_(library_for(path)),
+    : lib_(hdf5::library_to_read(path)),
       path_(path),
       shape_(shape),
       file_(hdf5::open_to_read(lib_, path)),

@@ -4,17 +4,9 @@ from dataclasses import dataclass, field as of
 import numpy as np
 
 from expressions import Expressions, Let, Vector
-from grid import Edge, Stored, edges_of, full, inner, merge
+from grid import Edge, Field, Stored, edges_of, full, inner, merge
 from syntax import Parser, Unsupported
 from values import COMPUTED, EPS, Layers, Value, exact, uniform, worst
-
-
-@dataclass
-class Field:
-    parts: list  # of names; [None] of a number
-    storage: list
-    edges: list
-    over: tuple  # of each axis: whether the field has it
 
 
 @dataclass

@@ -17,6 +17,14 @@ class Edge:
 
 
 @dataclass
+class Field:
+    parts: list  # of names; [None] of a number
+    storage: list
+    edges: list
+    over: tuple  # of each axis: whether the field has it
+
+
+@dataclass
 class Stored:
     """The value of a field's component, or of a let, in each cell; arrays are of the shape (z, y, x)."""
     value: Value

@@ -159,8 +159,10 @@ void Outputs::write_together(Engine& engine, const Output& first, std::int64_t d
     // The state at the end may have been written before the run was known to end there.
     const bool is_there = !open.steps.empty() && open.steps.back() == done;
     if (!is_there && (last || first.frames.is_due(done))) {
-        if (provenance_ != nullptr) file.provenance = provenance_->of_frames(request_, file.outputs);
-        if (!open.file) open.file = begin_frames(ranks_, file, engine, request_);
+        if (!open.file) {
+            if (provenance_ != nullptr) file.provenance = provenance_->of_frames(request_, file.outputs);
+            open.file = begin_frames(ranks_, file, engine, request_);
+        }
         file.frames = open.file.get();
         write_files(engine, {file}, done);
         open.steps.push_back(done);
