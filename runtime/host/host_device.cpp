@@ -60,10 +60,25 @@ public:
     explicit HostKernel(Entry* code) : entry_(code) {}
     Entry* entry() const { return entry_; }
     LaunchTiming& timing() { return timing_; }
+    void set_strip(std::int64_t rows) override { strip_ = rows; }
+
+    // Runs blocks [begin, end) of `rows` a plane.
+    void run(void** arguments, std::int64_t begin, std::int64_t end, std::int64_t rows) const {
+        if (begin >= end) return;
+        if (strip_ == 0) return entry_(arguments, begin, end);
+        for (std::int64_t first = 0; first < rows; first += strip_) {
+            const std::int64_t past = std::min(first + strip_, rows);
+            for (std::int64_t plane = begin / rows * rows; plane < end; plane += rows) {
+                const std::int64_t from = std::max(plane + first, begin), to = std::min(plane + past, end);
+                if (from < to) entry_(arguments, from, to);
+            }
+        }
+    }
 
 private:
     Entry* entry_;
     LaunchTiming timing_;
+    std::int64_t strip_ = 0;
 };
 
 template <class Work>
@@ -185,23 +200,25 @@ public:
     }
 
     void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
-        Entry* const entry = static_cast<HostKernel&>(kernel).entry();
-        LaunchTiming& timing = static_cast<HostKernel&>(kernel).timing();
+        auto& code = static_cast<HostKernel&>(kernel);
+        LaunchTiming& timing = code.timing();
         const std::int64_t count = blocks[0] * blocks[1] * blocks[2];
-        if (count <= 1 || pool_.threads() == 1) return run_blocks(entry, arguments, 0, count);
+        const auto run = [&](std::int64_t begin, std::int64_t end) {
+            code.run(arguments, begin, end, blocks[1]);
+        };
+        if (count <= 1 || pool_.threads() == 1) return run(0, count);
         timing.start(count);
         if (timing.is_serial()) {
-            timing.add_launch(seconds_of([&] { run_blocks(entry, arguments, 0, count); }));
+            timing.add_launch(seconds_of([&] { run(0, count); }));
             return;
         }
         std::int64_t first = 0;
         if (!timing.is_known()) {
-            timing.add_block(seconds_of([&] { run_blocks(entry, arguments, 0, 1); }));
+            timing.add_block(seconds_of([&] { run(0, 1); }));
             first = 1;
         }
-        pool_.run(count - first, [&](std::int64_t begin, std::int64_t end) {
-            run_blocks(entry, arguments, first + begin, first + end);
-        });
+        pool_.run(count - first,
+                  [&](std::int64_t begin, std::int64_t end) { run(first + begin, first + end); });
     }
     void synchronize() override {}
 
@@ -236,9 +253,6 @@ private:
         }
         for (const Sweep::Refresh& refresh : sweep.refresh)
             fill_images(*refresh.images, refresh.type, geometry, refresh.array, piece);
-    }
-    static void run_blocks(Entry* entry, void** arguments, std::int64_t begin, std::int64_t end) {
-        if (begin < end) entry(arguments, begin, end);
     }
     // Parts begin at whole cache lines.
     template <class Work>

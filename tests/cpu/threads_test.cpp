@@ -1,7 +1,9 @@
+#include <array>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <limits>
+#include <memory>
 #include <set>
 #include <stdexcept>
 #include <thread>
@@ -10,11 +12,58 @@
 #include "catch.h"
 #include "runtime/core/error.h"
 #include "runtime/cpu/jit.h"
+#include "runtime/host/host_device.h"
 #include "runtime/host/host_memory.h"
 #include "runtime/host/processors.h"
 #include "runtime/host/thread_pool.h"
 
 using namespace halo::rt;
+
+namespace {
+
+constexpr std::int64_t kMostBlocks = 64;
+std::array<std::atomic<int>, kMostBlocks> blocks_done;
+std::atomic<std::int64_t> blocks_at_once;  // of a call, the most
+
+void mark_blocks(void* const* /*arguments*/, long begin, long end) {
+    std::int64_t most = blocks_at_once;
+    while (most < end - begin && !blocks_at_once.compare_exchange_weak(most, end - begin)) {
+    }
+    for (long block = begin; block < end; ++block)
+        ++blocks_done.at(static_cast<std::size_t>(block));
+}
+
+class MarkingCode : public HostCode {
+public:
+    void* find(const std::string& /*name*/) override { return reinterpret_cast<void*>(&mark_blocks); }
+};
+
+}  // namespace
+
+TEST_CASE("threads: a kernel that goes strip by strip does each block once") {
+    for (const int threads : {1, 2, 3}) {
+        const std::unique_ptr<Device> device = make_host_device(threads);
+        for (const std::int64_t rows : {1, 3, 7}) {
+            for (const std::int64_t planes : {1, 2, 5, 9}) {
+                for (const std::int64_t strip : {0, 1, 2, 3, 10}) {
+                    const std::unique_ptr<Module> module = make_host_module(std::make_unique<MarkingCode>());
+                    Kernel& kernel = *module->find_kernel({});
+                    kernel.set_strip(strip);
+                    for (auto& times : blocks_done)
+                        times = 0;
+                    blocks_at_once = 0;
+                    constexpr int kRounds = 12;  // the first ones are timed
+                    for (int round = 0; round < kRounds; ++round)
+                        device->launch(kernel, {1, rows, planes}, nullptr);
+                    for (std::int64_t block = 0; block < kMostBlocks; ++block)
+                        CHECK(blocks_done.at(static_cast<std::size_t>(block)) ==
+                              (block < rows * planes ? kRounds : 0));
+                    if (strip > 0) CHECK(blocks_at_once <= strip);
+                }
+            }
+        }
+    }
+}
 
 TEST_CASE("threads: every unit is done once, by the same split each time") {
     for (const int threads : {1, 2, 3, 7}) {
