@@ -1,0 +1,434 @@
+#include "compiler/lower/cpu_loops.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "compiler/lower/shared/cell.h"
+#include "compiler/lower/shared/reduce.h"
+#include "compiler/lower/shared/regions.h"
+#include "compiler/lower/shared/table_sums.h"
+
+namespace halo::lower {
+namespace {
+
+using kernel::Block;
+using kernel::Expr;
+using kernel::Type;
+
+// Cells of one block where the only axis is split.
+constexpr int kBlockOfLine = 4096;
+
+// Cells of a row that go through a table's rows together.
+constexpr int kStrip = 256;
+
+// Lines of a sweep that are done together: rows, along which it goes, and cells of a row.
+constexpr int kRowsOfSweep = 8;
+constexpr int kCellsOfSweep = 64;
+
+// C++ has no min without a header.
+Expr least(const Expr& a, const Expr& b) {
+    return kernel::select(a < b, a, b);
+}
+
+Expr larger(const Expr& a, const Expr& b) {
+    return kernel::select(a > b, a, b);
+}
+
+// Rows that one loop along the first axis computes together. What they read of each other's rows is then loaded
+// once, and so are sums that they have in common: four are faster where that leaves so few of the loads.
+constexpr int kRowsTogether = 4;
+constexpr double kFewLoads = 0.8;
+// Loads of these rows at most, as the time to compile a loop grows with them.
+constexpr int kMostLoads = 128;
+
+int rows_together(const StageView& stage) {
+    const bool are_numbers = std::ranges::all_of(stage.writes, [&](const Write& write) {
+        return kernel::is_real(storage_type(stage.field(write.level).storage));
+    });
+    if (stage.rank() == 1 || stage.in_place != nullptr || !stage.reductions.empty() || has_table_sums(stage) ||
+        !are_numbers)
+        return 1;
+    std::size_t single = 0, together = 0;
+    for (const Read& read : stage.reads) {
+        std::set<ir::Offset> cells;
+        for (int row = 0; row < kRowsTogether; ++row)
+            for (ir::Offset offset : read.offsets) {
+                offset[1] += row;
+                cells.insert(offset);
+            }
+        single += read.offsets.size();
+        together += cells.size();
+    }
+    const bool are_few = static_cast<double>(together) <=
+                         kFewLoads * kRowsTogether * static_cast<double>(single);
+    return are_few && together <= kMostLoads ? kRowsTogether : 1;
+}
+
+// Whether a block is a row of the three-dimensional grid, so that a part of it can be a few rows of each
+// plane. Partial results of reductions are by plane, and regions have rows of their own.
+bool has_blocks_of_rows(const StageView& stage) {
+    return stage.rank() == 3 && stage.reductions.empty() && stage.in_place == nullptr;
+}
+
+class Loops {
+public:
+    explicit Loops(Context& context) : context_(context), rows_(rows_together(context.stage())) {}
+
+    StrategyResult lower() {
+        const int rank = context_.rank();
+        // Along all other axes one block has all cells, so that blocks count along one axis; but see
+        // has_blocks_of_rows().
+        result_.tile.fill(kWholeAxis);
+        if (!context_.stage().swept.empty()) return sweep();
+        result_.tile[rank - 1] = rank == 1 ? kBlockOfLine : 1;
+        for (int axis = 0; axis < rank; ++axis) {
+            index_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
+            if (axis + 1 < rank || rank == 1)
+                bounds_[axis] = {0, context_.extent(axis)};
+            else
+                bounds_[axis] = {0, Expr()};  // the runtime's blocks count along it
+            if (const ir::Assign* assign = context_.stage().in_place)
+                bounds_[axis] = region_bounds(context_, assign->region, axis);
+        }
+        if (has_blocks_of_rows(context_.stage())) {
+            loop_over_planes();
+            return std::move(result_);
+        }
+        const Expr first = rank == 1 ? Expr(0) : bounds_[rank - 1].begin;
+        const Expr begin = kernel::convert(kernel::variable("begin", Type::i64), Type::i32) + first;
+        const Expr end = kernel::convert(kernel::variable("end", Type::i64), Type::i32) + first;
+        if (rank == 2 && rows_ > 1) {
+            append(body(), loop_over_rows(begin, end));
+            return std::move(result_);
+        }
+        Block block;
+        begin_reductions(context_, block);
+        if (rank == 3) {
+            append(block, loop_over_rows(bounds_[1].begin, bounds_[1].end));
+        } else {
+            append(block, rows(1));
+        }
+        const Expr number = rank == 1 ? kernel::variable("block", Type::i32) : index_[rank - 1];
+        store_partials(context_, number, block);
+        const std::string var = rank == 1 ? "block" : Context::kIndexNames[rank - 1];
+        body().push_back(kernel::For{var, begin, end, 1, kernel::Unroll::leave, std::move(block)});
+        return std::move(result_);
+    }
+
+private:
+    // ---- sweeps: blocks are lines beside each other, and go along them in order
+
+    StrategyResult sweep() {
+        const int rank = context_.rank();
+        const ir::Assign& first = *context_.stage().in_place;
+        for (int axis = 0; axis < rank; ++axis) {
+            index_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
+            bounds_[axis] = region_bounds(context_, first.region, axis);
+        }
+        const int along = first.sweep->axis;
+        if (rank == 1) {
+            append(body(), line_of_cells(*first.sweep));
+            return std::move(result_);
+        }
+        // Blocks count along the slowest axis that the sweep does not go along.
+        const int shared = along < rank - 1 ? rank - 1 : rank - 2;
+        const int beside = along == 0 ? 1 : 0;  // the axis of the lines that are done together
+        if (beside == shared) {
+            const int lines = beside == 0 ? kCellsOfSweep : kRowsOfSweep;
+            result_.tile[static_cast<std::size_t>(shared)] = lines;
+            const Expr block = kernel::variable("block", Type::i32);
+            Block work{kernel::Declare{Type::i32, "first_line", block * lines + bounds_[beside].begin}};
+            append(work, lines_together(*first.sweep, beside, lines));
+            over_blocks("block", 0, std::move(work));
+            return std::move(result_);
+        }
+        result_.tile[static_cast<std::size_t>(shared)] = 1;
+        const Expr lines = beside == 0 ? bounds_[0].end : Expr(kRowsOfSweep);  // a row is done whole
+        Block work{kernel::For{"first_line", bounds_[beside].begin, bounds_[beside].end, lines,
+                               kernel::Unroll::leave, lines_together(*first.sweep, beside, lines)}};
+        over_blocks(Context::kIndexNames[shared], bounds_[shared].begin, std::move(work));
+        return std::move(result_);
+    }
+
+    Block line_of_cells(const ir::LineSweep& along) {
+        Block cell, line;
+        change_in_place(cell_sources(), cell);
+        declare_rows(1, line);
+        line.push_back(sweep_loop(along, bounds_[0], std::move(cell)));
+        return line;
+    }
+
+    // Lines from `first_line` on, at each place of the sweep one cell of all of them: no cell waits for
+    // another.
+    Block lines_together(const ir::LineSweep& along, int beside, const Expr& most) {
+        const Expr first = kernel::variable("first_line", Type::i32);
+        const Expr last = kernel::variable("last_line", Type::i32);
+        Block cell, cells;
+        if (beside == 0) declare_rows(1, cells);
+        if (beside == 1) declare_rows(1, cell);
+        change_in_place(cell_sources(), cell);
+        cells.push_back(kernel::For{Context::kIndexNames[beside], first, last, 1, kernel::Unroll::vectorize,
+                                    std::move(cell)});
+        Block lines{kernel::Declare{Type::i32, "last_line", least(first + most, bounds_[beside].end)}};
+        lines.push_back(sweep_loop(along, bounds_[along.axis], std::move(cells)));
+        return lines;
+    }
+
+    void over_blocks(const std::string& var, const Expr& before, Block block) {
+        const Expr begin = kernel::convert(kernel::variable("begin", Type::i64), Type::i32);
+        const Expr end = kernel::convert(kernel::variable("end", Type::i64), Type::i32);
+        body().push_back(
+            kernel::For{var, begin + before, end + before, 1, kernel::Unroll::leave, std::move(block)});
+    }
+
+    // ---- all cells at once
+
+    Block& body() { return result_.function.body; }
+    Type type_of(const Level& level) const { return storage_type(context_.stage().field(level).storage); }
+
+    // The cells of `count` rows, from the one at `j` on.
+    Block rows(int count) {
+        Block work;
+        declare_rows(count, work);
+        if (has_table_sums(context_.stage())) {
+            append(work, strips());
+        } else {
+            work.push_back(inner_loop(count));
+        }
+        return work;
+    }
+
+    // The rows from `begin` to before `end`: as many as are computed together, then the rest.
+    Block loop_over_rows(const Expr& begin, const Expr& end) {
+        if (rows_ == 1) return {kernel::For{"j", begin, end, 1, kernel::Unroll::leave, rows(1)}};
+        const Expr first = kernel::variable("first_row", Type::i32), last = kernel::variable("last_row", Type::i32);
+        return {kernel::Declare{Type::i32, "first_row", begin}, kernel::Declare{Type::i32, "last_row", end},
+                kernel::For{"j", first, last - (rows_ - 1), rows_, kernel::Unroll::leave, rows(rows_)},
+                kernel::For{"j", first + (last - first) / rows_ * rows_, last, 1, kernel::Unroll::leave, rows(1)}};
+    }
+
+    // Blocks count the rows of all planes, one plane after the other; in the first and the last plane of a
+    // range not all of its rows may be there.
+    void loop_over_planes() {
+        result_.tile[1] = 1;
+        const Expr begin = kernel::variable("begin", Type::i64), end = kernel::variable("end", Type::i64);
+        const Expr rows = kernel::variable("per_plane", Type::i64),
+                   before = kernel::variable("before", Type::i64);
+        const auto row_of = [&](const Expr& number) { return kernel::convert(number, Type::i32); };
+        Block plane;
+        plane.push_back(kernel::Declare{Type::i64, "before", kernel::convert(index_[2], Type::i64) * rows});
+        append(plane, loop_over_rows(row_of(larger(begin - before, kernel::int_literal(0, Type::i64))),
+                                     row_of(least(end - before, rows))));
+        const Expr one = kernel::int_literal(1, Type::i64);
+        body().push_back(kernel::Declare{Type::i64, "per_plane", kernel::convert(bounds_[1].end, Type::i64)});
+        body().push_back(kernel::For{"k", row_of(begin / rows), row_of((end - one) / rows) + 1, 1,
+                                     kernel::Unroll::leave, std::move(plane)});
+    }
+
+    // A pointer to the row at (j + y, k + z) for each row that is read or written.
+    std::string row_name(const Level& level, int y, int z) {
+        std::string name = context_.array(level);
+        const auto step = [&](const char* axis, int count) {
+            if (count)
+                name += fmt::format("_{}{}{}", axis, count < 0 ? "m" : "p", count < 0 ? -count : count);
+        };
+        step("y", y);
+        step("z", z);
+        return context_.local(name + "_row");
+    }
+
+    int components_of(const Level& level) const {
+        return ir::interleave(context_.program(), level.field).count();
+    }
+
+    // The element of a level at the cell, or beside it.
+    Expr row_element(const Level& level, const ir::Offset& shift) {
+        return kernel::element(row_name(level, shift[1], shift[2]),
+                               {context_.place(level, index_[0] + shift[0])}, type_of(level));
+    }
+
+    Expr row_offset(int y, int z) {
+        Expr offset;
+        if (context_.rank() > 2) offset = (index_[2] + z) * context_.slice();
+        if (context_.rank() > 1) {
+            const Expr row = kernel::convert(index_[1] + y, Type::i64) * context_.pitch();
+            offset = offset.has_value() ? offset + row : row;
+        }
+        return offset.has_value() ? offset : Expr(0);
+    }
+
+    // Of all rows that the cells of `count` rows read and write.
+    void declare_rows(int count, Block& row) {
+        std::map<std::string, bool> declared;
+        const auto declare = [&](const Level& level, int y, int z, bool writable) {
+            const std::string name = row_name(level, y, z);
+            if (!declared.insert({name, writable}).second) return;
+            row.push_back(kernel::DeclarePointer{
+                type_of(level), name,
+                kernel::address_of(context_.array(level), row_offset(y, z) * components_of(level),
+                                   type_of(level)),
+                writable});
+        };
+        for (int r = 0; r < count; ++r)
+            for (const Write& write : context_.stage().writes)
+                declare(write.level, r, 0, true);
+        for (const Read& read : context_.stage().reads) {
+            for (int r = 0; r < count; ++r)
+                for (const ir::Offset& offset : read.offsets)
+                    declare(read.level, offset[1] + r, offset[2], false);
+        }
+    }
+
+    // The index of a cell `row` rows after the one at `j`.
+    std::array<Expr, 3> index_of(int row) const {
+        std::array<Expr, 3> index = index_;
+        if (row > 0) index[1] = index[1] + row;
+        return index;
+    }
+
+    CellSources cell_sources(int row = 0) {
+        CellSources sources;
+        sources.index = index_of(row);
+        sources.may_pass_high_face = {};
+        sources.coefs_as_parameters = true;
+        sources.load = [this, row](const Level& level, ir::Offset shift) {
+            shift[1] += row;
+            return loaded(row_element(level, shift), context_.stage().field(level));
+        };
+        return sources;
+    }
+
+    void store(const Write& write, int row, const Expr& value, Block& cell) {
+        const Expr inside = inside_store_bounds(context_, write, index_of(row));
+        kernel::Statement store = kernel::Assign{row_element(write.level, {0, row, 0}), value};
+        if (inside.has_value()) store = kernel::If{inside, {std::move(store)}, {}};
+        cell.push_back(std::move(store));
+    }
+
+    // Computes a cell and stores it.
+    void finish_cell(const CellSources& sources, Block& cell) {
+        const CellValues values = lower_cell(context_, sources, cell);
+        for (const Write& write : context_.stage().writes)
+            store(write, 0, stored_value(context_.stage(), write, values), cell);
+        reduce_cell(context_, values, Expr(), cell);
+    }
+
+    // The same of a cell in each of `count` rows. All are computed before the first is stored: the compiler
+    // cannot know that a store changes nothing that the next row has in common with this one.
+    void finish_cells(int count, Block& cells) {
+        std::vector<std::pair<const Write*, Expr>> fresh;
+        for (int row = 0; row < count; ++row) {
+            Block cell;
+            const CellValues values = lower_cell(context_, cell_sources(row), cell);
+            for (const Write& write : context_.stage().writes) {
+                const Expr value = stored_value(context_.stage(), write, values);
+                const std::string name = context_.local(context_.label(write.level) + "_row" + std::to_string(row));
+                cells.push_back(kernel::Declare{value.type(), name, kernel::real_literal(0, value.type()), true});
+                fresh.emplace_back(&write, kernel::variable(name, value.type()));
+                cell.push_back(kernel::Assign{fresh.back().second, value});
+            }
+            cells.push_back(kernel::Scope{std::move(cell)});
+        }
+        const std::size_t each = fresh.size() / static_cast<std::size_t>(count);
+        for (std::size_t f = 0; f < fresh.size(); ++f)
+            store(*fresh[f].first, static_cast<int>(f / each), fresh[f].second, cells);
+    }
+
+    // The cells along the first axis that one call of the inner loop has.
+    Expr first_cell() const {
+        const Expr& begin = bounds_[0].begin;
+        return context_.rank() == 1 ? kernel::variable("block", Type::i32) * kBlockOfLine + begin : begin;
+    }
+    Expr last_cell() {
+        const Expr first = first_cell();
+        const Expr& end = bounds_[0].end;
+        return context_.rank() == 1 ? kernel::select(end - first < kBlockOfLine, end, first + kBlockOfLine)
+                                    : end;
+    }
+
+    kernel::Statement inner_loop(int count) {
+        Block cell;
+        if (context_.stage().in_place != nullptr) {
+            change_in_place(cell_sources(), cell);
+        } else if (count > 1) {
+            finish_cells(count, cell);
+        } else {
+            finish_cell(cell_sources(), cell);
+        }
+        return kernel::For{"i", first_cell(), last_cell(), 1, kernel::Unroll::vectorize, std::move(cell)};
+    }
+
+    void change_in_place(const CellSources& sources, Block& cell) {
+        change_cell(
+            context_, sources, [&](const Level& level) { return row_element(level, {}); }, [](Block&) {},
+            cell);
+    }
+
+    // Sums over tables: strips of cells go through the rows together, so that a strip's sums stay in the
+    // cache and the cells of one row and strip are vectorised.
+    Block strips() {
+        const Expr count = named_constant(result_.function, "kStrip", kStrip);
+        const Expr cell = kernel::variable("cell", Type::i32), strip = kernel::variable("strip", Type::i32);
+        const Expr cells = kernel::variable("cells", Type::i32);
+        TableSums sums(context_, count, cell);
+        const CellSources sources = cell_sources();
+        const auto over_cells = [&](Block work, bool needs_index) {
+            if (needs_index) work.insert(work.begin(), kernel::Declare{Type::i32, "i", strip + cell});
+            return kernel::For{"cell", 0, cells, 1, kernel::Unroll::vectorize, std::move(work)};
+        };
+        Block before, body;
+        sums.thread_values(sources, before);
+        body.push_back(kernel::Declare{Type::i32, "cells", least(count, last_cell() - strip)});
+        sums.declare_arrays(body);
+        body.push_back(over_cells(sums.begin_cell(sources), true));
+        for (const TablePass& pass : sums.passes()) {
+            const TableShape shape = table_shape(context_.program()[pass.table]);
+            const std::string at = context_.names().take(context_.program()[pass.table].name + "_row");
+            Block row;
+            if (!pass.columns.empty()) {
+                const Expr offset =
+                    kernel::convert(kernel::variable("row", Type::i32), Type::i64) * shape.width;
+                row.push_back(kernel::DeclarePointer{
+                    shape.type, at, kernel::address_of(context_.table(pass.table), offset, shape.type)});
+            }
+            append(row,
+                   sums.row(
+                       pass, sources, [&](int column) { return kernel::element(at, {column}, shape.type); },
+                       [&](Block work) { return over_cells(std::move(work), false); }));
+            body.push_back(
+                kernel::For{"row", 0, context_.rows(pass.table), 1, kernel::Unroll::leave, std::move(row)});
+        }
+        Block last;
+        finish_cell(sums.with_sums(sources), last);
+        body.push_back(over_cells(std::move(last), true));
+        before.push_back(
+            kernel::For{"strip", first_cell(), last_cell(), count, kernel::Unroll::leave, std::move(body)});
+        return before;
+    }
+
+    Context& context_;
+    const int rows_;  // that are computed together
+    StrategyResult result_;
+    std::array<Expr, 3> index_;
+    std::array<Bounds, 3> bounds_;  // of the cells that are computed
+};
+
+}  // namespace
+
+StrategyResult lower_loops(Context& context) {
+    return Loops(context).lower();
+}
+
+std::vector<std::string> loop_roles(const StageView& stage) {
+    std::vector<std::string> roles = {"begin", "end", "block"};
+    if (has_table_sums(stage)) roles = table_roles();
+    if (has_blocks_of_rows(stage)) roles.insert(roles.end(), {"per_plane", "before"});
+    if (rows_together(stage) > 1) roles.insert(roles.end(), {"first_row", "last_row"});
+    return roles;
+}
+
+}  // namespace halo::lower
