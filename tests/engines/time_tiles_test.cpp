@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -158,4 +159,48 @@ TEST_CASE("time tiles: none where they are not known to be safe") {
 }
 )";
     CHECK(engines.check(line, {90, 1, 1}) == 1);
+}
+
+// Strips and what is tried out are for grids that a core's caches do not hold.
+TEST_CASE("time tiles: single steps in strips, tiles that are tried out and tiles give the same bits") {
+    constexpr int kLongSteps = 70;
+    struct Case {
+        std::string text;
+        test::Extent extent;
+    };
+    for (const Case& each :
+         {Case{diffusion(3, "clamp", 4), {33, 611, 13}}, Case{diffusion(2, "mirror", 1), {700, 811, 1}},
+          Case{diffusion(3, "x fixed 1, y periodic, z mirror", 2), {65, 130, 70}}}) {
+        const lower::Lowered lowered = lower::lower_cpu(test::load_program(each.text));
+        rt::JitOptions options;
+        options.use_cache = false;
+        const rt::CompiledObject object = rt::compile_object(emit::print_cpp(lowered.kernels), options);
+        const auto cells_after = [&](int threads, const rt::TimeTileOptions& tiles, std::int64_t strip) {
+            const std::unique_ptr<rt::Device> device = rt::make_cpu_device(threads);
+            std::vector<std::unique_ptr<rt::Module>> modules;
+            modules.push_back(device->load(object.bytes, "tiled"));
+            rt::Module& module = *modules.front();
+            rt::SessionOptions session_options;
+            session_options.time_tiles = tiles;
+            rt::Session session(lowered.plan, each.extent, *device, std::move(modules), session_options);
+            if (strip >= 0) module.find_kernel(lowered.plan.kernels.front())->set_strip(strip);
+            std::vector<float> cells(
+                static_cast<std::size_t>(each.extent[0] * each.extent[1] * each.extent[2]));
+            for (std::size_t i = 0; i < cells.size(); ++i)
+                cells[i] = static_cast<float>(i * 7919 % 1013) / 1013.0F;
+            session.upload("u", 0, std::span<const float>(cells));
+            session.step(kLongSteps / 2);
+            session.step(kLongSteps - kLongSteps / 2);
+            session.download("u", 0, std::span<float>(cells));
+            return cells;
+        };
+        const std::vector<float> expected = cells_after(1, {1, 0}, 0);
+        for (const int threads : {1, 2}) {
+            INFO(each.text << threads << " threads");
+            CHECK(cells_after(threads, {1, 0}, -1) == expected);
+            CHECK(cells_after(threads, {1, 0}, 5) == expected);
+            CHECK(cells_after(threads, {0, 0}, -1) == expected);
+            CHECK(cells_after(threads, {3, 17}, -1) == expected);
+        }
+    }
 }

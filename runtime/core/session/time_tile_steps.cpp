@@ -58,6 +58,25 @@ bool counts_planes_or_rows(const KernelPlan& kernel, const Geometry& geometry) {
 
 }  // namespace
 
+bool TimeTileSteps::Trial::takes_single(std::int64_t count, std::int64_t steps) {
+    const Clock::time_point now = Clock::now();
+    if (count_ > 0 && count == count_ - 1) {  // of the same call, so nothing else was done since
+        seconds_ += std::chrono::duration<double>(now - begin_).count();
+        ++timed_;
+    }
+    count_ = timed_ < steps ? count : 0;
+    begin_ = now;
+    return count_ > 0;
+}
+
+void TimeTileSteps::Trial::add_tile(double seconds) {
+    singles_ = std::min(singles_, seconds_);
+    tile_ = std::min(tile_, seconds);
+    seconds_ = 0;
+    timed_ = 0;
+    ++rounds_;
+}
+
 bool TimeTileSteps::can_run() const {
     const LaunchPlan& plan = parts_.setup.plan;
     if (plan.rank < 2 || !plan.repeats.empty() || std::ranges::none_of(plan.kernels, is_in_steps) ||
@@ -187,6 +206,7 @@ void TimeTileSteps::choose() {
     chosen_.emplace();
     if (!can_run()) return;
     const TimeTileOptions& options = parts_.setup.options.time_tiles;
+    if (options.steps > 0) trial_.skip();
     const CacheShare cache = *parts_.setup.device->cache_share();
     // A grid that fits the caches gains nothing from tiles, and the search for them takes time.
     if (options.steps == 0 && parts_.arrays.bytes() < cache.own_bytes * cache.threads) return;
@@ -204,6 +224,7 @@ std::int64_t TimeTileSteps::step(std::int64_t count, bool with_results) {
     const bool leaves_last = with_results && has_unread_steps(parts_.setup.plan);
     const std::int64_t steps = std::min<std::int64_t>(count - (leaves_last ? 1 : 0), chosen_->shape.steps);
     if (steps < 2) return 0;
+    if (trial_.is_over() ? !trial_.wins() : trial_.takes_single(count, chosen_->shape.steps)) return 0;
     std::vector<PreparedLaunch> own;
     TimeTiles tiles;
     tiles.geometry = parts_.setup.geometry;
@@ -212,7 +233,10 @@ std::int64_t TimeTileSteps::step(std::int64_t count, bool with_results) {
     tiles.sweeps = sweeps_of(steps, own);
     tiles.lags.assign(chosen_->lags.begin(),
                       chosen_->lags.begin() + static_cast<std::ptrdiff_t>(tiles.sweeps.size()));
+    const auto begin = std::chrono::steady_clock::now();
     parts_.setup.device->run_time_tiles(tiles);
+    if (!trial_.is_over() && steps == chosen_->shape.steps)
+        trial_.add_tile(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
     parts_.clock.advance(steps, steps);
     return steps;
 }
