@@ -1,7 +1,10 @@
-// lib/operators.halo, used from elsewhere.
+// Modules of the library, used from elsewhere.
 #include <cmath>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "../cli/process.h"
 #include "catch.h"
@@ -171,5 +174,100 @@ TEST_CASE("staggered differences are exact on polynomials on the CPU, for every 
         }
         INFO(each.name << ": " << largest << " of " << scale);
         CHECK(largest < 1e-13 * scale);
+    }
+}
+
+namespace {
+
+// What a def of lib/coordinates.halo gives for a function whose derivative is known.
+struct Coordinates {
+    std::string axes;      // of the stencil
+    std::string spacing;   // with H for a cell's share of an axis
+    std::string function;  // of the places P, Q and R along the axes
+    std::string call;      // of the field f
+    std::string exact;
+    std::string place = {};  // of cells along x, of a stretched grid
+};
+
+std::string replaced(std::string text, const std::string& what, const std::string& by) {
+    for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += by.size())
+        text.replace(at, what.size(), by);
+    return text;
+}
+
+double coordinates_error(const Coordinates& each, int order, int cells) {
+    std::vector<std::string> axes;
+    std::istringstream names(each.axes);
+    for (std::string name; names >> name;)
+        axes.push_back(name);
+    const auto of_places = [&](std::string text, bool in_stencil) {
+        const char* const letters[] = {"P", "Q", "R"};
+        for (std::size_t axis = 0; axis < axes.size(); ++axis)
+            text = replaced(
+                text, letters[axis],
+                "(" +
+                    (axis == 0 && !each.place.empty() ? replaced(each.place, "N", std::to_string(cells))
+                     : in_stencil                     ? "pos(" + axes[axis] + ")"
+                                                      : axes[axis]) +
+                    ")");
+        return text;
+    };
+    std::string list, grid;
+    for (const std::string& axis : axes) {
+        list += (list.empty() ? "" : ", ") + axis;
+        grid += (grid.empty() ? "" : ", ") + std::to_string(cells);
+    }
+    const std::string widths = each.place.empty()
+                                   ? ""
+                                   : replaced(
+                                         "    let width = (1 + 0.6 * cos(3 * idx(x) / N)) / N\n"
+                                         "    let growth = -1.8 * sin(3 * idx(x) / N) / N^2\n",
+                                         "N", std::to_string(cells));
+    const std::string text =
+        "use \"coordinates.halo\"\n\nstencil s(" + list + ") {\n    accuracy " + std::to_string(order) +
+        "\n    " + replaced(each.spacing, "H", "1/" + std::to_string(cells)) +
+        "\n    field f: f64 { boundary fixed " + of_places(each.function, true) + " }\n" + widths +
+        "    field e: f64\n    e = " + each.call + " - (" + of_places(each.exact, true) +
+        ")\n    reduce error = max(abs(e))\n}\n\nrun s {\n    grid " + grid +
+        "\n    steps 1\n    init f = " + of_places(each.function, false) + "\n}\n";
+    const Folder folder;
+    folder.write("s.halo", text);
+    const Outcome outcome = folder.haloc({"run", "s.halo", "--device", "interpreter", "-q", "--json"});
+    INFO(text << outcome.err);
+    REQUIRE(outcome.code == 0);
+    return nlohmann::json::parse(outcome.out).at("reductions").at("error").get<double>();
+}
+
+}  // namespace
+
+TEST_CASE("derivatives of lib/coordinates.halo keep the order of accuracy") {
+    const std::string stretched = "idx(x) / N + 0.2 * sin(3 * idx(x) / N)";
+    const std::string polar = "spacing r = H, theta = H\n    origin r = 1", function = "sin(2*P) * cos(3*Q)";
+    const std::string around = "spacing r = H, theta = H, phi = H\n    origin r = 1, theta = 1";
+    for (const Coordinates& each :
+         {Coordinates{"x", "", "sin(2*P)", "d_stretched(f, x, width)", "2 * cos(2*P)", stretched},
+          Coordinates{"x", "", "sin(2*P)", "d2_stretched(f, x, width, growth)", "-4 * sin(2*P)", stretched},
+          Coordinates{"r theta", polar, function, "laplacian_polar(f, r, theta)",
+                      "(-4 - 9/P^2) * sin(2*P) * cos(3*Q) + 2 * cos(2*P) * cos(3*Q) / P"},
+          Coordinates{"r theta", polar, function, "div_polar(f, 2 * f, r, theta)",
+                      "2 * cos(2*P) * cos(3*Q) + (sin(2*P) * cos(3*Q) - 6 * sin(2*P) * sin(3*Q)) / P"},
+          Coordinates{"r theta", polar, function, "laplacian_axisymmetric(f, r, theta)",
+                      "-13 * sin(2*P) * cos(3*Q) + 2 * cos(2*P) * cos(3*Q) / P"},
+          Coordinates{"r theta phi", around, function + " * sin(R)",
+                      "laplacian_cylindrical(f, r, theta, phi)",
+                      "((-5 - 9/P^2) * sin(2*P) * cos(3*Q) + 2 * cos(2*P) * cos(3*Q) / P) * sin(R)"},
+          Coordinates{
+              "r theta phi", around, function + " * sin(R)", "laplacian_spherical(f, r, theta, phi)",
+              "(-4 * sin(2*P) * cos(3*Q) + 4 * cos(2*P) * cos(3*Q) / P + sin(2*P) / P^2 * (-9 * cos(3*Q) "
+              "- 3 * sin(3*Q) * cos(Q) / sin(Q) - cos(3*Q) / sin(Q)^2)) * sin(R)"}}) {
+        const bool is_large = each.axes.size() > 8;
+        for (const int order : is_large ? std::vector<int>{2, 4} : std::vector<int>{2, 4, 6}) {
+            const int cells = is_large ? 10 : order < 6 ? 24 : 16;
+            INFO(each.call << " of order " << order);
+            const double coarse = coordinates_error(each, order, cells),
+                         fine = coordinates_error(each, order, 2 * cells);
+            CHECK(std::log2(coarse / fine) > order - 0.3);
+            CHECK(std::log2(coarse / fine) < order + 1.2);
+        }
     }
 }
