@@ -38,8 +38,9 @@ Expr larger(const Expr& a, const Expr& b) {
     return kernel::select(a > b, a, b);
 }
 
-// Rows that one loop along the first axis computes together. What they read of each other's rows is then loaded
-// once, and so are sums that they have in common: four are faster where that leaves so few of the loads.
+// Rows that one loop along the first axis computes together. What they read of each other's rows is then
+// loaded once, and so are sums that they have in common: four are faster where that leaves so few of the
+// loads.
 constexpr int kRowsTogether = 4;
 constexpr double kFewLoads = 0.8;
 // Loads of these rows at most, as the time to compile a loop grows with them.
@@ -49,8 +50,8 @@ int rows_together(const StageView& stage) {
     const bool are_numbers = std::ranges::all_of(stage.writes, [&](const Write& write) {
         return kernel::is_real(storage_type(stage.field(write.level).storage));
     });
-    if (stage.rank() == 1 || stage.in_place != nullptr || !stage.reductions.empty() || has_table_sums(stage) ||
-        !are_numbers)
+    if (stage.rank() == 1 || stage.in_place != nullptr || !stage.reductions.empty() ||
+        has_table_sums(stage) || !are_numbers)
         return 1;
     std::size_t single = 0, together = 0;
     for (const Read& read : stage.reads) {
@@ -63,8 +64,8 @@ int rows_together(const StageView& stage) {
         single += read.offsets.size();
         together += cells.size();
     }
-    const bool are_few = static_cast<double>(together) <=
-                         kFewLoads * kRowsTogether * static_cast<double>(single);
+    const bool are_few =
+        static_cast<double>(together) <= kFewLoads * kRowsTogether * static_cast<double>(single);
     return are_few && together <= kMostLoads ? kRowsTogether : 1;
 }
 
@@ -205,10 +206,12 @@ private:
     // The rows from `begin` to before `end`: as many as are computed together, then the rest.
     Block loop_over_rows(const Expr& begin, const Expr& end) {
         if (rows_ == 1) return {kernel::For{"j", begin, end, 1, kernel::Unroll::leave, rows(1)}};
-        const Expr first = kernel::variable("first_row", Type::i32), last = kernel::variable("last_row", Type::i32);
+        const Expr first = kernel::variable("first_row", Type::i32),
+                   last = kernel::variable("last_row", Type::i32);
         return {kernel::Declare{Type::i32, "first_row", begin}, kernel::Declare{Type::i32, "last_row", end},
                 kernel::For{"j", first, last - (rows_ - 1), rows_, kernel::Unroll::leave, rows(rows_)},
-                kernel::For{"j", first + (last - first) / rows_ * rows_, last, 1, kernel::Unroll::leave, rows(1)}};
+                kernel::For{"j", first + (last - first) / rows_ * rows_, last, 1, kernel::Unroll::leave,
+                            rows(1)}};
     }
 
     // Blocks count the rows of all planes, one plane after the other; in the first and the last plane of a
@@ -326,8 +329,10 @@ private:
             const CellValues values = lower_cell(context_, cell_sources(row), cell);
             for (const Write& write : context_.stage().writes) {
                 const Expr value = stored_value(context_.stage(), write, values);
-                const std::string name = context_.local(context_.label(write.level) + "_row" + std::to_string(row));
-                cells.push_back(kernel::Declare{value.type(), name, kernel::real_literal(0, value.type()), true});
+                const std::string name =
+                    context_.local(context_.label(write.level) + "_row" + std::to_string(row));
+                cells.push_back(
+                    kernel::Declare{value.type(), name, kernel::real_literal(0, value.type()), true});
                 fresh.emplace_back(&write, kernel::variable(name, value.type()));
                 cell.push_back(kernel::Assign{fresh.back().second, value});
             }
