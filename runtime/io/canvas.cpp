@@ -115,8 +115,7 @@ Canvas Canvas::resized(int width, int height, Colour background) const {
     return result;
 }
 
-void Canvas::write_png(const std::string& path) const {
-    AtomicFile file(path);  // first: a folder that is not there is found before the work
+std::vector<std::uint8_t> Canvas::png() const {
     png_image image = {};
     image.version = PNG_IMAGE_VERSION;
     image.width = static_cast<png_uint_32>(width_);
@@ -127,9 +126,16 @@ void Canvas::write_png(const std::string& path) const {
     std::vector<std::uint8_t> bytes(size);
     if (!png_image_write_to_memory(&image, bytes.data(), &size, 0, pixels_.data(), 0, nullptr)) {
         if (std::string_view(image.message).find("memory") != std::string_view::npos) throw std::bad_alloc();
-        throw Error(ErrorCode::internal, "cannot make the picture \"" + path + "\": " + image.message);
+        throw Error(ErrorCode::internal, std::string("cannot make a picture: ") + image.message);
     }
-    file.write(bytes.data(), size);
+    bytes.resize(size);
+    return bytes;
+}
+
+void Canvas::write_png(const std::string& path) const {
+    AtomicFile file(path);  // first: a folder that is not there is found before the work
+    const std::vector<std::uint8_t> bytes = png();
+    file.write(bytes.data(), bytes.size());
     file.commit();
 }
 

@@ -33,6 +33,7 @@ public:
     static int text_width(std::string_view words);
     static constexpr int kTextHeight = 14;  // of capital letters
 
+    std::vector<std::uint8_t> png() const;          // the bytes of a file
     void write_png(const std::string& path) const;  // whole or not at all; throws Error
 
 private:

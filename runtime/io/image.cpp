@@ -30,8 +30,8 @@ struct ValueRange {
     std::int64_t not_finite = 0;
 };
 
-ValueRange range_of(const std::vector<double>& values, const std::optional<std::pair<double, double>>& given,
-                    bool symmetric) {
+ValueRange range_of(const std::vector<double>& values,
+                    const std::optional<std::pair<double, double>>& given) {
     ValueRange range;
     double low = std::numeric_limits<double>::infinity(), high = -low;
     for (const double value : values) {
@@ -44,15 +44,25 @@ ValueRange range_of(const std::vector<double>& values, const std::optional<std::
     }
     if (low > high) low = high = 0;
     if (given) std::tie(low, high) = *given;
-    // Signed data, unless one sign is a mere trace.
-    const double reach = std::max(-low, high);
-    range.diverging = low < 0 && high > 0 && std::min(-low, high) >= 0.2 * reach;
-    if (symmetric && range.diverging && !given) {
-        low = -reach;
-        high = reach;
-    }
     range.low = low;
     range.high = high;
+    return range;
+}
+
+// Of a plane: also which colours it has.
+ValueRange range_of(const Picture& picture) {
+    ValueRange range = range_of(picture.values, picture.range);
+    range.grey = picture.map == PictureMap::grey;
+    range.colours = picture.colours;
+    // Signed data, unless one sign is a mere trace.
+    const double reach = std::max(-range.low, range.high);
+    range.diverging = picture.map == PictureMap::diverging ||
+                      (picture.map == PictureMap::automatic && range.low < 0 && range.high > 0 &&
+                       std::min(-range.low, range.high) >= 0.2 * reach);
+    if (range.diverging && !picture.range) {
+        range.low = -reach;
+        range.high = reach;
+    }
     return range;
 }
 
@@ -70,16 +80,27 @@ double part_of(double value, const ValueRange& range) {
     return width > 0 ? (value / 2 - range.low / 2) / width : 0.5;
 }
 
+Colour colour_of_value(double value, const ValueRange& range) {
+    return std::isfinite(value) ? colour_of(part_of(value, range), range) : kNotFinite;
+}
+
+void require_whole(const Picture& picture) {
+    if (picture.width < 1 || picture.height < 1 ||
+        picture.values.size() != static_cast<std::size_t>(picture.width * picture.height))
+        throw std::logic_error("draw: the values are not width * height");
+}
+
 // The cells as they are shown: averaged over squares where there are too many.
 struct Cells {
     std::int64_t width, height;
+    std::int64_t by;  // cells along each side of a square
     std::vector<double> values;
 };
 
 Cells shrink(const Picture& picture) {
     const std::int64_t by = (std::max(picture.width, picture.height) + kMost - 1) / kMost;
-    if (by == 1) return {picture.width, picture.height, picture.values};
-    Cells cells{(picture.width + by - 1) / by, (picture.height + by - 1) / by, {}};
+    if (by == 1) return {picture.width, picture.height, 1, picture.values};
+    Cells cells{(picture.width + by - 1) / by, (picture.height + by - 1) / by, by, {}};
     cells.values.reserve(static_cast<std::size_t>(cells.width * cells.height));
     for (std::int64_t y = 0; y < cells.height; ++y) {
         for (std::int64_t x = 0; x < cells.width; ++x) {
@@ -149,7 +170,7 @@ void draw_cells(Canvas& canvas, const PixelBox& box, const Cells& cells, int sca
         for (std::int64_t x = 0; x < cells.width; ++x) {
             const double value = cells.values[static_cast<std::size_t>(y * cells.width + x)];
             canvas.fill(box.x + static_cast<int>(x) * scale_x, top, scale_x, scale_y,
-                        std::isfinite(value) ? colour_of(part_of(value, range), range) : kNotFinite);
+                        colour_of_value(value, range));
         }
     }
     canvas.frame(box.x - 1, box.y - 1, box.width + 2, box.height + 2, kInk);
@@ -205,13 +226,33 @@ std::string fit(const std::string& words, int width) {
 
 }  // namespace
 
+ColouredCells colour_cells(const Picture& picture) {
+    require_whole(picture);
+    const ValueRange range = range_of(picture);
+    const Cells cells = shrink(picture);
+    ColouredCells coloured;
+    coloured.width = cells.width;
+    coloured.height = cells.height;
+    coloured.cells_per_pixel = cells.by;
+    coloured.low = range.low;
+    coloured.high = range.high;
+    coloured.not_finite = range.not_finite;
+    coloured.rgb.reserve(3 * cells.values.size());
+    for (std::int64_t y = cells.height; y-- > 0;) {
+        for (std::int64_t x = 0; x < cells.width; ++x) {
+            const Colour colour =
+                colour_of_value(cells.values[static_cast<std::size_t>(y * cells.width + x)], range);
+            coloured.rgb.insert(coloured.rgb.end(), {colour.red, colour.green, colour.blue});
+        }
+    }
+    for (int i = 0; i < 256; ++i)
+        coloured.bar.push_back(colour_of(i / 255.0, range));
+    return coloured;
+}
+
 Canvas draw(const Picture& picture) {
-    if (picture.width < 1 || picture.height < 1 ||
-        picture.values.size() != static_cast<std::size_t>(picture.width * picture.height))
-        throw std::logic_error("draw: the values are not width * height");
-    ValueRange range = range_of(picture.values, picture.range, true);
-    range.grey = picture.grey;
-    range.colours = picture.colours;
+    require_whole(picture);
+    const ValueRange range = range_of(picture);
     const Cells cells = shrink(picture);
     const auto longer = static_cast<int>(std::max(cells.width, cells.height));
     const int scale = (kLeast + longer - 1) / longer;
@@ -260,7 +301,7 @@ Canvas draw(const Picture& picture) {
 
 Canvas draw(const Curve& curve) {
     if (curve.values.empty()) throw std::logic_error("draw: a curve without values");
-    ValueRange range = range_of(curve.values, curve.range, false);
+    ValueRange range = range_of(curve.values, curve.range);
     if (!curve.range) {  // some room above and below
         const double air = range.high > range.low ? (range.high - range.low) * 0.05
                                                   : std::max(std::fabs(range.high) * 0.1, 1e-300);

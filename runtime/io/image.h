@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "runtime/io/canvas.h"
+#include "runtime/io/colour_map.h"
 
 namespace halo::rt {
 
@@ -21,6 +22,9 @@ struct PictureAxis {
     double first = 0;   // coordinate of the first cell's centre, in the axis' unit
     double last = 0;    // and of the last cell's
 };
+
+// Which colours values get: by their signs, or those of one map in any case.
+enum class PictureMap : std::uint8_t { automatic, sequential, diverging, grey };
 
 struct Picture {
     std::string title;           // "heat3d: u at z = 64, step 5000"
@@ -31,8 +35,8 @@ struct Picture {
     std::string value_label;  // above the colour bar: "u"
     // The values at the colour bar's ends; found from the cells where not given.
     std::optional<std::pair<double, double>> range;
-    bool grey = false;  // from black to white: a photograph, not a measurement
-    int colours = 0;    // of the colour map, at most so many: 2 or more; 0: all that it has
+    PictureMap map = PictureMap::automatic;
+    int colours = 0;  // of the colour map, at most so many: 2 or more; 0: all that it has
 };
 
 struct Curve {
@@ -42,6 +46,17 @@ struct Curve {
     std::string value_label;
     std::optional<std::pair<double, double>> range;  // of the vertical axis
 };
+
+// The cells of a picture in the colours that draw() gives them, a pixel each, and what its colour bar says.
+struct ColouredCells {
+    std::int64_t width = 0, height = 0;  // pixels
+    std::int64_t cells_per_pixel = 1;    // along each axis: of too many cells squares are averaged
+    std::vector<std::uint8_t> rgb;       // three bytes a pixel, the top row first
+    double low = 0, high = 0;            // at the ends of the colour bar
+    std::vector<Colour> bar;             // 256, from low to high
+    std::int64_t not_finite = 0;         // cells
+};
+ColouredCells colour_cells(const Picture& picture);
 
 Canvas draw(const Picture& picture);
 Canvas draw(const Curve& curve);

@@ -65,6 +65,7 @@ std::string run_text(const ReadProvenance& read) {
     text += line("step", frames_text(read));
     text += line("until", all.at("until").text());
     text += line("params", numbers_text(all.at("params")));
+    text += line("by hand", changes_by_hand(read));
     text += line("coefs", numbers_text(all.at("coefs")));
     text += line("seed", all.at("seed").dump());
     text +=

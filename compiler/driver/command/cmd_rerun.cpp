@@ -103,6 +103,11 @@ ExitCode rerun(const RerunOptions& options, rt::Ranks& ranks, const Console& con
         throw CommandError(ExitCode::usage, "haloc rerun is one process; --devices of the run are used again",
                            "start it without mpirun");
     const ReadProvenance provenance = read_provenance(options.file);
+    if (const std::string changes = changes_by_hand(provenance); !changes.empty())
+        throw CommandError(
+            ExitCode::file,
+            fmt::format("{} cannot be repeated: its run was changed by hand ({})", options.file, changes),
+            "haloc info shows what it says of its run");
     warn_of_version(provenance, console);
     check_inputs(provenance, ranks);
     const ScratchFolder scratch;

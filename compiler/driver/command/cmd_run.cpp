@@ -1,7 +1,9 @@
 // haloc run: a spec, from text to results.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
+#include <memory>
 #include <set>
 #include <utility>
 
@@ -10,6 +12,7 @@
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/interrupt.h"
 #include "compiler/driver/console/stopwatch.h"
+#include "compiler/driver/live/live_run.h"
 #include "compiler/driver/ranks/agreement.h"
 #include "compiler/driver/running/checkpoint.h"
 #include "compiler/driver/running/child.h"
@@ -153,9 +156,41 @@ std::unique_ptr<Machine> open(const RunArguments& arguments, rt::Ranks& ranks, s
     return open_pieces(arguments.device, arguments.devices, arguments.exchange);
 }
 
+// Why the page of a run cannot change its params: what it writes would say of another run than was done.
+std::string why_params_are_fixed(const RunArguments& arguments, const RunRequest& request) {
+    if (!arguments.checkpoint.empty())
+        return "params stay as they are: the run writes checkpoints, which go on with those it began with";
+    if (std::ranges::any_of(request.outputs, [](const Output& output) { return output.frames.together; }))
+        return "params stay as they are: the run writes frames into one file, which has one set of them";
+    return "";
+}
+
+void check_live(const RunArguments& arguments, const rt::Ranks& ranks, const Console& console) {
+    if (!arguments.live) return;
+    if (ranks.count() > 1)
+        refuse_usage("a run of several processes has no page: --live is for one", "start it without mpirun");
+    if (console.quiet()) refuse_usage("--quiet would hide the address of the page", "leave it out");
+}
+
+// Why the last step was the last, for those who look at the run.
+std::string ending_words(const RunRequest& request, const LoopResult& loop, const std::string& trouble) {
+    switch (loop.stop) {
+        case LoopResult::Stop::steps:
+            break;
+        case LoopResult::Stop::until:
+            return fmt::format("stopped by until {}", request.until_words);
+        case LoopResult::Stop::interrupted:
+            return "interrupted";
+        case LoopResult::Stop::not_finite:
+            return "stopped: " + trouble;
+    }
+    return "finished";
+}
+
 }  // namespace
 
 ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& console) {
+    check_live(arguments, ranks, console);
     if (ranks.count() > 1) check_arguments_of_ranks(arguments);
     if (arguments.timeout) ranks.set_timeout(*arguments.timeout);
     RunTimings timings;
@@ -185,6 +220,11 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     if (!remark.empty()) console.message("note: " + remark);
     announce(request, *machine, console);
     say(boundary_note(stencil), console);
+    std::unique_ptr<live::LiveRun> page;
+    if (arguments.live)
+        page = std::make_unique<live::LiveRun>(*arguments.live, request, stencil.program, run_spec,
+                                               machine->kind(), why_params_are_fixed(arguments, request),
+                                               ranks, console);
     prepare_movies(request, stencil.program, persistence.steps_before(), console);
     prepare_together(request, persistence.steps_before(), console);
 
@@ -236,8 +276,12 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     const InterruptGuard guard;
     Outputs outputs(request, ranks, &provenance);
     Watch watch(request, *engine, ranks, persistence.steps_before());
-    LoopResult loop = run_steps(*engine, request, persistence.steps_before(), outputs, watch,
-                                persistence.to.get(), ranks, console);
+    if (page) console.message("the page is at " + page->url());
+    Console without_end = console;
+    without_end.set_quiet(request.is_endless());
+    LoopResult loop =
+        run_steps(*engine, request, persistence.steps_before(), outputs, watch, persistence.to.get(),
+                  page.get(), ranks, request.is_endless() ? without_end : console);
     timings.watch = watch.seconds();
     RunReport report{request,
                      *machine,
@@ -261,13 +305,17 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     } else if (!console.quiet()) {
         console.result(report_text(report, arguments.timings));
     }
-    if (loop.stop == LoopResult::Stop::not_finite || outputs.trouble())
-        throw_not_finite(trouble_words(request, loop, outputs, watch, *engine), watch, unstable, ranks);
+    const bool is_finite = loop.stop != LoopResult::Stop::not_finite && !outputs.trouble();
+    const std::string trouble = is_finite ? "" : trouble_words(request, loop, outputs, watch, *engine);
+    if (page) page->end(*engine, loop.steps, loop.seconds, ending_words(request, loop, trouble));
+    if (!is_finite) throw_not_finite(trouble, watch, unstable, ranks);
     if (persistence.to && !persistence.to->trouble().empty())
         throw rt::Error(rt::ErrorCode::io, "the last checkpoint is missing: " + persistence.to->trouble());
     ranks.barrier();  // while signals are remembered: none is to end a rank before all are done
-    if (loop.stop != LoopResult::Stop::interrupted) return ExitCode::ok;
-    console.message(fmt::format("interrupted after step {} of {}", loop.steps, request.steps));
+    const bool is_left = arguments.live && arguments.live->stays;  // a page that stays ends by Ctrl-C alone
+    if (loop.stop != LoopResult::Stop::interrupted) return is_left ? ExitCode::interrupted : ExitCode::ok;
+    console.message(fmt::format("interrupted after step {}", loop.steps) +
+                    (request.is_endless() ? "" : fmt::format(" of {}", request.steps)));
     return ExitCode::interrupted;
 }
 

@@ -18,6 +18,7 @@
 #include "compiler/driver/command/manual.h"
 #include "compiler/driver/command/option_forms.h"
 #include "compiler/driver/command/validators.h"
+#include "compiler/driver/command/view_options.h"
 #include "compiler/driver/console/arguments.h"
 
 namespace halo::driver {
@@ -35,6 +36,7 @@ public:
         add_emit();
         add_bundle();
         add_run();
+        add_view();
         add_rerun();
         add_info();
         add_compile();
@@ -218,7 +220,16 @@ private:
                       "say by which schedule each stage runs on a GPU, and why");
         tuned(sub, run_.no_tuned, run_.store);
         sub->add_flag("--json", run_.json, "the result as JSON on standard output");
-        sub->callback([this] { chosen_ = [this] { return run(run_, ranks_, console_); }; });
+        auto* live = add_live_options(*sub, live_);
+        sub->callback([this, live] {
+            if (live->count() > 0) run_.live = live_;
+            chosen_ = [this] { return run(run_, ranks_, console_); };
+        });
+    }
+    void add_view() {
+        CLI::App* sub = command("view", "Show a run on a page in the browser: fields, curves, params");
+        add_view_options(*sub, run_, live_);
+        sub->callback([this] { chosen_ = [this] { return view(run_, live_, ranks_, console_); }; });
     }
     void add_rerun() {
         CLI::App* sub = command("rerun", "Repeat the run that an HDF5 file comes from, and compare the bits");
@@ -433,6 +444,7 @@ private:
     EmitOptions emit_;
     BundleOptions bundle_;
     RunArguments run_;
+    LiveArguments live_;
     RerunOptions rerun_;
     InfoOptions info_;
     CompileOptions compile_;

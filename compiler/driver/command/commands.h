@@ -41,6 +41,10 @@ ExitCode emit(const EmitOptions& options, const Console& console);
 // ranks: the processes that share the run. Only the first says something.
 ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& console);
 
+// The same on a page, without files, until Ctrl-C.
+ExitCode view(const RunArguments& arguments, const LiveArguments& live, rt::Ranks& ranks,
+              const Console& console);
+
 // The run that a file says it comes from, once more; ExitCode::spec where the numbers are others.
 struct RerunOptions {
     std::string file;

@@ -49,12 +49,19 @@ inline constexpr const char* kEditedHelp =
     "a .cu of haloc emit with kernels that were edited: they run in place of the spec's, once they "
     "have been checked against it";
 
+inline constexpr const char* kViewFooter =
+    R"(  haloc view heat3d.halo
+  haloc view wave2d.halo --grid 512,512 --paused
+It prints an address of this machine, http://127.0.0.1:PORT/TOKEN/, to be opened in a browser: fields as pictures, a pause,
+single steps, params that can be changed, the values of a cell and the reductions as curves. The first step waits for the
+page. No file is written; Ctrl-C ends it, with 130. `haloc run --live` shows a run that writes its files as always. See docs/live.md.)";
+
 inline constexpr const char* kRerunFooter =
     R"(  haloc run heat3d.halo --save u=u.h5
   haloc rerun u.h5
 The file has the spec, the arguments, and digests of the files that were read. The run is repeated until the file's step, in a
 temporary folder; no file of yours is written. Exit codes: 0 all bits agree; 1 some differ; 4 the file does not say which
-run wrote it, or an input has changed or is not there. Input files are looked for relative to the current directory.)";
+run wrote it, the run was changed by hand, or an input has changed or is not there. Input files are looked for relative to the current directory.)";
 
 inline constexpr const char* kCompileFooter =
     R"(  haloc compile heat3d.halo --grid 512,512,512

@@ -149,6 +149,9 @@ std::string report_text(const RunReport& report, bool with_timings) {
     text += '\n';
     for (const auto& [name, value] : report.reductions)
         text += fmt::format("{} = {:.6g}\n", name, value);
+    for (const ParamChange& change : report.request.changes)
+        text += fmt::format("changed by hand: {} = {} after step {}\n", change.param, change.value,
+                            change.after_step);
     text += iterations_text(report.repeats, steps, report.reductions);
     constexpr std::size_t kShown = 8;
     for (std::size_t i = 0; i < report.files.size(); ++i) {
@@ -180,6 +183,9 @@ std::string run_json(const RunReport& report) {
     json["reductions"] = nlohmann::ordered_json::object();
     for (const auto& [name, value] : report.reductions)
         json["reductions"][name] = value;
+    for (const ParamChange& change : report.request.changes)
+        json["changed_by_hand"].push_back(
+            {{"param", change.param}, {"value", change.value}, {"after_step", change.after_step}});
     add_iterations(report.repeats, json);
     json["files"] = nlohmann::ordered_json::array();
     for (const WrittenFile& file : report.files) {

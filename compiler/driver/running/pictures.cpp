@@ -21,8 +21,8 @@ rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, in
     return result;
 }
 
-rt::Canvas draw_curve(const std::string& title, const RunRequest& request, const Output& output,
-                      const FieldValues& values, int axis) {
+rt::Curve curve_of(const std::string& title, const RunRequest& request, const Output& output,
+                   const FieldValues& values, int axis) {
     rt::Curve curve;
     curve.title = title;
     curve.across = picture_axis(request, output, axis);
@@ -31,7 +31,7 @@ rt::Canvas draw_curve(const std::string& title, const RunRequest& request, const
         curve.values.push_back(
             values.at(output.flipped[static_cast<std::size_t>(axis)] ? values.size() - 1 - i : i));
     curve.range = output.range;
-    return rt::draw(curve);
+    return curve;
 }
 
 }  // namespace
@@ -87,8 +87,8 @@ rt::Box plane_of(const RunRequest& request, const Output& output) {
     return plane;
 }
 
-rt::Canvas draw_field(const RunRequest& request, const Output& output, const FieldValues& values,
-                      std::int64_t done, int colours) {
+FieldPicture picture_of(const RunRequest& request, const Output& output, const FieldValues& values,
+                        std::int64_t done) {
     std::string where;
     std::vector<int> shown;  // axes
     for (int axis = 0; axis < request.rank(); ++axis)
@@ -97,7 +97,7 @@ rt::Canvas draw_field(const RunRequest& request, const Output& output, const Fie
         where = fmt::format(" at {} = {}", request.axes[static_cast<std::size_t>(output.cut->axis)],
                             output.cut->index);
     std::string title = fmt::format("{}: {}{}, step {}", request.name, output.field.name, where, done);
-    if (shown.size() == 1) return draw_curve(title, request, output, values, shown.front());
+    if (shown.size() == 1) return curve_of(title, request, output, values, shown.front());
     const int across = shown.front(), up = shown.back();
     rt::Picture picture;
     picture.title = title;
@@ -115,13 +115,19 @@ rt::Canvas draw_field(const RunRequest& request, const Output& output, const Fie
     picture.up = picture_axis(request, output, up);
     picture.value_label = output.field.name;
     if (values.type == rt::ElementType::u8) {  // greys, and the same ones in every picture
-        picture.grey = true;
+        picture.map = rt::PictureMap::grey;
         picture.range = {0.0, 255.0};
     }
     if (values.type == rt::ElementType::boolean) picture.range = {0.0, 1.0};
     if (output.range) picture.range = output.range;
-    picture.colours = colours;
-    return rt::draw(picture);
+    return picture;
+}
+
+rt::Canvas draw_field(const RunRequest& request, const Output& output, const FieldValues& values,
+                      std::int64_t done, int colours) {
+    FieldPicture picture = picture_of(request, output, values, done);
+    if (auto* plane = std::get_if<rt::Picture>(&picture)) plane->colours = colours;
+    return std::visit([](const auto& each) { return rt::draw(each); }, picture);
 }
 
 void write_field_picture(const std::string& path, const RunRequest& request, const Output& output,

@@ -3,15 +3,22 @@
 
 #include <cstdint>
 #include <string>
+#include <variant>
 
 #include "compiler/driver/running/request.h"
 #include "runtime/core/box.h"
 #include "runtime/io/canvas.h"
+#include "runtime/io/image.h"
 
 namespace halo::driver {
 
 // The cells that an output's picture shows.
 rt::Box plane_of(const RunRequest& request, const Output& output);
+
+// What a picture of the field after step `done` shows; values: of plane_of().
+using FieldPicture = std::variant<rt::Picture, rt::Curve>;
+FieldPicture picture_of(const RunRequest& request, const Output& output, const FieldValues& values,
+                        std::int64_t done);
 
 // The picture of the field after step `done`; values: of plane_of(). `colours`: at most so many of the colour
 // map; 0: all.

@@ -7,9 +7,11 @@
 #include <memory>
 #include <utility>
 
+#include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/commit.h"
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/running/checkpoint_files.h"
+#include "compiler/driver/running/params.h"
 #include "compiler/driver/running/saved_frames.h"
 #include "compiler/support/array_name.h"
 #include "runtime/hdf5/contents.h"
@@ -36,12 +38,9 @@ Value by_axis(const List& list, int rank) {
 
 Value params_json(const ir::Program& program, const RunRequest& request) {
     Value all = Value::object();
-    for (const ir::Param& param : program.params) {
-        double value = param.default_value.value_or(0);
-        for (const auto& [name, given] : request.params)
-            if (name == param.name) value = given;
-        all[param.name] = number_json(value);
-    }
+    const std::vector<double> values = param_values(program, request);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        all[program.params[i].name] = number_json(values[i]);
     return all;
 }
 
@@ -191,6 +190,7 @@ ReadProvenance taken_apart(const Value& json, const rt::Hdf5Contents& contents) 
     read.arguments.no_watch = true;  // what the run wrote may be no longer finite
     for (const Value& input : json.at("inputs").items())
         read.inputs.push_back({input.at("name"), input.at("path"), input.at("sha256")});
+    static_cast<void>(changes_by_hand(read));  // throws where it is not as a run writes it
     const Value& file = json.at("file");
     if (const Value* const every = file.find("every")) {
         read.arguments.save_every = every->text();
@@ -241,6 +241,10 @@ std::string Provenance::with(Value file, const RunRequest& request,
     for (const Output* output : outputs)
         file["saves"].push_back(save_words(request, *output));
     Value all = run_;
+    for (const ParamChange& change : request.changes)
+        all["changed_by_hand"].push_back(Value::object({{"param", change.param},
+                                                        {"value", number_json(change.value)},
+                                                        {"after_step", change.after_step}}));
     all["file"] = std::move(file);
     return all.dump(1) + '\n';
 }
@@ -269,6 +273,16 @@ ReadProvenance read_provenance(const std::string& path) {
         refuse_provenance(
             path, fmt::format("is damaged: what it says of its run cannot be read ({})", mistake.what()));
     }
+}
+
+std::string changes_by_hand(const ReadProvenance& read) {
+    const Value* const changes = read.all.find("changed_by_hand");
+    if (changes == nullptr) return "";
+    std::vector<std::string> words;
+    for (const Value& change : changes->items())
+        words.push_back(fmt::format("{} = {} after step {}", change.at("param").text(),
+                                    change.at("value").dump(), change.at("after_step").dump()));
+    return join(words, ", ");
 }
 
 const char* haloc_version() {

@@ -56,6 +56,9 @@ struct ReadProvenance {
 // written.
 ReadProvenance read_provenance(const std::string& path);
 
+// "dt = 0.2 after step 120": what of the run's params its page changed; empty: nothing.
+std::string changes_by_hand(const ReadProvenance& read);
+
 const char* haloc_version();
 
 }  // namespace halo::driver

@@ -7,9 +7,12 @@
 namespace halo::driver {
 
 void announce(const RunRequest& request, const Machine& machine, const Console& console) {
-    console.message(fmt::format("{}: {} cells, {} step{}, on {} ({})", request.name,
-                                describe_grid(request, console.utf8()), request.steps,
-                                request.steps == 1 ? "" : "s", machine.kind(), machine.description()));
+    const std::string steps = request.is_endless()
+                                  ? "no end"
+                                  : fmt::format("{} step{}", request.steps, request.steps == 1 ? "" : "s");
+    console.message(fmt::format("{}: {} cells, {}, on {} ({})", request.name,
+                                describe_grid(request, console.utf8()), steps, machine.kind(),
+                                machine.description()));
 }
 
 std::string zeros_note(const std::vector<std::string>& fields) {

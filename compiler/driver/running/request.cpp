@@ -3,18 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/exit_code.h"
+#include "compiler/driver/running/params.h"
 #include "compiler/driver/running/picture_cut.h"
 #include "compiler/driver/running/request_files.h"
 #include "compiler/driver/running/saved_columns.h"
 #include "compiler/driver/running/saved_frames.h"
 #include "compiler/driver/running/saved_part.h"
 #include "compiler/driver/running/until_check.h"
-#include "compiler/driver/spec/constant.h"
 #include "compiler/lower/shared/host_scalar.h"
 
 namespace halo::driver {
@@ -107,6 +106,8 @@ private:
             request_.steps = *run_->steps;
         } else if (!has_state) {
             request_.steps = 1;  // nothing changes from step to step
+        } else if (arguments_.live && arguments_.live->stays) {
+            request_.steps = RunRequest::kEndless;
         } else {
             refuse_usage("how many steps? " + missing_in_run(), "for example --steps 1000");
         }
@@ -124,7 +125,7 @@ private:
             coefs.push_back(coef.name);
         if (run_ != nullptr) {
             for (const sema::ParamOverride& param : run_->params)
-                set_param(param.name, param.value);
+                set_param(request_, param.name, param.value);
             for (const sema::CoefOverride& coef : run_->coefs)
                 request_.coefs.emplace_back(coef.name, coef.values);
         }
@@ -139,21 +140,9 @@ private:
             if (std::find(names.begin(), names.end(), assignment.name) == names.end()) {
                 throw_unknown(program_.name, "param", assignment.name, names);
             }
-            const double value = constant_value(assignment.value, "--set " + assignment.name);
-            const auto param =
-                std::find_if(program_.params.begin(), program_.params.end(),
-                             [&](const ir::Param& each) { return each.name == assignment.name; });
-            if (param->is_integer() && value != std::nearbyint(value)) {
-                refuse_usage(fmt::format("--set {}: {} is no whole number, and {} is an integer",
-                                         assignment.name, assignment.value, assignment.name),
-                             fmt::format("--set {}={:.0f}", assignment.name, value));
-            }
-            if (param->is_integer() &&
-                (value < static_cast<double>(param->least) || value > static_cast<double>(param->largest))) {
-                refuse_usage(fmt::format("--set {}: {} is not between {} and {}", assignment.name,
-                                         assignment.value, param->least, param->largest));
-            }
-            set_param(assignment.name, value);
+            const auto param = std::ranges::find(program_.params, assignment.name, &ir::Param::name);
+            set_param(request_, assignment.name,
+                      param_value(*param, assignment.value, "--set " + assignment.name));
         }
         std::vector<std::string> unset;
         for (const ir::Param& param : program_.params) {
@@ -173,16 +162,6 @@ private:
             why_until_is_not_finite(*run_->until, spec_.source, request_.params, request_.extent);
         if (!why.empty())
             refuse_usage(why + ": the run would never look at its numbers", "--set gives a param");
-    }
-
-    void set_param(const std::string& name, double value) {
-        for (auto& [known, old] : request_.params) {
-            if (known == name) {
-                old = value;
-                return;
-            }
-        }
-        request_.params.emplace_back(name, value);
     }
 
     // The field, component or group of this name.
@@ -444,15 +423,9 @@ private:
 }  // namespace
 
 void take_coordinates(RunRequest& request, const ir::Program& program) {
-    std::vector<double> params;
-    for (const ir::Param& param : program.params) {
-        double value = param.default_value.value_or(0);
-        for (const auto& [name, given] : request.params) {
-            if (name == param.name) value = given;
-        }
-        params.push_back(value);
-        if (param.name == "dt") request.time_step = value;
-    }
+    const std::vector<double> params = param_values(program, request);
+    for (std::size_t i = 0; i < params.size(); ++i)
+        if (program.params[i].name == "dt") request.time_step = params[i];
     for (std::size_t axis = 0; axis < program.axes.size(); ++axis) {
         const ir::Axis& declared = program.axes[axis];
         request.spacing[axis] =
@@ -460,6 +433,14 @@ void take_coordinates(RunRequest& request, const ir::Program& program) {
         request.origin[axis] =
             rt::evaluate(lower::host_scalar(program, declared.origin), params, request.extent);
     }
+}
+
+Output shown_field(const ir::Program& program, const std::string& name) {
+    Output output;
+    output.kind = Output::Kind::plot;
+    output.field = find_fields(program, name);
+    take_place(output, program);
+    return output;
 }
 
 Output saved_array(const ir::Program& program, const RunRequest& request, const std::string& name,

@@ -58,7 +58,16 @@ struct Load {
     std::string path;
 };
 
+// Of a run that is shown live: a param that its page changed.
+struct ParamChange {
+    std::string param;
+    double value = 0;
+    std::int64_t after_step = 0;
+};
+
 struct RunRequest {
+    static constexpr std::int64_t kEndless = 1'000'000'000'000'000;  // steps, until somebody stops them
+
     std::string name;
     std::vector<std::string> axes;
     Extent extent{1, 1, 1};
@@ -79,7 +88,9 @@ struct RunRequest {
     std::vector<std::string> states;   // of real numbers
     bool watch = true;                 // stop where numbers are no longer finite
     bool strict_fp = false;
+    std::vector<ParamChange> changes;  // by hand, while it ran
 
+    bool is_endless() const { return steps >= kEndless; }
     std::int64_t last_step() const { return stop_after ? std::min(*stop_after, steps) : steps; }
     int rank() const { return static_cast<int>(axes.size()); }
     // The time of what is there after so many steps; without `dt` their number.
@@ -100,6 +111,8 @@ RunRequest make_request(const RunArguments& arguments, const CheckedSpec& spec,
 
 // Fills in where the cells lie, and the time step, with the request's extent and params.
 void take_coordinates(RunRequest& request, const ir::Program& program);
+// A field, one for users, as a picture shows it: of three axes without the plane that is cut out.
+Output shown_field(const ir::Program& program, const std::string& name);
 // A field or group that is saved at the end.
 Output saved_array(const ir::Program& program, const RunRequest& request, const std::string& name,
                    const std::string& path);

@@ -16,6 +16,13 @@ struct ExchangeArguments {
     std::string scheme;                    // of rt::ExchangeScheme; empty: chosen
 };
 
+// A page that shows the run while it is done.
+struct LiveArguments {
+    std::optional<int> port;  // none: a free one
+    bool stays = false;       // haloc view: awaits the page, and stays after the last step
+    bool paused = false;      // before the first step
+};
+
 // A spec whose texts are known, so that no file is read.
 struct SpecTexts {
     std::string name, text;
@@ -56,6 +63,7 @@ struct RunArguments {
     // Of a run that is repeated:
     std::shared_ptr<const SpecTexts> texts;  // in the place of the file; null: the file is read
     std::optional<std::int64_t> stop_after;  // ends after this step, of as many as were asked for
+    std::optional<LiveArguments> live;
     // Of several processes:
     std::string transport;          // nccl or mpi; empty: chosen
     std::optional<double> timeout;  // seconds for a rank to answer; none: the usual

@@ -44,7 +44,8 @@ CheckedSpec read_run_spec(const RunArguments& arguments, const Console& console)
     check_inits(arguments);
     const std::string stencil = choose_stencil(spec, arguments.run_name).program.name;
     const sema::RunSpec* run = spec.analysis.find_run(stencil);
-    if (!arguments.until.empty() && !arguments.steps && (run == nullptr || !run->steps))
+    const bool may_be_endless = arguments.live && arguments.live->stays;
+    if (!arguments.until.empty() && !may_be_endless && !arguments.steps && (run == nullptr || !run->steps))
         throw CommandError(ExitCode::usage,
                            "--until needs a number of steps after which the run stops in any case",
                            "for example --steps 10000");

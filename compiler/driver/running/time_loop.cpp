@@ -47,7 +47,8 @@ void write_checkpoint(Engine& engine, Checkpoints& checkpoints, Watch& watch, Pr
 }  // namespace
 
 LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t before, Outputs& outputs,
-                     Watch& watch, Checkpoints* checkpoints, rt::Ranks& ranks, const Console& console) {
+                     Watch& watch, Checkpoints* checkpoints, Onlooker* onlooker, rt::Ranks& ranks,
+                     const Console& console) {
     LoopResult result;
     result.steps = before;
     if (before > 0 && request.until && engine.holds(*request.until)) result.stop = LoopResult::Stop::until;
@@ -65,6 +66,13 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
             count = std::min(count, *due);
         if (checkpoints != nullptr)
             count = std::min(count, checkpoints->steps_to_next(result.steps).value_or(count));
+        if (onlooker != nullptr) {
+            count = std::min(count, onlooker->look(engine, result.steps, result.seconds));
+            if (count == 0) {
+                result.stop = LoopResult::Stop::interrupted;
+                break;
+            }
+        }
 
         Stopwatch clock;
         rt::RunResult done = engine.run(count, request.until);

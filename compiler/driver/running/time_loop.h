@@ -5,6 +5,7 @@
 
 #include "compiler/driver/console/console.h"
 #include "compiler/driver/running/checkpoint.h"
+#include "compiler/driver/running/onlooker.h"
 #include "compiler/driver/running/outputs.h"
 #include "compiler/driver/running/watch.h"
 
@@ -20,8 +21,10 @@ struct LoopResult {
 
 // Collective. Runs, shows how far it is, and writes the files, those of the end too. before: steps that the
 // engine goes on from. checkpoints: null where there are none; the last is written at the end, if all is
-// finite. Must run under an InterruptGuard.
+// finite. onlooker: null where there is none; it may change the request's params. Must run under an
+// InterruptGuard.
 LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t before, Outputs& outputs,
-                     Watch& watch, Checkpoints* checkpoints, rt::Ranks& ranks, const Console& console);
+                     Watch& watch, Checkpoints* checkpoints, Onlooker* onlooker, rt::Ranks& ranks,
+                     const Console& console);
 
 }  // namespace halo::driver
