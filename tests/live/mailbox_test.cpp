@@ -14,7 +14,8 @@ namespace {
 // Asks in a thread of its own, as a page does.
 struct Asker {
     Asker(Mailbox& mailbox, Mailbox::Task task, std::chrono::milliseconds patience = 1h)
-        : thread([this, &mailbox, patience, work = std::move(task)] { answer = mailbox.ask(work, patience); }) {}
+        : thread(
+              [this, &mailbox, patience, work = std::move(task)] { answer = mailbox.ask(work, patience); }) {}
     std::atomic<Mailbox::Answer> answer = Mailbox::Answer::late;
     std::thread thread;
 };

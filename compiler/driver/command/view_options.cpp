@@ -32,9 +32,8 @@ void add_view_options(CLI::App& command, RunArguments& run, LiveArguments& live)
     command.add_option("RUN", run.run_name, "which run block (or stencil), where the file has several");
     add_port(command, live);
     command.add_flag("--paused", live.paused, "do no step until the page says so");
-    command.add_option(
-        "--device", run.device,
-        "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
+    command.add_option("--device", run.device,
+                       "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
     command.add_option("--grid", run.grid, "cells along each axis, such as 128,128,128");
     command
         .add_option("--steps", run.steps,

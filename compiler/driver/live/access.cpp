@@ -46,7 +46,8 @@ std::optional<HttpResponse> Access::refuse(HttpRequest& request) const {
         return HttpResponse{403, "text/plain; charset=utf-8", why + "\n"};
     };
     if (!is_loopback(request.host))
-        return forbidden("this page is for 127.0.0.1 and localhost alone; of another machine, through a tunnel");
+        return forbidden(
+            "this page is for 127.0.0.1 and localhost alone; of another machine, through a tunnel");
     if (!request.origin.empty() && request.origin != "http://" + request.host)
         return forbidden("this is asked for by a page of another origin");
     const std::string_view path = request.path;

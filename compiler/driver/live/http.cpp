@@ -29,8 +29,9 @@ std::string_view trimmed(std::string_view text) {
 
 std::string lower_case(std::string_view text) {
     std::string lower(text);
-    std::ranges::transform(
-        lower, lower.begin(), [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; });
+    std::ranges::transform(lower, lower.begin(), [](char c) {
+        return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+    });
     return lower;
 }
 
@@ -102,7 +103,8 @@ std::optional<std::string> decode_url(std::string_view text) {
 }
 
 std::variant<HttpRequest, HttpResponse> parse_head(std::string_view head) {
-    if (head.size() > kLargestHead) return HttpResponse{431, "text/plain; charset=utf-8", "too many headers\n"};
+    if (head.size() > kLargestHead)
+        return HttpResponse{431, "text/plain; charset=utf-8", "too many headers\n"};
     std::string_view line = cut_until(head, "\r\n");
     HttpRequest request;
     request.method = cut_until(line, " ");

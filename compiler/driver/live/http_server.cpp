@@ -132,7 +132,8 @@ HttpServer::~HttpServer() {
 
 void HttpServer::accept_all() {
     while (true) {
-        std::array<pollfd, 2> waited{pollfd{listener_.number(), POLLIN, 0}, pollfd{wakes_.number(), POLLIN, 0}};
+        std::array<pollfd, 2> waited{pollfd{listener_.number(), POLLIN, 0},
+                                     pollfd{wakes_.number(), POLLIN, 0}};
         if (::poll(waited.data(), waited.size(), -1) < 0) continue;  // a signal
         if (waited[1].revents != 0) return;
         forget_done(false);
@@ -159,7 +160,8 @@ void HttpServer::accept_one() {
     try {
         connection.thread = std::thread([this, &connection] {
             answer(connection.socket);
-            ::shutdown(connection.socket.number(), SHUT_RDWR);  // the client's now; the thread is joined later
+            ::shutdown(connection.socket.number(),
+                       SHUT_RDWR);  // the client's now; the thread is joined later
             const std::scoped_lock done(mutex_);
             connection.is_done = true;
         });
@@ -194,7 +196,8 @@ void HttpServer::answer(const FileDescriptor& socket) const {
         }
         send_all(socket.number(), to_bytes(response));
     } catch (const std::exception& error) {
-        send_all(socket.number(), to_bytes({500, "text/plain; charset=utf-8", std::string(error.what()) + "\n"}));
+        send_all(socket.number(),
+                 to_bytes({500, "text/plain; charset=utf-8", std::string(error.what()) + "\n"}));
     }
 }
 

@@ -22,11 +22,11 @@ namespace {
 using rt::json::Value;
 using namespace std::chrono_literals;
 
-constexpr auto kPatience = 20s;       // for a step to end
-constexpr auto kPicture = 50ms;       // from one picture to the next, where steps are to be seen one by one
+constexpr auto kPatience = 20s;  // for a step to end
+constexpr auto kPicture = 50ms;  // from one picture to the next, where steps are to be seen one by one
 constexpr std::int64_t kPictures = 200;  // of a run whose steps are known: ten seconds at least
-constexpr auto kIdle = 100ms;         // between looks at Ctrl-C
-constexpr auto kFarewell = 2s;        // for a page to see the end of a run
+constexpr auto kIdle = 100ms;            // between looks at Ctrl-C
+constexpr auto kFarewell = 2s;           // for a page to see the end of a run
 constexpr std::size_t kMostProbes = 8;
 
 // The run cannot answer now, or no longer.
@@ -171,7 +171,11 @@ HttpResponse LiveRun::change(const HttpRequest& request) {
     } else if (what == "/probe") {
         task = [&] { add_probe(asked); };
     } else if (what == "/forget") {
-        task = [&] { std::erase_if(probes_, [&](const Probe& probe) { return asked.at("probe").get<std::int64_t>() == probe.number; }); };
+        task = [&] {
+            std::erase_if(probes_, [&](const Probe& probe) {
+                return asked.at("probe").get<std::int64_t>() == probe.number;
+            });
+        };
     } else {
         return {404, "text/plain; charset=utf-8", "there is nothing to change at this address\n"};
     }
@@ -312,7 +316,8 @@ Value LiveRun::curves() const {
         Value& cell = points["cell"] = Value::object();
         for (int axis = 0; axis < request_.rank(); ++axis)
             if (output_of(probe.field).grid.has(axis))
-                cell[request_.axes[static_cast<std::size_t>(axis)]] = probe.cell[static_cast<std::size_t>(axis)];
+                cell[request_.axes[static_cast<std::size_t>(axis)]] =
+                    probe.cell[static_cast<std::size_t>(axis)];
         probes.push_back(std::move(points));
     }
     return Value::object({{"reductions", std::move(reductions)}, {"probes", std::move(probes)}});
@@ -388,7 +393,8 @@ Value LiveRun::facts(const sema::RunSpec* run, const std::string& device) const 
         params.push_back(Value::object({{"name", param.name}, {"is_integer", param.is_integer()}}));
     Value extent = Value::object();
     for (int axis = 0; axis < request_.rank(); ++axis)
-        extent[request_.axes[static_cast<std::size_t>(axis)]] = request_.extent[static_cast<std::size_t>(axis)];
+        extent[request_.axes[static_cast<std::size_t>(axis)]] =
+            request_.extent[static_cast<std::size_t>(axis)];
     Value facts = Value::object({{"name", request_.name},
                                  {"device", device},
                                  {"extent", std::move(extent)},

@@ -42,12 +42,12 @@ Number read_number(const std::string& text, const char* name) {
 Value axis_json(const RunRequest& request, const Output& output, int axis) {
     const auto a = static_cast<std::size_t>(axis);
     const double first = request.first_point(output)[a];
-    return Value::object({{"axis", request.axes[a]},
-                          {"cells", request.extent[a]},
-                          {"first", number_or_null(first)},
-                          {"last", number_or_null(first + static_cast<double>(request.extent[a] - 1) *
-                                                              request.spacing[a])},
-                          {"flipped", output.flipped[a]}});
+    return Value::object(
+        {{"axis", request.axes[a]},
+         {"cells", request.extent[a]},
+         {"first", number_or_null(first)},
+         {"last", number_or_null(first + static_cast<double>(request.extent[a] - 1) * request.spacing[a])},
+         {"flipped", output.flipped[a]}});
 }
 
 void add_range(Value& header, double low, double high) {

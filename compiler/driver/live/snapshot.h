@@ -1,5 +1,6 @@
-// What a page asks to see of a field, and what it is sent: the colours of a plane's cells, or the values along
-// a line. The run's thread takes a snapshot between two steps; the rest is done in the thread that answers.
+// What a page asks to see of a field, and what it is sent: the colours of a plane's cells, or the values
+// along a line. The run's thread takes a snapshot between two steps; the rest is done in the thread that
+// answers.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,8 @@ struct Snapshot {
     rt::json::Value state;  // of the run
 };
 
-// Four bytes with the length of a JSON text, the lowest first; the text; and of a plane the 256 colours of its
-// bar and those of its pixels, three bytes each. Of a line the text has the values.
+// Four bytes with the length of a JSON text, the lowest first; the text; and of a plane the 256 colours of
+// its bar and those of its pixels, three bytes each. Of a line the text has the values.
 std::string frame_bytes(const Snapshot& snapshot);
 // The picture as a run writes it: the bytes of a .png.
 std::string png_bytes(const Snapshot& snapshot);

@@ -13,9 +13,8 @@ namespace halo::driver {
 double param_value(const ir::Param& param, const std::string& text, const std::string& what) {
     const double value = constant_value(text, what);
     if (param.is_integer() && value != std::nearbyint(value))
-        refuse_usage(
-            fmt::format("{}: {} is no whole number, and {} is an integer", what, text, param.name),
-            fmt::format("{}={:.0f}", what, value));
+        refuse_usage(fmt::format("{}: {} is no whole number, and {} is an integer", what, text, param.name),
+                     fmt::format("{}={:.0f}", what, value));
     if (param.is_integer() &&
         (value < static_cast<double>(param.least) || value > static_cast<double>(param.largest)))
         refuse_usage(fmt::format("{}: {} is not between {} and {}", what, text, param.least, param.largest));
