@@ -29,7 +29,7 @@ TEST_CASE("tasks are done in the thread that serves") {
     mailbox.wait(1h);
     mailbox.serve();
     asker.thread.join();
-    CHECK(asker.answer == Mailbox::Answer::done);
+    CHECK(asker.answer.load() == Mailbox::Answer::done);
     CHECK(served == std::this_thread::get_id());
 }
 
@@ -64,6 +64,6 @@ TEST_CASE("a mailbox that is closed leaves nobody waiting") {
     mailbox.wait(1h);
     mailbox.close();
     asker.thread.join();
-    CHECK(asker.answer == Mailbox::Answer::over);
+    CHECK(asker.answer.load() == Mailbox::Answer::over);
     CHECK(mailbox.ask([] {}, 1h) == Mailbox::Answer::over);
 }
