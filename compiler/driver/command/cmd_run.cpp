@@ -277,11 +277,10 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     Outputs outputs(request, ranks, &provenance);
     Watch watch(request, *engine, ranks, persistence.steps_before());
     if (page) console.message("the page is at " + page->url());
-    Console without_end = console;
-    without_end.set_quiet(request.is_endless());
-    LoopResult loop =
-        run_steps(*engine, request, persistence.steps_before(), outputs, watch, persistence.to.get(),
-                  page.get(), ranks, request.is_endless() ? without_end : console);
+    Console during = console;
+    if (request.is_endless()) during.set_quiet(true);  // there is no part of it that is done
+    LoopResult loop = run_steps(*engine, request, persistence.steps_before(), outputs, watch,
+                                persistence.to.get(), page.get(), ranks, during);
     timings.watch = watch.seconds();
     RunReport report{request,
                      *machine,
