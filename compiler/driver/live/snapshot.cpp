@@ -50,13 +50,19 @@ Value axis_json(const RunRequest& request, const Output& output, int axis) {
          {"flipped", output.flipped[a]}});
 }
 
+FieldPicture asked_picture(const Snapshot& snapshot) {
+    FieldPicture picture = picture_of(snapshot.request, snapshot.output, snapshot.values, snapshot.steps);
+    auto* const plane = std::get_if<rt::Picture>(&picture);
+    if (plane != nullptr && snapshot.map != rt::PictureMap::automatic) plane->map = snapshot.map;
+    return picture;
+}
+
 void add_range(Value& header, double low, double high) {
     header["low"] = number_or_null(low);
     header["high"] = number_or_null(high);
 }
 
-void add_plane(Value& header, std::string& bytes, rt::Picture picture, rt::PictureMap map) {
-    if (map != rt::PictureMap::automatic) picture.map = map;
+void add_plane(Value& header, std::string& bytes, const rt::Picture& picture) {
     const rt::ColouredCells cells = rt::colour_cells(picture);
     header["kind"] = "plane";
     header["width"] = cells.width;
@@ -147,10 +153,10 @@ std::string frame_bytes(const Snapshot& snapshot) {
     for (int axis = 0; axis < request.rank(); ++axis)
         if (output.grid.has(axis) && (!output.cut || output.cut->axis != axis))
             axes.push_back(axis_json(request, output, axis));
-    const FieldPicture picture = picture_of(request, output, snapshot.values, snapshot.steps);
+    const FieldPicture picture = asked_picture(snapshot);
     std::string bytes;
     if (const auto* plane = std::get_if<rt::Picture>(&picture))
-        add_plane(header, bytes, *plane, snapshot.map);
+        add_plane(header, bytes, *plane);
     else
         add_line(header, std::get<rt::Curve>(picture));
     const std::string text = header.dump();
@@ -161,11 +167,8 @@ std::string frame_bytes(const Snapshot& snapshot) {
 }
 
 std::string png_bytes(const Snapshot& snapshot) {
-    FieldPicture picture = picture_of(snapshot.request, snapshot.output, snapshot.values, snapshot.steps);
-    auto* const plane = std::get_if<rt::Picture>(&picture);
-    if (plane != nullptr && snapshot.map != rt::PictureMap::automatic) plane->map = snapshot.map;
     const std::vector<std::uint8_t> bytes =
-        std::visit([](const auto& each) { return rt::draw(each); }, picture).png();
+        std::visit([](const auto& each) { return rt::draw(each); }, asked_picture(snapshot)).png();
     return {bytes.begin(), bytes.end()};
 }
 

@@ -103,6 +103,7 @@ FieldPicture picture_of(const RunRequest& request, const Output& output, const F
     picture.title = title;
     picture.width = request.extent[static_cast<std::size_t>(across)];
     picture.height = request.extent[static_cast<std::size_t>(up)];
+    picture.values.reserve(static_cast<std::size_t>(picture.width * picture.height));
     const bool flips_across = output.flipped[static_cast<std::size_t>(across)];
     const bool flips_up = output.flipped[static_cast<std::size_t>(up)];
     for (std::int64_t row = 0; row < picture.height; ++row) {
