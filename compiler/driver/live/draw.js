@@ -4,15 +4,23 @@ const kProbeColours = ['#e4572e', '#2e86ab', '#5b8c2a', '#a23b72', '#c98b12', '#
 
 // ---- numbers
 
-function written(value) {
+function written(value, digits = 5) {
   if (value === null || value === undefined) return 'not finite';
   const size = Math.abs(value);
-  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(3).replace(/\.?0+e/, 'e').replace('e+', 'e');
-  return String(Number(value.toPrecision(5)));
+  if (size !== 0 && (size < 1e-3 || size >= 1e6)) return value.toExponential(digits - 2).replace(/\.?0+e/, 'e').replace('e+', 'e');
+  return String(Number(value.toPrecision(digits)));
 }
 
-// Round numbers in [low, high]: at steps of 1, 2 or 5 times a power of ten.
+// Round numbers in [low, high], with their words: at steps of 1, 2 or 5 times a power of ten.
 function ticks(low, high, count) {
+  const values = tickValues(low, high, count);
+  const step = values.length > 1 ? values[1] - values[0] : 1;
+  const size = Math.max(Math.abs(low), Math.abs(high));
+  const digits = Math.min(15, Math.max(5, 2 + Math.ceil(Math.log10(size / step)) || 0));  // so that no two are alike
+  return values.map(value => ({value, words: written(value, digits)}));
+}
+
+function tickValues(low, high, count) {
   if (!(high > low)) return [low];
   const rough = (high - low) / Math.max(1, count);
   const power = 10 ** Math.floor(Math.log10(rough));
@@ -38,11 +46,11 @@ const part = (value, low, high) => high > low ? (value - low) / (high - low) : 0
 function labelAcross(axes, box, axis) {
   const [low, high] = [Math.min(axis.first, axis.last), Math.max(axis.first, axis.last)];
   const half = axis.cells ? box.width / axis.cells / 2 : 0;  // labels are at the centres of cells
-  for (const tick of ticks(low, high, box.width / 90)) {
-    const at = axis.flipped ? 1 - part(tick, low, high) : part(tick, low, high);
+  for (const {value, words} of ticks(low, high, box.width / 90)) {
+    const at = axis.flipped ? 1 - part(value, low, high) : part(value, low, high);
     const x = box.x + half + at * (box.width - 2 * half);
     svg(axes, 'line', {class: 'ink', x1: x, x2: x, y1: box.y + box.height, y2: box.y + box.height + 5});
-    svg(axes, 'text', {x, y: box.y + box.height + 18, 'text-anchor': 'middle'}, written(tick));
+    svg(axes, 'text', {x, y: box.y + box.height + 18, 'text-anchor': 'middle'}, words);
   }
   svg(axes, 'text', {x: box.x + box.width / 2, y: box.y + box.height + 34, 'text-anchor': 'middle', class: 'faint'}, axis.axis);
 }
@@ -51,11 +59,11 @@ function labelUp(axes, box, axis, onRight) {
   const [low, high] = [Math.min(axis.first, axis.last), Math.max(axis.first, axis.last)];
   const half = axis.cells ? box.height / axis.cells / 2 : 0;
   const x = onRight ? box.x + box.width : box.x;
-  for (const tick of ticks(low, high, box.height / 60)) {
-    const at = axis.flipped ? 1 - part(tick, low, high) : part(tick, low, high);
+  for (const {value, words} of ticks(low, high, Math.max(2, box.height / 50))) {
+    const at = axis.flipped ? 1 - part(value, low, high) : part(value, low, high);
     const y = box.y + box.height - half - at * (box.height - 2 * half);
     svg(axes, 'line', {class: 'ink', x1: x, x2: onRight ? x + 5 : x - 5, y1: y, y2: y});
-    svg(axes, 'text', {x: onRight ? x + 8 : x - 8, y: y + 4, 'text-anchor': onRight ? 'start' : 'end'}, written(tick));
+    svg(axes, 'text', {x: onRight ? x + 8 : x - 8, y: y + 4, 'text-anchor': onRight ? 'start' : 'end'}, words);
   }
   if (axis.axis) svg(axes, 'text', {x: onRight ? box.x : x - 8, y: box.y - 8, 'text-anchor': onRight ? 'start' : 'end', class: 'faint'}, axis.axis);
 }
@@ -118,8 +126,8 @@ function drawLine(frame) {
   const axes = clearAxes(room(), box.y + box.height + 42);
   const air = by('low').value ? 0 : (frame.high - frame.low) * 0.05 || Math.abs(frame.high) * 0.1 || 1;
   const [low, high] = [frame.low - air, frame.high + air];
-  for (const tick of ticks(low, high, box.height / 60)) {
-    const y = box.y + box.height * (1 - part(tick, low, high));
+  for (const {value} of ticks(low, high, Math.max(2, box.height / 50))) {
+    const y = box.y + box.height * (1 - part(value, low, high));
     svg(axes, 'line', {class: 'rule', x1: box.x, x2: box.x + box.width, y1: y, y2: y});
   }
   const columns = frame.least.length;
@@ -228,13 +236,14 @@ function drawChart(parent, title, series, remove) {
   low -= air;
   high += air;
   const first = series.steps[0] || 0, end = Math.max(first + 1, series.steps.at(-1) || 0);
-  for (const tick of ticks(low, high, 3)) {
-    const y = box.y + box.height * (1 - part(tick, low, high));
+  for (const {value, words} of ticks(low, high, 3)) {
+    const y = box.y + box.height * (1 - part(value, low, high));
     svg(picture, 'line', {class: 'rule', x1: box.x, x2: box.x + box.width, y1: y, y2: y});
-    svg(picture, 'text', {x: box.x - 6, y: y + 4, 'text-anchor': 'end'}, written(tick));
+    svg(picture, 'text', {x: box.x - 6, y: y + 4, 'text-anchor': 'end'}, words);
   }
-  for (const tick of ticks(first, end, box.width / 110))
-    svg(picture, 'text', {x: box.x + box.width * part(tick, first, end), y: box.y + box.height + 16, 'text-anchor': 'middle'}, written(tick));
+  for (const {value, words} of ticks(first, end, box.width / 110))
+    if (Number.isInteger(value))
+      svg(picture, 'text', {x: box.x + box.width * part(value, first, end), y: box.y + box.height + 16, 'text-anchor': 'middle'}, words);
   let path = '', isJoined = false;
   series.values.forEach((value, i) => {
     if (value === null) return void (isJoined = false);
