@@ -59,7 +59,7 @@ function labelUp(axes, box, axis, onRight) {
   const [low, high] = [Math.min(axis.first, axis.last), Math.max(axis.first, axis.last)];
   const half = axis.cells ? box.height / axis.cells / 2 : 0;
   const x = onRight ? box.x + box.width : box.x;
-  for (const {value, words} of ticks(low, high, Math.max(2, box.height / 50))) {
+  for (const {value, words} of ticks(low, high, Math.max(onRight ? 4 : 2, box.height / 50))) {
     const at = axis.flipped ? 1 - part(value, low, high) : part(value, low, high);
     const y = box.y + box.height - half - at * (box.height - 2 * half);
     svg(axes, 'line', {class: 'ink', x1: x, x2: onRight ? x + 5 : x - 5, y1: y, y2: y});

@@ -10,9 +10,11 @@
 
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstdint>
 #include <cstring>
 #include <exception>
+#include <iterator>
 #include <string_view>
 #include <utility>
 #include <variant>
@@ -136,8 +138,11 @@ void HttpServer::accept_all() {
                                      pollfd{wakes_.number(), POLLIN, 0}};
         if (::poll(waited.data(), waited.size(), -1) < 0) continue;  // a signal
         if (waited[1].revents != 0) return;
-        forget_done(false);
-        accept_one();
+        try {
+            forget_done(false);
+            accept_one();
+        } catch (const std::exception&) {  // no memory, or no thread: the client may ask again
+        }
     }
 }
 
@@ -165,8 +170,9 @@ void HttpServer::accept_one() {
             const std::scoped_lock done(mutex_);
             connection.is_done = true;
         });
-    } catch (const std::exception&) {  // no thread to be had: the client may ask again
+    } catch (...) {
         connections_.pop_back();
+        throw;
     }
 }
 
