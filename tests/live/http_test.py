@@ -150,6 +150,13 @@ class Shown(unittest.TestCase):
             self.assertIn("changed by hand: factor = 0.5 after step 2\n", out)
             self.assertIn("changed by hand: dt = 2 after step 3\n", out)
 
+    def test_a_param_that_is_too_large_is_remarked_on(self):
+        spec = WAVE.replace("{ boundary clamp }", "{ boundary clamp }\n    param dt = 0.5").replace("0.25", "dt^2")
+        with Folder(wave=spec) as folder, ShownRun(folder, "view", "wave.halo", "--paused") as run:
+            self.assertEqual(run.frame("field=u")["remark"], "")
+            self.assertIn("dt = 0.9 is above 0.7071", run.json("param", {"name": "dt", "value": "0.9"})["remark"])
+            self.assertEqual(run.json("param", {"name": "dt", "value": "0.4"})["remark"], "")
+
     def test_fields_of_all_kinds(self):
         with Folder(kinds=KINDS) as folder, ShownRun(folder, "view", "kinds.halo", "--paused") as run:
             fields = {field["name"]: field for field in run.json("facts")["fields"]}

@@ -222,9 +222,11 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     say(boundary_note(stencil), console);
     std::unique_ptr<live::LiveRun> page;
     if (arguments.live)
-        page = std::make_unique<live::LiveRun>(*arguments.live, request, stencil.program, run_spec,
-                                               machine->kind(), why_params_are_fixed(arguments, request),
-                                               ranks, console);
+        page = std::make_unique<live::LiveRun>(
+            *arguments.live, request, stencil.program, run_spec, machine->kind(),
+            why_params_are_fixed(arguments, request),
+            [&](Engine& of) { return stability_remark(of, stencil.program, request, ranks); }, ranks,
+            console);
     prepare_movies(request, stencil.program, persistence.steps_before(), console);
     prepare_together(request, persistence.steps_before(), console);
 

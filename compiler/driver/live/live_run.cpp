@@ -91,11 +91,12 @@ std::int64_t step_count_of(const Value& asked) {
 
 LiveRun::LiveRun(const LiveArguments& arguments, RunRequest& request, const ir::Program& program,
                  const sema::RunSpec* run, const std::string& device, std::string params_are_fixed,
-                 rt::Ranks& ranks, const Console& console)
+                 Remarks remarks, rt::Ranks& ranks, const Console& console)
     : stays_(arguments.stays),
       request_(request),
       program_(program),
       params_are_fixed_(std::move(params_are_fixed)),
+      remarks_(std::move(remarks)),
       ranks_(ranks),
       pace_(arguments.paused  ? Pace::State::paused
             : arguments.stays ? Pace::State::awaiting
@@ -296,6 +297,7 @@ Value LiveRun::state() const {
                                  {"time", number_or_null(request_.time_after(steps_))},
                                  {"state", word(pace_.state())},
                                  {"how", how_},
+                                 {"remark", remark_},
                                  {"cells_per_s", number_or_null(rate_)},
                                  {"params", std::move(params)},
                                  {"changes", static_cast<std::int64_t>(request_.changes.size())},
@@ -338,6 +340,7 @@ void LiveRun::change_param(const std::string& name, const std::string& text) {
     set_param(request_, name, value);
     take_coordinates(request_, program_);
     request_.changes.push_back({name, value, steps_});
+    remark_ = remarks_(*engine_);
 }
 
 void LiveRun::add_probe(const Value& asked) {

@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <string>
@@ -27,11 +28,14 @@ namespace halo::driver::live {
 
 class LiveRun : public Onlooker {
 public:
-    // All must outlive it. params_are_fixed: why the page cannot change params; empty: it can. Throws
-    // CommandError (usage) where the port cannot be had.
+    // What is to be said of the params as they are; empty: nothing.
+    using Remarks = std::function<std::string(Engine& engine)>;
+
+    // All must outlive it. params_are_fixed: why the page cannot change params; empty: it can. remarks: asked
+    // for after each change. Throws CommandError (usage) where the port cannot be had.
     LiveRun(const LiveArguments& arguments, RunRequest& request, const ir::Program& program,
             const sema::RunSpec* run, const std::string& device, std::string params_are_fixed,
-            rt::Ranks& ranks, const Console& console);
+            Remarks remarks, rt::Ranks& ranks, const Console& console);
     ~LiveRun() override;
 
     std::string url() const;
@@ -72,6 +76,7 @@ private:
     RunRequest& request_;
     const ir::Program& program_;
     const std::string params_are_fixed_;
+    const Remarks remarks_;
     rt::Ranks& ranks_;
     std::map<std::string, Output> outputs_;  // by field, as the run block's plots show them
 
@@ -81,7 +86,8 @@ private:
     std::int64_t rate_steps_ = 0;
     double rate_seconds_ = 0;
     Pace pace_;
-    std::string how_;  // it ended
+    std::string how_;     // it ended
+    std::string remark_;  // the latest
     Clock::time_point last_look_, last_asked_;
     bool end_is_seen_ = false;
     std::map<std::string, History> reductions_;

@@ -100,6 +100,7 @@ function showState(state) {
     if (input.dataset.shown !== value) input.value = input.dataset.shown = value;
     input.classList.toggle('changed', value !== input.dataset.first);
   }
+  by('remark').textContent = state.remark;
   by('params_title').textContent = 'Params' + (state.changes ? ' (changed by hand)' : '');
 }
 
