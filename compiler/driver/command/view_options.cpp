@@ -20,8 +20,7 @@ CLI::Option* add_live_options(CLI::App& command, LiveArguments& live) {
     auto* shown = command.add_flag("--live")->description(
         "show the run on a page while it is done, at an address of this machine that is printed");
     add_port(command, live)->needs(shown);
-    command.add_flag("--paused", live.paused, "with --live: wait for the page before the first step")
-        ->needs(shown);
+    command.add_flag("--paused", live.paused, "with --live: do no step until the page says so")->needs(shown);
     return shown;
 }
 
