@@ -104,9 +104,12 @@ LiveRun::LiveRun(const LiveArguments& arguments, RunRequest& request, const ir::
     // Who looks at a run sees all of it go by, also where it would be over in a moment.
     if (stays_ && !request.is_endless())
         pace_.show_each(std::max<std::int64_t>(1, (request.last_step() + kPictures - 1) / kPictures));
+    // A run that draws the plots has said of them what there is to say.
+    Console of_plots = console;
+    of_plots.set_silent(console.silent() || !stays_);
     for (const ir::Field& field : program.fields)
         if (field.role != ir::Role::intermediate)
-            outputs_.emplace(field.name, first_view(request, program, run, field, console));
+            outputs_.emplace(field.name, first_view(request, program, run, field, of_plots));
     facts_ = facts(run, device).dump();
     server_ = std::make_unique<HttpServer>(arguments.port.value_or(0),
                                            [this](HttpRequest& asked) { return answer(asked); });
