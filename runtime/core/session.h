@@ -224,7 +224,8 @@ public:
     void expect_steps(std::int64_t at_a_time);
     int steps_at_once()
         const;  // at most, in time tiles (time_tiles.h); 1 where there are none, or no step yet
-    // About as many steps, of which a time block leaves none to be done singly but the last, where that is.
+    // About as many steps, of which a time block leaves none to be done singly but the last, where that is;
+    // more, where time tiles need more, as long as they take no more than about a second.
     std::int64_t whole_steps(std::int64_t steps) const;
     void synchronize();
 

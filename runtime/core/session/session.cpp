@@ -45,7 +45,8 @@ int Session::steps_at_once() const {
 }
 
 std::int64_t Session::whole_steps(std::int64_t steps) const {
-    return state_->block == nullptr ? steps : state_->block->whole_steps(steps);
+    return state_->block == nullptr ? state_->time_tiles.whole_steps(steps)
+                                    : state_->block->whole_steps(steps);
 }
 
 std::int64_t Session::steps_done() const {

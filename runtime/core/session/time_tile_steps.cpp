@@ -11,6 +11,8 @@ namespace halo::rt::session {
 namespace {
 
 constexpr int kMostSteps = 16;
+// Of a call for a few steps that is made longer for a tile: who waits for it may want to stop it.
+constexpr double kSecondsOfCall = 1;
 
 bool is_known(const Argument& argument) {
     switch (argument.kind) {
@@ -58,23 +60,36 @@ bool counts_planes_or_rows(const KernelPlan& kernel, const Geometry& geometry) {
 
 }  // namespace
 
-bool TimeTileSteps::Trial::takes_single(std::int64_t count, std::int64_t steps) {
+bool TimeTileSteps::Trial::takes_single(std::int64_t count) {
     const Clock::time_point now = Clock::now();
     if (count_ > 0 && count == count_ - 1) {  // of the same call, so nothing else was done since
-        seconds_ += std::chrono::duration<double>(now - begin_).count();
+        latest_ = std::chrono::duration<double>(now - begin_).count();
+        seconds_ += *latest_;
         ++timed_;
     }
-    count_ = timed_ < steps ? count : 0;
+    count_ = timed_ < kSingles ? count : 0;
     begin_ = now;
     return count_ > 0;
 }
 
-void TimeTileSteps::Trial::add_tile(double seconds) {
-    singles_ = std::min(singles_, seconds_);
-    tile_ = std::min(tile_, seconds);
+void TimeTileSteps::Trial::add_tile(double seconds, std::int64_t steps) {
+    singles_ = std::min(singles_, seconds_ / timed_);
+    tile_ = std::min(tile_, seconds / static_cast<double>(steps));
     seconds_ = 0;
     timed_ = 0;
     ++rounds_;
+}
+
+std::int64_t TimeTileSteps::whole_steps(std::int64_t steps) const {
+    if (!chosen_ || chosen_->shape.steps < 2 || (trial_.is_over() && !trial_.wins())) return steps;
+    const std::optional<double> single = trial_.seconds_of_single();
+    if (!trial_.is_over() && !single) return std::max<std::int64_t>(steps, 2);
+    std::int64_t tile = chosen_->shape.steps;
+    if (single && *single * static_cast<double>(tile) > kSecondsOfCall)
+        tile = std::max<std::int64_t>(2, static_cast<std::int64_t>(kSecondsOfCall / *single));
+    const std::int64_t last = has_unread_steps(parts_.setup.plan) ? 1 : 0;  // it has results, and is single
+    if (!trial_.is_over()) return std::max(steps, tile + Trial::kSingles + 1 + last);
+    return (steps + tile - 1) / tile * tile + last;
 }
 
 bool TimeTileSteps::can_run() const {
@@ -224,7 +239,7 @@ std::int64_t TimeTileSteps::step(std::int64_t count, bool with_results) {
     const bool leaves_last = with_results && has_unread_steps(parts_.setup.plan);
     const std::int64_t steps = std::min<std::int64_t>(count - (leaves_last ? 1 : 0), chosen_->shape.steps);
     if (steps < 2) return 0;
-    if (trial_.is_over() ? !trial_.wins() : trial_.takes_single(count, chosen_->shape.steps)) return 0;
+    if (trial_.is_over() ? !trial_.wins() : trial_.takes_single(count)) return 0;
     std::vector<PreparedLaunch> own;
     TimeTiles tiles;
     tiles.geometry = parts_.setup.geometry;
@@ -235,8 +250,9 @@ std::int64_t TimeTileSteps::step(std::int64_t count, bool with_results) {
                       chosen_->lags.begin() + static_cast<std::ptrdiff_t>(tiles.sweeps.size()));
     const auto begin = std::chrono::steady_clock::now();
     parts_.setup.device->run_time_tiles(tiles);
-    if (!trial_.is_over() && steps == chosen_->shape.steps)
-        trial_.add_tile(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
+    if (!trial_.is_over())
+        trial_.add_tile(std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count(),
+                        steps);
     parts_.clock.advance(steps, steps);
     return steps;
 }

@@ -23,30 +23,36 @@ public:
     void prepare(const std::vector<double>& /*params*/) override {}  // takes what Launches prepares
     // 1, too, before any step.
     int steps_at_once() const { return chosen_ && trial_.wins() ? chosen_->shape.steps : 1; }
+    // So many steps or more, of which tiles have as many as they can without a call that takes long.
+    std::int64_t whole_steps(std::int64_t steps) const;
 
 private:
-    // Rounds of as many single steps as a tile does, and a tile. The shortest times count, as other work on
-    // the machine makes some longer.
+    // Rounds of a few single steps and a tile. Of the seconds that a step takes the least count, as other
+    // work on the machine makes some longer.
     class Trial {
     public:
+        static constexpr int kSingles = 4;  // that are timed in a round
+
         bool is_over() const { return rounds_ == kRounds; }
         bool wins() const { return tile_ <= singles_; }
         void skip() { rounds_ = kRounds; }
+        std::optional<double> seconds_of_single() const { return latest_; }  // none before one was timed
 
         // Before a step, of `count` that are left of a call. Whether it is to be done singly, which the next
         // call here then times.
-        bool takes_single(std::int64_t count, std::int64_t steps);
-        void add_tile(double seconds);
+        bool takes_single(std::int64_t count);
+        void add_tile(double seconds, std::int64_t steps);
 
     private:
         static constexpr int kRounds = 2;
         using Clock = std::chrono::steady_clock;
         int rounds_ = 0;
-        std::int64_t timed_ = 0;  // single steps of this round
+        int timed_ = 0;           // single steps of this round
         double seconds_ = 0;      // that they took
         std::int64_t count_ = 0;  // at the beginning of a single step; 0: none is timed
         Clock::time_point begin_;
-        double singles_ = std::numeric_limits<double>::infinity(), tile_ = singles_;
+        std::optional<double> latest_;
+        double singles_ = std::numeric_limits<double>::infinity(), tile_ = singles_;  // seconds of a step
     };
     struct Chosen {
         TileShape shape;
