@@ -13,7 +13,7 @@
 #include "compiler/driver/running/checkpoint_data.h"
 #include "compiler/driver/running/field_files.h"
 #include "compiler/driver/running/request.h"
-#include "compiler/support/array_name.h"
+#include "compiler/support/file_kinds.h"
 #include "halocline/halocline.hpp"
 #include "runtime/api/errors.h"
 
@@ -148,13 +148,14 @@ Coordinates coordinates(const Simulation& simulation, const std::string& field) 
 void save_fields(const Simulation& simulation, const std::string& path,
                  const std::vector<std::string>& fields) {
     detail::opened(simulation, "files are written", [&](detail::Opened& open) {
-        const bool is_hdf5 = halo::is_hdf5(path);
-        if (!is_hdf5 && !path.ends_with(".npy"))
-            refuse(fmt::format("{}: files are written as .npy, .h5 or .hdf5", path));
+        if (!halo::serves(path, halo::FileUse::save_field))
+            refuse(fmt::format("{}: files are written as {}", path,
+                               halo::endings_for(halo::FileUse::save_field)));
+        const bool is_shared = halo::serves(path, halo::FileUse::share);
         driver::RunRequest request = detail::request_of(open);
         for (const std::string& name : detail::names_to_save(open.program(), fields))
             request.outputs.push_back(driver::saved_array(open.program(), request, name, path));
-        if (!is_hdf5 && request.outputs.size() != 1)
+        if (!is_shared && request.outputs.size() != 1)
             refuse(fmt::format("{}: a .npy file holds one field, and this would be {}; name it, or write .h5",
                                path, request.outputs.size()));
         driver::FileOfFields file{path, {}};

@@ -12,6 +12,7 @@
 
 #include "compiler/sema/evaluator.h"
 #include "compiler/sema/run.h"
+#include "compiler/support/file_kinds.h"
 
 namespace halo::sema {
 
@@ -109,8 +110,7 @@ private:
     bool depends_on_own_axes(const ir::Field& target, const Value& value, const syntax::InitStatement& init);
 
     // Refuses a file that is not of the one format there is.
-    bool check_path(const syntax::FilePath& path, const std::string& extension);
-    bool check_array_path(const syntax::FilePath& path, bool may_name_dataset);
+    bool check_path(const syntax::FilePath& path, FileUse use);
 
     // `starts` says whether what is written is there before the first step.
     bool check_together(const syntax::SaveStatement& save, bool is_trace);
@@ -131,7 +131,6 @@ private:
 
     void read(const syntax::MovieStatement& movie);
     bool read_picture(const syntax::PlotStatement& plot, std::string_view word, Plot& made);
-    bool check_movie_path(const syntax::FilePath& path);
     bool check_plotted(const Reference& field, SourceRange where, std::string_view word);
 
     std::optional<Cut> read_cut(const syntax::Cut& cut);

@@ -8,26 +8,17 @@
 #include "compiler/sema/field_axes.h"
 #include "compiler/sema/run_analyzer.h"
 #include "compiler/sema/types.h"
-#include "compiler/support/array_name.h"
+#include "compiler/support/file_kinds.h"
 
 namespace halo::sema {
 
-// Of a field: one array a file, or HDF5, of which a load may name the dataset.
-bool RunAnalyzer::check_array_path(const syntax::FilePath& path, bool may_name_dataset) {
-    const ArrayName name = parse_array_name(path.text);
-    if (is_hdf5(name.file) && (may_name_dataset || name.dataset.empty())) return true;
-    if (path.text.size() > 4 && path.text.ends_with(".npy")) return true;
+// Of a field that is loaded the name may have that of a dataset in it.
+bool RunAnalyzer::check_path(const syntax::FilePath& path, FileUse use) {
+    const bool may_name_dataset = use == FileUse::load_field;
+    if (serves(may_name_dataset ? parse_array_name(path.text).file : path.text, use)) return true;
     sink_.report(DiagnosticKind::file_format, path.where,
-                 may_name_dataset
-                     ? "the name of this file must end in .npy or .h5 (\"in.h5:/u\" names a dataset)"
-                     : "the name of this file must end in .npy or .h5");
-    return false;
-}
-
-bool RunAnalyzer::check_path(const syntax::FilePath& path, const std::string& extension) {
-    if (path.text.size() > extension.size() && path.text.ends_with(extension)) return true;
-    sink_.report(DiagnosticKind::file_format, path.where,
-                 fmt::format("the name of this file must end in {}", extension));
+                 fmt::format("the name of this file must end in {}{}", endings_for(use),
+                             may_name_dataset ? " (\"in.h5:/u\" names a dataset)" : ""));
     return false;
 }
 
@@ -63,7 +54,7 @@ bool RunAnalyzer::check_together(const syntax::SaveStatement& save, bool is_trac
             .note("`save u to \"u.h5\" every 100 together` has the state after every 100 steps in one file");
         return false;
     }
-    if (!is_trace && is_hdf5(save.path.text)) return true;
+    if (!is_trace && serves(save.path.text, FileUse::frames)) return true;
     Diagnostic& diagnostic =
         sink_.report(DiagnosticKind::file_format, is_trace ? *save.together : save.path.where,
                      is_trace ? "a trace has all its steps in one file already"
@@ -120,15 +111,15 @@ void RunAnalyzer::read(const syntax::LoadStatement& load) {
     if (const Symbol* points = find_points(target.name)) return load_points(load, *points, target);
     const syntax::Name& table = target.name;
     if (is_table(table)) {
-        const bool is_csv = load.path.text.ends_with(".csv");
-        if ((is_csv || check_path(load.path, ".npy")) &&
+        if (check_path(load.path, FileUse::load_rows) &&
             is_first(fmt::format("the rows of `{}`", table.text), load.where))
             result_.table_loads.push_back({table.text, load.path.text, load.where});
         return;
     }
     const std::optional<Reference> field = field_of(load.field);
-    const bool is_picture = load.path.text.ends_with(".png");
-    const bool valid = is_picture ? !field || can_show(*field, load) : check_array_path(load.path, true);
+    const bool is_picture = serves(load.path.text, FileUse::load_picture);
+    const bool valid =
+        is_picture ? !field || can_show(*field, load) : check_path(load.path, FileUse::load_field);
     if (!field || !is_first_start(*field, settings_.where(load.field)) || !valid) return;
     result_.loads.push_back({field->name, load.path.text, load.where});
 }
@@ -152,7 +143,8 @@ bool RunAnalyzer::can_show(const Reference& field, const syntax::LoadStatement& 
     if (is_plane && is_number)
         diagnostic.note("load it into a field of u8, and compare that with a number");
     else
-        diagnostic.note("arrays of any shape are loaded from .npy and .h5 files");
+        diagnostic.note(fmt::format("arrays of any shape are loaded from {} files",
+                                    endings_for(FileUse::load_field, " and ")));
     return false;
 }
 
@@ -182,7 +174,7 @@ void RunAnalyzer::read_column(const syntax::SaveStatement& save, const Target& t
                      "a table has all its rows in one file already");
         return;
     }
-    if (check_path(save.path, ".csv"))
+    if (check_path(save.path, FileUse::save_column))
         result_.reduction_saves.push_back({target.name.text, save.path.text, frames, save.where});
 }
 
@@ -197,13 +189,13 @@ void RunAnalyzer::read(const syntax::SaveStatement& save) {
                          "a trace is saved with all its points and steps");
             return;
         }
-        if (check_together(save, true) && check_path(save.path, ".npy") && trace)
+        if (check_together(save, true) && check_path(save.path, FileUse::save_trace) && trace)
             result_.trace_saves.push_back({*trace, save.path.text, frames, save.where});
         return;
     }
     const std::optional<Reference> field = field_of(save.field);
     // Of what is no field it is not known what files there are.
-    const bool valid = field && check_array_path(save.path, false) && check_together(save, false);
+    const bool valid = field && check_path(save.path, FileUse::save_field) && check_together(save, false);
     Frames frames = read_frames(save.every, !field || starts(*field));
     frames.together = save.together.has_value();
     Save made;
@@ -306,7 +298,7 @@ void RunAnalyzer::read(const syntax::PlotStatement& plot) {
         if (plot.cut) {
             sink_.report(DiagnosticKind::invalid_cut, plot.cut->axis.where,
                          "the picture of a trace shows all points and steps");
-        } else if (check_path(plot.path, ".png") && trace) {
+        } else if (check_path(plot.path, FileUse::plot) && trace) {
             made.field = *trace;
             made.path = plot.path.text;
             made.where = plot.where;
@@ -321,7 +313,7 @@ void RunAnalyzer::read(const syntax::PlotStatement& plot) {
 // What pictures and movies of fields have alike; false where something is wrong, which is reported.
 bool RunAnalyzer::read_picture(const syntax::PlotStatement& plot, std::string_view word, Plot& made) {
     const std::optional<Reference> field = field_of(plot.field);
-    const bool valid = word == "movie" ? check_movie_path(plot.path) : check_path(plot.path, ".png");
+    const bool valid = check_path(plot.path, word == "movie" ? FileUse::movie : FileUse::plot);
     made.path = plot.path.text;
     made.frames = read_frames(plot.every, !field || starts(*field));
     read_looks(plot, false, made);
@@ -339,14 +331,6 @@ bool RunAnalyzer::read_picture(const syntax::PlotStatement& plot, std::string_vi
     }
     made.field = field->name;
     return true;
-}
-
-bool RunAnalyzer::check_movie_path(const syntax::FilePath& path) {
-    for (const std::string_view ending : {".mp4", ".webm", ".gif"})
-        if (path.text.size() > ending.size() && path.text.ends_with(ending)) return true;
-    sink_.report(DiagnosticKind::file_format, path.where,
-                 "the name of this file must end in .mp4, .webm or .gif");
-    return false;
 }
 
 void RunAnalyzer::read(const syntax::MovieStatement& movie) {

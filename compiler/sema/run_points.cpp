@@ -147,7 +147,7 @@ void RunAnalyzer::read_point_number(const syntax::InitStatement& init, const Sym
 }
 
 void RunAnalyzer::load_points(const syntax::LoadStatement& load, const Symbol& points, const Target& target) {
-    const bool valid = check_path(load.path, ".npy");
+    const bool valid = check_path(load.path, FileUse::load_points);
     if (!target.member) {
         if (is_first(fmt::format("the positions of `{}`", points.name), load.where) && valid)
             result_.point_loads.push_back({points.name, load.path.text, load.where});

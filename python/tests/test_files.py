@@ -307,7 +307,7 @@ def test_fields_with_components_are_saved_together(tmp_path):
 @pytest.mark.parametrize(
     "path, fields, kind, words",
     [
-        ("u.txt", "u", hl.ArgumentError, ".npy, .h5 or .hdf5"),
+        ("u.txt", "u", hl.ArgumentError, "files are written as .npy"),
         ("u.npy", ["u", "u"], hl.ArgumentError, "holds one field"),
         ("u.npy", [], hl.ArgumentError, "leave fields= out"),
         ("u.h5", "v", hl.UnknownNameError, "'v'"),

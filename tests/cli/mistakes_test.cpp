@@ -134,7 +134,7 @@ const std::vector<Mistake>& mistakes() {
         {"an array that is neither .npy nor .h5",
          {"run", "heat.halo", "--save", "u=a.txt"},
          2,
-         {"must end in .npy or .h5 or .hdf5, and a.txt does not"}},
+         {"must end in .npy", "and a.txt does not"}},
         {"a strategy that is not there, on a device without any",
          {"run", "heat.halo", "--device", "interpreter", "--schedule", "resdent"},
          2,

@@ -10,7 +10,7 @@
 #include "compiler/driver/running/checkpoint_data.h"
 #include "compiler/driver/running/field_files.h"
 #include "compiler/ir/print.h"
-#include "compiler/support/array_name.h"
+#include "compiler/support/file_kinds.h"
 #include "runtime/core/disk_cache.h"
 #include "runtime/io/npy.h"
 #include "runtime/ranks/together.h"

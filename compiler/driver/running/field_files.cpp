@@ -5,7 +5,7 @@
 #include <iterator>
 #include <memory>
 
-#include "compiler/support/array_name.h"
+#include "compiler/support/file_kinds.h"
 #include "runtime/core/element.h"
 #include "runtime/hdf5/hdf5.h"
 #include "runtime/io/npy_parts.h"
@@ -88,7 +88,7 @@ std::vector<rt::Hdf5Field> hdf5_fields(const FileOfFields& file, const Engine& e
 
 rt::FieldLayout layout_of(rt::Ranks& ranks, const FileOfFields& file, const Engine& engine,
                           const RunRequest& request, std::int64_t done) {
-    if (!is_hdf5(file.path)) {
+    if (!needs_hdf5(file.path)) {
         const Output& output = *file.outputs.front();
         return rt::npy_layout(shape_of_file(engine, output, request), type_of(engine, output.field));
     }
@@ -233,9 +233,10 @@ void load_fields(const std::string& path, const std::string& what, Engine& engin
     const rt::FieldShape shape = shape_of(engine, set, rank);
     const ArrayName name = parse_array_name(path);
     const std::unique_ptr<rt::FieldReader> reader =
-        is_hdf5(name.file) ? rt::open_hdf5_field(
-                                 name.file, name.dataset.empty() ? "/" + set.name : name.dataset, shape, what)
-                           : rt::open_npy_field(path, shape, what);
+        needs_hdf5(name.file)
+            ? rt::open_hdf5_field(name.file, name.dataset.empty() ? "/" + set.name : name.dataset, shape,
+                                  what)
+            : rt::open_npy_field(path, shape, what);
     // Of several fields each is rounded from f64 by itself: their types may differ.
     const rt::ElementType type = set.is_single() ? engine.type_of(set.fields.front()) : rt::ElementType::f64;
     const rt::FieldGrid grid = engine.grid_of(set.fields.front());

@@ -13,7 +13,7 @@
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/running/field_files.h"
 #include "compiler/driver/running/pictures.h"
-#include "compiler/support/array_name.h"
+#include "compiler/support/file_kinds.h"
 #include "runtime/io/npy.h"
 #include "runtime/ranks/together.h"
 
@@ -126,12 +126,12 @@ void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t don
         if (!file.outputs.empty() && done_.insert(file.path).second) files.push_back(std::move(file));
     if (files.empty()) return;
     for (FileOfFields& file : files)
-        if (provenance_ != nullptr && is_hdf5(file.path))
+        if (provenance_ != nullptr && needs_hdf5(file.path))
             file.provenance = provenance_->of_file(request_, file.outputs, done);
     write_files(engine, files, done);
     for (const FileOfFields& file : files)
         written_.push_back({names_of(file.outputs), file.path, done});
-    if (!is_hdf5(first.path)) return;
+    if (!needs_hdf5(first.path)) return;
     if (const std::optional<std::string> page =
             series_[first.path].write(ranks_, engine, request_, first, done, last))
         written_.push_back({written_.back().field, *page, done});

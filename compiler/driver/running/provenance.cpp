@@ -13,7 +13,7 @@
 #include "compiler/driver/running/checkpoint_files.h"
 #include "compiler/driver/running/params.h"
 #include "compiler/driver/running/saved_frames.h"
-#include "compiler/support/array_name.h"
+#include "compiler/support/file_kinds.h"
 #include "runtime/hdf5/contents.h"
 #include "runtime/hdf5/hdf5.h"
 
@@ -147,7 +147,7 @@ std::string device_like(const std::string& kind) {
 
 bool writes_hdf5(const RunRequest& request) {
     return std::ranges::any_of(
-        request.outputs, [](const Output& output) { return output.is_array() && is_hdf5(output.path); });
+        request.outputs, [](const Output& output) { return output.is_array() && needs_hdf5(output.path); });
 }
 
 [[noreturn]] void refuse_provenance(const std::string& path, const std::string& why,

@@ -15,6 +15,7 @@
 #include "compiler/driver/running/saved_part.h"
 #include "compiler/driver/running/until_check.h"
 #include "compiler/lower/shared/host_scalar.h"
+#include "compiler/support/file_kinds.h"
 
 namespace halo::driver {
 
@@ -277,7 +278,7 @@ private:
     // A picture has one number for each cell of a plane.
     void check_loaded(const FileArgument& argument) {
         const FieldSet set = field(argument.field);
-        if (!argument.path.ends_with(".png")) return;
+        if (!serves(argument.path, FileUse::load_picture)) return;
         const int rank = first_of(program_, set).grid.rank(program_.rank());
         if (rank != 2)
             refuse_usage(fmt::format("--load {}: a picture is loaded into a field of two axes, and {} has {}",

@@ -12,7 +12,7 @@
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/running/field_series.h"
-#include "compiler/support/array_name.h"
+#include "compiler/support/file_kinds.h"
 #include "runtime/hdf5/hdf5.h"
 #include "runtime/io/movie.h"
 
@@ -30,32 +30,29 @@ void require_hdf5(const char* what, const std::string& path) {
 }
 
 // What the command line names; files of the run block have been checked with the spec.
-void check_ending(const Output& output, const std::vector<std::string>& endings) {
-    const bool is_written = std::ranges::any_of(endings, [&](const std::string& ending) {
-        return output.path.size() > ending.size() && output.path.ends_with(ending);
-    });
-    if (is_written) return;
+void check_ending(const Output& output, FileUse use) {
+    if (serves(output.path, use)) return;
     const char* const option = output.kind == Output::Kind::plot    ? "plot"
                                : output.kind == Output::Kind::movie ? "movie"
                                                                     : "save";
     refuse_usage(fmt::format("--{} {}: the name of this file must end in {}, and {} does not", option,
-                             output.field.name, join(endings, " or "), output.path),
-                 fmt::format("for example --{0} {1}={1}{2}", option, output.field.name, endings.front()));
+                             output.field.name, endings_for(use), output.path),
+                 fmt::format("for example --{0} {1}={1}{2}", option, output.field.name, usual_ending(use)));
 }
 
 void check_loads(const RunRequest& request) {
     for (const Load& load : request.loads)
-        if (is_hdf5(parse_array_name(load.path).file)) require_hdf5("read", load.path);
+        if (needs_hdf5(parse_array_name(load.path).file)) require_hdf5("read", load.path);
     for (const auto* loads : {&request.table_loads, &request.point_loads})
         for (const Load& load : *loads)
-            if (is_hdf5(parse_array_name(load.path).file))
+            if (needs_hdf5(parse_array_name(load.path).file))
                 refuse_usage(fmt::format("{} cannot be loaded from {}: HDF5 files are read into fields alone",
                                          load.field, load.path),
                              fmt::format("for example --load {0}={0}.npy", load.field));
 }
 
 void check_movie(const Output& output) {
-    check_ending(output, {".mp4", ".webm", ".gif"});
+    check_ending(output, FileUse::movie);
     const rt::MovieLack lack = rt::movie_lack(output.path);
     if (!lack.what.empty())
         throw CommandError(ExitCode::file, fmt::format("cannot write {}: {}", output.path, lack.what),
@@ -65,20 +62,16 @@ void check_movie(const Output& output) {
 void check_format(const Output& output) {
     if (output.kind == Output::Kind::movie) return check_movie(output);
     const bool is_plot = output.kind == Output::Kind::plot;
-    if (!is_plot && output.trace && is_hdf5(output.path))
-        refuse_usage(fmt::format("{} cannot be saved to {}: a trace is written as .npy", output.field.name,
-                                 output.path),
-                     fmt::format("for example --save {0}={0}.npy", output.field.name));
     if (output.is_column()) {
-        check_ending(output, {".csv"});
+        check_ending(output, FileUse::save_column);
     } else if (is_plot) {
-        check_ending(output, {".png"});
+        check_ending(output, FileUse::plot);
     } else if (output.trace) {
-        check_ending(output, {".npy"});
+        check_ending(output, FileUse::save_trace);
     } else {
-        check_ending(output, {".npy", ".h5", ".hdf5"});
+        check_ending(output, FileUse::save_field);
     }
-    if (!is_plot && is_hdf5(output.path)) require_hdf5("write", output.path);
+    if (!is_plot && needs_hdf5(output.path)) require_hdf5("write", output.path);
 }
 
 void check_folder(const std::string& path) {
@@ -98,7 +91,7 @@ void check_folder(const std::string& path) {
 
 // Whether two outputs may share a file: HDF5 files hold several fields, tables several reductions, each once.
 bool may_share(const RunRequest& request, const Output& one, const Output& other) {
-    return (one.is_column() || is_hdf5(one.path)) && shares_file(one, other) &&
+    return (one.is_column() || serves(one.path, FileUse::share)) && shares_file(one, other) &&
            std::ranges::count_if(request.outputs, [&](const Output& each) {
                return shares_file(each, one) && each.field.name == one.field.name;
            }) == 1;
@@ -144,7 +137,7 @@ void check_files(const RunRequest& request) {
     for (const Output& output : request.outputs) {
         check_format(output);
         take(output, output.path);
-        if (output.is_array() && is_hdf5(output.path)) take(output, xdmf_path(output.path));
+        if (output.is_array() && needs_hdf5(output.path)) take(output, xdmf_path(output.path));
         check_folder(output.path);
     }
 }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "compiler/driver/console/exit_code.h"
+#include "compiler/support/file_kinds.h"
 #include "runtime/ranks/together.h"
 
 namespace halo::driver {
@@ -39,7 +40,9 @@ bool take_column(RunRequest& request, const FileArgument& argument, const sema::
                                  name),
                      fmt::format("for example --save-every '{0} from {0}'", frames.every));
     // `--save mass` alone
-    const std::string path = argument.path == name + ".npy" ? name + ".csv" : argument.path;
+    const std::string path = argument.path == name + ".npy"
+                                 ? name + std::string(usual_ending(FileUse::save_column))
+                                 : argument.path;
     add_column(request, name, path, frames);
     return true;
 }

@@ -8,7 +8,7 @@
 
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/exit_code.h"
-#include "compiler/support/array_name.h"
+#include "compiler/support/file_kinds.h"
 
 namespace halo::driver {
 
@@ -66,7 +66,7 @@ void check_first_frame(const ir::Program& program, const Output& output) {
 void check_together(const RunRequest& request) {
     for (const Output& output : request.outputs) {
         if (!output.frames.together) continue;
-        if (!is_hdf5(output.path))
+        if (!serves(output.path, FileUse::frames))
             refuse_usage(
                 fmt::format("{} cannot have the frames of {}: frames in one file need HDF5", output.path,
                             output.field.name),

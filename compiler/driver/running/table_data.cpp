@@ -6,6 +6,7 @@
 
 #include "compiler/driver/running/initial_data.h"
 #include "compiler/ir/analysis.h"
+#include "compiler/support/file_kinds.h"
 #include "runtime/io/csv.h"
 #include "runtime/io/npy.h"
 
@@ -16,7 +17,7 @@ namespace {
 std::vector<double> read_rows(const std::string& path, const ir::Table& table) {
     const std::size_t columns = ir::given_columns(table);
     const std::string what = (table.is_series ? "series " : "table ") + table.name;
-    if (path.ends_with(".csv")) return rt::read_csv(path, columns, what);
+    if (is_of(path, FileFormat::csv)) return rt::read_csv(path, columns, what);
     rt::NpyArray array = rt::read_npy(path);
     if (table.is_series && array.shape.size() == 1) return std::move(array.values);
     const bool fits = array.shape.size() == 2 && array.shape[1] == static_cast<std::int64_t>(columns);
