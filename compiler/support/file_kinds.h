@@ -23,7 +23,7 @@ enum class FileUse : std::uint16_t {
     movie = 1 << 10
 };
 
-enum class FileFormat : std::uint8_t { npy, hdf5, csv, png, movie };
+enum class FileFormat : std::uint8_t { npy, hdf5, vtkhdf, csv, png, movie };
 
 struct FileKind {
     std::string_view ending;
@@ -32,7 +32,9 @@ struct FileKind {
     bool is_other_name = false;  // for the kind before it; messages leave it out
 
     bool serves(FileUse use) const { return (uses & static_cast<std::uint16_t>(use)) != 0; }
-    bool needs_hdf5() const { return format == FileFormat::hdf5; }  // its library
+    bool needs_hdf5() const {  // its library
+        return format == FileFormat::hdf5 || format == FileFormat::vtkhdf;
+    }
 };
 
 // nullptr: of no kind. A name has more than the ending.

@@ -30,8 +30,7 @@ class Hdf5Contents::File {
 public:
     explicit File(const std::string& path)
         : path_(path), lib_(hdf5::library_to_read(path)), file_(hdf5::open_to_read(lib_, path)) {
-        for (const std::string& name : names())
-            if (std::optional<Hdf5Array> array = array_of(name)) arrays_.push_back(*std::move(array));
+        list("", 0);
     }
 
     const std::vector<Hdf5Array>& arrays() const { return arrays_; }
@@ -83,13 +82,21 @@ private:
         text.resize(text.find_last_not_of('\0') + 1);
         return text;
     }
-    std::vector<std::string> names() const {
-        std::vector<std::string> names;
+    // The arrays of a group, and of those in it. A group may be its own part, hence the limits.
+    void list(const std::string& group, int depth) {
+        constexpr int kMostDeep = 8;
+        constexpr hdf5::Size kMostNames = 10000;
         std::array<char, 1024> text{};
-        while (lib_.name_of_link(file_.id(), "/", hdf5::kByName, hdf5::kIncreasing, names.size(), text.data(),
-                                 text.size(), hdf5::kDefault) >= 0)
-            names.emplace_back(text.data());
-        return names;
+        for (hdf5::Size i = 0; names_ < kMostNames; ++i, ++names_) {
+            if (lib_.name_of_link(file_.id(), ("/" + group).c_str(), hdf5::kByName, hdf5::kIncreasing, i,
+                                  text.data(), text.size(), hdf5::kDefault) < 0)
+                return;
+            const std::string name = group.empty() ? text.data() : group + "/" + text.data();
+            if (std::optional<Hdf5Array> array = array_of(name))
+                arrays_.push_back(*std::move(array));
+            else if (depth < kMostDeep)
+                list(name, depth + 1);
+        }
     }
     Handle open(const std::string& name) const {
         return {lib_.open_dataset(file_.id(), name.c_str(), hdf5::kDefault), lib_.close_dataset};
@@ -122,6 +129,7 @@ private:
     const Library& lib_;
     Handle file_;
     std::vector<Hdf5Array> arrays_;
+    hdf5::Size names_ = 0;  // that were looked at
 };
 
 Hdf5Contents::Hdf5Contents(const std::string& path) : file_(std::make_unique<File>(path)) {}

@@ -1,4 +1,4 @@
-// What an HDF5 file of haloc's holds: the arrays at its top, and what it says of itself.
+// What an HDF5 file of haloc's holds: its arrays, and what it says of itself.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 namespace halo::rt {
 
 struct Hdf5Array {
-    std::string name;
+    std::string name;                 // with the groups that it lies in: "VTKHDF/PointData/u"
     std::vector<std::int64_t> shape;  // slowest axis first; complex numbers are an axis of 2 more
     bool is_complex = false;
     std::optional<ElementType> type;  // as haloc writes it; none: another, which read() does not take
@@ -28,7 +28,7 @@ public:
     Hdf5Contents(const Hdf5Contents&) = delete;
     Hdf5Contents& operator=(const Hdf5Contents&) = delete;
 
-    const std::vector<Hdf5Array>& arrays() const;  // by name
+    const std::vector<Hdf5Array>& arrays() const;  // by name, those of a group one after another
     // An attribute of the file; nullopt: it has none of that name, or one that is no text.
     std::optional<std::string> text(const std::string& attribute) const;
     // So many rows along the slowest axis, from `first` on, as they are in the file.

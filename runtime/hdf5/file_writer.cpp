@@ -63,18 +63,16 @@ Handle FileWriter::create() {
         {lib_.create_file(memory_.path().c_str(), kTruncate, kDefault, access.id()), lib_.close_file});
 }
 
-std::vector<Size> extents_of(const Hdf5Field& field) {
-    const std::vector<std::int64_t> shape =
-        field.shape.is_complex ? field.shape.cells() : field.shape.elements();
-    return {shape.begin(), shape.end()};
+Handle FileWriter::create_group(Id place, const char* name) {
+    return checked({lib_.create_group(place, name, kDefault, kDefault, kDefault), lib_.close_group});
 }
 
-Handle FileWriter::create_dataset(const Hdf5Field& field, bool is_series) {
+Handle FileWriter::create_dataset(Id place, const Hdf5Field& field, std::vector<Size> extents,
+                                  bool is_series) {
     const Id number = lib_.number_type(field.type);
     const auto bytes = static_cast<std::size_t>(size_of(type_in_hdf5(field.type)));
     const Handle pair =
         field.shape.is_complex ? checked(complex_type(lib_, number, bytes)) : Handle(-1, lib_.close_type);
-    std::vector<Size> extents = extents_of(field);
     if (is_series) extents.insert(extents.begin(), 1);
     const std::vector<Size> chunk = extents;
     std::vector<Size> largest = extents;
@@ -91,46 +89,45 @@ Handle FileWriter::create_dataset(const Hdf5Field& field, bool is_series) {
         lib_.set_allocation(list.id(), kAllocateEarly) < 0 || lib_.set_filling(list.id(), kFillNever) < 0 ||
         lib_.set_times(list.id(), false) < 0)
         fail_layout(lib_.trouble());
-    return checked({lib_.create_dataset(file_.id(), field.name.c_str(), pair ? pair.id() : number, space.id(),
+    return checked({lib_.create_dataset(place, field.name.c_str(), pair ? pair.id() : number, space.id(),
                                         kDefault, list.id(), kDefault),
                     lib_.close_dataset});
 }
 
-Handle FileWriter::create_list(const char* name, Id type) {
-    const Size none = 0, largest = kUnlimited, chunk = 512;
-    const Handle space = checked({lib_.create_space(1, &none, &largest), lib_.close_space});
-    const Handle list = checked({lib_.create_list(lib_.of_datasets), lib_.close_list});
-    if (lib_.set_chunk(list.id(), 1, &chunk) < 0 || lib_.set_times(list.id(), false) < 0)
-        fail_layout(lib_.trouble());
-    return checked({lib_.create_dataset(file_.id(), name, type, space.id(), kDefault, list.id(), kDefault),
-                    lib_.close_dataset});
-}
-
 void FileWriter::describe(const Handle& dataset, const Hdf5Field& field, bool is_series) {
-    write_text(dataset, "stencil", field.stencil);
-    write_text(dataset, "axes", fmt::format("{}", fmt::join(field.axes, " ")));
+    const Id owner = dataset.id();
+    write_text(owner, "stencil", field.stencil);
+    write_text(owner, "axes", fmt::format("{}", fmt::join(field.axes, " ")));
     if (!is_series) {
-        write_numbers(dataset, "step", lib_.i64, &field.step, 0);
-        write_numbers(dataset, "time", lib_.f64, &field.time, 0);
+        write_numbers(owner, "step", lib_.i64, &field.step, 0);
+        write_numbers(owner, "time", lib_.f64, &field.time, 0);
     }
-    write_numbers(dataset, "spacing", lib_.f64, field.spacing.data(), field.spacing.size());
+    write_numbers(owner, "spacing", lib_.f64, field.spacing.data(), field.spacing.size());
     if (!field.origin.empty())
-        write_numbers(dataset, "origin", lib_.f64, field.origin.data(), field.origin.size());
+        write_numbers(owner, "origin", lib_.f64, field.origin.data(), field.origin.size());
 }
 
-void FileWriter::write_numbers(const Handle& owner, const char* name, Id type, const void* numbers,
-                               std::size_t count) {
+Handle FileWriter::write_numbers(Id owner, const char* name, Id type, const void* numbers,
+                                 std::size_t count) {
     const Size extent = count;
     const Handle space = checked({lib_.create_space(count > 0 ? 1 : 0, &extent, nullptr), lib_.close_space});
-    const Handle attribute =
-        checked({lib_.create_attribute(owner.id(), name, type, space.id(), kDefault, kDefault),
-                 lib_.close_attribute});
+    Handle attribute = checked(
+        {lib_.create_attribute(owner, name, type, space.id(), kDefault, kDefault), lib_.close_attribute});
     if (lib_.write_attribute(attribute.id(), type, numbers) < 0) fail_layout(lib_.trouble());
+    return attribute;
 }
-void FileWriter::write_text(const Handle& owner, const char* name, const std::string& text) {
+
+void FileWriter::write_text(Id owner, const char* name, const std::string& text) {
     const Handle type = checked({lib_.copy_type(lib_.text), lib_.close_type});
     if (lib_.set_bytes(type.id(), text.size() + 1) < 0) fail_layout(lib_.trouble());
     write_numbers(owner, name, type.id(), text.c_str(), 0);
+}
+
+void FileWriter::write_exact_text(Id owner, const char* name, const std::string& text) {
+    const Handle type = checked({lib_.copy_type(lib_.text), lib_.close_type});
+    if (lib_.set_bytes(type.id(), text.size()) < 0 || lib_.set_padding(type.id(), kNullPadded) < 0)
+        fail_layout(lib_.trouble());
+    write_numbers(owner, name, type.id(), text.data(), 0);
 }
 
 // What takes a multiple of so many bytes lets the rest of the file lie where
@@ -143,8 +140,33 @@ void FileWriter::write_long_text(const std::string& name, const std::string& tex
         if (lib_.set_bytes(type.id(), piece.size()) < 0 || lib_.set_padding(type.id(), kNullPadded) < 0 ||
             lib_.set_letters(type.id(), kUtf8) < 0)
             fail_layout(lib_.trouble());
-        write_numbers(file_, part_of_text(name, part).c_str(), type.id(), piece.data(), 0);
+        write_numbers(file_.id(), part_of_text(name, part).c_str(), type.id(), piece.data(), 0);
     }
+}
+
+GrowingList::GrowingList(FileWriter& writer, Id place, const char* name, Id type)
+    : writer_(&writer), type_(type), dataset_([&] {
+          const Library& lib = writer.library();
+          const Size none = 0, largest = kUnlimited, chunk = 512;
+          const Handle space = writer.checked({lib.create_space(1, &none, &largest), lib.close_space});
+          const Handle list = writer.checked({lib.create_list(lib.of_datasets), lib.close_list});
+          if (lib.set_chunk(list.id(), 1, &chunk) < 0 || lib.set_times(list.id(), false) < 0)
+              fail_layout(lib.trouble());
+          return writer.checked(
+              {lib.create_dataset(place, name, type, space.id(), kDefault, list.id(), kDefault),
+               lib.close_dataset});
+      }()) {}
+
+void GrowingList::append(const void* number) {
+    const Library& lib = writer_->library();
+    const Size count = length_ + 1, one = 1;
+    if (lib.resize(dataset_.id(), &count) < 0) fail_layout(lib.trouble());
+    const Handle space = writer_->checked({lib.space_of(dataset_.id()), lib.close_space});
+    const Handle memory = writer_->checked({lib.create_space(1, &one, nullptr), lib.close_space});
+    if (lib.select_box(space.id(), kSelectSet, &length_, nullptr, &one, nullptr) < 0 ||
+        lib.write(dataset_.id(), type_, memory.id(), space.id(), kDefault, number) < 0)
+        fail_layout(lib.trouble());
+    length_ = count;
 }
 
 }  // namespace halo::rt::hdf5

@@ -30,10 +30,6 @@ private:
     int descriptor_;
 };
 
-// Of a field's dataset, slowest axis first: a complex number is one element, other components are the last
-// axis.
-std::vector<Size> extents_of(const Hdf5Field& field);
-
 // Throws Error (io), as all here.
 class FileWriter {
 public:
@@ -45,26 +41,42 @@ public:
     void flush();
     void close();
 
-    // Without its elements. is_series: with frames as a first axis, of which there are none yet; each is a
-    // chunk.
-    Handle create_dataset(const Hdf5Field& field, bool is_series);
-    // A list of numbers that grows.
-    Handle create_list(const char* name, Id type);
+    Id top() const { return file_.id(); }  // the place of what lies in no group
+    Handle create_group(Id place, const char* name);
+    // Without its elements. Extents: slowest axis first. is_series: with frames as a first axis, of which
+    // there are none yet; each is a chunk.
+    Handle create_dataset(Id place, const Hdf5Field& field, std::vector<Size> extents, bool is_series);
 
-    void describe(const Handle& dataset, const Hdf5Field& field, bool is_series);  // its attributes
+    // Attributes of what `owner` is: what is known of a field; numbers, a list or with count 0 a single one;
+    // text, with a zero behind it or without.
+    void describe(const Handle& dataset, const Hdf5Field& field, bool is_series);
+    Handle write_numbers(Id owner, const char* name, Id type, const void* numbers, std::size_t count);
+    void write_text(Id owner, const char* name, const std::string& text);
+    void write_exact_text(Id owner, const char* name, const std::string& text);
     // Of the file, of any length.
     void write_long_text(const std::string& name, const std::string& text);
 
 private:
     Handle create();
-    // A list, or with count 0 a single number.
-    void write_numbers(const Handle& owner, const char* name, Id type, const void* numbers,
-                       std::size_t count);
-    void write_text(const Handle& owner, const char* name, const std::string& text);
 
     const Library& lib_;
     MemoryFile memory_;
     Handle file_;
+};
+
+// A list of numbers that grows.
+class GrowingList {
+public:
+    GrowingList(FileWriter& writer, Id place, const char* name, Id type);
+
+    void append(const void* number);
+    const Handle& dataset() const { return dataset_; }
+
+private:
+    FileWriter* writer_;
+    Id type_;
+    Handle dataset_;
+    Size length_ = 0;
 };
 
 }  // namespace halo::rt::hdf5

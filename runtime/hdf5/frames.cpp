@@ -10,6 +10,7 @@
 
 #include "runtime/core/error.h"
 #include "runtime/hdf5/file_writer.h"
+#include "runtime/hdf5/form.h"
 #include "runtime/hdf5/library.h"
 #include "runtime/ranks/together.h"
 
@@ -40,18 +41,16 @@ FieldLayout arrays_of(const std::vector<Hdf5Field>& fields) {
 // The library's file in memory, open as long as frames are added.
 class Hdf5Frames::Layout {
 public:
-    Layout(const hdf5::Library& library, const std::vector<Hdf5Field>& fields, const std::string& provenance)
+    Layout(const hdf5::Library& library, Hdf5Form form, const std::vector<Hdf5Field>& fields,
+           const std::string& provenance)
         : writer_(library) {
         if (!provenance.empty()) writer_.write_long_text(kProvenance, provenance);
+        form_ = make_form(form, writer_, fields, true);
         for (const Hdf5Field& field : fields) {
-            series_.push_back(
-                {writer_.create_dataset(field, true), hdf5::extents_of(field), bytes_of_frame(field)});
-            Series& series = series_.back();
-            writer_.describe(series.dataset, field, true);
-            series.extents.insert(series.extents.begin(), 0);
+            series_.push_back({form_->add(field), form_->extents_of(field), bytes_of_frame(field)});
+            series_.back().extents.insert(series_.back().extents.begin(), 0);
         }
-        lists_.push_back(writer_.create_list("step", library.i64));
-        lists_.push_back(writer_.create_list("time", library.f64));
+        form_->finish_fields();
     }
 
     // Where the elements of each field begin.
@@ -71,9 +70,7 @@ public:
             begins.push_back(static_cast<std::int64_t>(place));
             taken_[begins.back()] = begins.back() + series.bytes;
         }
-        append(lists_[0], writer_.library().i64, &step);
-        append(lists_[1], writer_.library().f64, &time);
-        ++frames_;
+        form_->add_frame(step, time);
         return begins;
     }
 
@@ -115,26 +112,14 @@ private:
         std::int64_t bytes = 0;  // of a frame
     };
 
-    void append(const hdf5::Handle& list, hdf5::Id type, const void* number) {
-        const hdf5::Library& lib = writer_.library();
-        const hdf5::Size count = frames_ + 1, one = 1;
-        if (lib.resize(list.id(), &count) < 0) hdf5::fail_layout(lib.trouble());
-        const hdf5::Handle space = writer_.checked({lib.space_of(list.id()), lib.close_space});
-        const hdf5::Handle memory = writer_.checked({lib.create_space(1, &one, nullptr), lib.close_space});
-        if (lib.select_box(space.id(), hdf5::kSelectSet, &frames_, nullptr, &one, nullptr) < 0 ||
-            lib.write(list.id(), type, memory.id(), space.id(), hdf5::kDefault, number) < 0)
-            hdf5::fail_layout(lib.trouble());
-    }
-
     hdf5::FileWriter writer_;
+    std::unique_ptr<hdf5::Form> form_;
     std::vector<Series> series_;
-    std::vector<hdf5::Handle> lists_;
-    hdf5::Size frames_ = 0;
     std::map<std::int64_t, std::int64_t> taken_;  // by elements: from which byte to which
     std::map<std::int64_t, std::string> seen_;    // by the first byte
 };
 
-std::unique_ptr<Hdf5Frames::Layout> Hdf5Frames::lay_out(Ranks& ranks, const std::string& path,
+std::unique_ptr<Hdf5Frames::Layout> Hdf5Frames::lay_out(Ranks& ranks, const std::string& path, Hdf5Form form,
                                                         const std::vector<Hdf5Field>& fields,
                                                         const std::string& provenance) {
     std::unique_ptr<Layout> layout;
@@ -155,15 +140,15 @@ std::unique_ptr<Hdf5Frames::Layout> Hdf5Frames::lay_out(Ranks& ranks, const std:
                     "a frame of {} takes 4 GB or more, which one file does not hold; write a file for "
                     "each frame, or a part of it",
                     field.name));
-        layout = std::make_unique<Layout>(*library, fields, provenance);
+        layout = std::make_unique<Layout>(*library, form, fields, provenance);
     });
     return layout;
 }
 
 Hdf5Frames::Hdf5Frames(Ranks& ranks, const std::string& path, const std::vector<Hdf5Field>& fields,
-                       const std::string& provenance)
+                       const std::string& provenance, Hdf5Form form)
     : ranks_(ranks),
-      layout_(lay_out(ranks, path, fields, provenance)),
+      layout_(lay_out(ranks, path, form, fields, provenance)),
       file_(ranks, path, arrays_of(fields)) {
     together(ranks_, [&] {
         if (!file_.is_plain())

@@ -19,7 +19,7 @@ public:
     // same folder, as FieldFile has it. Throws Error (io) on all ranks: also where the library is not there
     // or older than 1.10.5, and where a field of a frame takes 4 GB or more.
     Hdf5Frames(Ranks& ranks, const std::string& path, const std::vector<Hdf5Field>& fields,
-               const std::string& provenance);
+               const std::string& provenance, Hdf5Form form = Hdf5Form::plain);
     ~Hdf5Frames();
 
     void begin_frame(std::int64_t step, double time);
@@ -30,7 +30,7 @@ public:
 
 private:
     class Layout;  // of the first rank
-    static std::unique_ptr<Layout> lay_out(Ranks& ranks, const std::string& path,
+    static std::unique_ptr<Layout> lay_out(Ranks& ranks, const std::string& path, Hdf5Form form,
                                            const std::vector<Hdf5Field>& fields,
                                            const std::string& provenance);
 

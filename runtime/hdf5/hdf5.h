@@ -5,6 +5,8 @@
 // ranks.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,6 +33,17 @@ struct Hdf5Field {
     std::vector<std::string> axes;
     std::vector<double> spacing;
     std::vector<double> origin;  // of the first cell's value; empty: its components lie at different places
+    // The array in space, by axis of the grid, x first: one cell along axes that it does not have.
+    struct Place {
+        std::array<std::int64_t, kMaxRank> extent{1, 1, 1};
+        std::array<double, kMaxRank> spacing{1, 1, 1}, origin{};
+    } place{};
+};
+
+// What a file keeps to beside HDF5.
+enum class Hdf5Form : std::uint8_t {
+    plain,
+    vtk  // VTKHDF; all fields have the same place, and real numbers
 };
 
 // What the elements become: f16 and bf16 are widened to f32, as XDMF knows no shorter reals; booleans are
@@ -43,7 +56,7 @@ inline constexpr const char* kProvenance = "provenance";
 // Collective. provenance: the first rank's is written; empty: none. Throws Error (io) on all ranks, also
 // where the library is not there.
 FieldLayout hdf5_layout(Ranks& ranks, const std::vector<Hdf5Field>& fields,
-                        const std::string& provenance = {});
+                        const std::string& provenance = {}, Hdf5Form form = Hdf5Form::plain);
 
 // A dataset of numbers of any type and layout, compressed or not; of complex numbers where two members "r"
 // and "i" are what it has. Throws Error (io): no such file or dataset, no HDF5 file, no numbers, another

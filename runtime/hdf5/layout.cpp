@@ -5,6 +5,7 @@
 
 #include "runtime/core/error.h"
 #include "runtime/hdf5/file_writer.h"
+#include "runtime/hdf5/form.h"
 #include "runtime/hdf5/hdf5.h"
 #include "runtime/hdf5/library.h"
 #include "runtime/ranks/together.h"
@@ -18,22 +19,25 @@ using hdf5::Handle;
 using hdf5::Library;
 
 // The byte at which the elements begin.
-std::int64_t add(FileWriter& writer, const Hdf5Field& field) {
-    const Handle dataset = writer.create_dataset(field, false);
-    writer.describe(dataset, field, false);
+std::int64_t add(FileWriter& writer, hdf5::Form& form, const Hdf5Field& field) {
+    const Handle dataset = form.add(field);
     const auto begin = static_cast<std::int64_t>(writer.library().begin_of(dataset.id()));
     if (begin <= 0) hdf5::fail_layout(writer.library().trouble());
     return begin;
 }
 
-FieldLayout lay_out(const Library& library, const std::vector<Hdf5Field>& fields,
+FieldLayout lay_out(const Library& library, Hdf5Form kind, const std::vector<Hdf5Field>& fields,
                     const std::string& provenance) {
     FileWriter writer(library);
     FieldLayout layout;
     if (!provenance.empty()) writer.write_long_text(kProvenance, provenance);
-    for (const Hdf5Field& field : fields)
-        layout.arrays.push_back({add(writer, field), field.shape.components, field.type,
-                                 type_in_hdf5(field.type), field.shape.extent});
+    {
+        const std::unique_ptr<hdf5::Form> form = make_form(kind, writer, fields, false);
+        for (const Hdf5Field& field : fields)
+            layout.arrays.push_back({add(writer, *form, field), field.shape.components, field.type,
+                                     type_in_hdf5(field.type), field.shape.extent});
+        form->finish_fields();
+    }
     writer.close();
     // All but the elements.
     std::vector<std::pair<std::int64_t, std::int64_t>> elements;
@@ -67,14 +71,15 @@ ElementType type_in_hdf5(ElementType type) {
     return type == ElementType::f16 || type == ElementType::bf16 ? ElementType::f32 : type;
 }
 
-FieldLayout hdf5_layout(Ranks& ranks, const std::vector<Hdf5Field>& fields, const std::string& provenance) {
+FieldLayout hdf5_layout(Ranks& ranks, const std::vector<Hdf5Field>& fields, const std::string& provenance,
+                        Hdf5Form form) {
     FieldLayout layout;
     together(ranks, [&] {
         if (!ranks.is_first()) return;
         std::string why;
         const Library* const library = Library::find(why);
         if (library == nullptr) throw Error(ErrorCode::io, why);
-        layout = lay_out(*library, fields, provenance);
+        layout = lay_out(*library, form, fields, provenance);
     });
     // The others need to know where their parts lie.
     const std::string arrays = ranks.broadcast({reinterpret_cast<const char*>(layout.arrays.data()),

@@ -112,7 +112,7 @@ ExitCode rerun(const RerunOptions& options, rt::Ranks& ranks, const Console& con
     check_inputs(provenance, ranks);
     const ScratchFolder scratch;
     RunArguments arguments = provenance.arguments;
-    const std::string written = scratch.file("again.h5");
+    const std::string written = scratch.file("again" + provenance.ending);
     for (const std::string& save : provenance.saves)
         arguments.save.push_back(save + "=" + written);
     if (!options.device.empty()) {

@@ -71,11 +71,22 @@ rt::Hdf5Field hdf5_field(const Engine& engine, const Output& output, const RunRe
     field.stencil = request.name;
     field.step = done;
     field.time = request.time_after(done);
+    const rt::FieldGrid grid = engine.grid_of(output.field.fields.front());
+    field.place.origin = request.first_point(output);
+    field.place.spacing = spacing;
+    for (int axis = 0; axis < request.rank(); ++axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        field.place.extent[a] = output.part ? output.part->count[a] : grid.has(axis) ? request.extent[a] : 1;
+    }
     field.axes = slowest_first(kept_axes(request.axes, output, std::string()), rank);
     field.spacing = slowest_first(kept_axes(spacing, output, 1), rank);
     if (!output.lies_apart)
         field.origin = slowest_first(kept_axes(request.first_point(output), output, 0), rank);
     return field;
+}
+
+rt::Hdf5Form form_of(const std::string& path) {
+    return is_of(path, FileFormat::vtkhdf) ? rt::Hdf5Form::vtk : rt::Hdf5Form::plain;
 }
 
 std::vector<rt::Hdf5Field> hdf5_fields(const FileOfFields& file, const Engine& engine,
@@ -92,7 +103,8 @@ rt::FieldLayout layout_of(rt::Ranks& ranks, const FileOfFields& file, const Engi
         const Output& output = *file.outputs.front();
         return rt::npy_layout(shape_of_file(engine, output, request), type_of(engine, output.field));
     }
-    return rt::hdf5_layout(ranks, hdf5_fields(file, engine, request, done), file.provenance);
+    return rt::hdf5_layout(ranks, hdf5_fields(file, engine, request, done), file.provenance,
+                           form_of(file.path));
 }
 
 // Downloads a part of all fields of a set and interleaves them.
@@ -213,7 +225,7 @@ std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<File
 std::unique_ptr<rt::Hdf5Frames> begin_frames(rt::Ranks& ranks, const FileOfFields& file, const Engine& engine,
                                              const RunRequest& request) {
     return std::make_unique<rt::Hdf5Frames>(ranks, file.path, hdf5_fields(file, engine, request, 0),
-                                            file.provenance);
+                                            file.provenance, form_of(file.path));
 }
 
 void save_level(rt::Ranks& ranks, const std::string& path, Engine& engine, const std::string& field, int rank,

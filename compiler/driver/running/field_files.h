@@ -1,6 +1,6 @@
 // Fields to and from files, by parts: each process writes the cells that it has, and reads those that it
-// needs. Only a part at a time lies in the host's memory. A name that ends in .h5 or .hdf5 is an HDF5 file,
-// with a dataset for each field; any other a .npy file, of one.
+// needs. Only a part at a time lies in the host's memory. The ending of a name says the kind of its file: in
+// one of HDF5 each field is a dataset; any other is a .npy file, of one.
 #pragma once
 
 #include <array>

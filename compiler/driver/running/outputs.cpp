@@ -131,7 +131,7 @@ void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t don
     write_files(engine, files, done);
     for (const FileOfFields& file : files)
         written_.push_back({names_of(file.outputs), file.path, done});
-    if (!needs_hdf5(first.path)) return;
+    if (!is_of(first.path, FileFormat::hdf5)) return;
     if (const std::optional<std::string> page =
             series_[first.path].write(ranks_, engine, request_, first, done, last))
         written_.push_back({written_.back().field, *page, done});
@@ -170,6 +170,7 @@ void Outputs::write_together(Engine& engine, const Output& first, std::int64_t d
     if (!last) return;
     open.file->commit();
     written_.push_back({names_of(file.outputs), first.path, done});
+    if (!is_of(first.path, FileFormat::hdf5)) return;
     if (const std::optional<std::string> page =
             write_frames_page(ranks_, engine, request_, first, open.steps))
         written_.push_back({names_of(file.outputs), *page, done});

@@ -127,6 +127,7 @@ Value inputs_json(rt::Ranks& ranks, const RunArguments& arguments, const RunRequ
 std::string save_words(const RunRequest& request, const Output& output) {
     std::string words = output.field.name;
     for (std::size_t axis = 0; output.part && axis < request.axes.size(); ++axis) {
+        if (!output.grid.along[axis]) continue;  // the field does not lie over it
         const std::int64_t begin = output.part->begin[axis], count = output.part->count[axis],
                            stride = output.part->stride[axis];
         if (output.dropped[axis])
@@ -200,6 +201,12 @@ ReadProvenance taken_apart(const Value& json, const rt::Hdf5Contents& contents) 
         file.at("step").read(read.step);
     }
     file.at("saves").read(read.saves);
+    if (const Value* const ending = file.find("ending")) {
+        read.ending = ending->text();
+        const FileKind* const kind = kind_of_file("again" + read.ending);
+        if (kind == nullptr || kind->ending != read.ending || !kind->needs_hdf5())
+            throw rt::json::Mistake("an ending that no such file has");
+    }
     if (read.step < 0 || read.saves.empty()) throw rt::json::Mistake("no step, or no fields");
     read.arguments.stop_after = read.step;
     return read;
@@ -238,6 +245,8 @@ Provenance::Provenance(rt::Ranks& ranks, const RunArguments& arguments, const Ch
 
 std::string Provenance::with(Value file, const RunRequest& request,
                              const std::vector<const Output*>& outputs) const {
+    const FileKind* const kind = kind_of_file(outputs.front()->path);
+    if (kind != nullptr && kind->format != FileFormat::hdf5) file["ending"] = std::string(kind->ending);
     for (const Output* output : outputs)
         file["saves"].push_back(save_words(request, *output));
     Value all = run_;

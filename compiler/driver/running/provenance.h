@@ -50,6 +50,7 @@ struct ReadProvenance {
     RunArguments arguments;       // that repeat the run until the file's step; they write no files
     std::vector<InputFile> inputs;
     std::vector<std::string> saves;  // what the file holds, as --save has it, without its name
+    std::string ending = ".h5";      // of such a file, where its own name has another
     std::int64_t step = 0;           // the last, where the file has several
 };
 // Throws CommandError (file) where it says nothing of its run, or something else than a run would have

@@ -41,8 +41,14 @@ void check_ending(const Output& output, FileUse use) {
 }
 
 void check_loads(const RunRequest& request) {
-    for (const Load& load : request.loads)
+    for (const Load& load : request.loads) {
+        const FileKind* const kind = kind_of_file(parse_array_name(load.path).file);
+        if (kind != nullptr && !kind->serves(FileUse::load_field) && !kind->serves(FileUse::load_picture))
+            refuse_usage(fmt::format("{} cannot be loaded from {}: fields are read from {} files", load.field,
+                                     load.path, endings_for(FileUse::load_field, " and ")),
+                         fmt::format("for example --load {0}={0}.npy", load.field));
         if (needs_hdf5(parse_array_name(load.path).file)) require_hdf5("read", load.path);
+    }
     for (const auto* loads : {&request.table_loads, &request.point_loads})
         for (const Load& load : *loads)
             if (needs_hdf5(parse_array_name(load.path).file))
@@ -59,7 +65,30 @@ void check_movie(const Output& output) {
                            lack.mend);
 }
 
-void check_format(const Output& output) {
+// An image of VTK has one grid for all its arrays, of real numbers.
+void check_vtk_image(const RunRequest& request, const Output& output) {
+    const std::string& name = output.field.name;
+    if (output.field.is_complex)
+        refuse_usage(fmt::format("{} cannot be saved to {}: it has complex numbers, and VTK has none", name,
+                                 output.path),
+                     fmt::format("save its parts, {0}.re and {0}.im, or name an .h5 file", name));
+    if (output.lies_apart)
+        refuse_usage(fmt::format("{} cannot be saved to {}: its components lie at different places, and an "
+                                 "image of VTK has one grid",
+                                 name, output.path),
+                     "save its components to files of their own");
+    for (const Output& other : request.outputs) {
+        if (!shares_file(other, output) ||
+            (other.grid == output.grid && other.part == output.part && other.staggered == output.staggered))
+            continue;
+        refuse_usage(fmt::format("{} and {} cannot share {}: their values lie at different places, and an "
+                                 "image of VTK has one grid",
+                                 name, other.field.name, output.path),
+                     "give them files of their own, or name an .h5 file");
+    }
+}
+
+void check_format(const RunRequest& request, const Output& output) {
     if (output.kind == Output::Kind::movie) return check_movie(output);
     const bool is_plot = output.kind == Output::Kind::plot;
     if (output.is_column()) {
@@ -71,6 +100,7 @@ void check_format(const Output& output) {
     } else {
         check_ending(output, FileUse::save_field);
     }
+    if (!is_plot && is_of(output.path, FileFormat::vtkhdf)) check_vtk_image(request, output);
     if (!is_plot && needs_hdf5(output.path)) require_hdf5("write", output.path);
 }
 
@@ -135,9 +165,9 @@ void check_files(const RunRequest& request) {
                          "give them different names");
     };
     for (const Output& output : request.outputs) {
-        check_format(output);
+        check_format(request, output);
         take(output, output.path);
-        if (output.is_array() && needs_hdf5(output.path)) take(output, xdmf_path(output.path));
+        if (output.is_array() && is_of(output.path, FileFormat::hdf5)) take(output, xdmf_path(output.path));
         check_folder(output.path);
     }
 }
