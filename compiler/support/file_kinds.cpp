@@ -23,6 +23,7 @@ constexpr std::array kFileKinds{
     FileKind{".csv", FileFormat::csv, all_of({save_column, load_rows})},
     FileKind{".h5", FileFormat::hdf5, kHdf5Uses},
     FileKind{".hdf5", FileFormat::hdf5, kHdf5Uses, true},
+    FileKind{".nc", FileFormat::netcdf, kHdf5Uses},
     FileKind{".vtkhdf", FileFormat::vtkhdf, all_of({save_field, share, frames})},
     FileKind{".png", FileFormat::png, all_of({plot, load_picture})},
     FileKind{".mp4", FileFormat::movie, all_of({movie})},

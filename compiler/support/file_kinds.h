@@ -23,7 +23,7 @@ enum class FileUse : std::uint16_t {
     movie = 1 << 10
 };
 
-enum class FileFormat : std::uint8_t { npy, hdf5, vtkhdf, csv, png, movie };
+enum class FileFormat : std::uint8_t { npy, hdf5, netcdf, vtkhdf, csv, png, movie };
 
 struct FileKind {
     std::string_view ending;
@@ -33,7 +33,7 @@ struct FileKind {
 
     bool serves(FileUse use) const { return (uses & static_cast<std::uint16_t>(use)) != 0; }
     bool needs_hdf5() const {  // its library
-        return format == FileFormat::hdf5 || format == FileFormat::vtkhdf;
+        return format == FileFormat::hdf5 || format == FileFormat::netcdf || format == FileFormat::vtkhdf;
     }
 };
 

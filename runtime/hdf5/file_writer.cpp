@@ -56,11 +56,13 @@ void FileWriter::close() {
 }
 
 // Through the C library: the usual driver asks for the real path of a file, and this one has none.
-Handle FileWriter::create() {
+Handle FileWriter::create(bool keeps_order) {
     const Handle access = checked({lib_.create_list(lib_.of_access), lib_.close_list});
     if (lib_.set_stdio(access.id()) < 0) fail_layout(lib_.trouble());
+    const Handle creation = checked({lib_.create_list(lib_.of_files), lib_.close_list});
+    if (keeps_order && lib_.set_order(creation.id(), kKeepsOrder) < 0) fail_layout(lib_.trouble());
     return checked(
-        {lib_.create_file(memory_.path().c_str(), kTruncate, kDefault, access.id()), lib_.close_file});
+        {lib_.create_file(memory_.path().c_str(), kTruncate, creation.id(), access.id()), lib_.close_file});
 }
 
 Handle FileWriter::create_group(Id place, const char* name) {

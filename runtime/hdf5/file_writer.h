@@ -33,7 +33,9 @@ private:
 // Throws Error (io), as all here.
 class FileWriter {
 public:
-    explicit FileWriter(const Library& library) : lib_(library), file_(create()) {}
+    // keeps_order: things are listed in the order in which they were made.
+    explicit FileWriter(const Library& library, bool keeps_order = false)
+        : lib_(library), file_(create(keeps_order)) {}
 
     const Library& library() const { return lib_; }
     const MemoryFile& memory() const { return memory_; }
@@ -57,7 +59,7 @@ public:
     void write_long_text(const std::string& name, const std::string& text);
 
 private:
-    Handle create();
+    Handle create(bool keeps_order);
 
     const Library& lib_;
     MemoryFile memory_;

@@ -41,6 +41,8 @@ std::vector<Size> Form::extents_of(const Hdf5Field& field) const {
 std::unique_ptr<Form> make_form(Hdf5Form form, FileWriter& writer, const std::vector<Hdf5Field>& fields,
                                 bool is_series) {
     switch (form) {
+        case Hdf5Form::netcdf:
+            return make_netcdf_form(writer, fields, is_series);
         case Hdf5Form::vtk:
             return make_vtk_form(writer, fields, is_series);
         case Hdf5Form::plain:

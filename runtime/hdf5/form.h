@@ -38,6 +38,8 @@ private:
 // The writer must outlive it.
 std::unique_ptr<Form> make_form(Hdf5Form form, FileWriter& writer, const std::vector<Hdf5Field>& fields,
                                 bool is_series);
+std::unique_ptr<Form> make_netcdf_form(FileWriter& writer, const std::vector<Hdf5Field>& fields,
+                                       bool is_series);
 std::unique_ptr<Form> make_vtk_form(FileWriter& writer, const std::vector<Hdf5Field>& fields, bool is_series);
 
 }  // namespace halo::rt::hdf5

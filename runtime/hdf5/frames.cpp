@@ -43,7 +43,7 @@ class Hdf5Frames::Layout {
 public:
     Layout(const hdf5::Library& library, Hdf5Form form, const std::vector<Hdf5Field>& fields,
            const std::string& provenance)
-        : writer_(library) {
+        : writer_(library, form == Hdf5Form::netcdf) {
         if (!provenance.empty()) writer_.write_long_text(kProvenance, provenance);
         form_ = make_form(form, writer_, fields, true);
         for (const Hdf5Field& field : fields) {

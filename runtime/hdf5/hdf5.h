@@ -38,12 +38,15 @@ struct Hdf5Field {
         std::array<std::int64_t, kMaxRank> extent{1, 1, 1};
         std::array<double, kMaxRank> spacing{1, 1, 1}, origin{};
     } place{};
+    // What NetCDF calls the axes: "x", or "x_half" where values lie half a cell further.
+    std::vector<std::string> dimensions{};
 };
 
 // What a file keeps to beside HDF5.
 enum class Hdf5Form : std::uint8_t {
     plain,
-    vtk  // VTKHDF; all fields have the same place, and real numbers
+    vtk,    // VTKHDF; all fields have the same place, and real numbers
+    netcdf  // NetCDF-4; all fields have an origin, and real numbers
 };
 
 // What the elements become: f16 and bf16 are widened to f32, as XDMF knows no shorter reals; booleans are

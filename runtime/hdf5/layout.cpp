@@ -28,7 +28,7 @@ std::int64_t add(FileWriter& writer, hdf5::Form& form, const Hdf5Field& field) {
 
 FieldLayout lay_out(const Library& library, Hdf5Form kind, const std::vector<Hdf5Field>& fields,
                     const std::string& provenance) {
-    FileWriter writer(library);
+    FileWriter writer(library, kind == Hdf5Form::netcdf);
     FieldLayout layout;
     if (!provenance.empty()) writer.write_long_text(kProvenance, provenance);
     {

@@ -3,8 +3,11 @@
 #include <dlfcn.h>
 #include <fmt/format.h>
 
+#include <array>
 #include <cstdlib>
+#include <fstream>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "runtime/core/file_read.h"
@@ -41,7 +44,9 @@ bool read_constants(void* handle, Library& library) {
                                                {"H5T_STD_I64LE_g", &library.i64},
                                                {"H5T_C_S1_g", &library.text},
                                                {"H5P_CLS_DATASET_CREATE_ID_g", &library.of_datasets},
-                                               {"H5P_CLS_FILE_ACCESS_ID_g", &library.of_access}};
+                                               {"H5P_CLS_FILE_ACCESS_ID_g", &library.of_access},
+                                               {"H5P_CLS_FILE_CREATE_ID_g", &library.of_files},
+                                               {"H5T_STD_REF_OBJ_g", &library.reference}};
     for (const auto& [name, value] : all) {
         const void* const variable = dlsym(handle, name);
         if (variable == nullptr) return false;
@@ -159,6 +164,10 @@ const Library& library_to_read(const std::string& path) {
 Handle open_to_read(const Library& library, const std::string& path) {
     static_cast<void>(FileRead(path));  // refuses what is no plain file
     Handle file(library.open_file(path.c_str(), kReadOnly, kDefault), library.close_file);
+    std::array<char, 4> begin{};
+    if (!file && std::ifstream(path, std::ios::binary).read(begin.data(), begin.size()) &&
+        std::string_view(begin.data(), 3) == "CDF")
+        refuse_file(path, "it is a file of NetCDF 3; nccopy -k nc4 makes one of NetCDF-4 from it");
     if (!file) refuse_file(path, "it is no HDF5 file, or a damaged one: " + library.trouble());
     return file;
 }

@@ -21,8 +21,12 @@ constexpr int kSelectSet = 0, kWholeFile = 1;
 constexpr Size kUnlimited = static_cast<Size>(-1);
 constexpr int kInnermostFirst = 0;  // of an error's places
 constexpr int kByName = 0, kIncreasing = 0;
-constexpr int kInteger = 0, kFloat = 1, kText = 3, kCompound = 6, kEnum = 8;  // H5T_class_t
+constexpr int kInteger = 0, kFloat = 1, kText = 3, kCompound = 6, kReference = 7, kEnum = 8;  // H5T_class_t
 
+using Reference = std::uint64_t;  // hobj_ref_t
+constexpr int kToObject = 0;
+constexpr unsigned kKeepsOrder = 3;  // by which links are found, too
+constexpr const char* kScaleClass = "DIMENSION_SCALE";
 constexpr int kUtf8 = 1, kNullPadded = 1;
 // Bytes of a text in one attribute, of which an object's header has no more than 64 KB. Longer texts go on in
 // NAME 2, NAME 3 and so on. A text of any length in one would be in a heap, which the library does not read
@@ -48,7 +52,8 @@ struct Library {
 
     std::string file, release;  // "libhdf5_serial.so.103", "1.10.8"
     // Types, once the library is open; kinds of lists.
-    Id f32 = 0, f64 = 0, u8 = 0, i32 = 0, i64 = 0, text = 0, of_datasets = 0, of_access = 0;
+    Id f32 = 0, f64 = 0, u8 = 0, i32 = 0, i64 = 0, text = 0, reference = 0, of_datasets = 0, of_access = 0,
+       of_files = 0;
 
 #define SYMBOL(member, name, result, ...) result (*member)(__VA_ARGS__) = nullptr;
 #define MAYBE SYMBOL

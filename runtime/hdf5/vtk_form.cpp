@@ -72,7 +72,8 @@ private:
         steps_.emplace(writer().create_group(top_.id(), "Steps"));
         count_.emplace(writer().write_numbers(steps_->id(), "NSteps", lib.i64, &frames_, 0));
         times_.emplace(writer(), steps_->id(), "Values", lib.f64);
-        offsets_group_.emplace(writer().create_group(steps_->id(), is_flat_ ? "CellDataOffsets" : "PointDataOffsets"));
+        offsets_group_.emplace(
+            writer().create_group(steps_->id(), is_flat_ ? "CellDataOffsets" : "PointDataOffsets"));
         step_list_.emplace(writer(), writer().top(), "step", lib.i64);  // VTK has times alone
     }
 

@@ -37,7 +37,8 @@ run images {
 SAVES}
 )";
 
-Outcome run_images(const Folder& folder, const std::string& saves, const std::vector<std::string>& with = {}) {
+Outcome run_images(const Folder& folder, const std::string& saves,
+                   const std::vector<std::string>& with = {}) {
     std::string text = kImages;
     folder.write("images.halo", text.replace(text.find("SAVES"), 5, saves));
     std::vector<std::string> all{"run", "images.halo", "-q", "--device", "interpreter"};
@@ -114,7 +115,9 @@ TEST_CASE("what an image of VTK cannot hold is refused before the run") {
     };
     const std::vector<Case> cases{
         {"    save c to \"a.vtkhdf\"\n", {}, "c cannot be saved to a.vtkhdf: it has complex numbers"},
-        {"    save h to \"a.vtkhdf\"\n", {}, "h cannot be saved to a.vtkhdf: its components lie at different"},
+        {"    save h to \"a.vtkhdf\"\n",
+         {},
+         "h cannot be saved to a.vtkhdf: its components lie at different"},
         {"    save u to \"a.vtkhdf\"\n    save s to \"a.vtkhdf\"\n", {}, "u and s cannot share a.vtkhdf"},
         {"    save u at z = 1 to \"a.vtkhdf\"\n    save b at z = 2 to \"a.vtkhdf\"\n", {}, "cannot share"},
         {"", {"--load", "u=a.vtkhdf"}, "u cannot be loaded from a.vtkhdf: fields are read from .npy"},

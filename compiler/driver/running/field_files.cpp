@@ -78,6 +78,10 @@ rt::Hdf5Field hdf5_field(const Engine& engine, const Output& output, const RunRe
         const auto a = static_cast<std::size_t>(axis);
         field.place.extent[a] = output.part ? output.part->count[a] : grid.has(axis) ? request.extent[a] : 1;
     }
+    std::vector<std::string> dimensions = request.axes;
+    for (std::size_t axis = 0; axis < dimensions.size(); ++axis)
+        if (output.staggered[axis]) dimensions[axis] += "_half";
+    field.dimensions = slowest_first(kept_axes(dimensions, output, std::string()), rank);
     field.axes = slowest_first(kept_axes(request.axes, output, std::string()), rank);
     field.spacing = slowest_first(kept_axes(spacing, output, 1), rank);
     if (!output.lies_apart)
@@ -86,7 +90,9 @@ rt::Hdf5Field hdf5_field(const Engine& engine, const Output& output, const RunRe
 }
 
 rt::Hdf5Form form_of(const std::string& path) {
-    return is_of(path, FileFormat::vtkhdf) ? rt::Hdf5Form::vtk : rt::Hdf5Form::plain;
+    return is_of(path, FileFormat::vtkhdf)   ? rt::Hdf5Form::vtk
+           : is_of(path, FileFormat::netcdf) ? rt::Hdf5Form::netcdf
+                                             : rt::Hdf5Form::plain;
 }
 
 std::vector<rt::Hdf5Field> hdf5_fields(const FileOfFields& file, const Engine& engine,

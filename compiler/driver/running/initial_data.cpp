@@ -1,9 +1,11 @@
 #include "compiler/driver/running/initial_data.h"
+#include "compiler/driver/running/coordinates.h"
 
 #include <algorithm>
 #include <functional>
 #include <set>
 
+#include "compiler/driver/running/coordinates.h"
 #include "compiler/driver/running/field_files.h"
 #include "compiler/driver/running/groups.h"
 #include "compiler/lower/shared/storage.h"
@@ -201,9 +203,10 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
         std::vector<std::vector<int>> times;
         for (const std::string& name : set.fields)
             times.push_back(times_of(*find_field(program, name)));
-        if (load.path.ends_with(".png")) {
+        if (serves(load.path, FileUse::load_picture)) {
             load_picture(load, engine, *find_field(program, set.fields.front()), request);
         } else {
+            check_coordinates(load, set, program, request);
             load_fields(load.path, "field " + load.field, engine, set, request.rank(), times);
         }
         filled.insert(set.fields.begin(), set.fields.end());

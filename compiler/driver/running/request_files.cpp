@@ -65,13 +65,33 @@ void check_movie(const Output& output) {
                            lack.mend);
 }
 
+void refuse_complex(const Output& output, const char* who) {
+    if (!output.field.is_complex) return;
+    refuse_usage(fmt::format("{} cannot be saved to {}: it has complex numbers, and {} has none",
+                             output.field.name, output.path, who),
+                 fmt::format("save its parts, {0}.re and {0}.im, or name an .h5 file", output.field.name));
+}
+
+// NetCDF has one list of places for each axis of an array.
+void check_netcdf(const Output& output) {
+    const std::string& name = output.field.name;
+    refuse_complex(output, "NetCDF");
+    if (output.lies_apart)
+        refuse_usage(fmt::format("{} cannot be saved to {}: its components lie at different places, and an "
+                                 "array of NetCDF has one place for each element",
+                                 name, output.path),
+                     "save its components, which may share a file");
+    if (name == "step" || name == "time")
+        refuse_usage(fmt::format("{} cannot be saved to {}, in which the steps or times of the run have that "
+                                 "name",
+                                 name, output.path),
+                     "name an .h5 file");
+}
+
 // An image of VTK has one grid for all its arrays, of real numbers.
 void check_vtk_image(const RunRequest& request, const Output& output) {
     const std::string& name = output.field.name;
-    if (output.field.is_complex)
-        refuse_usage(fmt::format("{} cannot be saved to {}: it has complex numbers, and VTK has none", name,
-                                 output.path),
-                     fmt::format("save its parts, {0}.re and {0}.im, or name an .h5 file", name));
+    refuse_complex(output, "VTK");
     if (output.lies_apart)
         refuse_usage(fmt::format("{} cannot be saved to {}: its components lie at different places, and an "
                                  "image of VTK has one grid",
@@ -100,7 +120,8 @@ void check_format(const RunRequest& request, const Output& output) {
     } else {
         check_ending(output, FileUse::save_field);
     }
-    if (!is_plot && is_of(output.path, FileFormat::vtkhdf)) check_vtk_image(request, output);
+    if (output.is_array() && is_of(output.path, FileFormat::vtkhdf)) check_vtk_image(request, output);
+    if (output.is_array() && is_of(output.path, FileFormat::netcdf)) check_netcdf(output);
     if (!is_plot && needs_hdf5(output.path)) require_hdf5("write", output.path);
 }
 
