@@ -18,11 +18,12 @@ constexpr std::uint16_t all_of(std::initializer_list<FileUse> uses) {
 
 using enum FileUse;
 constexpr std::uint16_t kHdf5Uses = all_of({save_field, share, frames, load_field});
+constexpr std::uint16_t kPlainHdf5Uses = kHdf5Uses | all_of({save_column, save_trace});
 constexpr std::array kFileKinds{
     FileKind{".npy", FileFormat::npy, all_of({save_field, save_trace, load_field, load_rows, load_points})},
     FileKind{".csv", FileFormat::csv, all_of({save_column, load_rows})},
-    FileKind{".h5", FileFormat::hdf5, kHdf5Uses},
-    FileKind{".hdf5", FileFormat::hdf5, kHdf5Uses, true},
+    FileKind{".h5", FileFormat::hdf5, kPlainHdf5Uses},
+    FileKind{".hdf5", FileFormat::hdf5, kPlainHdf5Uses, true},
     FileKind{".nc", FileFormat::netcdf, kHdf5Uses},
     FileKind{".vtkhdf", FileFormat::vtkhdf, all_of({save_field, share, frames})},
     FileKind{".png", FileFormat::png, all_of({plot, load_picture})},

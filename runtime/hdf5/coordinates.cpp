@@ -77,8 +77,7 @@ private:
         const Handle space(attribute ? lib_.space_of_attribute(attribute.id()) : -1, lib_.close_space);
         hdf5::Size count = 0;
         if (!type || !space || lib_.class_of(type.id()) != hdf5::kCompound ||
-            lib_.count_members(type.id()) != 2 ||
-            lib_.class_of_member(type.id(), 0) != hdf5::kReference ||
+            lib_.count_members(type.id()) != 2 || lib_.class_of_member(type.id(), 0) != hdf5::kReference ||
             lib_.class_of_member(type.id(), 1) != hdf5::kInteger || lib_.rank_of(space.id()) != 1 ||
             lib_.extents_of(space.id(), &count, nullptr) < 0 || count > kMostUsers)
             return {};
@@ -116,8 +115,7 @@ private:
             return {};
         const Handle space(lib_.space_of_attribute(attribute.id()), lib_.close_space);
         std::string text(lib_.bytes_of(type.id()), '\0');
-        if (lib_.rank_of(space.id()) != 0 ||
-            lib_.read_attribute(attribute.id(), type.id(), text.data()) < 0)
+        if (lib_.rank_of(space.id()) != 0 || lib_.read_attribute(attribute.id(), type.id(), text.data()) < 0)
             return {};
         return text;
     }

@@ -104,7 +104,8 @@ void FileWriter::describe(const Handle& dataset, const Hdf5Field& field, bool is
         write_numbers(owner, "step", lib_.i64, &field.step, 0);
         write_numbers(owner, "time", lib_.f64, &field.time, 0);
     }
-    write_numbers(owner, "spacing", lib_.f64, field.spacing.data(), field.spacing.size());
+    if (!field.spacing.empty())
+        write_numbers(owner, "spacing", lib_.f64, field.spacing.data(), field.spacing.size());
     if (!field.origin.empty())
         write_numbers(owner, "origin", lib_.f64, field.origin.data(), field.origin.size());
 }

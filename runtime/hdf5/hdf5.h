@@ -31,8 +31,8 @@ struct Hdf5Field {
     std::int64_t step = 0;
     double time = 0;
     std::vector<std::string> axes;
-    std::vector<double> spacing;
-    std::vector<double> origin;  // of the first cell's value; empty: its components lie at different places
+    std::vector<double> spacing;  // empty: it is no array over the grid
+    std::vector<double> origin;   // of the first cell's value; empty: its components lie at different places
     // The array in space, by axis of the grid, x first: one cell along axes that it does not have.
     struct Place {
         std::array<std::int64_t, kMaxRank> extent{1, 1, 1};

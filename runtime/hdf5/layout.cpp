@@ -21,6 +21,8 @@ using hdf5::Library;
 // The byte at which the elements begin.
 std::int64_t add(FileWriter& writer, hdf5::Form& form, const Hdf5Field& field) {
     const Handle dataset = form.add(field);
+    for (const std::int64_t extent : field.shape.elements())
+        if (extent == 0) return 0;  // which has no place
     const auto begin = static_cast<std::int64_t>(writer.library().begin_of(dataset.id()));
     if (begin <= 0) hdf5::fail_layout(writer.library().trouble());
     return begin;

@@ -62,8 +62,7 @@ public:
             write_number("step", writer().library().i64, &step_);
         }
         const Library& lib = writer().library();
-        const Handle type =
-            writer().checked({lib.create_type(kCompound, sizeof(ScaleUser)), lib.close_type});
+        const Handle type = writer().checked({lib.create_type(kCompound, sizeof(ScaleUser)), lib.close_type});
         if (lib.insert_member(type.id(), "dataset", offsetof(ScaleUser, dataset), lib.reference) < 0 ||
             lib.insert_member(type.id(), "dimension", offsetof(ScaleUser, axis), lib.i32) < 0)
             fail_layout(lib.trouble());
@@ -131,7 +130,8 @@ private:
         made.dataset = &*made.own;
         if (!made.has_places) {
             // As the NetCDF library says it.
-            mark(made, fmt::format("This is a netCDF dimension but not a netCDF variable.{:10}", made.extent));
+            mark(made,
+                 fmt::format("This is a netCDF dimension but not a netCDF variable.{:10}", made.extent));
             return;
         }
         std::vector<double> places(made.extent);

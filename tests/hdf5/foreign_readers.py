@@ -43,9 +43,11 @@ run seen {
     save v to "all.nc" every 2 from 0 together
     save b to "all.nc" every 2 from 0 together
     save u to "one.nc"
-MORE}
+    save most to "log.h5" every 2
+    save all to "log.h5" every 2
+    save ears.heard to "heard.h5"
+}
 """
-MORE = ""
 
 
 def imported(name):
@@ -102,7 +104,17 @@ def check_h5py(np, h5py):
     with h5py.File("one.vtkhdf") as file:
         assert list(file["VTKHDF"].attrs["Version"]) == [1, 0]
     with h5py.File("all.nc") as file:
-        assert file["x"].is_scale and [dims[0].name for dims in file["u"].dims] == ["/time", "/z", "/y", "/x"]
+        assert file["x"].attrs["CLASS"] == b"DIMENSION_SCALE"
+        assert [dims[0].name for dims in file["u"].dims] == ["/time", "/z", "/y", "/x"]
+
+
+    with h5py.File("log.h5") as file:
+        assert list(file["step"]) == [2, 4, 5] and list(file["time"]) == [0.25, 0.5, 0.625]
+        assert list(file["most"]) == [cells(np, step - 1).max() for step in (2, 4, 5)] and len(file["all"]) == 3
+    with h5py.File("heard.h5") as file:
+        assert list(file["step"]) == [0, 1, 2, 3, 4] and file["time"][4] == 0.5
+        assert file["positions"][...].tolist() == [[0.5, -1, 2], [1, 0, 1]]
+        assert file["heard"][...].tolist() == [[201 + step, 142 + step] for step in range(5)]
 
 
 def check_netcdf(np, netcdf):
@@ -143,7 +155,7 @@ if numpy is None:
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     with open("seen.halo", "w") as file:
-        file.write(SPEC.replace("MORE", MORE))
+        file.write(SPEC)
     subprocess.run([HALOC, "run", "seen.halo", "-q", "--device", "interpreter"], check=True)
     # Locks of other libraries, which some file systems lack.
     os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")

@@ -98,17 +98,21 @@ TEST_CASE("a file of NetCDF says where the values lie") {
 
 TEST_CASE("what is loaded from a file of NetCDF must lie where the cells are") {
     Folder folder;
-    write_grids(folder, "    init u = idx(x)\n    init s = idx(y)\n    save u to \"a.nc\"\n    save s to \"a.nc\"\n");
+    write_grids(folder,
+                "    init u = idx(x)\n    init s = idx(y)\n    save u to \"a.nc\"\n    save s to \"a.nc\"\n");
     require_run(run_grids(folder));
-    write_grids(folder, "    steps 0\n    load u from \"a.nc\"\n    load s from \"a.nc:/s\"\n    save u to \"b.nc\"\n");
+    write_grids(
+        folder,
+        "    steps 0\n    load u from \"a.nc\"\n    load s from \"a.nc:/s\"\n    save u to \"b.nc\"\n");
     std::string text = folder.read("grids.halo");
     folder.write("grids.halo", text.erase(text.find("    steps 5\n"), 12));
     require_run(run_grids(folder, {"--steps", "1"}));
     write_grids(folder, "    load u from \"a.nc\"\n", "0.25");
     const Outcome elsewhere = run_grids(folder);
     CHECK(elsewhere.code == 4);
-    CHECK(contains(elsewhere.err,
-                   "a.nc: the values of u lie at x = 0, 0.5, … 2.5, and the cells of the grid at 0, 0.25, … 1.25"));
+    CHECK(contains(
+        elsewhere.err,
+        "a.nc: the values of u lie at x = 0, 0.5, … 2.5, and the cells of the grid at 0, 0.25, … 1.25"));
     CHECK(contains(elsewhere.err, "`spacing x` and `origin x`"));
     write_grids(folder, "    load u from \"a.nc:/s\"\n");
     CHECK(contains(run_grids(folder).err, "the values of u lie at x = 0.25, 0.75, … 2.75"));

@@ -272,7 +272,7 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     const GradientResult result = run_gradient(
         *forward, *backward, plan, *kept, [&](std::int64_t left) { progress.update(request.steps - left); });
     progress.clear();
-    Outputs outputs(request, ranks);
+    Outputs outputs(request, ranks, places_of(points));
     outputs.write(*backward, request.steps, true);
     std::vector<WrittenFile> files = outputs.written();
     save_traces(arguments, result, request.steps, files);

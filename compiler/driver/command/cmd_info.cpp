@@ -52,6 +52,8 @@ std::string frames_text(const ReadProvenance& read) {
     const std::string of = fmt::format("{} of {}", read.step, read.all.at("steps").dump());
     if (const Value* const every = file.find("every"))
         return fmt::format("{}, frames every {}", of, every->text());
+    if (const Value* const rows = file.find("rows"))
+        return rows->text().empty() ? of : fmt::format("{}, rows every {}", of, rows->text());
     return fmt::format("{}, time {}", of, file.at("time").dump());
 }
 

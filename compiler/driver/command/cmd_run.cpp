@@ -257,7 +257,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
 
     clock.lap();
     fill_tables(*engine, stencil.program, run_spec, request, *machine);
-    fill_points(*engine, stencil.program, run_spec, request, *machine);
+    PointPlaces places = fill_points(*engine, stencil.program, run_spec, request, *machine);
     const std::set<std::string> kept =
         persistence.from ? saved_fields(stencil.program) : std::set<std::string>();
     say(zeros_note(fill_initial_data(*engine, stencil.program, init, request, *machine, kept)), console);
@@ -276,7 +276,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     // From here on signals are remembered. Before the first step there is nothing to save, so until here a
     // signal ends the process.
     const InterruptGuard guard;
-    Outputs outputs(request, ranks, &provenance);
+    Outputs outputs(request, ranks, std::move(places), &provenance);
     Watch watch(request, *engine, ranks, persistence.steps_before());
     if (page) console.message("the page is at " + page->url());
     Console during = console;

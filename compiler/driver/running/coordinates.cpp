@@ -43,23 +43,21 @@ void check_coordinates(const Load& load, const FieldSet& set, const ir::Program&
     std::vector<int> axes;  // of the array, slowest first
     for (int axis = request.rank(); axis-- > 0;)
         if (field.grid.has(axis)) axes.push_back(axis);
-    const auto found =
-        rt::read_coordinates(name.file, name.dataset.empty() ? "/" + set.name : name.dataset);
+    const auto found = rt::read_coordinates(name.file, name.dataset.empty() ? "/" + set.name : name.dataset);
     for (std::size_t i = 0; i < std::min(axes.size(), found.size()); ++i) {
         if (!found[i]) continue;
         const auto a = static_cast<std::size_t>(axes[i]);
         const std::string& axis = request.axes[a];
         if (found[i]->name != axis && std::ranges::count(request.axes, found[i]->name) > 0)
-            throw CommandError(
-                ExitCode::file,
-                fmt::format("{}: axis {} of {} is {}, and the grid has {} there", load.path, i + 1, set.name,
-                            found[i]->name, axis),
-                "arrays have the slowest axis first, the spec's last");
+            throw CommandError(ExitCode::file,
+                               fmt::format("{}: axis {} of {} is {}, and the grid has {} there", load.path,
+                                           i + 1, set.name, found[i]->name, axis),
+                               "arrays have the slowest axis first, the spec's last");
         if (found[i]->places.empty()) continue;
         std::vector<double> cells(static_cast<std::size_t>(request.extent[a]));
         for (std::size_t cell = 0; cell < cells.size(); ++cell)
-            cells[cell] = request.origin[a] + request.spacing[a] * (static_cast<double>(cell) +
-                                                                     (field.staggered[a] ? 0.5 : 0));
+            cells[cell] = request.origin[a] +
+                          request.spacing[a] * (static_cast<double>(cell) + (field.staggered[a] ? 0.5 : 0));
         // Another number of them is said where the shapes are compared.
         if (found[i]->places.size() != cells.size() || are_near(found[i]->places, cells, request.spacing[a]))
             continue;

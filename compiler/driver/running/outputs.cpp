@@ -13,6 +13,7 @@
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/running/field_files.h"
 #include "compiler/driver/running/pictures.h"
+#include "compiler/driver/running/saved_traces.h"
 #include "compiler/support/file_kinds.h"
 #include "runtime/io/npy.h"
 #include "runtime/ranks/together.h"
@@ -178,7 +179,15 @@ void Outputs::write_together(Engine& engine, const Output& first, std::int64_t d
 
 void Outputs::write_row(Engine& engine, const Output& first, std::int64_t done, bool last) {
     const std::vector<const Output*> columns = sharing_with(first);
-    SavedTable& table = tables_.try_emplace(&first, columns).first->second;
+    auto open = tables_.find(&first);
+    if (open == tables_.end()) {
+        const bool says = provenance_ != nullptr && needs_hdf5(first.path);
+        open =
+            tables_
+                .try_emplace(&first, columns, says ? provenance_->of_rows(request_, columns) : std::string())
+                .first;
+    }
+    SavedTable& table = open->second;
     if (last || first.frames.is_due(done)) table.add_row(ranks_, engine, request_, done);
     if (!last) return;
     table.finish(ranks_);
@@ -232,7 +241,11 @@ void Outputs::write_trace(const Output& output, const std::string& path, const s
         if (!ranks_.is_first()) return;
         const std::int64_t points = done > 0 ? static_cast<std::int64_t>(values.size()) / done : 0;
         is_written = output.kind == Output::Kind::save || points > 0;  // else there is nothing to draw
-        if (output.kind == Output::Kind::save) {
+        if (output.kind == Output::Kind::save && needs_hdf5(path)) {
+            const std::string says =
+                provenance_ == nullptr ? "" : provenance_->of_file(request_, {&output}, done);
+            write_trace_file(path, request_, output, values, places_.at(output.trace->points), done, says);
+        } else if (output.kind == Output::Kind::save) {
             rt::write_npy(path, {done, points}, values, rt::ElementType::f64);
         } else if (points > 0) {
             write_trace_picture(path, request_, output, values, done);

@@ -13,6 +13,7 @@
 #include "compiler/driver/running/field_files.h"
 #include "compiler/driver/running/field_series.h"
 #include "compiler/driver/running/movies.h"
+#include "compiler/driver/running/point_data.h"
 #include "compiler/driver/running/provenance.h"
 #include "compiler/driver/running/request.h"
 #include "compiler/driver/running/saved_columns.h"
@@ -48,9 +49,11 @@ private:
 
 class Outputs {
 public:
-    // All must outlive it. provenance: null where the files say nothing of it.
-    Outputs(const RunRequest& request, rt::Ranks& ranks, const Provenance* provenance = nullptr)
-        : request_(request), ranks_(ranks), provenance_(provenance) {}
+    // All must outlive it. places: where points are, as traces are saved with it. provenance: null where the
+    // files say nothing of it.
+    Outputs(const RunRequest& request, rt::Ranks& ranks, PointPlaces places,
+            const Provenance* provenance = nullptr)
+        : request_(request), ranks_(ranks), places_(std::move(places)), provenance_(provenance) {}
 
     // Steps from `done` until the next file is due; nullopt where none is due before the end.
     std::optional<std::int64_t> steps_to_next(std::int64_t done) const;
@@ -88,6 +91,7 @@ private:
 
     const RunRequest& request_;
     rt::Ranks& ranks_;
+    PointPlaces places_;
     const Provenance* provenance_;
     std::set<std::string> done_;                 // paths
     std::map<std::string, FieldSeries> series_;  // by the path of their last file

@@ -96,13 +96,22 @@ std::vector<PointData> read_points(const ir::Program& program, const sema::RunSp
     return all;
 }
 
-void fill_points(Engine& engine, const ir::Program& program, const sema::RunSpec* run,
-                 const RunRequest& request, Machine& machine) {
-    for (const PointData& data : read_points(program, run, request, machine)) {
+PointPlaces places_of(const std::vector<PointData>& points) {
+    PointPlaces places;
+    for (const PointData& each : points)
+        places[each.points] = each.positions;
+    return places;
+}
+
+PointPlaces fill_points(Engine& engine, const ir::Program& program, const sema::RunSpec* run,
+                        const RunRequest& request, Machine& machine) {
+    const std::vector<PointData> all = read_points(program, run, request, machine);
+    for (const PointData& data : all) {
         engine.set_points(data.points, data.positions);
         for (const PointData::Numbers& each : data.numbers)
             engine.set_point_values(data.points, each.name, each.values);
     }
+    return places_of(all);
 }
 
 }  // namespace halo::driver

@@ -1,6 +1,7 @@
 // Where points lie at the start of a run, and the numbers that are injected at them.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,12 @@ struct PointData {
 std::vector<PointData> read_points(const ir::Program& program, const sema::RunSpec* run,
                                    const RunRequest& request, Machine& machine);
 
-// Sets all points of the program to that.
-void fill_points(Engine& engine, const ir::Program& program, const sema::RunSpec* run,
-                 const RunRequest& request, Machine& machine);
+// Coordinates by the points' name, point after point.
+using PointPlaces = std::map<std::string, std::vector<double>>;
+PointPlaces places_of(const std::vector<PointData>& points);
+
+// Sets all points of the program to that, and says where they are.
+PointPlaces fill_points(Engine& engine, const ir::Program& program, const sema::RunSpec* run,
+                        const RunRequest& request, Machine& machine);
 
 }  // namespace halo::driver

@@ -147,8 +147,7 @@ std::string device_like(const std::string& kind) {
 }
 
 bool writes_hdf5(const RunRequest& request) {
-    return std::ranges::any_of(
-        request.outputs, [](const Output& output) { return output.is_array() && needs_hdf5(output.path); });
+    return std::ranges::any_of(request.outputs, [](const Output& output) { return needs_hdf5(output.path); });
 }
 
 [[noreturn]] void refuse_provenance(const std::string& path, const std::string& why,
@@ -196,6 +195,9 @@ ReadProvenance taken_apart(const Value& json, const rt::Hdf5Contents& contents) 
     if (const Value* const every = file.find("every")) {
         read.arguments.save_every = every->text();
         read.arguments.together = true;
+        read.step = last_step_of(contents);
+    } else if (const Value* const rows = file.find("rows")) {
+        read.arguments.save_every = rows->text();
         read.step = last_step_of(contents);
     } else {
         file.at("step").read(read.step);
@@ -262,6 +264,11 @@ std::string Provenance::of_file(const RunRequest& request, const std::vector<con
                                 std::int64_t done) const {
     return with(Value::object({{"step", done}, {"time", number_json(request.time_after(done))}}), request,
                 outputs);
+}
+
+std::string Provenance::of_rows(const RunRequest& request, const std::vector<const Output*>& columns) const {
+    const sema::Frames& frames = columns.front()->frames;
+    return with(Value::object({{"rows", frames.every > 0 ? frames_words(frames) : ""}}), request, columns);
 }
 
 std::string Provenance::of_frames(const RunRequest& request,

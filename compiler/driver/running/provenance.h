@@ -28,6 +28,9 @@ public:
     std::string of_file(const RunRequest& request, const std::vector<const Output*>& outputs,
                         std::int64_t done) const;
 
+    // Of a table with these columns.
+    std::string of_rows(const RunRequest& request, const std::vector<const Output*>& columns) const;
+
     // Of a file that takes all frames of these.
     std::string of_frames(const RunRequest& request, const std::vector<const Output*>& outputs) const;
 

@@ -108,6 +108,15 @@ void check_vtk_image(const RunRequest& request, const Output& output) {
     }
 }
 
+// Names that a file of rows has for lists of its own.
+void check_lists(const Output& output) {
+    const std::string& name = output.trace ? output.trace->trace : output.field.name;
+    if (name != "step" && name != "time" && (name != "positions" || !output.trace)) return;
+    refuse_usage(fmt::format("{} cannot be saved to {}, which has a list of that name", output.field.name,
+                             output.path),
+                 fmt::format("name a {} file", output.trace ? ".npy" : ".csv"));
+}
+
 void check_format(const RunRequest& request, const Output& output) {
     if (output.kind == Output::Kind::movie) return check_movie(output);
     const bool is_plot = output.kind == Output::Kind::plot;
@@ -121,6 +130,7 @@ void check_format(const RunRequest& request, const Output& output) {
         check_ending(output, FileUse::save_field);
     }
     if (output.is_array() && is_of(output.path, FileFormat::vtkhdf)) check_vtk_image(request, output);
+    if ((output.trace || output.is_column()) && !is_plot && needs_hdf5(output.path)) check_lists(output);
     if (output.is_array() && is_of(output.path, FileFormat::netcdf)) check_netcdf(output);
     if (!is_plot && needs_hdf5(output.path)) require_hdf5("write", output.path);
 }

@@ -62,27 +62,44 @@ void check_columns(const RunRequest& request) {
                              "give them the same `every`, or files of their own");
 }
 
+void SavedTable::begin() {
+    std::vector<std::string> names;
+    for (const Output* column : columns_)
+        names.push_back(column->field.name);
+    const std::string& path = columns_.front()->path;
+    if (needs_hdf5(path)) {
+        hdf5_ = std::make_unique<rt::Hdf5Table>(path, names, provenance_);
+    } else {
+        const std::string titles = fmt::format("step,time,{}\n", fmt::join(names, ","));
+        text_.emplace(path);
+        text_->write(titles.data(), titles.size());
+    }
+}
+
+void SavedTable::write(std::int64_t done, double time, const std::vector<double>& numbers) {
+    if (hdf5_) return hdf5_->add_row(done, time, numbers);
+    const std::string row = fmt::format("{},{},{}\n", done, time, fmt::join(numbers, ","));
+    text_->write(row.data(), row.size());
+}
+
 void SavedTable::add_row(rt::Ranks& ranks, Engine& engine, const RunRequest& request, std::int64_t done) {
     // The last row may have been written before the run was known to end there.
-    if (std::exchange(last_row_, done) == done && file_) return;
-    std::string names = "step,time", row = fmt::format("{},{}", done, request.time_after(done));
-    for (const Output* column : columns_) {
-        names += "," + column->field.name;
-        if (done > 0) row += fmt::format(",{}", engine.reduction(column->field.name));
-    }
+    if (std::exchange(last_row_, done) == done && is_begun_) return;
+    std::vector<double> numbers;
+    for (const Output* column : columns_)
+        if (done > 0) numbers.push_back(engine.reduction(column->field.name));
     rt::together(ranks, [&] {
         if (!ranks.is_first()) return;
-        if (!file_) {
-            file_.emplace(columns_.front()->path);
-            write(names + "\n");
-        }
-        if (done > 0) write(row + "\n");
+        if (!is_begun_) begin();
+        if (done > 0) write(done, request.time_after(done), numbers);
     });
+    is_begun_ = true;
 }
 
 void SavedTable::finish(rt::Ranks& ranks) {
     rt::together(ranks, [&] {
-        if (file_) file_->commit();
+        if (text_) text_->commit();
+        if (hdf5_) hdf5_->commit();
     });
 }
 
