@@ -68,11 +68,10 @@ Opened open() {
                 "libhdf5 is not found (apt-get install libhdf5-dev; HALOCLINE_HDF5 names another file)"};
     auto library = std::make_unique<Library>();
     const char* missing = nullptr;
-#define SYMBOL(member, name, result, ...)                                                \
-    library->member = reinterpret_cast<decltype(library->member)>(dlsym(handle, #name)); \
+#define SYMBOL(member, name, result, ...)                              \
+    library->member = decltype(library->member)(dlsym(handle, #name)); \
     if (library->member == nullptr) missing = #name;
-#define MAYBE(member, name, result, ...) \
-    library->member = reinterpret_cast<decltype(library->member)>(dlsym(handle, #name));
+#define MAYBE(member, name, result, ...) library->member = decltype(library->member)(dlsym(handle, #name));
 #include "runtime/hdf5/symbols.def"
 #undef MAYBE
 #undef SYMBOL
@@ -98,6 +97,11 @@ int keep_first(unsigned, const ErrorRecord* record, void* text) {
 }
 
 }  // namespace
+
+std::mutex& library_lock() {
+    static std::mutex lock;
+    return lock;
+}
 
 const Library* Library::find(std::string& why) {
     static const Opened opened = hdf5::open();

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -40,6 +41,28 @@ struct ErrorRecord {
     const char *function, *file, *text;
 };
 
+// A function of the library. Not every build of it may be called by several threads at once, so that one
+// lock is held during each call of any.
+std::mutex& library_lock();
+template <class Signature>
+class Guarded;
+template <class Result, class... Parameters>
+class Guarded<Result(Parameters...)> {
+public:
+    Guarded() = default;
+    Guarded(std::nullptr_t) {}
+    explicit Guarded(void* address) : function_(reinterpret_cast<Result (*)(Parameters...)>(address)) {}
+
+    Result operator()(Parameters... parameters) const {
+        const std::lock_guard lock(library_lock());
+        return function_(parameters...);
+    }
+    bool operator==(std::nullptr_t) const { return function_ == nullptr; }
+
+private:
+    Result (*function_)(Parameters...) = nullptr;
+};
+
 struct Library {
     // Opened once a process; nullptr where it is not found, or lacks something: `why` then says so.
     static const Library* find(std::string& why);
@@ -55,7 +78,7 @@ struct Library {
     Id f32 = 0, f64 = 0, u8 = 0, i32 = 0, i64 = 0, text = 0, reference = 0, of_datasets = 0, of_access = 0,
        of_files = 0;
 
-#define SYMBOL(member, name, result, ...) result (*member)(__VA_ARGS__) = nullptr;
+#define SYMBOL(member, name, result, ...) Guarded<result(__VA_ARGS__)> member;
 #define MAYBE SYMBOL
 #include "runtime/hdf5/symbols.def"
 #undef MAYBE
@@ -65,7 +88,7 @@ struct Library {
 // What the library has given, and takes back.
 class Handle {
 public:
-    Handle(Id id, int (*give_back)(Id)) : id_(id), close_(give_back) {}
+    Handle(Id id, const Guarded<int(Id)>& give_back) : id_(id), close_(give_back) {}
     ~Handle() {
         if (id_ >= 0) close_(id_);
     }
@@ -78,7 +101,7 @@ public:
 
 private:
     Id id_;
-    int (*close_)(Id);
+    Guarded<int(Id)> close_;
 };
 
 // Pairs of numbers of so many bytes, as h5py knows complex ones; none where the library refuses.

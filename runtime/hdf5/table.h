@@ -1,6 +1,6 @@
-// A table of numbers in HDF5 that grows by rows: a list for each column at the top of the file, of f64, beside
-// the lists `step` and `time`. So h5py and pandas read a column by its name, and rows can be added without an
-// end, as they can be to frames.
+// A table of numbers in HDF5 that grows by rows: a list for each column at the top of the file, of f64,
+// beside the lists `step` and `time`. So h5py and pandas read a column by its name, and rows can be added
+// without an end, as they can be to frames.
 #pragma once
 
 #include <cstdint>

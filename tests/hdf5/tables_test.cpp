@@ -1,4 +1,5 @@
-// haloc run with tables of reductions and traces in HDF5. That h5py reads them is shown by foreign_readers.py.
+// haloc run with tables of reductions and traces in HDF5. That h5py reads them is shown by
+// foreign_readers.py.
 #include <algorithm>
 #include <string>
 
@@ -49,7 +50,8 @@ std::vector<double> list_in(const Hdf5Contents& contents, const std::string& nam
     std::vector<std::int64_t> whole(static_cast<std::size_t>(count));
     std::vector<double> numbers(whole.size());
     const bool is_whole = found->type == halo::rt::ElementType::i64;
-    contents.read(*found, 0, found->shape.front(), is_whole ? static_cast<void*>(whole.data()) : numbers.data());
+    contents.read(*found, 0, found->shape.front(),
+                  is_whole ? static_cast<void*>(whole.data()) : numbers.data());
     if (is_whole) numbers.assign(whole.begin(), whole.end());
     return numbers;
 }

@@ -100,20 +100,6 @@ private:
     rt::Session& session_;
 };
 
-// The operating system's estimate of the memory available without swapping; 0 where there is none.
-std::int64_t available_memory() {
-    std::int64_t kilobytes = 0;
-    if (std::FILE* file = std::fopen("/proc/meminfo", "r")) {
-        std::array<char, 256> line{};
-        long long value = 0;
-        while (std::fgets(line.data(), line.size(), file) != nullptr) {
-            if (std::sscanf(line.data(), "MemAvailable: %lld kB", &value) == 1) kilobytes = value;
-        }
-        std::fclose(file);
-    }
-    return kilobytes * 1024;
-}
-
 void require_memory(const ir::Program& program, const Extent& extent) {
     double needed = 0;
     for (const ir::Field& field : program.fields) {
@@ -349,6 +335,13 @@ void Engine::upload_box(const std::string& field, int time, const rt::Box& box, 
     Stopwatch watch;
     upload_cells(field, time, box, values.data());
     upload_seconds_ += watch.lap();
+}
+
+FieldValues Engine::download_box(const std::string& field, int time, const rt::Box& box,
+                                 std::vector<std::byte> memory) {
+    FieldValues values{type_of(field), std::move(memory)};
+    download_cells(field, time, box, values.elements.data());
+    return values;
 }
 
 FieldValues Engine::download_box(const std::string& field, int time, const rt::Box& box) {

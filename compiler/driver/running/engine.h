@@ -65,6 +65,9 @@ public:
     // A part of a field: the cells of a box of its own, which has one cell along axes that the field has not.
     void upload_box(const std::string& field, int time, const rt::Box& box, const FieldValues& values);
     FieldValues download_box(const std::string& field, int time, const rt::Box& box);
+    // To memory of that size, what is in it being lost.
+    FieldValues download_box(const std::string& field, int time, const rt::Box& box,
+                             std::vector<std::byte> memory);
     // The cells that this process has, each once; and those that it must be given, which may be more.
     virtual std::vector<rt::Box> own_boxes() const { return {rt::whole_box(extent())}; }
     virtual std::vector<rt::Box> computed_boxes() const { return own_boxes(); }

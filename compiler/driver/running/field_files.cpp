@@ -103,38 +103,29 @@ std::vector<rt::Hdf5Field> hdf5_fields(const FileOfFields& file, const Engine& e
     return fields;
 }
 
-rt::FieldLayout layout_of(rt::Ranks& ranks, const FileOfFields& file, const Engine& engine,
-                          const RunRequest& request, std::int64_t done) {
-    if (!needs_hdf5(file.path)) {
-        const Output& output = *file.outputs.front();
-        return rt::npy_layout(shape_of_file(engine, output, request), type_of(engine, output.field));
-    }
-    return rt::hdf5_layout(ranks, hdf5_fields(file, engine, request, done), file.provenance,
-                           form_of(file.path));
-}
-
 // Downloads a part of all fields of a set and interleaves them.
-FieldValues fetch(Engine& engine, const FieldSet& set, int time, const rt::Box& part, const PartSeen& seen) {
+// background: where the memory for them is from; null: new memory.
+FieldValues fetch(Engine& engine, const FieldSet& set, int time, const rt::Box& part, const PartSeen& seen,
+                  BackgroundWriter* background = nullptr) {
     std::vector<FieldValues> values;
     for (const std::string& field : set.fields) {
-        values.push_back(engine.download_box(field, time, part));
+        const std::int64_t bytes = part.cells() * rt::size_of(engine.type_of(field));
+        values.push_back(background != nullptr
+                             ? engine.download_box(field, time, part, background->take_memory(bytes))
+                             : engine.download_box(field, time, part));
         if (seen) seen(set, field, part, values.back());
     }
     return set.is_single() ? std::move(values.front()) : interleave(values);
 }
 
-using PartFetched = std::function<void(const rt::Box& part, const FieldValues& values)>;
-
-// The cells of `within` that this process has.
-void for_parts(Engine& engine, const FieldSet& set, int time, const rt::Box& within, const PartSeen& seen,
-               const PartFetched& work) {
+// The cells of `within` that this process has, a part at a time.
+std::vector<rt::Box> parts_of(const Engine& engine, const FieldSet& set, const rt::Box& within) {
     const std::int64_t cell =
         static_cast<std::int64_t>(set.fields.size()) * rt::size_of(type_of(engine, set));
     std::vector<rt::Box> boxes;
     for (const rt::Box& own : engine.own_boxes_of(set.fields.front()))
         boxes.push_back(rt::intersection(own, within));
-    for (const rt::Box& part : in_parts(boxes, cell))
-        work(part, fetch(engine, set, time, part, seen));
+    return in_parts(boxes, cell);
 }
 
 // What a file takes of a part of the grid: the cells of these numbers in the lattice, one after the other.
@@ -166,6 +157,116 @@ void write_part(rt::FieldFile& file, std::size_t array, const Output& output, co
     file.write(array, {kept_axes(numbers.begin, output, 0), kept_axes(numbers.end, output, 1)}, cells.data());
 }
 
+// The files of a step: what is to be known of the engine for them, before they are made.
+class FilesOfStep {
+public:
+    FilesOfStep(const std::vector<FileOfFields>& files, const Engine& engine, const RunRequest& request,
+                std::int64_t done)
+        : files_(files), step_(done), time_(request.time_after(done)) {
+        for (const FileOfFields& file : files_) {
+            const Output& first = *file.outputs.front();
+            const bool is_npy = !needs_hdf5(file.path);
+            arrays_.push_back(
+                is_npy ? rt::npy_layout(shape_of_file(engine, first, request), type_of(engine, first.field))
+                       : rt::FieldLayout());
+            fields_.push_back(is_npy || file.frames != nullptr ? std::vector<rt::Hdf5Field>()
+                                                               : hdf5_fields(file, engine, request, done));
+        }
+    }
+
+    // What they hold, each once.
+    std::vector<const Output*> outputs() const {
+        std::vector<const Output*> all;
+        for (const FileOfFields& file : files_)
+            for (const Output* output : file.outputs)
+                if (std::ranges::count(all, output) == 0) all.push_back(output);
+        return all;
+    }
+
+    // Collective, as finish() is.
+    void open(rt::Ranks& ranks) {
+        for (std::size_t i = 0; i < files_.size(); ++i) {
+            const FileOfFields& file = files_[i];
+            if (file.frames != nullptr) {
+                file.frames->begin_frame(step_, time_);
+                open_.push_back(&file.frames->file());
+                continue;
+            }
+            rt::FieldLayout layout =
+                fields_[i].empty() ? arrays_[i]
+                                   : rt::hdf5_layout(ranks, fields_[i], file.provenance, form_of(file.path));
+            made_.push_back(std::make_unique<rt::FieldFile>(ranks, file.path, std::move(layout)));
+            open_.push_back(made_.back().get());
+        }
+    }
+    void write(const Output& output, const rt::Box& part, const FieldValues& values) {
+        for (std::size_t i = 0; i < files_.size(); ++i) {
+            const auto found = std::ranges::find(files_[i].outputs, &output);
+            if (found == files_[i].outputs.end()) continue;
+            write_part(*open_[i], static_cast<std::size_t>(found - files_[i].outputs.begin()), output, part,
+                       values);
+        }
+    }
+    void finish() {
+        for (std::size_t i = 0; i < files_.size(); ++i) {
+            if (files_[i].frames != nullptr)
+                files_[i].frames->finish_frame();
+            else
+                open_[i]->commit();
+        }
+    }
+
+private:
+    std::vector<FileOfFields> files_;
+    std::int64_t step_;
+    double time_;
+    std::vector<rt::FieldLayout> arrays_;             // of .npy files
+    std::vector<std::vector<rt::Hdf5Field>> fields_;  // of new HDF5 files
+    std::vector<std::unique_ptr<rt::FieldFile>> made_;
+    std::vector<rt::FieldFile*> open_;
+};
+
+// What a thread of its own is to write.
+struct CopiesOfStep {
+    struct Part {
+        const Output* output;
+        rt::Box box;
+        FieldValues values;
+    };
+    FilesOfStep files;
+    std::vector<Part> parts;
+};
+
+std::int64_t bytes_of(const Engine& engine, const RunRequest& request, const FilesOfStep& files) {
+    std::int64_t bytes = 0;
+    for (const Output* output : files.outputs())
+        for (const rt::Box& part : parts_of(engine, output->field, request.saved_box(*output)))
+            for (const std::string& field : output->field.fields)
+                bytes += part.cells() * rt::size_of(engine.type_of(field));
+    return bytes;
+}
+
+// False where there is too little memory for the copies; else it has taken the files.
+bool write_later(FilesOfStep& files, Engine& engine, const RunRequest& request, const PartSeen& seen,
+                 BackgroundWriter& background) {
+    const std::int64_t bytes = bytes_of(engine, request, files);
+    if (!background.has_room_for(bytes)) return false;
+    background.make_room(bytes);
+    const auto copies = std::make_shared<CopiesOfStep>(CopiesOfStep{std::move(files), {}});
+    for (const Output* output : copies->files.outputs())
+        for (const rt::Box& part : parts_of(engine, output->field, request.saved_box(*output)))
+            copies->parts.push_back({output, part, fetch(engine, output->field, 0, part, seen, &background)});
+    background.put(bytes, [copies, &background] {
+        copies->files.open(background.ranks());
+        for (CopiesOfStep::Part& part : copies->parts) {
+            copies->files.write(*part.output, part.box, part.values);
+            background.give_memory(std::move(part.values.elements));
+        }
+        copies->files.finish();
+    });
+    return true;
+}
+
 }  // namespace
 
 rt::FieldShape shape_of(const Engine& engine, const FieldSet& set, int rank) {
@@ -192,39 +293,18 @@ std::vector<rt::Box> in_parts(const std::vector<rt::Box>& boxes, std::int64_t by
 
 std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<FileOfFields>& files,
                                         Engine& engine, const RunRequest& request, std::int64_t done,
-                                        const PartSeen& seen) {
-    std::vector<std::unique_ptr<rt::FieldFile>> made;
-    std::vector<rt::FieldFile*> open;
-    std::vector<const Output*> outputs;
-    for (const FileOfFields& file : files) {
-        if (file.frames != nullptr) {
-            file.frames->begin_frame(done, request.time_after(done));
-            open.push_back(&file.frames->file());
-        } else {
-            made.push_back(std::make_unique<rt::FieldFile>(ranks, file.path,
-                                                           layout_of(ranks, file, engine, request, done)));
-            open.push_back(made.back().get());
-        }
-        for (const Output* output : file.outputs)
-            if (std::ranges::count(outputs, output) == 0) outputs.push_back(output);
+                                        const PartSeen& seen, BackgroundWriter* background) {
+    FilesOfStep step(files, engine, request, done);
+    const std::vector<const Output*> outputs = step.outputs();
+    if (background != nullptr) {
+        if (write_later(step, engine, request, seen, *background)) return outputs;
+        background->wait();
     }
-    for (const Output* output : outputs) {
-        const auto write = [&](const rt::Box& part, const FieldValues& values) {
-            for (std::size_t i = 0; i < files.size(); ++i) {
-                const auto found = std::ranges::find(files[i].outputs, output);
-                if (found == files[i].outputs.end()) continue;
-                write_part(*open[i], static_cast<std::size_t>(found - files[i].outputs.begin()), *output,
-                           part, values);
-            }
-        };
-        for_parts(engine, output->field, 0, request.saved_box(*output), seen, write);
-    }
-    for (std::size_t i = 0; i < files.size(); ++i) {
-        if (files[i].frames != nullptr)
-            files[i].frames->finish_frame();
-        else
-            open[i]->commit();
-    }
+    step.open(ranks);
+    for (const Output* output : outputs)
+        for (const rt::Box& part : parts_of(engine, output->field, request.saved_box(*output)))
+            step.write(*output, part, fetch(engine, output->field, 0, part, seen));
+    step.finish();
     return outputs;
 }
 
@@ -239,10 +319,8 @@ void save_level(rt::Ranks& ranks, const std::string& path, Engine& engine, const
     const FieldSet set{field, {field}};
     rt::FieldFile file(ranks, path, rt::npy_layout(shape_of(engine, set, rank), engine.type_of(field)));
     const rt::FieldGrid grid = engine.grid_of(field);
-    for_parts(engine, set, time, engine.whole_box_of(field), {},
-              [&](const rt::Box& part, const FieldValues& values) {
-                  file.write(0, box_in_file(grid, part), values.data());
-              });
+    for (const rt::Box& part : parts_of(engine, set, engine.whole_box_of(field)))
+        file.write(0, box_in_file(grid, part), fetch(engine, set, time, part, {}).data());
     file.commit();
 }
 

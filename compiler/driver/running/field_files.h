@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/driver/running/background_writer.h"
 #include "compiler/driver/running/engine.h"
 #include "compiler/driver/running/groups.h"
 #include "compiler/driver/running/request.h"
@@ -38,10 +39,12 @@ struct FileOfFields {
 };
 
 // Collective. The fields after step `done`. What several of the files hold is fetched once. Gives what was
-// written, each output once. Throws rt::Error (io) on all ranks.
+// written, each output once. background: where it is not null and has memory for copies, what is written is
+// written by it later, from copies; of one rank alone, and the frames are on its ranks(). Throws rt::Error
+// (io) on all ranks.
 std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<FileOfFields>& files,
                                         Engine& engine, const RunRequest& request, std::int64_t done,
-                                        const PartSeen& seen);
+                                        const PartSeen& seen, BackgroundWriter* background = nullptr);
 
 // Collective. A file for frames of the outputs.
 std::unique_ptr<rt::Hdf5Frames> begin_frames(rt::Ranks& ranks, const FileOfFields& file, const Engine& engine,

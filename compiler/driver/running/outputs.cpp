@@ -84,6 +84,7 @@ std::optional<std::int64_t> Outputs::steps_to_next(std::int64_t done) const {
 }
 
 void Outputs::write(Engine& engine, std::int64_t done, bool last) {
+    if (last && background_) background_->wait();
     const std::vector<Output>& all = request_.outputs;
     for (auto output = all.begin(); output != all.end(); ++output) {
         if (output->is_array() || output->is_column()) {
@@ -129,20 +130,32 @@ void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t don
     for (FileOfFields& file : files)
         if (provenance_ != nullptr && needs_hdf5(file.path))
             file.provenance = provenance_->of_file(request_, file.outputs, done);
-    write_files(engine, files, done);
+    write_files(engine, files, done, last);
     for (const FileOfFields& file : files)
         written_.push_back({names_of(file.outputs), file.path, done});
-    if (!is_of(first.path, FileFormat::hdf5)) return;
-    if (const std::optional<std::string> page =
-            series_[first.path].write(ranks_, engine, request_, first, done, last))
-        written_.push_back({written_.back().field, *page, done});
+    if (is_of(first.path, FileFormat::hdf5)) write_page(engine, first, done, last);
 }
 
-void Outputs::write_files(Engine& engine, const std::vector<FileOfFields>& files, std::int64_t done) {
+// After the files that it is about.
+void Outputs::write_page(Engine& engine, const Output& first, std::int64_t done, bool last) {
+    FieldSeries& series = series_[first.path];
+    if (background_ && !last) {
+        background_->put(0, [this, &series, &engine, &first, done] {
+            series.write(background_->ranks(), engine, request_, first, done, false);
+        });
+    } else if (const std::optional<std::string> page =
+                   series.write(ranks_, engine, request_, first, done, last)) {
+        written_.push_back({written_.back().field, *page, done});
+    }
+}
+
+void Outputs::write_files(Engine& engine, const std::vector<FileOfFields>& files, std::int64_t done,
+                          bool last) {
     std::map<std::pair<const FieldSet*, std::string>, NotFiniteCells> found;
     const auto check = [&](const FieldSet& set, const std::string& field, const rt::Box& box,
                            const FieldValues& values) { found[{&set, field}].check(request_, box, values); };
-    for (const Output* output : save_outputs(ranks_, files, engine, request_, done, check))
+    for (const Output* output : save_outputs(ranks_, files, engine, request_, done, check,
+                                             background_ && !last ? &*background_ : nullptr))
         for (const std::string& field : output->field.fields)
             note_trouble(found[{&output->field, field}], field, request_.saved_box(*output).cells(), done);
 }
@@ -162,10 +175,10 @@ void Outputs::write_together(Engine& engine, const Output& first, std::int64_t d
     if (!is_there && (last || first.frames.is_due(done))) {
         if (!open.file) {
             if (provenance_ != nullptr) file.provenance = provenance_->of_frames(request_, file.outputs);
-            open.file = begin_frames(ranks_, file, engine, request_);
+            open.file = begin_frames(background_ ? background_->ranks() : ranks_, file, engine, request_);
         }
         file.frames = open.file.get();
-        write_files(engine, {file}, done);
+        write_files(engine, {file}, done, last);
         open.steps.push_back(done);
     }
     if (!last) return;

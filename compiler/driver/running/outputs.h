@@ -53,13 +53,16 @@ public:
     // files say nothing of it.
     Outputs(const RunRequest& request, rt::Ranks& ranks, PointPlaces places,
             const Provenance* provenance = nullptr)
-        : request_(request), ranks_(ranks), places_(std::move(places)), provenance_(provenance) {}
+        : request_(request), ranks_(ranks), places_(std::move(places)), provenance_(provenance) {
+        if (ranks.count() == 1) background_.emplace();
+    }
 
     // Steps from `done` until the next file is due; nullopt where none is due before the end.
     std::optional<std::int64_t> steps_to_next(std::int64_t done) const;
 
-    // Collective. Writes what is due after step `done`; `last`: also what is written at the end. Throws
-    // rt::Error (io).
+    // Collective. Writes what is due after step `done`; `last`: also what is written at the end. Arrays are
+    // copied, and written while the run goes on; with `last` all is written when it returns. Throws rt::Error
+    // (io), also for files of an earlier step.
     void write(Engine& engine, std::int64_t done, bool last);
 
     const std::vector<WrittenFile>& written() const { return written_; }
@@ -77,8 +80,9 @@ private:
     void write_together(Engine& engine, const Output& first, std::int64_t done, bool last);
     // A row of the table that `first` is a column of.
     void write_row(Engine& engine, const Output& first, std::int64_t done, bool last);
-    // Writes these files; collective.
-    void write_files(Engine& engine, const std::vector<FileOfFields>& files, std::int64_t done);
+    // Writes these files; collective. Later where that can be, unless they are the last.
+    void write_files(Engine& engine, const std::vector<FileOfFields>& files, std::int64_t done, bool last);
+    void write_page(Engine& engine, const Output& first, std::int64_t done, bool last);
     void write_picture(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
     // The cells of a picture, on the first rank. Collective, as are the two that follow.
     FieldValues shown_cells(Engine& engine, const Output& output, std::int64_t done);
@@ -108,6 +112,9 @@ private:
     std::map<const Output*, OpenMovie> movies_;  // that have frames
     std::vector<WrittenFile> written_;
     std::optional<std::string> trouble_;
+    // Of a run of one process; the ranks of several tell each other what goes wrong, in their main threads.
+    // The last member: it goes first, and finishes what it has to do with the others.
+    std::optional<BackgroundWriter> background_;
 };
 
 }  // namespace halo::driver

@@ -44,7 +44,8 @@ void write_trace_file(const std::string& path, const RunRequest& request, const 
     using rt::ElementType;
     const std::vector<rt::Hdf5Field> fields{
         numbers_field(request, output.trace->trace, ElementType::f64, done, points, {"step", "point"}, done),
-        numbers_field(request, "positions", ElementType::f64, points, request.rank(), {"point", "axis"}, done),
+        numbers_field(request, "positions", ElementType::f64, points, request.rank(), {"point", "axis"},
+                      done),
         numbers_field(request, "step", ElementType::i64, done, std::nullopt, {"step"}, done),
         numbers_field(request, "time", ElementType::f64, done, std::nullopt, {"step"}, done)};
     const std::vector<const void*> numbers{values.data(), positions.data(), steps.data(), times.data()};
