@@ -13,6 +13,7 @@
 #include "compiler/driver/running/checkpoint_data.h"
 #include "compiler/driver/running/field_files.h"
 #include "compiler/driver/running/request.h"
+#include "compiler/driver/running/request_files.h"
 #include "compiler/support/file_kinds.h"
 #include "halocline/halocline.hpp"
 #include "runtime/api/errors.h"
@@ -158,6 +159,7 @@ void save_fields(const Simulation& simulation, const std::string& path,
         if (!is_shared && request.outputs.size() != 1)
             refuse(fmt::format("{}: a .npy file holds one field, and this would be {}; name it, or write .h5",
                                path, request.outputs.size()));
+        driver::check_arrays(request);
         driver::FileOfFields file{path, {}};
         for (const driver::Output& output : request.outputs)
             file.outputs.push_back(&output);

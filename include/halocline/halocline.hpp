@@ -153,8 +153,8 @@ struct Coordinates {
 Coordinates coordinates(const Simulation& simulation, const std::string& field);
 
 // Writes fields as they are now, in the formats of `haloc run --save`: to a .npy file one, to an HDF5 file
-// (.h5, .hdf5) any number, without a list all states and outputs. Components (v.x) are written together
-// under the name of their field (v), as a last axis. The file appears whole or not at all. Throws
+// (.h5, .hdf5; .nc of NetCDF, .vtkhdf of VTK) any number, without a list all states and outputs. Components
+// (v.x) are written together under the name of their field (v), as a last axis. The file appears whole or not at all. Throws
 // bad_argument for names and endings that cannot be; io, also where HDF5's library is not there.
 void save_fields(const Simulation& simulation, const std::string& path,
                  const std::vector<std::string>& fields = {});

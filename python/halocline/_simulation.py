@@ -433,7 +433,8 @@ class Simulation(Given, Exports):
         """Writes fields as they are now, as ``haloc run --save`` does. The file appears whole, or not at all. Waits.
 
         path: ``.npy`` for one field; ``.h5`` or ``.hdf5`` for any number, each a dataset with its axes, spacing,
-            origin, step and time as attributes. HDF5 needs its library (libhdf5) on the system.
+            origin, step and time as attributes; ``.nc`` (NetCDF-4) and ``.vtkhdf`` (ParaView) likewise. These need
+            libhdf5 on the system.
         fields: a name, or several; of a field with components (``v``) they are the last axis. Left out: the only
             state for ``.npy``; all states and outputs for HDF5.
 

@@ -17,6 +17,7 @@
 #include "compiler/driver/running/outputs.h"
 #include "compiler/driver/running/point_data.h"
 #include "compiler/driver/running/request.h"
+#include "compiler/driver/running/request_files.h"
 #include "compiler/driver/running/run_lines.h"
 #include "compiler/driver/spec/spec.h"
 #include "compiler/support/json_text.h"
@@ -232,6 +233,7 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
         return ExitCode::spec;
     }
     request.outputs = gradient_outputs(arguments, program, made);
+    check_arrays(request);
 
     std::string remark;
     const std::unique_ptr<Machine> machine = open_machine(arguments.run.device, remark);

@@ -34,7 +34,9 @@ once.)";
 
 inline constexpr const char* kSaveHelp =
     "FIELD[@AXIS=INDEX][@AXIS=LOW..HIGH[:STRIDE]][=FILE.npy]: write a field, or a part of it, at the end (or "
-    "FILE.h5, which several fields may share); of a reduction a column of FILE.csv";
+    "FILE.h5, FILE.nc or FILE.vtkhdf, which several fields may share); of a reduction a column of FILE.csv "
+    "or "
+    "FILE.h5";
 
 inline constexpr const char* kSaveEveryHelp =
     "and --save after every so many steps, as FILE-000100.npy and so on: 100, or '100 from 0 to 500'";

@@ -118,8 +118,8 @@ std::vector<std::byte> BackgroundWriter::take_memory(std::int64_t bytes) {
     std::vector<std::byte> memory;
     {
         const std::lock_guard lock(lock_);
-        const auto found = std::ranges::find_if(
-            memory_, [&](const auto& each) { return std::ssize(each) == bytes; });
+        const auto found =
+            std::ranges::find_if(memory_, [&](const auto& each) { return std::ssize(each) == bytes; });
         if (found != memory_.end()) {
             memory = std::move(*found);
             memory_.erase(found);

@@ -119,7 +119,7 @@ FieldValues fetch(Engine& engine, const FieldSet& set, int time, const rt::Box& 
 }
 
 // The cells of `within` that this process has, a part at a time.
-std::vector<rt::Box> parts_of(const Engine& engine, const FieldSet& set, const rt::Box& within) {
+std::vector<rt::Box> saved_parts(const Engine& engine, const FieldSet& set, const rt::Box& within) {
     const std::int64_t cell =
         static_cast<std::int64_t>(set.fields.size()) * rt::size_of(type_of(engine, set));
     std::vector<rt::Box> boxes;
@@ -237,10 +237,10 @@ struct CopiesOfStep {
     std::vector<Part> parts;
 };
 
-std::int64_t bytes_of(const Engine& engine, const RunRequest& request, const FilesOfStep& files) {
+std::int64_t copied_bytes(const Engine& engine, const RunRequest& request, const FilesOfStep& files) {
     std::int64_t bytes = 0;
     for (const Output* output : files.outputs())
-        for (const rt::Box& part : parts_of(engine, output->field, request.saved_box(*output)))
+        for (const rt::Box& part : saved_parts(engine, output->field, request.saved_box(*output)))
             for (const std::string& field : output->field.fields)
                 bytes += part.cells() * rt::size_of(engine.type_of(field));
     return bytes;
@@ -249,12 +249,12 @@ std::int64_t bytes_of(const Engine& engine, const RunRequest& request, const Fil
 // False where there is too little memory for the copies; else it has taken the files.
 bool write_later(FilesOfStep& files, Engine& engine, const RunRequest& request, const PartSeen& seen,
                  BackgroundWriter& background) {
-    const std::int64_t bytes = bytes_of(engine, request, files);
+    const std::int64_t bytes = copied_bytes(engine, request, files);
     if (!background.has_room_for(bytes)) return false;
     background.make_room(bytes);
     const auto copies = std::make_shared<CopiesOfStep>(CopiesOfStep{std::move(files), {}});
     for (const Output* output : copies->files.outputs())
-        for (const rt::Box& part : parts_of(engine, output->field, request.saved_box(*output)))
+        for (const rt::Box& part : saved_parts(engine, output->field, request.saved_box(*output)))
             copies->parts.push_back({output, part, fetch(engine, output->field, 0, part, seen, &background)});
     background.put(bytes, [copies, &background] {
         copies->files.open(background.ranks());
@@ -302,7 +302,7 @@ std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<File
     }
     step.open(ranks);
     for (const Output* output : outputs)
-        for (const rt::Box& part : parts_of(engine, output->field, request.saved_box(*output)))
+        for (const rt::Box& part : saved_parts(engine, output->field, request.saved_box(*output)))
             step.write(*output, part, fetch(engine, output->field, 0, part, seen));
     step.finish();
     return outputs;
@@ -319,7 +319,7 @@ void save_level(rt::Ranks& ranks, const std::string& path, Engine& engine, const
     const FieldSet set{field, {field}};
     rt::FieldFile file(ranks, path, rt::npy_layout(shape_of(engine, set, rank), engine.type_of(field)));
     const rt::FieldGrid grid = engine.grid_of(field);
-    for (const rt::Box& part : parts_of(engine, set, engine.whole_box_of(field)))
+    for (const rt::Box& part : saved_parts(engine, set, engine.whole_box_of(field)))
         file.write(0, box_in_file(grid, part), fetch(engine, set, time, part, {}).data());
     file.commit();
 }

@@ -117,7 +117,7 @@ void check_lists(const Output& output) {
                  fmt::format("name a {} file", output.trace ? ".npy" : ".csv"));
 }
 
-void check_format(const RunRequest& request, const Output& output) {
+void check_format(const Output& output) {
     if (output.kind == Output::Kind::movie) return check_movie(output);
     const bool is_plot = output.kind == Output::Kind::plot;
     if (output.is_column()) {
@@ -129,9 +129,7 @@ void check_format(const RunRequest& request, const Output& output) {
     } else {
         check_ending(output, FileUse::save_field);
     }
-    if (output.is_array() && is_of(output.path, FileFormat::vtkhdf)) check_vtk_image(request, output);
     if ((output.trace || output.is_column()) && !is_plot && needs_hdf5(output.path)) check_lists(output);
-    if (output.is_array() && is_of(output.path, FileFormat::netcdf)) check_netcdf(output);
     if (!is_plot && needs_hdf5(output.path)) require_hdf5("write", output.path);
 }
 
@@ -186,6 +184,14 @@ void check_safe(const sema::RunSpec& run, bool no_files) {
             check_below(here, plot.fps > 0 ? "film" : "plot", plot.field, plot.path);
 }
 
+void check_arrays(const RunRequest& request) {
+    for (const Output& output : request.outputs) {
+        if (!output.is_array()) continue;
+        if (is_of(output.path, FileFormat::vtkhdf)) check_vtk_image(request, output);
+        if (is_of(output.path, FileFormat::netcdf)) check_netcdf(output);
+    }
+}
+
 void check_files(const RunRequest& request) {
     check_loads(request);
     std::map<std::string, const Output*> paths;
@@ -196,11 +202,12 @@ void check_files(const RunRequest& request) {
                          "give them different names");
     };
     for (const Output& output : request.outputs) {
-        check_format(request, output);
+        check_format(output);
         take(output, output.path);
         if (output.is_array() && is_of(output.path, FileFormat::hdf5)) take(output, xdmf_path(output.path));
         check_folder(output.path);
     }
+    check_arrays(request);
 }
 
 }  // namespace halo::driver

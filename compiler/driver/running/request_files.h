@@ -10,6 +10,9 @@ namespace halo::driver {
 // may not be written to, and where HDF5 or a movie is asked for and what writes it is missing.
 void check_files(const RunRequest& request);
 
+// That the files of arrays can hold them, by the kinds of these. Throws CommandError (usage).
+void check_arrays(const RunRequest& request);
+
 // For --safe: that files which the run block reads or writes (without its outputs where `no_files`) are in
 // the current directory or below, wherever links lead. Throws CommandError.
 void check_safe(const sema::RunSpec& run, bool no_files);
