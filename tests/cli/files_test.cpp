@@ -371,7 +371,7 @@ run s {
         CHECK(outcome.code == 2);
         CHECK(contains(outcome.err, part));
     };
-    refused({"--save", "total=t.h5"}, "must end in .csv");
+    refused({"--save", "total=t.npy"}, "must end in .csv or .h5");
     refused({"--save", "total@x=1=t.csv"}, "a reduction is one number, and has no part");
     refused({"--save", "total=t.csv", "--save-every", "2 from 0"},
             "nothing to write of total before the first step");

@@ -414,7 +414,7 @@ TEST_CASE("movies of the command line that are refused") {
         CHECK(outcome.code == 2);
         CHECK(has(outcome.err, words));
     };
-    refused({"--movie", "u=u.avi"}, "must end in .mp4 or .webm or .gif, and u.avi does not");
+    refused({"--movie", "u=u.avi"}, "must end in .mp4, .webm or .gif, and u.avi does not");
     refused({"--movie", "u@x=3=u.mp4"}, "a picture of wave shows the whole grid, not a slice");
     refused({"--movie", "u@x=u.mp4"}, "--movie wants FIELD@AXIS=INDEX=FILE");
     refused({"--movie", "w=u.mp4"}, "wave has no field `w`");
