@@ -9,7 +9,7 @@ if(NOT GIF_FOUND)
   message(STATUS "giflib not found: movies are written by ffmpeg alone (apt-get install libgif-dev)")
 endif()
 find_package(OpenSSL REQUIRED COMPONENTS Crypto)
-find_package(Boost 1.74 REQUIRED) # headers alone: Boost.Multiprecision
+find_package(Boost 1.74 REQUIRED) # headers alone: Boost.Multiprecision, and Boost.Beast for the page of a run
 
 add_library(halo_warnings INTERFACE)
 target_compile_options(halo_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wno-sign-conversion -Werror)

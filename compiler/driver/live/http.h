@@ -1,13 +1,10 @@
-// The part of HTTP/1.1 that the page of a run needs: a request and an answer on each connection, without a
-// network. What is not of that part is refused rather than guessed.
+// What the page asks and what it is answered, without a network.
 #pragma once
 
-#include <cstddef>
 #include <map>
 #include <optional>
 #include <string>
 #include <string_view>
-#include <variant>
 
 namespace halo::driver::live {
 
@@ -16,7 +13,6 @@ struct HttpRequest {
     std::string path;                               // /token/frame, decoded
     std::map<std::string, std::string> query = {};  // what follows `?`, decoded
     std::string host, origin;                       // of these headers; empty where they are missing
-    std::size_t length = 0;                         // of the body, in bytes
     std::string body = {};
 };
 
@@ -26,14 +22,8 @@ struct HttpResponse {
     std::string body;
 };
 
-inline constexpr std::size_t kLargestHead = 8192, kLargestBody = 4096;  // bytes
-
-// Reads the lines before the body, without the empty one at their end: the request without its body, or the
-// answer that refuses it.
-std::variant<HttpRequest, HttpResponse> parse_head(std::string_view head);
-
-// The bytes of an answer. Pages of other origins can neither read nor embed it, and no cache keeps it.
-std::string to_bytes(const HttpResponse& response);
+// Takes the path and the query of "/token/frame?field=u"; false where it is not well formed.
+bool take_target(std::string_view target, HttpRequest& request);
 
 // %41 → A, and + → a blank; nullopt where the text is not so written.
 std::optional<std::string> decode_url(std::string_view text);
