@@ -69,8 +69,9 @@ public:
     virtual KernelInfo info() const { return {}; }
     // Asks for all that a multiprocessor can give as shared memory, in place of a cache.
     virtual void prefer_shared_memory() {}
-    // Of blocks that are the rows of a grid, numbered plane by plane: a thread does so many rows of all of
-    // its planes before the next ones, so that the planes that a cell reads stay in a cache. 0: whole planes.
+    // Of blocks that are the rows of a grid, numbered plane by plane: a thread may do so many rows of all of
+    // its planes before the next ones, so that the planes that a cell reads stay in its own cache. 0: it does
+    // whole planes. Which order is faster depends on the machine, and is found by the first launches.
     virtual void set_strip(std::int64_t /*rows*/) {}
 };
 

@@ -55,17 +55,37 @@ private:
     double shortest_ = std::numeric_limits<double>::infinity();
 };
 
+// Launches strip by strip and plane by plane by turns, until it is known which are faster.
+class StripTrial {
+public:
+    bool takes_strips() const { return is_over() ? strips_ < planes_ : launches_ % 2 == 1; }
+    bool is_over() const { return launches_ == kLaunches; }
+    void add_launch(double seconds) {
+        double& best = takes_strips() ? strips_ : planes_;
+        if (launches_++ > 0) best = std::min(best, seconds);  // the first may meet fresh pages
+    }
+
+private:
+    static constexpr int kLaunches = 7;
+    int launches_ = 0;
+    double strips_ = std::numeric_limits<double>::infinity(), planes_ = strips_;  // seconds
+};
+
 class HostKernel : public Kernel {
 public:
     explicit HostKernel(Entry* code) : entry_(code) {}
     Entry* entry() const { return entry_; }
     LaunchTiming& timing() { return timing_; }
-    void set_strip(std::int64_t rows) override { strip_ = rows; }
+    StripTrial* strip_trial() { return strip_ > 0 && !trial_.is_over() ? &trial_ : nullptr; }
+    void set_strip(std::int64_t rows) override {
+        strip_ = rows;
+        trial_ = StripTrial();
+    }
 
     // Runs blocks [begin, end) of `rows` a plane.
     void run(void** arguments, std::int64_t begin, std::int64_t end, std::int64_t rows) const {
         if (begin >= end) return;
-        if (strip_ == 0) return entry_(arguments, begin, end);
+        if (strip_ == 0 || !trial_.takes_strips()) return entry_(arguments, begin, end);
         for (std::int64_t first = 0; first < rows; first += strip_) {
             const std::int64_t past = std::min(first + strip_, rows);
             for (std::int64_t plane = begin / rows * rows; plane < end; plane += rows) {
@@ -78,6 +98,7 @@ public:
 private:
     Entry* entry_;
     LaunchTiming timing_;
+    StripTrial trial_;
     std::int64_t strip_ = 0;
 };
 
@@ -201,24 +222,9 @@ public:
 
     void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
         auto& code = static_cast<HostKernel&>(kernel);
-        LaunchTiming& timing = code.timing();
-        const std::int64_t count = blocks[0] * blocks[1] * blocks[2];
-        const auto run = [&](std::int64_t begin, std::int64_t end) {
-            code.run(arguments, begin, end, blocks[1]);
-        };
-        if (count <= 1 || pool_.threads() == 1) return run(0, count);
-        timing.start(count);
-        if (timing.is_serial()) {
-            timing.add_launch(seconds_of([&] { run(0, count); }));
-            return;
-        }
-        std::int64_t first = 0;
-        if (!timing.is_known()) {
-            timing.add_block(seconds_of([&] { run(0, 1); }));
-            first = 1;
-        }
-        pool_.run(count - first,
-                  [&](std::int64_t begin, std::int64_t end) { run(first + begin, first + end); });
+        StripTrial* const trial = code.strip_trial();
+        if (trial == nullptr) return launch_blocks(code, blocks, arguments);
+        trial->add_launch(seconds_of([&] { launch_blocks(code, blocks, arguments); }));
     }
     void synchronize() override {}
 
@@ -242,6 +248,26 @@ public:
     }
 
 private:
+    void launch_blocks(HostKernel& code, const std::array<std::int64_t, 3>& blocks, void** arguments) {
+        LaunchTiming& timing = code.timing();
+        const std::int64_t count = blocks[0] * blocks[1] * blocks[2];
+        const auto run = [&](std::int64_t begin, std::int64_t end) {
+            code.run(arguments, begin, end, blocks[1]);
+        };
+        if (count <= 1 || pool_.threads() == 1) return run(0, count);
+        timing.start(count);
+        if (timing.is_serial()) {
+            timing.add_launch(seconds_of([&] { run(0, count); }));
+            return;
+        }
+        std::int64_t first = 0;
+        if (!timing.is_known()) {
+            timing.add_block(seconds_of([&] { run(0, 1); }));
+            first = 1;
+        }
+        pool_.run(count - first,
+                  [&](std::int64_t begin, std::int64_t end) { run(first + begin, first + end); });
+    }
     static void run_piece(const Geometry& geometry, const Sweep& sweep, const HaloPiece& piece) {
         Entry* const entry = static_cast<HostKernel*>(sweep.kernel)->entry();
         const std::int64_t rows = geometry.rank == 3 && sweep.rows ? geometry.extent[1] : 1;

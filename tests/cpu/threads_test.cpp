@@ -23,12 +23,8 @@ namespace {
 
 constexpr std::int64_t kMostBlocks = 64;
 std::array<std::atomic<int>, kMostBlocks> blocks_done;
-std::atomic<std::int64_t> blocks_at_once;  // of a call, the most
 
 void mark_blocks(void* const* /*arguments*/, long begin, long end) {
-    std::int64_t most = blocks_at_once;
-    while (most < end - begin && !blocks_at_once.compare_exchange_weak(most, end - begin)) {
-    }
     for (long block = begin; block < end; ++block)
         ++blocks_done.at(static_cast<std::size_t>(block));
 }
@@ -40,7 +36,7 @@ public:
 
 }  // namespace
 
-TEST_CASE("threads: a kernel that goes strip by strip does each block once") {
+TEST_CASE("threads: a kernel that may go strip by strip does each block once") {
     for (const int threads : {1, 2, 3}) {
         const std::unique_ptr<Device> device = make_host_device(threads);
         for (const std::int64_t rows : {1, 3, 7}) {
@@ -51,14 +47,12 @@ TEST_CASE("threads: a kernel that goes strip by strip does each block once") {
                     kernel.set_strip(strip);
                     for (auto& times : blocks_done)
                         times = 0;
-                    blocks_at_once = 0;
-                    constexpr int kRounds = 12;  // the first ones are timed
+                    constexpr int kRounds = 12;  // the first ones find which order is faster
                     for (int round = 0; round < kRounds; ++round)
                         device->launch(kernel, {1, rows, planes}, nullptr);
                     for (std::int64_t block = 0; block < kMostBlocks; ++block)
                         CHECK(blocks_done.at(static_cast<std::size_t>(block)) ==
                               (block < rows * planes ? kRounds : 0));
-                    if (strip > 0) CHECK(blocks_at_once <= strip);
                 }
             }
         }

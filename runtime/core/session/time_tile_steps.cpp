@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iterator>
 #include <set>
+#include <utility>
 
 #include "runtime/core/plan_check.h"
 
@@ -60,16 +61,16 @@ bool counts_planes_or_rows(const KernelPlan& kernel, const Geometry& geometry) {
 
 }  // namespace
 
-bool TimeTileSteps::Trial::takes_single(std::int64_t count) {
-    const Clock::time_point now = Clock::now();
-    if (count_ > 0 && count == count_ - 1) {  // of the same call, so nothing else was done since
-        latest_ = std::chrono::duration<double>(now - begin_).count();
-        seconds_ += *latest_;
-        ++timed_;
-    }
-    count_ = timed_ < kSingles ? count : 0;
-    begin_ = now;
-    return count_ > 0;
+void TimeTileSteps::Trial::begin_single(std::int64_t count) {
+    count_ = count;
+    begin_ = Clock::now();
+}
+
+void TimeTileSteps::Trial::end_single(std::int64_t count) {
+    if (std::exchange(count_, 0) != count + 1) return;  // in another call: more was done since
+    latest_ = std::chrono::duration<double>(Clock::now() - begin_).count();
+    seconds_ += *latest_;
+    ++timed_;
 }
 
 void TimeTileSteps::Trial::add_tile(double seconds, std::int64_t steps) {
@@ -221,7 +222,6 @@ void TimeTileSteps::choose() {
     chosen_.emplace();
     if (!can_run()) return;
     const TimeTileOptions& options = parts_.setup.options.time_tiles;
-    if (options.steps > 0) trial_.skip();
     const CacheShare cache = *parts_.setup.device->cache_share();
     // A grid that fits the caches gains nothing from tiles, and the search for them takes time.
     if (options.steps == 0 && parts_.arrays.bytes() < cache.own_bytes * cache.threads) return;
@@ -232,14 +232,22 @@ void TimeTileSteps::choose() {
     if (!lags) return;
     chosen_->shape = choose_shape(parts_.setup.geometry, needs_of(sweeps, *lags, most), cache, options);
     chosen_->lags = std::move(*lags);
+    if (options.steps == 0 && chosen_->shape.steps > 1) trial_.start();
 }
 
 std::int64_t TimeTileSteps::step(std::int64_t count, bool with_results) {
     if (!chosen_) choose();
     const bool leaves_last = with_results && has_unread_steps(parts_.setup.plan);
     const std::int64_t steps = std::min<std::int64_t>(count - (leaves_last ? 1 : 0), chosen_->shape.steps);
-    if (steps < 2) return 0;
-    if (trial_.is_over() ? !trial_.wins() : trial_.takes_single(count)) return 0;
+    if (!trial_.is_over()) {
+        trial_.end_single(count);
+        if (steps < 2 || trial_.wants_singles()) {
+            trial_.begin_single(count);
+            return 0;
+        }
+    } else if (steps < 2 || !trial_.wins()) {
+        return 0;
+    }
     std::vector<PreparedLaunch> own;
     TimeTiles tiles;
     tiles.geometry = parts_.setup.geometry;

@@ -35,18 +35,20 @@ private:
 
         bool is_over() const { return rounds_ == kRounds; }
         bool wins() const { return tile_ <= singles_; }
-        void skip() { rounds_ = kRounds; }
+        void start() { rounds_ = 0; }
         std::optional<double> seconds_of_single() const { return latest_; }  // none before one was timed
 
-        // Before a step, of `count` that are left of a call. Whether it is to be done singly, which the next
-        // call here then times.
-        bool takes_single(std::int64_t count);
+        // Before a step, of `count` that are left of a call: times the single step before it, which
+        // begin_single() has announced.
+        void end_single(std::int64_t count);
+        void begin_single(std::int64_t count);
+        bool wants_singles() const { return timed_ < kSingles; }
         void add_tile(double seconds, std::int64_t steps);
 
     private:
         static constexpr int kRounds = 2;
         using Clock = std::chrono::steady_clock;
-        int rounds_ = 0;
+        int rounds_ = kRounds;    // that are done
         int timed_ = 0;           // single steps of this round
         double seconds_ = 0;      // that they took
         std::int64_t count_ = 0;  // at the beginning of a single step; 0: none is timed
