@@ -63,7 +63,7 @@ TEST_CASE("an image of VTK with steps has its arrays where readers look for them
     REQUIRE(done.code == 0);
     CHECK(folder.names() == std::vector<std::string>{"a.vtkhdf", "images.halo"});  // no page of XDMF
     const Hdf5Contents contents(folder.path() + "/a.vtkhdf");
-    const Hdf5Array& u = array_in(contents, "VTKHDF/PointData/u");
+    const Hdf5Array u = array_in(contents, "VTKHDF/PointData/u");
     CHECK(u.shape == std::vector<std::int64_t>{4, 4, 5, 6});
     CHECK(array_in(contents, "VTKHDF/PointData/b").type == halo::rt::ElementType::u8);
     std::vector<float> first(120);
