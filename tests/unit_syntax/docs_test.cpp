@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,23 @@ std::vector<std::filesystem::path> documents() {
     return all;
 }
 
+// With the texts of the library's modules in the places of the lines that use them.
+std::string with_modules(const std::string& text) {
+    std::string result, line;
+    for (std::istringstream lines(text); std::getline(lines, line);) {
+        const std::string use = "use \"";
+        if (line.starts_with(use)) {
+            const std::string name = line.substr(use.size(), line.find('"', use.size()) - use.size());
+            std::ostringstream module_text;
+            module_text << std::ifstream(std::filesystem::path(HALO_SOURCE_DIR) / "lib" / name).rdbuf();
+            result += module_text.str();
+        } else {
+            result += line + "\n";
+        }
+    }
+    return result;
+}
+
 // By letters and digits alone, and spaces: as people look for a term.
 std::string sorting_key(const std::string& term) {
     std::string key;
@@ -71,9 +89,10 @@ TEST_CASE("every spec in the documentation is right and well set") {
         for (const Block& block : halo_blocks(path)) {
             const SourceFile source(
                 path.filename().string() + ", block at line " + std::to_string(block.line), block.text);
+            const SourceFile whole(source.name(), with_modules(block.text));
             DiagnosticSink sink;
-            sema::analyze(parse(source, sink), sink);
-            INFO(render(sink.sorted(), source));
+            sema::analyze(parse(whole, sink), sink);
+            INFO(render(sink.sorted(), whole));
             CHECK_FALSE(sink.has_errors());
             // What is shown is in the style that `haloc fmt` makes.
             DiagnosticSink format_sink;
