@@ -324,24 +324,27 @@ private:
     // The same of a cell in each of `count` rows. All are computed before the first is stored: the compiler
     // cannot know that a store changes nothing that the next row has in common with this one.
     void finish_cells(int count, Block& cells) {
-        std::vector<std::pair<const Write*, Expr>> fresh;
+        struct Fresh {
+            const Write& write;
+            int row;
+            Expr value;
+        };
+        std::vector<Fresh> fresh;
         for (int row = 0; row < count; ++row) {
             Block cell;
             const CellValues values = lower_cell(context_, cell_sources(row), cell);
+            std::vector<NamedValue> named;
             for (const Write& write : context_.stage().writes) {
                 const Expr value = stored_value(context_.stage(), write, values);
                 const std::string name =
                     context_.local(context_.label(write.level) + "_row" + std::to_string(row));
-                cells.push_back(
-                    kernel::Declare{value.type(), name, kernel::real_literal(0, value.type()), true});
-                fresh.emplace_back(&write, kernel::variable(name, value.type()));
-                cell.push_back(kernel::Assign{fresh.back().second, value});
+                fresh.push_back({write, row, kernel::variable(name, value.type())});
+                named.push_back({name, value});
             }
-            cells.push_back(kernel::Scope{std::move(cell)});
+            declare_values(std::move(named), std::move(cell), cells);
         }
-        const std::size_t each = fresh.size() / static_cast<std::size_t>(count);
-        for (std::size_t f = 0; f < fresh.size(); ++f)
-            store(*fresh[f].first, static_cast<int>(f / each), fresh[f].second, cells);
+        for (const Fresh& each : fresh)
+            store(each.write, each.row, each.value, cells);
     }
 
     // The cells along the first axis that one call of the inner loop has.

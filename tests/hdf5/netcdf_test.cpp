@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "array_in.h"
 #include "catch.h"
 #include "contains.h"
 #include "process.h"
@@ -54,11 +55,10 @@ void require_run(const Outcome& outcome) {
 }
 
 std::vector<double> numbers_in(const Hdf5Contents& contents, const std::string& name) {
-    const auto found = std::ranges::find(contents.arrays(), name, &Hdf5Array::name);
-    REQUIRE(found != contents.arrays().end());
-    REQUIRE(found->type == halo::rt::ElementType::f64);
-    std::vector<double> numbers(static_cast<std::size_t>(found->shape.front()));
-    contents.read(*found, 0, found->shape.front(), numbers.data());
+    const Hdf5Array found = array_in(contents, name);
+    REQUIRE(found.type == halo::rt::ElementType::f64);
+    std::vector<double> numbers(static_cast<std::size_t>(found.shape.front()));
+    contents.read(found, 0, found.shape.front(), numbers.data());
     return numbers;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "array_in.h"
 #include "catch.h"
 #include "contains.h"
 #include "process.h"
@@ -44,13 +45,12 @@ Outcome run_heard(const Folder& folder, const std::vector<std::string>& with = {
 }
 
 std::vector<double> list_in(const Hdf5Contents& contents, const std::string& name) {
-    const auto found = std::ranges::find(contents.arrays(), name, &Hdf5Array::name);
-    REQUIRE(found != contents.arrays().end());
-    const std::int64_t count = found->shape.front() * found->elements_of_row();
+    const Hdf5Array found = array_in(contents, name);
+    const std::int64_t count = found.shape.front() * found.elements_of_row();
     std::vector<std::int64_t> whole(static_cast<std::size_t>(count));
     std::vector<double> numbers(whole.size());
-    const bool is_whole = found->type == halo::rt::ElementType::i64;
-    contents.read(*found, 0, found->shape.front(),
+    const bool is_whole = found.type == halo::rt::ElementType::i64;
+    contents.read(found, 0, found.shape.front(),
                   is_whole ? static_cast<void*>(whole.data()) : numbers.data());
     if (is_whole) numbers.assign(whole.begin(), whole.end());
     return numbers;

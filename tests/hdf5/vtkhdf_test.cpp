@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <string>
 
+#include "array_in.h"
 #include "catch.h"
 #include "contains.h"
 #include "process.h"
@@ -44,12 +45,6 @@ Outcome run_images(const Folder& folder, const std::string& saves,
     std::vector<std::string> all{"run", "images.halo", "-q", "--device", "interpreter"};
     all.insert(all.end(), with.begin(), with.end());
     return folder.haloc(all);
-}
-
-const Hdf5Array& array_in(const Hdf5Contents& contents, const std::string& name) {
-    const auto found = std::ranges::find(contents.arrays(), name, &Hdf5Array::name);
-    REQUIRE(found != contents.arrays().end());
-    return *found;
 }
 
 }  // namespace

@@ -72,15 +72,20 @@ void refuse_complex(const Output& output, const char* who) {
                  fmt::format("save its parts, {0}.re and {0}.im, or name an .h5 file", output.field.name));
 }
 
+// why: what the file has one of.
+void refuse_apart(const Output& output, const char* why, const char* mend) {
+    if (!output.lies_apart) return;
+    refuse_usage(fmt::format("{} cannot be saved to {}: its components lie at different places, and {}",
+                             output.field.name, output.path, why),
+                 mend);
+}
+
 // NetCDF has one list of places for each axis of an array.
 void check_netcdf(const Output& output) {
     const std::string& name = output.field.name;
     refuse_complex(output, "NetCDF");
-    if (output.lies_apart)
-        refuse_usage(fmt::format("{} cannot be saved to {}: its components lie at different places, and an "
-                                 "array of NetCDF has one place for each element",
-                                 name, output.path),
-                     "save its components, which may share a file");
+    refuse_apart(output, "an array of NetCDF has one place for each element",
+                 "save its components, which may share a file");
     if (name == "step" || name == "time")
         refuse_usage(fmt::format("{} cannot be saved to {}, in which the steps or times of the run have that "
                                  "name",
@@ -92,11 +97,7 @@ void check_netcdf(const Output& output) {
 void check_vtk_image(const RunRequest& request, const Output& output) {
     const std::string& name = output.field.name;
     refuse_complex(output, "VTK");
-    if (output.lies_apart)
-        refuse_usage(fmt::format("{} cannot be saved to {}: its components lie at different places, and an "
-                                 "image of VTK has one grid",
-                                 name, output.path),
-                     "save its components to files of their own");
+    refuse_apart(output, "an image of VTK has one grid", "save its components to files of their own");
     for (const Output& other : request.outputs) {
         if (!shares_file(other, output) ||
             (other.grid == output.grid && other.part == output.part && other.staggered == output.staggered))

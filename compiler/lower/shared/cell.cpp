@@ -466,20 +466,24 @@ Expr lower_value(Context& context, const CellSources& sources, ir::ExprId id, co
     Expr value = lower_inline(context, sources, id, before);
     const Type type = value.type();
     const std::string name = context.names().take(wanted);
-    declare_value(name, std::move(before), std::move(value), body);
+    declare_values({{name, std::move(value)}}, std::move(before), body);
     return kernel::variable(name, type);
 }
 
-void declare_value(const std::string& name, kernel::Block before, kernel::Expr value, kernel::Block& body) {
-    const Type type = value.type();
-    if (before.empty()) {
-        body.push_back(kernel::Declare{type, name, std::move(value)});
-        return;
+void declare_values(std::vector<NamedValue> values, kernel::Block before, kernel::Block& body) {
+    const bool is_computed = !before.empty();
+    for (NamedValue& each : values) {
+        const Type type = each.value.type();
+        if (!is_computed) {
+            body.push_back(kernel::Declare{type, each.name, std::move(each.value)});
+            continue;
+        }
+        const Expr start =
+            type == Type::boolean ? kernel::int_literal(0, type) : kernel::real_literal(0, type);
+        body.push_back(kernel::Declare{type, each.name, start, true});
+        before.push_back(kernel::Assign{kernel::variable(each.name, type), std::move(each.value)});
     }
-    const Expr start = type == Type::boolean ? kernel::int_literal(0, type) : kernel::real_literal(0, type);
-    body.push_back(kernel::Declare{type, name, start, true});
-    before.push_back(kernel::Assign{kernel::variable(name, type), std::move(value)});
-    body.push_back(kernel::Scope{std::move(before)});
+    if (is_computed) body.push_back(kernel::Scope{std::move(before)});
 }
 
 }  // namespace halo::lower

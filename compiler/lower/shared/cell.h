@@ -65,8 +65,12 @@ std::vector<kernel::Expr> lower_values(Context& context, const CellSources& sour
 kernel::Expr lower_at_point(Context& context, const CellSources& sources, ir::ExprId value,
                             kernel::Block& body);
 kernel::Expr lower_inline(Context& context, const CellSources& sources, ir::ExprId id, kernel::Block& body);
-// Declares a value, and computes it by statements in an inner scope.
-void declare_value(const std::string& name, kernel::Block before, kernel::Expr value, kernel::Block& body);
+// Declares values, and computes them by statements in an inner scope.
+struct NamedValue {
+    std::string name;
+    kernel::Expr value;
+};
+void declare_values(std::vector<NamedValue> values, kernel::Block before, kernel::Block& body);
 // Declares a value under a name that is unique in the kernel.
 kernel::Expr lower_value(Context& context, const CellSources& sources, ir::ExprId id,
                          const std::string& wanted, kernel::Block& body);

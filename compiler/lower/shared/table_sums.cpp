@@ -196,7 +196,7 @@ Block TableSums::begin_cell(const CellSources& sources) {
             Block before;
             const Expr value = lower_inline(context_, with(sources, {}), id, before);
             if (single_) {
-                declare_value(slot.name, std::move(before), value, body);
+                declare_values({{slot.name, value}}, std::move(before), body);
             } else {
                 before.push_back(kernel::Assign{place(slot), value});
                 if (before.size() == 1) {
