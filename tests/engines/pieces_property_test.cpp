@@ -56,7 +56,7 @@ TEST_CASE("random programs in pieces on the CPU") {
         programs_to_cut(), seeds,
         [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
             return complaint_of_cut(run_in_pieces(program, reference, source.seed, {one.get(), other.get()},
-                                                  lower::lower_cpu, load_cpp),
+                                                  lower::lower_cpu, load_cpp_unoptimized),
                                     cut);
         },
         kSteps);
@@ -73,9 +73,9 @@ TEST_CASE("random programs in pieces with components side by side") {
     check_engine(
         options, seeds,
         [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
-            return complaint_of_cut(
-                run_in_pieces(program, reference, source.seed, {device.get()}, lower::lower_cpu, load_cpp),
-                cut);
+            return complaint_of_cut(run_in_pieces(program, reference, source.seed, {device.get()},
+                                                  lower::lower_cpu, load_cpp_unoptimized),
+                                    cut);
         },
         kSteps);
     CHECK(cut * 4 >= seeds.count);
@@ -126,9 +126,10 @@ std::string difference_in_pieces(const std::string& text, const Extent& extent,
             const bool is_cpu = device == cpu.get();
             const lower::Lowered lowered =
                 is_cpu ? lower::lower_cpu(piece) : lower::lower_cuda(piece, {{schedule::Schedule{}}});
-            sessions.emplace_back(lowered.plan, cut.pieces[i].extent(), *device,
-                                  is_cpu ? load_cpp(lowered, *device) : load_cuda(lowered, *device),
-                                  rt::SessionOptions{.poison = true});
+            sessions.emplace_back(
+                lowered.plan, cut.pieces[i].extent(), *device,
+                is_cpu ? load_cpp_unoptimized(lowered, *device) : load_cuda(lowered, *device),
+                rt::SessionOptions{.poison = true});
             pointers.push_back(&sessions.back());
         }
         rt::Pieces pieces(cut, pointers, {1, rules.carried_names()});

@@ -114,8 +114,8 @@ TEST_CASE("random programs whose steps are asked for in parts") {
             const lower::Lowered on_cpu = lower::lower_cpu(program);
             with_unread += rt::has_unread_steps(on_cpu.plan) ? 1 : 0;
             const rt::TimeTileOptions tiles{random.pick<int>({1, 2, 3}), random.pick<int>({0, 1, 2})};
-            const std::string wrong =
-                parts_difference(reference, on_cpu, *device, load_cpp, tiles, Random(source.seed + 2));
+            const std::string wrong = parts_difference(reference, on_cpu, *device, load_cpp_unoptimized,
+                                                       tiles, Random(source.seed + 2));
             if (!wrong.empty()) return "on the CPU: " + wrong;
             const auto strategy =
                 random.pick<schedule::Strategy>({schedule::Direct{}, schedule::Tile{}, schedule::Stream{}});
@@ -155,7 +155,7 @@ TEST_CASE("random programs in time tiles on the CPU") {
                 const rt::TimeTileOptions tiles{random.pick<int>({2, 3, 4}), random.pick<int>({0, 1, 2, 5})};
                 int steps_at_once = 1;
                 const std::string wrong =
-                    difference(reference, lowered, *device, load_cpp, 0, tiles, &steps_at_once);
+                    difference(reference, lowered, *device, load_cpp_unoptimized, 0, tiles, &steps_at_once);
                 tiled += steps_at_once > 1 ? 1 : 0;
                 if (!wrong.empty())
                     return fmt::format("{} steps at once, strips of {} rows: {}", tiles.steps, tiles.rows,
@@ -179,22 +179,23 @@ TEST_CASE("random programs with components side by side") {
     const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
     const Seeds seeds = seeds_from_environment(7001, 60);
     std::uint64_t interleaved = 0;
-    check_engine(
-        options, seeds,
-        [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
-            interleaved += std::any_of(program.groups.begin(), program.groups.end(),
-                                       [](const ir::Group& group) { return group.interleaved; })
-                               ? 1
-                               : 0;
-            const std::string on_cpu = difference(reference, lower::lower_cpu(program), *device, load_cpp);
-            if (!on_cpu.empty()) return "on the CPU: " + on_cpu;
-            Random random(source.seed + 1);
-            const std::vector<schedule::Schedule> schedules =
-                random_schedules(program, schedule::Direct{}, random);
-            if (schedules.empty()) return std::string();
-            emulator::EmulatedDevice emulated;
-            return difference(reference, lower::lower_cuda(program, {schedules}), emulated, load_cuda);
-        });
+    check_engine(options, seeds,
+                 [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
+                     interleaved += std::any_of(program.groups.begin(), program.groups.end(),
+                                                [](const ir::Group& group) { return group.interleaved; })
+                                        ? 1
+                                        : 0;
+                     const std::string on_cpu =
+                         difference(reference, lower::lower_cpu(program), *device, load_cpp_unoptimized);
+                     if (!on_cpu.empty()) return "on the CPU: " + on_cpu;
+                     Random random(source.seed + 1);
+                     const std::vector<schedule::Schedule> schedules =
+                         random_schedules(program, schedule::Direct{}, random);
+                     if (schedules.empty()) return std::string();
+                     emulator::EmulatedDevice emulated;
+                     return difference(reference, lower::lower_cuda(program, {schedules}), emulated,
+                                       load_cuda);
+                 });
     CHECK(interleaved * 4 >= seeds.count);  // many have fields that can lie so
 }
 

@@ -7,7 +7,6 @@
 #include "compare_engines.h"
 #include "compiler/emit/emit.h"
 #include "compiler/schedule/print.h"
-#include "compiler/schedule/resident.h"
 #include "examples.h"
 #include "random_program.h"
 #include "random_schedule.h"
@@ -100,30 +99,6 @@ TEST_CASE("examples compile by every strategy's defaults") {
         }
     }
     CHECK(compiled > 10);
-}
-
-TEST_CASE("resident kernels of examples run in registers alone") {
-    int compiled = 0;
-    for (const test::Example& example : test::examples()) {
-        const schedule::ResidentChoice choice =
-            schedule::choose_resident(example.program, schedule::Target{}, example.extent, {});
-        if (!choice.schedule) continue;
-        const lower::Lowered lowered =
-            lower::lower_cuda(example.program, {test::chosen(example), *choice.schedule});
-        for (const rt::KernelUsage& usage : compile(example.name, lowered)) {
-            if (!usage.name.ends_with("_resident")) continue;
-            INFO(usage.name << " by " << schedule::print(*choice.schedule, example.program.rank()) << " has "
-                            << usage.registers << " registers, " << usage.stack_bytes << " bytes of stack");
-            CHECK(usage.registers * choice.schedule->all_threads() <= schedule::Target{}.registers_per_sm);
-            // duct3d has 19 distributions a cell, which take more than the 255 registers of a thread.
-            const int most = example.name == "duct3d" ? 8 : 0;
-            CHECK(usage.stack_bytes <= most);
-            CHECK(usage.spill_store_bytes <= most);
-            CHECK(usage.spill_load_bytes <= most);
-            ++compiled;
-        }
-    }
-    CHECK(compiled > 3);
 }
 
 TEST_CASE("random programs compile by every strategy") {

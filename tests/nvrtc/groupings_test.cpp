@@ -2,6 +2,7 @@
 // spill registers, and how many bytes. What is not listed here has to stay without spills. On one core all of
 // them take NVRTC some 75 seconds.
 #include <algorithm>
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -59,6 +60,9 @@ rt::KernelUsage compile(const test::Example& example, const schedule::Grouping& 
     const rt::CompiledCuda compiled = rt::Nvrtc::find()->compile(text, example.name + ".cu", {});
     REQUIRE(compiled.usage.size() == 1);
     CHECK(compiled.usage.front().name == name);
+    const std::array<int, 3>& threads = lowered.plan.time_block->kernel.threads;
+    CHECK(compiled.usage.front().registers * threads[0] * threads[1] * threads[2] <=
+          schedule::Target{}.registers_per_sm);
     return compiled.usage.front();
 }
 
@@ -75,6 +79,7 @@ void check_examples(const schedule::GroupingKind& kind) {
                           << usage.registers << " registers and spills " << spilled << " bytes; " << known
                           << " are known");
         CHECK(spilled <= known);
+        CHECK(usage.stack_bytes <= known);
         if (spilled < known)
             WARN(example.name << " spills " << spilled << " bytes, fewer than the " << known << " listed");
         ++compiled;
