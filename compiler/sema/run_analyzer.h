@@ -132,6 +132,20 @@ private:
     void read(const syntax::MovieStatement& movie);
     bool read_picture(const syntax::PlotStatement& plot, std::string_view word, Plot& made);
     bool check_plotted(const Reference& field, SourceRange where, std::string_view word);
+    void read_trace_picture(const syntax::PlotStatement& plot, const Symbol& points, const Target& target);
+    void read_reduction_picture(const syntax::PlotStatement& plot, const Target& target);
+    bool refuse_layers(const syntax::PlotStatement& plot, std::string_view why, bool also_beside);
+
+    // What else is in a picture of a field (run_layers.cpp); false where something is wrong, which is
+    // reported.
+    bool read_layers(const syntax::PlotStatement& plot, const Reference& first, std::string_view word,
+                     Plot& made);
+    std::optional<Reference> layer_of(syntax::ExprId id, const Reference& first);
+    bool add_curve(syntax::ExprId id, const Reference& first, std::string_view word, Plot& made);
+    bool add_contours(const syntax::ContourClause& contours, const Reference& first, std::string_view word,
+                      Plot& made);
+    bool add_arrows(const std::vector<syntax::ExprId>& arrows, const Reference& first, Plot& made);
+    std::vector<int> shown_axes(const Reference& field, const Plot& made) const;
 
     std::optional<Cut> read_cut(const syntax::Cut& cut);
 

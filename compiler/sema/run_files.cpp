@@ -1,4 +1,4 @@
-// What a run loads, saves and plots.
+// What a run loads and saves.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -65,45 +65,6 @@ bool RunAnalyzer::check_together(const syntax::SaveStatement& save, bool is_trac
 
 bool RunAnalyzer::starts(const Reference& field) const {
     return stencil_.fields[field.first].role != ir::Role::output;
-}
-
-// Of the picture of a trace.
-void RunAnalyzer::flip_trace(const syntax::Name& axis, Plot& made) {
-    static const std::vector<std::string> names{"point", "time"};
-    for (std::size_t i = 0; i < names.size(); ++i)
-        if (axis.text == names[i]) made.flipped[i] = true;
-    if (std::ranges::find(names, axis.text) != names.end()) return;
-    sink_
-        .report(DiagnosticKind::unknown_axis, axis.where,
-                fmt::format("the picture of a trace has no axis `{}`", axis.text))
-        .note("`flip point` shows the last point at the left, `flip time` the first step at the bottom");
-}
-
-void RunAnalyzer::read_looks(const syntax::PlotStatement& plot, bool is_trace, Plot& made) {
-    if (plot.range) {
-        const auto low = settings_.known(plot.range->low, "the lowest value of a picture");
-        const auto high = settings_.known(plot.range->high, "the highest value of a picture");
-        if (low && high && !(*low < *high)) {
-            sink_.report(
-                DiagnosticKind::empty_range, plot.range->where,
-                fmt::format("the values of a picture go from the lower to the higher, not from {} to {}",
-                            *low, *high));
-        } else if (low && high) {
-            made.range = {*low, *high};
-        }
-    }
-    for (const syntax::Name& axis : plot.flipped) {
-        if (is_trace) {
-            flip_trace(axis, made);
-            continue;
-        }
-        const Symbol* symbol = symbols_.find(axis.text);
-        if (!symbol || symbol->kind != Symbol::Kind::axis) {
-            settings_.report_unknown_axis(axis.text, axis.where);
-        } else {
-            made.flipped[static_cast<std::size_t>(symbol->index)] = true;
-        }
-    }
 }
 
 void RunAnalyzer::read(const syntax::LoadStatement& load) {
@@ -286,91 +247,6 @@ void RunAnalyzer::check_part(const Save& save) {
                                  symbols_.axes()[static_cast<std::size_t>(range.axis)], cells - 1, range.low,
                                  range.high, low > high ? "has no cell" : "goes past them"));
     }
-}
-
-void RunAnalyzer::read(const syntax::PlotStatement& plot) {
-    const Target target = target_of(plot.field);
-    if (const Symbol* points = find_points(target.name)) {
-        const std::optional<std::string> trace = sampled_trace(*points, target);
-        Plot made;
-        made.frames = read_frames(plot.every, false);
-        read_looks(plot, true, made);
-        if (plot.cut) {
-            sink_.report(DiagnosticKind::invalid_cut, plot.cut->axis.where,
-                         "the picture of a trace shows all points and steps");
-        } else if (check_path(plot.path, FileUse::plot) && trace) {
-            made.field = *trace;
-            made.path = plot.path.text;
-            made.where = plot.where;
-            result_.trace_plots.push_back(std::move(made));
-        }
-        return;
-    }
-    Plot made;
-    if (read_picture(plot, "plot", made)) result_.plots.push_back(std::move(made));
-}
-
-// What pictures and movies of fields have alike; false where something is wrong, which is reported.
-bool RunAnalyzer::read_picture(const syntax::PlotStatement& plot, std::string_view word, Plot& made) {
-    const std::optional<Reference> field = field_of(plot.field);
-    const bool valid = check_path(plot.path, word == "movie" ? FileUse::movie : FileUse::plot);
-    made.path = plot.path.text;
-    made.frames = read_frames(plot.every, !field || starts(*field));
-    read_looks(plot, false, made);
-    made.where = plot.where;
-    if (plot.cut) {
-        made.cut = read_cut(*plot.cut);
-        if (!made.cut) return false;
-    }
-    if (!field || !valid || !check_plotted(*field, settings_.where(plot.field), word)) return false;
-    if (made.cut && !stencil_.fields[field->first].grid.is_whole()) {
-        sink_.report(DiagnosticKind::invalid_cut, made.cut->where,
-                     fmt::format("a picture of `{}` shows all of it: it lies over {} alone", field->name,
-                                 axes_text(stencil_.fields[field->first].grid, symbols_.axes())));
-        return false;
-    }
-    made.field = field->name;
-    return true;
-}
-
-void RunAnalyzer::read(const syntax::MovieStatement& movie) {
-    const Target target = target_of(movie.field);
-    if (const Symbol* points = find_points(target.name)) {
-        if (const std::optional<std::string> trace = sampled_trace(*points, target))
-            sink_
-                .report(DiagnosticKind::file_format, settings_.where(movie.field),
-                        fmt::format("a movie shows a field, and `{}` is a trace", *trace))
-                .note(fmt::format("`plot {} to \"trace.png\"` shows all its steps in one picture", *trace));
-        return;
-    }
-    Plot made;
-    made.fps = kUsualRate;
-    if (movie.fps) {
-        const std::int64_t most = movie.path.text.ends_with(".gif") ? kMostGifRate : kMostRate;
-        made.fps =
-            settings_.integer(*movie.fps, "the number of frames a second", 1, most).value_or(kUsualRate);
-    }
-    const bool is_good = read_picture(movie, "movie", made);
-    if (!movie.every) {
-        sink_
-            .report(DiagnosticKind::unexpected_token, movie.where,
-                    "a movie needs the number of steps between its frames")
-            .note(fmt::format("`movie {0} every 50 to \"{0}.mp4\"` has a frame after every 50 steps",
-                              target.name.text));
-        return;
-    }
-    if (is_good) result_.movies.push_back(std::move(made));
-}
-
-bool RunAnalyzer::check_plotted(const Reference& field, SourceRange where, std::string_view word) {
-    if (field.shape->kind == Shape::Kind::scalar) return true;
-    sink_
-        .report(DiagnosticKind::component_mismatch, where,
-                fmt::format("a picture shows one number in each cell, and `{}` is {}", field.name,
-                            describe(*field.shape)))
-        .note(fmt::format("draw a component, as in `{} {}.{}`, or an output that is made of them", word,
-                          field.name, part_name(*field.shape, 0)));
-    return false;
 }
 
 std::optional<Cut> RunAnalyzer::read_cut(const syntax::Cut& cut) {

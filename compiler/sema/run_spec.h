@@ -83,14 +83,22 @@ struct Save {
     std::vector<Cut> cuts = {};  // what is saved of it: of each axis once; none: all
     std::vector<PartRange> ranges = {};
 };
+struct PlotLayer {  // what a picture shows besides its first field
+    enum class Kind : std::uint8_t { curve, contours, arrows_across, arrows_up };
+    Kind kind = Kind::curve;
+    std::string field;           // or a reduction, where the first one is one
+    std::vector<double> levels;  // of contours; none: round numbers
+};
 struct Plot {
     std::string field;
+    std::vector<PlotLayer> layers;
     std::optional<Cut> cut;  // none: the whole grid of one or two axes, else the middle of the slowest axis
     std::string path;        // .png; of a movie .mp4, .webm or .gif
     Frames frames;
     std::optional<std::pair<double, double>>
         range;  // the values at the ends of the colours; none: those that are found
     std::array<bool, ir::kMaxRank> flipped{};  // axes that run from high to low; of a trace: points, time
+    bool logarithmic = false;                  // the scale of the values
     SourceRange where;
     std::int64_t fps = 0;  // of a movie: frames a second
 };
@@ -143,6 +151,8 @@ struct RunSpec {
     std::vector<Save> reduction_saves;  // `field` is the reduction; its path is that of a table, .csv
     std::vector<Save> trace_saves;      // `field` is `phones.trace`, likewise below
     std::vector<Plot> trace_plots;
+    std::vector<Plot> reduction_plots;  // `field` is the reduction; frames: the points of the curve, none:
+                                        // as many as make a curve
     std::vector<Save> saves;
     std::vector<Plot> plots;
     std::vector<Plot> movies;  // of fields, with frames

@@ -29,9 +29,9 @@ const std::vector<std::string>& shared_words() {
 }
 
 const std::vector<std::string>& clause_words() {
-    static const std::vector<std::string> words{"as",    "at",    "axes", "down",     "every", "flip",
-                                                "fps",   "from",  "in",   "into",     "most",  "over",
-                                                "range", "start", "to",   "together", "until", "up"};
+    static const std::vector<std::string> words{
+        "arrows", "as",  "at",   "axes", "contours", "down",  "every", "flip",     "fps",   "from", "in",
+        "into",   "log", "most", "over", "range",    "start", "to",    "together", "until", "up"};
     return words;
 }
 

@@ -208,6 +208,8 @@ private:
     void refuse_subscript();
     void read_part(SaveStatement& save);
     PartRange part_range();
+    void shown(PlotStatement& plot);
+    void layers(PlotStatement& plot);
     void looks(PlotStatement& plot);
     std::string with_names(std::string_view content) const;
     FilePath path();

@@ -135,9 +135,9 @@ StepsStatement Parser::steps(std::uint32_t begin) {
 PlotStatement Parser::plot(std::uint32_t begin) {
     PlotStatement result;
     advance();
-    result.field = field_reference("the field to plot");
-    result.cut = cut();
+    shown(result);
     result.every = every();
+    layers(result);
     expect_word("to", "and a file's name in quotes");
     result.path = path();
     looks(result);
@@ -149,9 +149,9 @@ PlotStatement Parser::plot(std::uint32_t begin) {
 MovieStatement Parser::movie(std::uint32_t begin) {
     MovieStatement result;
     advance();
-    result.field = field_reference("the field to show");
-    result.cut = cut();
+    shown(result);
     result.every = every();
+    layers(result);
     if (accept_on_line("fps")) result.fps = bound();
     expect_word("to", "and a file's name in quotes");
     result.path = path();
@@ -160,6 +160,32 @@ MovieStatement Parser::movie(std::uint32_t begin) {
     if (!result.every) result.every = every();
     result.where = since(begin);
     return result;
+}
+
+// u, w at z = 64 contours p arrows v: what a picture shows.
+void Parser::shown(PlotStatement& plot) {
+    plot.field = field_reference("the field to show");
+    while (accept(TokenKind::comma))
+        plot.beside.push_back(field_reference("another field in the same picture"));
+    plot.cut = cut();
+    layers(plot);
+}
+
+// What lies over the colours, each once.
+void Parser::layers(PlotStatement& plot) {
+    while (!failing_) {
+        if (!plot.contours && accept_word("contours")) {
+            ContourClause contours;
+            contours.field = field_reference("the field whose lines are drawn");
+            if (accept(TokenKind::assign)) contours.levels = expression_list();
+            plot.contours = std::move(contours);
+        } else if (plot.arrows.empty() && accept_word("arrows")) {
+            plot.arrows.push_back(field_reference("a vector, or its component to the right"));
+            if (accept(TokenKind::comma)) plot.arrows.push_back(field_reference("the component upwards"));
+        } else {
+            return;
+        }
+    }
 }
 
 std::optional<Cut> Parser::cut() {
@@ -247,7 +273,7 @@ PartRange Parser::part_range() {
     return result;
 }
 
-// `range -1..1` and `flip y`: how a picture looks.
+// `range -1..1`, `log` and `flip y`: how a picture looks.
 void Parser::looks(PlotStatement& plot) {
     if (const std::uint32_t begin = peek().where.begin; accept_on_line("range")) {
         ValueRange range;
@@ -257,6 +283,7 @@ void Parser::looks(PlotStatement& plot) {
         range.where = since(begin);
         plot.range = range;
     }
+    if (const SourceRange word = peek().where; accept_on_line("log")) plot.logarithmic = word;
     if (!accept_on_line("flip")) return;
     do {
         plot.flipped.push_back(name("an axis"));

@@ -321,11 +321,20 @@ struct ValueRange {  // range -1..1
     ExprId low, high;
     SourceRange where;
 };
-struct PlotStatement {  // plot u [at z = 64] to "u.png" [range -1..1] [flip y] [every 100]
+struct ContourClause {  // contours p [= 0, 0.5]
     ExprId field;
+    std::vector<ExprId> levels;
+};
+// plot u [, w] [at z = 64] [contours p] [arrows v] to "u.png" [range -1..1] [log] [flip y] [every 100]
+struct PlotStatement {
+    ExprId field;                // or a trace or reduction
+    std::vector<ExprId> beside;  // curves in the same picture
     std::optional<Cut> cut;
+    std::optional<ContourClause> contours;
+    std::vector<ExprId> arrows;  // a vector, or two numbers
     FilePath path;
     std::optional<ValueRange> range;
+    std::optional<SourceRange> logarithmic;
     std::vector<Name> flipped;  // axes
     std::optional<Every> every;
     SourceRange where;

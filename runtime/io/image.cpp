@@ -1,19 +1,20 @@
 #include "runtime/io/image.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
-#include <limits>
 #include <stdexcept>
-#include <tuple>
 
 #include "runtime/io/canvas.h"
+#include "runtime/io/plane_layers.h"
 #include "runtime/io/ticks.h"
+#include "runtime/io/value_scale.h"
 
 namespace halo::rt {
 
 namespace {
 
-constexpr Colour kWhite{255, 255, 255}, kInk{40, 40, 48}, kGrid{225, 225, 230}, kCurve{36, 84, 164};
+constexpr Colour kWhite{255, 255, 255}, kInk{40, 40, 48}, kGrid{225, 225, 230};
 constexpr Colour kNotFinite{255, 0, 200};
 
 constexpr int kLeast = 512;  // pixels of the longer side of a plane, at least
@@ -22,46 +23,29 @@ constexpr int kNarrow = 48;  // of the shorter side, at least
 constexpr int kMargin = 16, kGap = 8, kTick = 6, kBar = 22;
 constexpr int kText = Canvas::kTextHeight;
 
+// How the values of a plane become colours.
 struct ValueRange {
-    double low = 0, high = 1;
+    ValueScale scale;
     bool diverging = false;  // about zero
     bool grey = false;
     int colours = 0;  // as in Picture
     std::int64_t not_finite = 0;
 };
 
-ValueRange range_of(const std::vector<double>& values,
-                    const std::optional<std::pair<double, double>>& given) {
-    ValueRange range;
-    double low = std::numeric_limits<double>::infinity(), high = -low;
-    for (const double value : values) {
-        if (!std::isfinite(value)) {
-            ++range.not_finite;
-            continue;
-        }
-        low = std::min(low, value);
-        high = std::max(high, value);
-    }
-    if (low > high) low = high = 0;
-    if (given) std::tie(low, high) = *given;
-    range.low = low;
-    range.high = high;
-    return range;
-}
-
-// Of a plane: also which colours it has.
 ValueRange range_of(const Picture& picture) {
-    ValueRange range = range_of(picture.values, picture.range);
+    const auto [scale, not_finite] = scale_of(picture.values, picture.range, picture.logarithmic);
+    ValueRange range{scale};
+    range.not_finite = not_finite;
     range.grey = picture.map == PictureMap::grey;
     range.colours = picture.colours;
     // Signed data, unless one sign is a mere trace.
-    const double reach = std::max(-range.low, range.high);
+    const double reach = std::max(-scale.low, scale.high);
     range.diverging = picture.map == PictureMap::diverging ||
-                      (picture.map == PictureMap::automatic && range.low < 0 && range.high > 0 &&
-                       std::min(-range.low, range.high) >= 0.2 * reach);
+                      (picture.map == PictureMap::automatic && scale.low < 0 && scale.high > 0 &&
+                       std::min(-scale.low, scale.high) >= 0.2 * reach);
     if (range.diverging && !picture.range) {
-        range.low = -reach;
-        range.high = reach;
+        range.scale.low = -reach;
+        range.scale.high = reach;
     }
     return range;
 }
@@ -74,14 +58,8 @@ Colour colour_of(double place, const ValueRange& range) {
     return range.colours > 0 ? map.nearest(place, range.colours) : map(place);
 }
 
-// Where a value lies in the range, 0 to 1; halves first, so that no difference overflows.
-double part_of(double value, const ValueRange& range) {
-    const double width = range.high / 2 - range.low / 2;
-    return width > 0 ? (value / 2 - range.low / 2) / width : 0.5;
-}
-
 Colour colour_of_value(double value, const ValueRange& range) {
-    return std::isfinite(value) ? colour_of(part_of(value, range), range) : kNotFinite;
+    return std::isfinite(value) ? colour_of(range.scale.part_of(value), range) : kNotFinite;
 }
 
 void require_whole(const Picture& picture) {
@@ -150,12 +128,11 @@ void label_across(Canvas& canvas, const PixelBox& box, const PictureAxis& axis, 
 }
 
 // Ticks of a vertical axis, labels to the left of x or to the right.
-void label_up(Canvas& canvas, const Ticks& ticks, int x, bool to_the_right, double low, double high,
+void label_up(Canvas& canvas, const Ticks& ticks, int x, bool to_the_right, const ValueScale& scale,
               double low_pixel, double high_pixel) {
     for (const Tick& tick : ticks.ticks) {
-        const double part = part_of(tick.value, {.low = low, .high = high});
         const int y =
-            static_cast<int>(std::lround(std::lerp(low_pixel, high_pixel, high == low ? 0.5 : part)));
+            static_cast<int>(std::lround(std::lerp(low_pixel, high_pixel, scale.part_of(tick.value))));
         canvas.fill(to_the_right ? x : x - kTick, y, kTick, 1, kInk);
         const int text_x = to_the_right ? x + kTick + 4 : x - kTick - 4;
         canvas.text(text_x, y - kText / 2, tick.label,
@@ -182,22 +159,26 @@ void draw_bar(Canvas& canvas, const PixelBox& bar, const ValueRange& range, cons
         canvas.fill(bar.x, bar.y + row, bar.width, 1,
                     colour_of(1 - static_cast<double>(row) / std::max(1, bar.height - 1), range));
     canvas.frame(bar.x - 1, bar.y - 1, bar.width + 2, bar.height + 2, kInk);
-    label_up(canvas, ticks, bar.x + bar.width + 1, true, range.low, range.high, bar.y + bar.height - 1,
-             bar.y);
+    label_up(canvas, ticks, bar.x + bar.width + 1, true, range.scale, bar.y + bar.height - 1, bar.y);
     canvas.text(bar.x, bar.y - kText - 10, label_of(label, ticks), Canvas::Align::left, kInk);
 }
 
-// Cells that are not finite leave a gap, with a mark at its foot. Past the box's upper and lower side nothing
-// shows.
-void draw_line(Canvas& canvas, const PixelBox& box, const std::vector<double>& values,
-               const ValueRange& range) {
+// Values that are not finite leave a gap, with a mark at its foot. Past the box's upper and lower side
+// nothing shows.
+void draw_line(Canvas& canvas, const PixelBox& box, const CurveLine& line, const PictureAxis& across,
+               const ValueScale& scale, Colour colour) {
+    const std::vector<double>& values = line.values;
     const double last = std::max<double>(1, static_cast<double>(values.size()) - 1);
+    const double span = across.last - across.first;
     const auto x_of = [&](std::size_t i) {
-        return values.size() == 1 ? box.x + box.width / 2.0
-                                  : box.x + (box.width - 1) * (static_cast<double>(i) / last);
+        const double place = line.places.empty()
+                                 ? std::lerp(line.first, line.last, static_cast<double>(i) / last)
+                                 : line.places[i];
+        return span == 0 ? box.x + box.width / 2.0
+                         : box.x + (box.width - 1) * ((place - across.first) / span);
     };
     const auto y_of = [&](double value) {
-        return std::lerp(box.y + box.height - 1.0, box.y * 1.0, std::clamp(part_of(value, range), 0.0, 1.0));
+        return std::lerp(box.y + box.height - 1.0, box.y * 1.0, std::clamp(scale.part_of(value), 0.0, 1.0));
     };
     for (std::size_t i = 0; i < values.size(); ++i) {
         if (!std::isfinite(values[i])) {
@@ -206,8 +187,8 @@ void draw_line(Canvas& canvas, const PixelBox& box, const std::vector<double>& v
         }
         const bool joined = i > 0 && std::isfinite(values[i - 1]);
         const bool alone = !joined && (i + 1 == values.size() || !std::isfinite(values[i + 1]));
-        if (joined) canvas.line(x_of(i - 1), y_of(values[i - 1]), x_of(i), y_of(values[i]), 2, kCurve);
-        if (alone) canvas.line(x_of(i), y_of(values[i]), x_of(i), y_of(values[i]), 4, kCurve);
+        if (joined) canvas.line(x_of(i - 1), y_of(values[i - 1]), x_of(i), y_of(values[i]), 2, colour);
+        if (alone) canvas.line(x_of(i), y_of(values[i]), x_of(i), y_of(values[i]), 4, colour);
     }
 }
 
@@ -224,6 +205,70 @@ std::string fit(const std::string& words, int width) {
     return cut + "..";
 }
 
+struct Note {  // a line below the picture
+    std::string words;
+    Colour colour;
+};
+
+std::vector<Note> notes_of(const Picture& picture, std::int64_t not_finite) {
+    std::vector<Note> notes;
+    if (picture.contours) notes.push_back({words_of(*picture.contours), kInk});
+    if (picture.arrows) notes.push_back({words_of(*picture.arrows), kInk});
+    if (not_finite > 0) notes.push_back({count_not_finite(not_finite), kNotFinite});
+    return notes;
+}
+
+int height_of(const std::vector<Note>& notes) {
+    return static_cast<int>(notes.size()) * (kText + kGap);
+}
+
+void write_notes(Canvas& canvas, const std::vector<Note>& notes) {
+    int y = canvas.height() - kMargin - height_of(notes) + kGap;
+    for (const Note& note : notes) {
+        canvas.text(kMargin, y, fit(note.words, canvas.width() - 2 * kMargin), Canvas::Align::left,
+                    note.colour);
+        y += kText + kGap;
+    }
+}
+
+// Colours that differ also in lightness.
+constexpr std::array<Colour, 6> kCurves{
+    {{36, 84, 164}, {214, 96, 20}, {30, 140, 90}, {150, 40, 130}, {120, 120, 130}, {170, 130, 0}}};
+
+FoundScale scale_of_lines(const Curve& curve) {
+    std::vector<double> values;
+    for (const CurveLine& line : curve.lines)
+        values.insert(values.end(), line.values.begin(), line.values.end());
+    if (values.empty()) throw std::logic_error("draw: a curve without values");
+    return scale_of(values, curve.range, curve.logarithmic);
+}
+
+// Some room above and below.
+void add_air(ValueScale& scale) {
+    if (scale.logarithmic) {
+        const double factor = std::max(std::pow(scale.high / scale.low, 0.05), 1.05);
+        scale.low /= factor;
+        scale.high *= factor;
+        return;
+    }
+    const double air = scale.high > scale.low ? (scale.high - scale.low) * 0.05
+                                              : std::max(std::fabs(scale.high) * 0.1, 1e-300);
+    scale.low -= air;
+    scale.high += air;
+}
+
+// Those that fit.
+void write_names(Canvas& canvas, const Curve& curve, int x, int y) {
+    constexpr int kStroke = 24;
+    for (std::size_t i = 0; i < curve.lines.size(); ++i) {
+        const std::string name =
+            fit(curve.lines[i].label, std::max(0, canvas.width() - kMargin - x - kStroke - kGap));
+        canvas.fill(x, y + kText / 2 - 1, kStroke, 3, kCurves[i % kCurves.size()]);
+        canvas.text(x + kStroke + kGap, y, name, Canvas::Align::left, kInk);
+        x += kStroke + 2 * kGap + Canvas::text_width(name) + 2 * kGap;
+    }
+}
+
 }  // namespace
 
 ColouredCells colour_cells(const Picture& picture) {
@@ -234,8 +279,8 @@ ColouredCells colour_cells(const Picture& picture) {
     coloured.width = cells.width;
     coloured.height = cells.height;
     coloured.cells_per_pixel = cells.by;
-    coloured.low = range.low;
-    coloured.high = range.high;
+    coloured.low = range.scale.low;
+    coloured.high = range.scale.high;
     coloured.not_finite = range.not_finite;
     coloured.rgb.reserve(3 * cells.values.size());
     for (std::int64_t y = cells.height; y-- > 0;) {
@@ -266,7 +311,7 @@ Canvas draw(const Picture& picture) {
     const double up_high = std::max(picture.up.first, picture.up.last);
     const Ticks up = make_ticks(up_low, up_high, std::clamp(box.height / 70, 1, 8));
     const PixelBox bar{0, 0, kBar, std::max(box.height, 160)};
-    const Ticks values = make_ticks(range.low, range.high, std::clamp(bar.height / 60, 2, 8));
+    const Ticks values = range.scale.ticks(std::clamp(bar.height / 60, 2, 8));
 
     const int body = std::max(box.height, bar.height);
     const std::string up_label = label_of(picture.up.label, up);
@@ -276,65 +321,64 @@ Canvas draw(const Picture& picture) {
     const int bar_width = std::max(kBar + kTick + 4 + widest(values),
                                    Canvas::text_width(label_of(picture.value_label, values)));
     const int width = std::max(bar_x + bar_width + kMargin, 360);
-    const int note = range.not_finite > 0 ? kText + kGap : 0;
-    const int height = box.y + body + kTick + 2 * kText + 14 + note + kMargin;
+    const std::vector<Note> notes = notes_of(picture, range.not_finite);
+    const int height = box.y + body + kTick + 2 * kText + 14 + height_of(notes) + kMargin;
 
     Canvas canvas(width, height, kWhite);
     canvas.text(kMargin, kMargin, fit(picture.title, width - 2 * kMargin), Canvas::Align::left, kInk);
     draw_cells(canvas, box, cells, scale_x, scale_y, range);
-    label_across(canvas, box, picture.across, box.x + (scale_x - 1) / 2.0,
-                 box.x + box.width - 1 - (scale_x - 1) / 2.0);
+    const double first_pixel = box.x + (scale_x - 1) / 2.0,
+                 last_pixel = box.x + box.width - 1 - (scale_x - 1) / 2.0;
+    label_across(canvas, box, picture.across, first_pixel, last_pixel);
     const double low_pixel = box.y + box.height - 1 - (scale_y - 1) / 2.0,
                  high_pixel = box.y + (scale_y - 1) / 2.0;
     const bool upward = picture.up.last >= picture.up.first;
-    label_up(canvas, up, box.x - 1, false, up_low, up_high, upward ? low_pixel : high_pixel,
+    label_up(canvas, up, box.x - 1, false, {up_low, up_high}, upward ? low_pixel : high_pixel,
              upward ? high_pixel : low_pixel);
+    const PlanePlace place{{picture.across, first_pixel, last_pixel},
+                           {picture.up, low_pixel, high_pixel},
+                           box.x,
+                           box.y,
+                           box.width,
+                           box.height};
+    if (picture.contours) draw_contours(canvas, place, *picture.contours);
+    if (picture.arrows) draw_arrows(canvas, place, *picture.arrows);
     canvas.text(box.x - kTick - 4, box.y - kText - 10, up_label, Canvas::Align::right, kInk);
     draw_bar(canvas, {bar_x, box.y, kBar, bar.height}, range, values, picture.value_label);
-    if (range.not_finite > 0) {
-        canvas.text(kMargin, height - kMargin - kText,
-                    fit(count_not_finite(range.not_finite), width - 2 * kMargin), Canvas::Align::left,
-                    kNotFinite);
-    }
+    write_notes(canvas, notes);
     return canvas;
 }
 
 Canvas draw(const Curve& curve) {
-    if (curve.values.empty()) throw std::logic_error("draw: a curve without values");
-    ValueRange range = range_of(curve.values, curve.range);
-    if (!curve.range) {  // some room above and below
-        const double air = range.high > range.low ? (range.high - range.low) * 0.05
-                                                  : std::max(std::fabs(range.high) * 0.1, 1e-300);
-        range.low -= air;
-        range.high += air;
-    }
-    const Ticks up = make_ticks(range.low, range.high, 6);
-    PixelBox box{0, kMargin + kText + 2 * kGap + kText + kGap, 800, 420};
-    box.x =
-        kMargin + std::max(widest(up), Canvas::text_width(label_of(curve.value_label, up))) + kTick + kGap;
-    const int note = range.not_finite > 0 ? kText + kGap : 0;
+    FoundScale found = scale_of_lines(curve);
+    ValueScale& scale = found.scale;
+    if (!curve.range) add_air(scale);
+    const Ticks up = scale.ticks(6);
+    const std::string up_label = label_of(curve.value_label, up);
+    const int names = curve.lines.size() > 1 ? kText + 2 * kGap : 0;  // of the lines, below the title
+    PixelBox box{0, kMargin + kText + 2 * kGap + names + kText + kGap, 800, 420};
+    box.x = kMargin + std::max(widest(up), Canvas::text_width(up_label)) + kTick + kGap;
+    std::vector<Note> notes;
+    if (found.not_finite > 0) notes.push_back({count_not_finite(found.not_finite), kNotFinite});
     const int width = box.x + box.width + 2 * kMargin;
-    const int height = box.y + box.height + kTick + 2 * kText + 14 + note + kMargin;
+    const int height = box.y + box.height + kTick + 2 * kText + 14 + height_of(notes) + kMargin;
     Canvas canvas(width, height, kWhite);
     canvas.text(kMargin, kMargin, fit(curve.title, width - 2 * kMargin), Canvas::Align::left, kInk);
+    if (names > 0) write_names(canvas, curve, box.x, kMargin + kText + 2 * kGap);
 
     const double low_pixel = box.y + box.height - 1, high_pixel = box.y;
     for (const Tick& tick : up.ticks) {
         const int y =
-            static_cast<int>(std::lround(std::lerp(low_pixel, high_pixel, part_of(tick.value, range))));
+            static_cast<int>(std::lround(std::lerp(low_pixel, high_pixel, scale.part_of(tick.value))));
         canvas.fill(box.x, y, box.width, 1, kGrid);
     }
-    draw_line(canvas, box, curve.values, range);
+    for (std::size_t i = curve.lines.size(); i-- > 0;)  // the first on top
+        draw_line(canvas, box, curve.lines[i], curve.across, scale, kCurves[i % kCurves.size()]);
     canvas.frame(box.x - 1, box.y - 1, box.width + 2, box.height + 2, kInk);
     label_across(canvas, box, curve.across, box.x, box.x + box.width - 1);
-    label_up(canvas, up, box.x - 1, false, range.low, range.high, low_pixel, high_pixel);
-    canvas.text(box.x - kTick - 4, box.y - kText - 10, label_of(curve.value_label, up), Canvas::Align::right,
-                kInk);
-    if (range.not_finite > 0) {
-        canvas.text(kMargin, height - kMargin - kText,
-                    fit(count_not_finite(range.not_finite), width - 2 * kMargin), Canvas::Align::left,
-                    kNotFinite);
-    }
+    label_up(canvas, up, box.x - 1, false, scale, low_pixel, high_pixel);
+    canvas.text(box.x - kTick - 4, box.y - kText - 10, up_label, Canvas::Align::right, kInk);
+    write_notes(canvas, notes);
     return canvas;
 }
 

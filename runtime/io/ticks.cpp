@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 
 namespace halo::rt {
 
@@ -44,6 +45,27 @@ Ticks make_ticks(double low, double high, int count) {
     for (double number = first; number <= last; ++number)
         made.ticks.push_back({number * step, print(number * unit_step, decimals)});
     return made;
+}
+
+Ticks make_logarithmic_ticks(double low, double high, int count) {
+    const auto first = static_cast<int>(std::floor(std::log10(low))),
+               last = static_cast<int>(std::ceil(std::log10(high)));
+    const int decades = last - first;
+    const bool has_parts = decades <= count / 2;
+    const int stride = std::max(1, (decades + count - 1) / std::max(count, 1));
+    Ticks made;
+    for (int exponent = first; exponent <= last; ++exponent) {
+        if (exponent % stride != 0) continue;
+        for (const int factor : {1, 2, 5}) {
+            if (factor > 1 && !has_parts) break;
+            // Read from its digits, as no product of powers is the nearest number.
+            const std::string label = std::to_string(factor) + "e" + std::to_string(exponent);
+            const double value = std::strtod(label.c_str(), nullptr);
+            if (value < low * (1 - 1e-9) || value > high * (1 + 1e-9)) continue;
+            made.ticks.push_back({value, label});
+        }
+    }
+    return made.ticks.size() < 2 ? make_ticks(low, high, count) : made;
 }
 
 }  // namespace halo::rt

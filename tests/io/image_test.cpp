@@ -123,20 +123,20 @@ TEST_CASE("picture: any size and any values") {
             if (std::isnan(scale)) CHECK(pixels.count(kMagenta) > 10000);
         }
     }
-    CHECK_THROWS_AS(write_picture(folder / "none/a.png", Curve{"", {1}, {}, "", {}}), Error);
+    CHECK_THROWS_AS(write_picture(folder / "none/a.png", Curve{"", {{"", {1}}}, {}, "", {}}), Error);
 }
 
 TEST_CASE("curve: drawn, with gaps where cells are not finite") {
     const TemporaryFolder folder;
     for (const std::size_t count : {1, 2, 50, 5000}) {
-        Curve curve{"sine", {}, {"x", 0, 6.3}, "u", {}};
+        Curve curve{"sine", {{"u", {}, 0, 6.3}}, {"x", 0, 6.3}, "u", {}};
         for (std::size_t i = 0; i < count; ++i)
-            curve.values.push_back(std::sin(6.3 * static_cast<double>(i) / 50));
+            curve.lines.front().values.push_back(std::sin(6.3 * static_cast<double>(i) / 50));
         write_picture(folder / "a.png", curve);
         const Pixels pixels = read_png(folder / "a.png");
         CHECK(pixels.count({36, 84, 164}) > (count == 1 ? 4 : 400));
         CHECK(pixels.count(kMagenta) == 0);
-        curve.values.front() = kNan;
+        curve.lines.front().values.front() = kNan;
         write_picture(folder / "a.png", curve);
         CHECK(read_png(folder / "a.png").count(kMagenta) > 10);
     }

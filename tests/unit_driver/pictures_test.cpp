@@ -28,7 +28,7 @@ std::string picture(const RunRequest& request, const Output& output,
             values.push_back(value(x, y));
     const TemporaryFolder folder;
     const std::string path = folder / "u.png";
-    write_field_picture(path, request, output, FieldValues::rounded(rt::ElementType::f64, values), 3);
+    write_field_picture(path, request, output, {FieldValues::rounded(rt::ElementType::f64, values), {}}, 3);
     return bytes_of(path);
 }
 

@@ -78,6 +78,7 @@ Output first_view(const RunRequest& request, const ir::Program& program, const s
     output.cut = plot != nullptr ? picture_cut(request, *plot, field, console)
                                  : picture_cut(request, FileArgument{}, "", field);
     if (plot != nullptr) output.look_as(*plot);
+    output.logarithmic = false;  // the page has even scales alone
     return output;
 }
 

@@ -78,7 +78,7 @@ void add_plane(Value& header, std::string& bytes, const rt::Picture& picture) {
 
 // The least and the greatest value of each column; null where none is finite.
 void add_line(Value& header, const rt::Curve& curve) {
-    const auto cells = static_cast<std::int64_t>(curve.values.size());
+    const auto cells = static_cast<std::int64_t>(curve.lines.front().values.size());
     const std::int64_t by = (cells + kMostColumns - 1) / kMostColumns;
     Value least = Value::list({}), greatest = Value::list({});
     double low = std::numeric_limits<double>::infinity(), high = -low;
@@ -86,7 +86,7 @@ void add_line(Value& header, const rt::Curve& curve) {
     for (std::int64_t first = 0; first < cells; first += by) {
         double column_low = std::numeric_limits<double>::infinity(), column_high = -column_low;
         for (std::int64_t i = first; i < std::min(first + by, cells); ++i) {
-            const double value = curve.values[static_cast<std::size_t>(i)];
+            const double value = curve.lines.front().values[static_cast<std::size_t>(i)];
             if (!std::isfinite(value)) {
                 ++not_finite;
                 continue;

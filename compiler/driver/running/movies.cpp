@@ -47,12 +47,13 @@ void prepare_movies(RunRequest& request, const ir::Program& program, std::int64_
     }
 }
 
-void FieldMovie::add(const FieldValues& values, std::int64_t done) {
+void FieldMovie::add(const ShownValues& values, std::int64_t done) {
     const bool is_gif = rt::movie_kind(output_.path) == rt::MovieKind::gif;
     const rt::Canvas picture = draw_field(request_, output_, values, done, is_gif ? rt::kGifMapColours : 0);
     if (!file_) {
+        const rt::ElementType type = values.first.type;
         const bool keeps_range =
-            output_.range || values.type == rt::ElementType::u8 || values.type == rt::ElementType::boolean;
+            output_.range || type == rt::ElementType::u8 || type == rt::ElementType::boolean;
         width_ = picture.width() + (keeps_range ? 0 : kRoomAcross);
         height_ = picture.height() + kRoomBelow;
         file_ = rt::make_movie(output_.path, width_, height_, static_cast<int>(output_.fps));

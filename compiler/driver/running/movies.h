@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "compiler/driver/console/console.h"
+#include "compiler/driver/running/pictures.h"
 #include "compiler/driver/running/request.h"
 #include "runtime/io/movie.h"
 
@@ -23,8 +24,8 @@ public:
     // Both must outlive it.
     FieldMovie(const RunRequest& request, const Output& output) : request_(request), output_(output) {}
 
-    // The field after step `done`; values: of plane_of().
-    void add(const FieldValues& values, std::int64_t done);
+    // The field after step `done`.
+    void add(const ShownValues& values, std::int64_t done);
     void finish();  // without it nothing is left; after add()
 
 private:

@@ -77,7 +77,9 @@ std::string frame_path(const std::string& path, std::int64_t step, std::int64_t 
 std::optional<std::int64_t> Outputs::steps_to_next(std::int64_t done) const {
     std::optional<std::int64_t> next;
     for (const Output& output : request_.outputs) {
-        const std::optional<std::int64_t> steps = output.frames.steps_to_next(done);
+        const auto curve = curves_.find(&output);
+        const std::optional<std::int64_t> steps =
+            curve != curves_.end() ? curve->second.steps_to_next(done) : output.frames.steps_to_next(done);
         if (steps) next = next ? std::min(*next, *steps) : *steps;
     }
     return next;
@@ -94,6 +96,10 @@ void Outputs::write(Engine& engine, std::int64_t done, bool last) {
                 write_arrays(engine, *output, done, last);
             else
                 write_row(engine, *output, done, last);
+            continue;
+        }
+        if (output->is_curve()) {
+            write_curve(engine, *output, done, last);
             continue;
         }
         if (output->kind == Output::Kind::movie) {
@@ -216,21 +222,38 @@ FieldValues Outputs::shown_cells(Engine& engine, const Output& output, std::int6
     return values;
 }
 
+ShownValues Outputs::shown_values(Engine& engine, const Output& output, std::int64_t done) {
+    ShownValues shown{shown_cells(engine, output, done), {}};
+    for (const Output& layer : output.layers)
+        shown.layers.push_back(shown_cells(engine, layer, done));
+    return shown;
+}
+
 // The first rank draws.
 void Outputs::write_picture(Engine& engine, const Output& output, const std::string& path,
                             std::int64_t done) {
-    const FieldValues values = shown_cells(engine, output, done);
+    const ShownValues values = shown_values(engine, output, done);
     rt::together(ranks_, [&] {
         if (ranks_.is_first()) write_field_picture(path, request_, output, values, done);
     });
     written_.push_back({output.field.name, path, done});
 }
 
+void Outputs::write_curve(Engine& engine, const Output& output, std::int64_t done, bool last) {
+    ReductionCurve& curve = curves_.at(&output);
+    curve.take(engine, done, last);
+    if (!last || curve.is_empty()) return;
+    rt::together(ranks_, [&] {
+        if (ranks_.is_first()) rt::write_picture(output.path, curve.picture(request_));
+    });
+    written_.push_back({curve.names(), output.path, done});
+}
+
 void Outputs::write_frame(Engine& engine, const Output& output, std::int64_t done) {
     const auto [open, is_new] = movies_.try_emplace(&output, FieldMovie(request_, output), done);
     // The state at the end may have been written before the run was known to end there.
     if (!is_new && std::exchange(open->second.last_frame, done) == done) return;
-    const FieldValues values = shown_cells(engine, output, done);
+    const ShownValues values = shown_values(engine, output, done);
     rt::together(ranks_, [&] {
         if (ranks_.is_first()) open->second.movie.add(values, done);
     });

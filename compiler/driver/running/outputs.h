@@ -15,6 +15,7 @@
 #include "compiler/driver/running/movies.h"
 #include "compiler/driver/running/point_data.h"
 #include "compiler/driver/running/provenance.h"
+#include "compiler/driver/running/reduction_curve.h"
 #include "compiler/driver/running/request.h"
 #include "compiler/driver/running/saved_columns.h"
 #include "runtime/core/box.h"
@@ -55,6 +56,8 @@ public:
             const Provenance* provenance = nullptr)
         : request_(request), ranks_(ranks), places_(std::move(places)), provenance_(provenance) {
         if (ranks.count() == 1) background_.emplace();
+        for (const Output& output : request.outputs)
+            if (output.is_curve()) curves_.try_emplace(&output, output);
     }
 
     // Steps from `done` until the next file is due; nullopt where none is due before the end.
@@ -84,8 +87,11 @@ private:
     void write_files(Engine& engine, const std::vector<FileOfFields>& files, std::int64_t done, bool last);
     void write_page(Engine& engine, const Output& first, std::int64_t done, bool last);
     void write_picture(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
-    // The cells of a picture, on the first rank. Collective, as are the two that follow.
+    // The cells of a picture, and of one thing that it shows, on the first rank. Collective, as are the two
+    // that follow.
+    ShownValues shown_values(Engine& engine, const Output& output, std::int64_t done);
     FieldValues shown_cells(Engine& engine, const Output& output, std::int64_t done);
+    void write_curve(Engine& engine, const Output& output, std::int64_t done, bool last);
     void write_frame(Engine& engine, const Output& output, std::int64_t done);
     void finish_movie(const Output& output);
     void write_trace(const Output& output, const std::string& path, const std::vector<double>& values,
@@ -110,6 +116,7 @@ private:
         std::int64_t last_frame = 0;
     };
     std::map<const Output*, OpenMovie> movies_;  // that have frames
+    std::map<const Output*, ReductionCurve> curves_;
     std::vector<WrittenFile> written_;
     std::optional<std::string> trouble_;
     // Of a run of one process; the ranks of several tell each other what goes wrong, in their main threads.

@@ -21,17 +21,81 @@ rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, in
     return result;
 }
 
+rt::CurveLine line_of(const RunRequest& request, const Output& output, const FieldValues& values, int axis) {
+    const rt::PictureAxis along = picture_axis(request, output, axis);
+    rt::CurveLine line{output.field.name, {}, along.first, along.last};
+    for (std::int64_t i = 0; i < values.size(); ++i)
+        line.values.push_back(
+            values.at(output.flipped[static_cast<std::size_t>(axis)] ? values.size() - 1 - i : i));
+    return line;
+}
+
 rt::Curve curve_of(const std::string& title, const RunRequest& request, const Output& output,
                    const FieldValues& values, int axis) {
     rt::Curve curve;
     curve.title = title;
     curve.across = picture_axis(request, output, axis);
     curve.value_label = output.field.name;
-    for (std::int64_t i = 0; i < values.size(); ++i)
-        curve.values.push_back(
-            values.at(output.flipped[static_cast<std::size_t>(axis)] ? values.size() - 1 - i : i));
+    curve.lines.push_back(line_of(request, output, values, axis));
     curve.range = output.range;
+    curve.logarithmic = output.logarithmic;
     return curve;
+}
+
+// The axes that a picture of a field shows.
+std::vector<int> shown_axes(const RunRequest& request, const Output& output) {
+    std::vector<int> shown;
+    for (int axis = 0; axis < request.rank(); ++axis)
+        if (output.grid.has(axis) && (!output.cut || output.cut->axis != axis)) shown.push_back(axis);
+    return shown;
+}
+
+// The cells of a plane, the row at the low end of the picture first.
+rt::PlaneValues plane_values(const RunRequest& request, const Output& output, const FieldValues& values,
+                             int across, int up) {
+    rt::PlaneValues plane;
+    plane.width = request.extent[static_cast<std::size_t>(across)];
+    plane.height = request.extent[static_cast<std::size_t>(up)];
+    plane.values.reserve(static_cast<std::size_t>(plane.width * plane.height));
+    const bool flips_across = output.flipped[static_cast<std::size_t>(across)];
+    const bool flips_up = output.flipped[static_cast<std::size_t>(up)];
+    for (std::int64_t row = 0; row < plane.height; ++row) {
+        const std::int64_t from = flips_up ? plane.height - 1 - row : row;
+        for (std::int64_t i = 0; i < plane.width; ++i)
+            plane.values.push_back(values.at(from * plane.width + (flips_across ? plane.width - 1 - i : i)));
+    }
+    return plane;
+}
+
+void add_layers(rt::Curve& curve, const RunRequest& request, const Output& output,
+                const std::vector<FieldValues>& layers) {
+    const int axis = shown_axes(request, output).front();
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const Output& layer = output.layers[i];
+        curve.lines.push_back(line_of(request, layer, layers[i], axis));
+        // Half a cell further where it lies between the cells of the first.
+        const auto [low, high] = std::minmax(
+            {curve.across.first, curve.across.last, curve.lines.back().first, curve.lines.back().last});
+        const bool is_flipped = curve.across.last < curve.across.first;
+        curve.across.first = is_flipped ? high : low;
+        curve.across.last = is_flipped ? low : high;
+        curve.value_label.clear();  // each line has its name
+    }
+}
+
+void add_layers(rt::Picture& picture, const RunRequest& request, const Output& output,
+                const std::vector<FieldValues>& layers) {
+    using Kind = sema::PlotLayer::Kind;
+    const std::vector<int> shown = shown_axes(request, output);
+    for (std::size_t i = 0; i < layers.size(); ++i) {
+        const Output& layer = output.layers[i];
+        rt::PlaneLayer plane{
+            layer.field.name, plane_values(request, layer, layers[i], shown.front(), shown.back()),
+            picture_axis(request, layer, shown.front()), picture_axis(request, layer, shown.back())};
+        if (layer.layer == Kind::contours) picture.contours = {std::move(plane), layer.levels};
+        if (layer.layer == Kind::arrows_across) picture.arrows.emplace().across = std::move(plane);
+        if (layer.layer == Kind::arrows_up) picture.arrows->up = std::move(plane);
+    }
 }
 
 }  // namespace
@@ -48,10 +112,11 @@ void write_trace_picture(const std::string& path, const RunRequest& request, con
     if (points == 1) {
         rt::Curve curve;
         curve.title = title;
-        curve.values = values;
-        if (flips_time) std::ranges::reverse(curve.values);
+        curve.lines.push_back({output.field.name, values, time.first, time.last});
+        if (flips_time) std::ranges::reverse(curve.lines.front().values);
         curve.across = time;
         curve.range = output.range;
+        curve.logarithmic = output.logarithmic;
         curve.value_label = output.field.name;
         return rt::write_picture(path, curve);
     }
@@ -75,6 +140,7 @@ void write_trace_picture(const std::string& path, const RunRequest& request, con
     picture.up = {time.label, time.last, time.first};
     picture.value_label = output.trace->trace;
     picture.range = output.range;
+    picture.logarithmic = output.logarithmic;
     rt::write_picture(path, picture);
 }
 
@@ -90,28 +156,22 @@ rt::Box plane_of(const RunRequest& request, const Output& output) {
 FieldPicture picture_of(const RunRequest& request, const Output& output, const FieldValues& values,
                         std::int64_t done) {
     std::string where;
-    std::vector<int> shown;  // axes
-    for (int axis = 0; axis < request.rank(); ++axis)
-        if (output.grid.has(axis) && (!output.cut || output.cut->axis != axis)) shown.push_back(axis);
+    const std::vector<int> shown = shown_axes(request, output);
     if (output.cut)
         where = fmt::format(" at {} = {}", request.axes[static_cast<std::size_t>(output.cut->axis)],
                             output.cut->index);
-    std::string title = fmt::format("{}: {}{}, step {}", request.name, output.field.name, where, done);
+    std::string names = output.field.name;
+    for (const Output& layer : output.layers)
+        if (layer.layer == sema::PlotLayer::Kind::curve) names += ", " + layer.field.name;
+    const std::string title = fmt::format("{}: {}{}, step {}", request.name, names, where, done);
     if (shown.size() == 1) return curve_of(title, request, output, values, shown.front());
     const int across = shown.front(), up = shown.back();
     rt::Picture picture;
     picture.title = title;
-    picture.width = request.extent[static_cast<std::size_t>(across)];
-    picture.height = request.extent[static_cast<std::size_t>(up)];
-    picture.values.reserve(static_cast<std::size_t>(picture.width * picture.height));
-    const bool flips_across = output.flipped[static_cast<std::size_t>(across)];
-    const bool flips_up = output.flipped[static_cast<std::size_t>(up)];
-    for (std::int64_t row = 0; row < picture.height; ++row) {
-        const std::int64_t from = flips_up ? picture.height - 1 - row : row;
-        for (std::int64_t i = 0; i < picture.width; ++i)
-            picture.values.push_back(
-                values.at(from * picture.width + (flips_across ? picture.width - 1 - i : i)));
-    }
+    rt::PlaneValues plane = plane_values(request, output, values, across, up);
+    picture.width = plane.width;
+    picture.height = plane.height;
+    picture.values = std::move(plane.values);
     picture.across = picture_axis(request, output, across);
     picture.up = picture_axis(request, output, up);
     picture.value_label = output.field.name;
@@ -121,18 +181,22 @@ FieldPicture picture_of(const RunRequest& request, const Output& output, const F
     }
     if (values.type == rt::ElementType::boolean) picture.range = {0.0, 1.0};
     if (output.range) picture.range = output.range;
+    picture.logarithmic = output.logarithmic;
+    // A scale of the type, from zero, has no logarithm.
+    if (output.logarithmic && !output.range) picture.range.reset();
     return picture;
 }
 
-rt::Canvas draw_field(const RunRequest& request, const Output& output, const FieldValues& values,
+rt::Canvas draw_field(const RunRequest& request, const Output& output, const ShownValues& values,
                       std::int64_t done, int colours) {
-    FieldPicture picture = picture_of(request, output, values, done);
+    FieldPicture picture = picture_of(request, output, values.first, done);
+    std::visit([&](auto& each) { add_layers(each, request, output, values.layers); }, picture);
     if (auto* plane = std::get_if<rt::Picture>(&picture)) plane->colours = colours;
     return std::visit([](const auto& each) { return rt::draw(each); }, picture);
 }
 
 void write_field_picture(const std::string& path, const RunRequest& request, const Output& output,
-                         const FieldValues& values, std::int64_t done) {
+                         const ShownValues& values, std::int64_t done) {
     draw_field(request, output, values, done).write_png(path);
 }
 

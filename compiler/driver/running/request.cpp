@@ -72,7 +72,7 @@ public:
         take_pictures(Output::Kind::plot, arguments_.plot);
         take_pictures(Output::Kind::movie, arguments_.movie);
         for (Output& output : request_.outputs)
-            if (!output.trace && !output.is_column()) take_place(output, program_);
+            if (output.is_of_field()) take_place(output, program_);
         check_files(request_);
         check_together(request_);
         check_columns(request_);
@@ -378,6 +378,7 @@ private:
                     fmt::format("--movie {0}: a movie shows a field, and {0} is a trace", argument.field),
                     fmt::format("--plot {}=trace.png shows all its steps", argument.field));
             if (add_trace(kind, argument, given)) continue;
+            if (add_curve(argument, option, is_movie, given)) continue;
             const FieldSet set = shown(argument.field, option);
             given.insert(argument.field);
             Output output{kind,
@@ -393,6 +394,8 @@ private:
             for (const sema::Plot& plot : run_->trace_plots)
                 if (!given.contains(plot.field))
                     add_trace(kind, plot.field, plot.path, plot.frames).look_as(plot);
+            for (const sema::Plot& plot : run_->reduction_plots)
+                if (!given.contains(plot.field)) add_curve(plot);
         }
         for (const sema::Plot& plot : is_movie ? run_->movies : run_->plots) {
             if (given.contains(plot.field)) continue;
@@ -400,8 +403,56 @@ private:
             Output output{kind, set, plot.path,
                           picture_cut(request_, plot, first_of(program_, set), console_), plot.frames};
             output.look_as(plot);
+            add_layers(plot, output);
             request_.outputs.push_back(std::move(output));
         }
+    }
+
+    // What else is in the picture of a field, on the same plane of the grid.
+    void add_layers(const sema::Plot& plot, Output& output) const {
+        for (const sema::PlotLayer& layer : plot.layers) {
+            Output made{output.kind, field(layer.field), plot.path, std::nullopt, plot.frames};
+            if (output.cut) made.cut = output.cut;
+            made.flipped = output.flipped;
+            made.layer = layer.kind;
+            made.levels = layer.levels;
+            take_place(made, program_);
+            output.layers.push_back(std::move(made));
+        }
+    }
+
+    void add_curve(const sema::Plot& plot) {
+        Output output;
+        output.kind = Output::Kind::curve;
+        output.field.name = plot.field;
+        output.path = plot.path;
+        output.frames = plot.frames;
+        output.look_as(plot);
+        for (const sema::PlotLayer& layer : plot.layers) {
+            Output made;
+            made.kind = Output::Kind::curve;
+            made.field.name = layer.field;
+            output.layers.push_back(std::move(made));
+        }
+        request_.outputs.push_back(std::move(output));
+    }
+    // False where the argument names no reduction.
+    bool add_curve(const FileArgument& argument, const std::string& option, bool is_movie,
+                   std::set<std::string>& given) {
+        const std::string& name = argument.field;
+        if (std::ranges::count(request_.reductions, name) == 0) return false;
+        if (is_movie)
+            refuse_usage(fmt::format("{0} {1}: a movie shows a field, and {1} is a reduction", option, name),
+                         fmt::format("--plot {0}={0}.png shows it over the time", name));
+        if (argument.axis)
+            refuse_usage(fmt::format("{} {}: a reduction is one number, and has no part", option, name),
+                         fmt::format("for example --plot {0}={0}.png", name));
+        given.insert(name);
+        sema::Plot plot;
+        plot.field = name;
+        plot.path = argument.path;
+        add_curve(plot);
+        return true;
     }
 
     // Of a movie of the command line: ten seconds, unless --movie-every says otherwise.

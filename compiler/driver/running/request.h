@@ -27,7 +27,7 @@ struct TraceName {  // phones.trace
 };
 
 struct Output {
-    enum class Kind : std::uint8_t { save, plot, movie, column };
+    enum class Kind : std::uint8_t { save, plot, movie, column, curve };
     Kind kind = Kind::save;
     FieldSet field;
     std::string path;
@@ -41,16 +41,24 @@ struct Output {
     std::array<bool, 3> flipped{};  // of a picture: axes that run from high to low; of a trace: points, time
     std::optional<rt::Lattice> part{};  // of a field that is saved: these cells of it
     std::array<bool, 3> dropped{};      // of a part: axes with one cell, which the array does not have
-    bool lies_apart = false;  // its components lie at other places than the first, whose `staggered` is
-    std::int64_t fps = 0;     // of a movie: frames a second
+    bool lies_apart = false;   // its components lie at other places than the first, whose `staggered` is
+    std::int64_t fps = 0;      // of a movie: frames a second
+    bool logarithmic = false;  // of a picture: the scale of its values
+    // Of a picture: what else it shows, and as what.
+    std::vector<Output> layers{};
+    sema::PlotLayer::Kind layer = sema::PlotLayer::Kind::curve;
+    std::vector<double> levels{};
 
     void look_as(const sema::Plot& plot) {
         range = plot.range;
         flipped = plot.flipped;
         fps = plot.fps;
+        logarithmic = plot.logarithmic;
     }
     bool is_array() const { return kind == Kind::save && !trace; }  // a field, saved
     bool is_column() const { return kind == Kind::column; }         // a reduction, saved in a table
+    bool is_curve() const { return kind == Kind::curve; }           // reductions, drawn over the time
+    bool is_of_field() const { return !trace && !is_column() && !is_curve(); }
 };
 
 struct Load {

@@ -33,6 +33,7 @@ void require_hdf5(const char* what, const std::string& path) {
 void check_ending(const Output& output, FileUse use) {
     if (serves(output.path, use)) return;
     const char* const option = output.kind == Output::Kind::plot    ? "plot"
+                               : output.is_curve()                  ? "plot"
                                : output.kind == Output::Kind::movie ? "movie"
                                                                     : "save";
     refuse_usage(fmt::format("--{} {}: the name of this file must end in {}, and {} does not", option,
@@ -120,7 +121,7 @@ void check_lists(const Output& output) {
 
 void check_format(const Output& output) {
     if (output.kind == Output::Kind::movie) return check_movie(output);
-    const bool is_plot = output.kind == Output::Kind::plot;
+    const bool is_plot = output.kind == Output::Kind::plot || output.is_curve();
     if (output.is_column()) {
         check_ending(output, FileUse::save_column);
     } else if (is_plot) {
@@ -180,7 +181,7 @@ void check_safe(const sema::RunSpec& run, bool no_files) {
     for (const auto* saves : {&run.saves, &run.trace_saves, &run.reduction_saves})
         for (const sema::Save& save : *saves)
             check_below(here, "save", save.field, save.path);
-    for (const auto* plots : {&run.plots, &run.trace_plots, &run.movies})
+    for (const auto* plots : {&run.plots, &run.trace_plots, &run.reduction_plots, &run.movies})
         for (const sema::Plot& plot : *plots)
             check_below(here, plot.fps > 0 ? "film" : "plot", plot.field, plot.path);
 }

@@ -88,7 +88,15 @@ void check_together(const RunRequest& request) {
 void prepare_together(RunRequest& request, std::int64_t before, const Console& console) {
     std::set<std::string> said;
     for (Output& output : request.outputs) {
-        if ((!output.frames.together && !output.is_column()) || before == 0) continue;
+        if ((!output.frames.together && !output.is_column() && !output.is_curve()) || before == 0) continue;
+        if (output.is_curve()) {
+            output.path = frame_path(output.path, before, request.steps);
+            console.message(
+                fmt::format("note: a picture over the time begins where the run does: that from "
+                            "step {} on is in {}",
+                            before, output.path));
+            continue;
+        }
         output.path = frame_path(output.path, before, request.steps);
         // What the file says of its frames is of those that it has.
         const std::optional<std::int64_t> next = output.frames.steps_to_next(before);
