@@ -67,7 +67,9 @@ void Canvas::blend(int x, int y, Colour colour, double part) {
     fill(x, y, 1, 1, {mix(old.red, colour.red), mix(old.green, colour.green), mix(old.blue, colour.blue)});
 }
 
-void Canvas::line(double x0, double y0, double x1, double y1, double thickness, Colour colour) {
+template <class Cover>
+void Canvas::rasterize(const Line& line, double thickness, const Cover& cover) const {
+    const auto [x0, y0, x1, y1] = line;
     const double dx = x1 - x0, dy = y1 - y0, length2 = dx * dx + dy * dy, reach = thickness / 2 + 1;
     const int x_begin = static_cast<int>(std::floor(std::min(x0, x1) - reach));
     const int x_end = static_cast<int>(std::ceil(std::max(x0, x1) + reach));
@@ -79,9 +81,27 @@ void Canvas::line(double x0, double y0, double x1, double y1, double thickness, 
             const double along =
                 length2 == 0 ? 0 : std::clamp(((x - x0) * dx + (y - y0) * dy) / length2, 0.0, 1.0);
             const double distance = std::hypot(x - (x0 + along * dx), y - (y0 + along * dy));
-            blend(x, y, colour, thickness / 2 + 0.5 - distance);
+            const double part = std::min(thickness / 2 + 0.5 - distance, 1.0);
+            if (part > 0) cover(x, y, part);
         }
     }
+}
+
+void Canvas::line(double x0, double y0, double x1, double y1, double thickness, Colour colour) {
+    rasterize({x0, y0, x1, y1}, thickness, [&](int x, int y, double part) { blend(x, y, colour, part); });
+}
+
+void Canvas::lines(const std::vector<Line>& lines, double thickness, Colour colour) {
+    std::vector<float> parts(static_cast<std::size_t>(width_) * static_cast<std::size_t>(height_));
+    for (const Line& line : lines) {
+        rasterize(line, thickness, [&](int x, int y, double part) {
+            float& most = parts[static_cast<std::size_t>(y) * width_ + x];
+            most = std::max(most, static_cast<float>(part));
+        });
+    }
+    for (int y = 0; y < height_; ++y)
+        for (int x = 0; x < width_; ++x)
+            blend(x, y, colour, double{parts[static_cast<std::size_t>(y) * width_ + x]});
 }
 
 int Canvas::text_width(std::string_view words) {

@@ -23,6 +23,11 @@ public:
     void frame(int x, int y, int width, int height, Colour colour);  // its outline, one pixel wide, inside
     // A straight line between the centres of two pixels, smoothed at its edges.
     void line(double x0, double y0, double x1, double y1, double thickness, Colour colour);
+    // Many of them, as one: where they join or cross no pixel is coloured twice.
+    struct Line {
+        double x0, y0, x1, y1;
+    };
+    void lines(const std::vector<Line>& lines, double thickness, Colour colour);
 
     // As the upper left part of another, or its upper left part.
     Canvas resized(int width, int height, Colour background) const;
@@ -37,6 +42,9 @@ public:
     void write_png(const std::string& path) const;  // whole or not at all; throws Error
 
 private:
+    // The parts of pixels that a line covers, those that are not 0: cover(x, y, part).
+    template <class Cover>
+    void rasterize(const Line& line, double thickness, const Cover& cover) const;
     void blend(int x, int y, Colour colour, double part);
     int width_, height_;
     std::vector<std::uint8_t> pixels_;

@@ -18,7 +18,7 @@ constexpr Colour kDark{30, 30, 36}, kLight{255, 255, 255};
 constexpr int kArrowSpace = 32;    // pixels from one arrow to the next, at least
 constexpr int kContourCount = 12;  // of lines, about
 
-std::string print(double value) {
+std::string number_text(double value) {
     char text[32];
     std::snprintf(text, sizeof text, "%g", value == 0 ? 0.0 : value);
     return text;
@@ -38,9 +38,7 @@ double value_at(const PlaneLayer& layer, double x, double y) {
                                index_of(y, layer.plane.height, layer.up));
 }
 
-struct Line {
-    double x0, y0, x1, y1;
-};
+using Line = Canvas::Line;
 
 // What of a line lies where the colours are.
 std::optional<Line> clip(const Line& line, const PlanePlace& place) {
@@ -64,10 +62,8 @@ void draw_lines(Canvas& canvas, const PlanePlace& place, const std::vector<Line>
     std::vector<Line> shown;
     for (const Line& line : lines)
         if (const std::optional<Line> inside = clip(line, place)) shown.push_back(*inside);
-    for (const Line& line : shown)
-        canvas.line(line.x0, line.y0, line.x1, line.y1, thickness + 1.4, kLight);
-    for (const Line& line : shown)
-        canvas.line(line.x0, line.y0, line.x1, line.y1, thickness, kDark);
+    canvas.lines(shown, thickness + 1.4, kLight);
+    canvas.lines(shown, thickness, kDark);
 }
 
 std::vector<double> levels_of(const Contours& contours) {
@@ -155,10 +151,10 @@ std::string words_of(const Contours& contours) {
     if (levels.empty()) return "no line of " + name + ": it is the same everywhere";
     std::string words = "lines of " + name + ": ";
     if (contours.levels.empty() && levels.size() > 2)
-        return words + print(levels.front()) + " to " + print(levels.back()) + ", every " +
-               print(levels[1] - levels[0]);
+        return words + number_text(levels.front()) + " to " + number_text(levels.back()) + ", every " +
+               number_text(levels[1] - levels[0]);
     for (std::size_t i = 0; i < levels.size(); ++i)
-        words += (i > 0 ? ", " : "") + print(levels[i]);
+        words += (i > 0 ? ", " : "") + number_text(levels[i]);
     return words;
 }
 
@@ -166,7 +162,7 @@ std::string words_of(const Arrows& arrows) {
     const double greatest = greatest_length(arrows);
     const std::string names = arrows.across.label + ", " + arrows.up.label;
     if (greatest == 0) return "no arrow of " + names + ": they are zero";
-    return "arrows of " + names + ": the longest is " + print(greatest);
+    return "arrows of " + names + ": the longest is " + number_text(greatest);
 }
 
 }  // namespace halo::rt

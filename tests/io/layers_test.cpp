@@ -48,8 +48,10 @@ struct CellPixels {
 
     CellPixels(const Canvas& of, int pixels_across) : canvas(of), pixels(pixels_across) {
         const Colour background = ColourMap::sequential()(0.5);
-        while (!(canvas.at(left, canvas.height() / 2) == background)) ++left;
-        while (!(canvas.at(left, top) == background)) ++top;
+        while (!(canvas.at(left, canvas.height() / 2) == background))
+            ++left;
+        while (!(canvas.at(left, top) == background))
+            ++top;
     }
     bool is_drawn(int x, int y) const {
         return !(canvas.at(left + x, top + y) == ColourMap::sequential()(0.5));
@@ -72,7 +74,8 @@ struct CellPixels {
 }  // namespace
 
 TEST_CASE("contours lie where the values between the points are the level") {
-    const PlaneValues cone = made_plane(41, 41, [](double x, double y) { return std::hypot(x - 20, y - 20); });
+    const PlaneValues cone =
+        made_plane(41, 41, [](double x, double y) { return std::hypot(x - 20, y - 20); });
     const std::vector<Segment> circle = contour(cone, 10.25);
     REQUIRE(circle.size() > 40);
     double length = 0;
@@ -144,8 +147,7 @@ TEST_CASE("what lies over the colours is said below, and nothing is drawn of wha
     CHECK(words(broken, {}) == "no line of w: it is the same everywhere");
 
     const PlaneValues none = made_plane(3, 3, [](double, double) { return 0.0; });
-    CHECK(words_of(Arrows{layer_of("a", flat), layer_of("b", none)}) ==
-          "arrows of a, b: the longest is 2");
+    CHECK(words_of(Arrows{layer_of("a", flat), layer_of("b", none)}) == "arrows of a, b: the longest is 2");
     CHECK(words_of(Arrows{layer_of("a", none), layer_of("b", none)}) == "no arrow of a, b: they are zero");
     for (const PlaneValues& plane : {none, broken}) {
         Picture picture = blank_picture(3, 3);
@@ -162,8 +164,8 @@ TEST_CASE("an arrow points where its vector does, also on flipped axes") {
         Picture picture = blank_picture(4, 4);
         picture.arrows = Arrows{layer_of("a", right), layer_of("b", up)};
         if (flips)
-            for (PictureAxis* axis : {&picture.across, &picture.arrows->across.across,
-                                      &picture.arrows->up.across})
+            for (PictureAxis* axis :
+                 {&picture.across, &picture.arrows->across.across, &picture.arrows->up.across})
                 std::swap(axis->first, axis->last);
         return draw(picture);
     };
@@ -209,7 +211,8 @@ TEST_CASE("pictures and curves are drawn by logarithms") {
     const ColouredCells cells = colour_cells(picture);
     const Colour middle = ColourMap::sequential()(0.5);
     CHECK(Colour{cells.rgb[3], cells.rgb[4], cells.rgb[5]} == middle);
-    Curve curve{"two", {{"a", {1, 0, 1e5}, 0, 2}, {"b", {kNoNumber, -1, 3}, 0, 2}}, {"x", 0, 2}, "", {}, true};
+    Curve curve{"two", {{"a", {1, 0, 1e5}, 0, 2}, {"b", {kNoNumber, -1, 3}, 0, 2}}, {"x", 0, 2}, "", {},
+                true};
     const Canvas even = draw(curve);
     curve.logarithmic = false;
     CHECK(draw(curve).png() != even.png());

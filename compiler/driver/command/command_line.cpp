@@ -188,7 +188,8 @@ private:
         sub->add_flag("--together", run_.together, "these in one file (.h5, .nc or .vtkhdf), as a first axis")
             ->needs(every);
         repeatable(*sub, "--plot", run_.plot,
-                   "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end");
+                   "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end; a reduction "
+                   "over the time");
         auto* movie = repeatable(*sub, "--movie", run_.movie, kMovieHelp);
         sub->add_option("--movie-every", run_.movie_every, kMovieEveryHelp)
             ->transform(step_count())
