@@ -189,8 +189,9 @@ struct Expr {
 
 struct Axis {
     std::string name;
-    ExprId spacing;  // uniform
-    ExprId origin;   // uniform
+    ExprId spacing;         // uniform
+    ExprId origin;          // uniform
+    std::string unit = {};  // of both; empty: not said
 };
 
 struct Param {
@@ -201,6 +202,7 @@ struct Param {
     // them, those of i64 end at 2^53. 0: any number.
     std::int64_t least = 0, largest = 0;
     bool is_integer() const { return largest > 0; }
+    std::string unit = {};  // empty: not said
 };
 
 inline constexpr std::int64_t kLargestExact = std::int64_t{1} << 53;
@@ -243,7 +245,8 @@ struct Field {
     rt::FieldGrid grid{};                                // the axes that it lies over: all, but of an input
     std::array<std::array<Face, 2>, kMaxRank> boundary;  // [axis][0 low, 1 high]
     std::array<std::array<int, 2>, kMaxRank>
-        halo{};  // [axis][side], cells read past the domain, inferred, >= 0
+        halo{};        // [axis][side], cells read past the domain, inferred, >= 0
+    std::string unit;  // "K": for files and pictures; empty: not said
     SourceRange where;
 
     rt::ImageMap image(int axis, int side) const {

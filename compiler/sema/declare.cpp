@@ -28,6 +28,7 @@ void Evaluator::declare_axes() {
     std::array<Value, ir::kMaxRank> origin;
     origin.fill(Value::of(Rational(0)));
     std::array<std::optional<SourceRange>, ir::kMaxRank> seen_spacing, seen_origin;
+    std::array<std::string, ir::kMaxRank> units;
     const auto set = [&](const syntax::AxisValue& given, bool is_spacing) {
         const char* what = is_spacing ? "spacing" : "origin";
         const Symbol* symbol = symbols_.find(given.axis.text);
@@ -46,6 +47,7 @@ void Evaluator::declare_axes() {
             return;
         }
         (is_spacing ? spacing_ : origin)[symbol->index] = value;
+        if (given.unit) units[symbol->index] = given.unit->text;
     };
     for (const syntax::StencilStatement& statement : symbols_.stencil().statements) {
         if (const auto* spacing = std::get_if<syntax::SpacingDecl>(&statement)) {
@@ -59,7 +61,7 @@ void Evaluator::declare_axes() {
     const SourceRange where = symbols_.stencil().name.where;
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
         program_.axes.push_back({symbols_.axes()[axis], arithmetic_.as_uniform(spacing_[axis], where),
-                                 arithmetic_.as_uniform(origin[axis], where)});
+                                 arithmetic_.as_uniform(origin[axis], where), units[axis]});
     }
 }
 
@@ -85,6 +87,7 @@ void Evaluator::declare_params() {
         } else if (definition.value) {
             param.default_value = known(*definition.value, what);
         }
+        if (definition.unit) param.unit = definition.unit->text;
         program_.params.push_back(std::move(param));
     }
 }

@@ -408,6 +408,7 @@ void declare_fields(Evaluator& evaluator) {
             for (auto& sides : info.has_boundary)
                 sides.fill(true);  // none is written: free
             field.grid = grid;
+            if (symbol.field->unit) field.unit = symbol.field->unit->text;
             info.stagger = evaluator.stagger(place_of(*symbol.field, layout.shape, leaf)).value_or(0);
             drop_missing_places(field, info.stagger, *symbol.field, evaluator);
             set_stagger(field, info.stagger);

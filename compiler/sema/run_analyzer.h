@@ -124,6 +124,10 @@ private:
     bool has_axis(const Reference& field, int axis, SourceRange where);
 
     void read(const syntax::SaveStatement& save);
+    // Whether a kind of file has a form for it (run_kinds.cpp); reported otherwise.
+    bool can_fill(const Reference& field, const syntax::LoadStatement& load);
+    bool can_hold(const syntax::SaveStatement& save, const Reference& field);
+    bool can_hold_trace(const syntax::SaveStatement& save, const std::string& trace);
     bool is_reduction(const Target& target) const;
     void read_column(const syntax::SaveStatement& save, const Target& target);
 
@@ -136,7 +140,7 @@ private:
     void read_reduction_picture(const syntax::PlotStatement& plot, const Target& target);
     bool refuse_layers(const syntax::PlotStatement& plot, std::string_view why, bool also_beside);
 
-    // What else is in a picture of a field (run_layers.cpp); false where something is wrong, which is
+    // What else is in a picture of a field (run_pictures.cpp); false where something is wrong, which is
     // reported.
     bool read_layers(const syntax::PlotStatement& plot, const Reference& first, std::string_view word,
                      Plot& made);

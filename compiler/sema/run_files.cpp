@@ -79,8 +79,9 @@ void RunAnalyzer::read(const syntax::LoadStatement& load) {
     }
     const std::optional<Reference> field = field_of(load.field);
     const bool is_picture = serves(load.path.text, FileUse::load_picture);
-    const bool valid =
-        is_picture ? !field || can_show(*field, load) : check_path(load.path, FileUse::load_field);
+    const bool valid = is_picture
+                           ? !field || can_show(*field, load)
+                           : check_path(load.path, FileUse::load_field) && (!field || can_fill(*field, load));
     if (!field || !is_first_start(*field, settings_.where(load.field)) || !valid) return;
     result_.loads.push_back({field->name, load.path.text, load.where});
 }
@@ -104,8 +105,8 @@ bool RunAnalyzer::can_show(const Reference& field, const syntax::LoadStatement& 
     if (is_plane && is_number)
         diagnostic.note("load it into a field of u8, and compare that with a number");
     else
-        diagnostic.note(fmt::format("arrays of any shape are loaded from {} files",
-                                    endings_for(FileUse::load_field, " and ")));
+        diagnostic.note(
+            fmt::format("other arrays are loaded from {} files", endings_for(FileUse::load_field, " and ")));
     return false;
 }
 
@@ -150,7 +151,8 @@ void RunAnalyzer::read(const syntax::SaveStatement& save) {
                          "a trace is saved with all its points and steps");
             return;
         }
-        if (check_together(save, true) && check_path(save.path, FileUse::save_trace) && trace)
+        if (check_together(save, true) && check_path(save.path, FileUse::save_trace) && trace &&
+            can_hold_trace(save, *trace))
             result_.trace_saves.push_back({*trace, save.path.text, frames, save.where});
         return;
     }
@@ -160,7 +162,7 @@ void RunAnalyzer::read(const syntax::SaveStatement& save) {
     Frames frames = read_frames(save.every, !field || starts(*field));
     frames.together = save.together.has_value();
     Save made;
-    if (!read_part(save, made) || !valid) return;
+    if (!read_part(save, made) || !valid || !can_hold(save, *field)) return;
     for (const Cut& cut : made.cuts)
         if (!has_axis(*field, cut.axis, cut.where)) return;
     for (const PartRange& range : made.ranges)

@@ -26,6 +26,8 @@ constexpr std::array kFileKinds{
     FileKind{".hdf5", FileFormat::hdf5, kPlainHdf5Uses, true},
     FileKind{".nc", FileFormat::netcdf, kHdf5Uses},
     FileKind{".vtkhdf", FileFormat::vtkhdf, all_of({save_field, share, frames})},
+    FileKind{".segy", FileFormat::segy, all_of({save_trace, load_field})},
+    FileKind{".sgy", FileFormat::segy, all_of({save_trace, load_field}), true},
     FileKind{".png", FileFormat::png, all_of({plot, load_picture})},
     FileKind{".mp4", FileFormat::movie, all_of({movie})},
     FileKind{".webm", FileFormat::movie, all_of({movie})},

@@ -23,7 +23,7 @@ enum class FileUse : std::uint16_t {
     movie = 1 << 10
 };
 
-enum class FileFormat : std::uint8_t { npy, hdf5, netcdf, vtkhdf, csv, png, movie };
+enum class FileFormat : std::uint8_t { npy, hdf5, netcdf, vtkhdf, csv, segy, png, movie };
 
 struct FileKind {
     std::string_view ending;

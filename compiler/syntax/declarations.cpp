@@ -139,13 +139,13 @@ std::optional<StencilStatement> Parser::declaration() {
     }
     if (at_statement("spacing")) {
         advance();
-        std::vector<AxisValue> values = axis_values("an axis and its spacing, as in `x = 0.1`");
+        std::vector<AxisValue> values = axis_values("an axis and its spacing, as in `x = 0.1`", true);
         return SpacingDecl{std::move(values), since(begin)};
     }
     if (at_statement("origin")) {
         advance();
         std::vector<AxisValue> values =
-            axis_values("an axis and the position of its first cell, as in `x = 0`");
+            axis_values("an axis and the position of its first cell, as in `x = 0`", false);
         return OriginDecl{std::move(values), since(begin)};
     }
     if (at_statement("coef")) {
@@ -178,18 +178,20 @@ std::vector<Definition> Parser::definitions(bool need_values) {
         } else if (need_values && !failing_) {
             fail_expected("`=` and the value of the constant");
         }
+        definition.unit = unit_of_value(need_values ? "a const has no unit" : "");
         all.push_back(std::move(definition));
     } while (accept(TokenKind::comma));
     return all;
 }
 
-std::vector<AxisValue> Parser::axis_values(std::string_view what) {
+std::vector<AxisValue> Parser::axis_values(std::string_view what, bool has_units) {
     std::vector<AxisValue> all;
     do {
         AxisValue entry;
         entry.axis = name(what);
         expect(TokenKind::assign, "`=` and the value");
         entry.value = expression();
+        entry.unit = unit_of_value(has_units ? "" : "the unit of an axis stands behind its spacing");
         all.push_back(std::move(entry));
     } while (accept(TokenKind::comma));
     return all;
@@ -270,7 +272,8 @@ LetDecl Parser::let(std::uint32_t begin) {
     const Token word = peek();
     result.name = name("a name");
     result.at = stagger();
-    if (is(TokenKind::left_brace)) properties({result.name}, result.halos, result.boundaries, nullptr);
+    if (is(TokenKind::left_brace))
+        properties({result.name}, result.halos, result.boundaries, nullptr, nullptr);
     expect(TokenKind::assign, "`=` and an expression");
     result.value = expression();
     result.where = since(begin);

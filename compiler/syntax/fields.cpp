@@ -35,7 +35,8 @@ FieldDecl Parser::field(std::uint32_t begin) {
     }
     if (is_word("over") && !result.at.empty() && !peek().newline_before && !failing_)
         fail(DiagnosticKind::unexpected_token, peek().where, "`over` stands before `at`");
-    if (is(TokenKind::left_brace)) properties(result.names, result.halos, result.boundaries, &result.layout);
+    if (is(TokenKind::left_brace))
+        properties(result.names, result.halos, result.boundaries, &result.layout, &result.unit);
     result.where = since(begin);
     return result;
 }
@@ -68,7 +69,8 @@ std::vector<ExprId> Parser::stagger(bool in_list) {
 }
 
 void Parser::properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,
-                        std::vector<BoundaryEntry>& boundaries, std::optional<LayoutEntry>* layout_entry) {
+                        std::vector<BoundaryEntry>& boundaries, std::optional<LayoutEntry>* layout_entry,
+                        std::optional<Unit>* unit_entry) {
     const std::uint32_t opening = opening_brace("`{`");
     std::vector<std::string> unread_names;
     statements(Block::field, unread_names, [&] {
@@ -89,6 +91,8 @@ void Parser::properties(const std::vector<Name>& owners, std::vector<HaloEntry>&
             if (failing_) boundaries.pop_back();
         } else if (is_word("layout")) {
             layout(layout_entry);
+        } else if (is_word("unit")) {
+            unit_property(unit_entry);
         } else {
             unknown_statement(Block::field);
         }
@@ -136,6 +140,50 @@ void Parser::layout(std::optional<LayoutEntry>* given) {
     } else {
         *given = std::move(entry);
     }
+}
+
+// `unit "K"`; `given` is null of a `let`.
+void Parser::unit_property(std::optional<Unit>* given) {
+    std::optional<Unit> entry = unit();
+    if (failing_ || !entry) return;
+    if (given == nullptr) {
+        fail(DiagnosticKind::misplaced_statement, entry->where, "a `let` has no unit")
+            .note("that of a field goes to the files and pictures of it");
+    } else if (*given) {
+        sink_.report(DiagnosticKind::duplicate_setting, entry->where, "the unit of a field is given twice")
+            .label((*given)->where, "given here before");
+    } else {
+        *given = std::move(entry);
+    }
+}
+
+// Behind a value on its line; `why_not` where it may not stand there.
+std::optional<Unit> Parser::unit_of_value(std::string_view why_not) {
+    if (!is_word("unit") || peek().newline_before || ahead(1).kind == TokenKind::identifier)
+        return std::nullopt;
+    if (why_not.empty()) return unit();
+    fail(DiagnosticKind::misplaced_statement, peek().where, std::string(why_not))
+        .note("params, spacings and fields have units");
+    return std::nullopt;
+}
+
+// `unit "m/s"`; nullopt: the word is not there, or what follows it is reported.
+std::optional<Unit> Parser::unit() {
+    const std::uint32_t begin = peek().where.begin;
+    if (!accept_word("unit")) return std::nullopt;
+    Unit result;
+    result.text = quoted_text("a unit in quotes, as in `unit \"m/s\"`", "a unit");
+    result.where = since(begin);
+    if (failing_) return std::nullopt;
+    if (result.text.empty() || result.text.front() == ' ' || result.text.back() == ' ') {
+        sink_
+            .report(DiagnosticKind::invalid_unit, result.where,
+                    result.text.empty() ? "a unit is a text that is not empty"
+                                        : "a unit neither begins nor ends with a space")
+            .note("`unit \"1\"` is that of pure numbers, as CF has it");
+        return std::nullopt;
+    }
+    return result;
 }
 
 std::optional<FaceRef> Parser::face() {

@@ -243,7 +243,7 @@ private:
         const std::string_view word = text(token.where);
         return brackets_.empty() && blocks_.size() >= 2 &&
                (token.newline_before || last_was_opening_brace_) &&
-               (word == "halo" || word == "boundary" || word == "layout");
+               (word == "halo" || word == "boundary" || word == "layout" || word == "unit");
     }
 
     bool is_multi_line(std::size_t opening) const {

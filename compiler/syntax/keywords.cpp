@@ -19,7 +19,7 @@ const std::vector<std::string>& run_words() {
 }
 
 const std::vector<std::string>& field_words() {
-    static const std::vector<std::string> words{"halo", "boundary", "layout"};
+    static const std::vector<std::string> words{"halo", "boundary", "layout", "unit"};
     return words;
 }
 

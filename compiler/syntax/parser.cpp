@@ -283,7 +283,7 @@ void Parser::unknown_statement(Block block) {
     if (block == Block::field) {
         Diagnostic& diagnostic = fail(DiagnosticKind::unknown_statement, token.where,
                                       fmt::format("a field has no property {}", describe(token)));
-        diagnostic.note("expected `halo`, `boundary` or `layout`");
+        diagnostic.note("expected `halo`, `boundary`, `layout` or `unit`");
         if (const auto meant = closest_name(word, field_words())) diagnostic.mend(token.where, *meant);
     } else if (contains(words_of(!is_run), word) && ahead(1).kind != TokenKind::assign) {
         fail(DiagnosticKind::misplaced_statement, token.where,

@@ -153,7 +153,7 @@ private:
     ForStatement loop(std::uint32_t begin);
     std::optional<StencilStatement> declaration();
     std::vector<Definition> definitions(bool need_values);
-    std::vector<AxisValue> axis_values(std::string_view what);
+    std::vector<AxisValue> axis_values(std::string_view what, bool has_units);
     std::optional<TypeRef> optional_type();
     TypeRef type();
     TypeRef simple_type();
@@ -179,7 +179,11 @@ private:
     GuardId guard(bool is_block);
     RegionEntry region_entry();
     void properties(const std::vector<Name>& owners, std::vector<HaloEntry>& halos,
-                    std::vector<BoundaryEntry>& boundaries, std::optional<LayoutEntry>* layout);
+                    std::vector<BoundaryEntry>& boundaries, std::optional<LayoutEntry>* layout,
+                    std::optional<Unit>* unit_entry);
+    void unit_property(std::optional<Unit>* given);
+    std::optional<Unit> unit();
+    std::optional<Unit> unit_of_value(std::string_view why_not);
     bool accept_entry_comma();
     void layout(std::optional<LayoutEntry>* given);
     std::vector<Name> over();
@@ -213,6 +217,7 @@ private:
     void looks(PlotStatement& plot);
     std::string with_names(std::string_view content) const;
     FilePath path();
+    std::string quoted_text(std::string_view what, std::string_view of);
     std::vector<ExprId> expression_list();
 
     const SourceFile& source_;

@@ -307,21 +307,27 @@ std::string Parser::with_names(std::string_view content) const {
 }
 
 FilePath Parser::path() {
+    const SourceRange where = peek().where;
+    const std::string content = quoted_text("a file's name in quotes", "a file's name");
+    if (failing_) return {};
+    return {with_names(content), where};
+}
+
+// of: what it is, in words.
+std::string Parser::quoted_text(std::string_view what, std::string_view of) {
     const Token token = peek();
-    if (!failing_ && token.kind != TokenKind::string) {
-        fail_expected("a file's name in quotes");
-        return {};
-    }
+    if (!failing_ && token.kind != TokenKind::string) fail_expected(std::string(what));
     if (failing_) return {};
     advance();
     const std::string_view quoted = text(token);
     const std::string_view content = quoted.substr(1, quoted.size() - 2);
     for (const char c : content) {
         if (static_cast<unsigned char>(c) >= 0x20 && c != 0x7F) continue;
-        fail(DiagnosticKind::invalid_character, token.where, "a file's name cannot hold control characters");
+        fail(DiagnosticKind::invalid_character, token.where,
+             fmt::format("{} cannot hold control characters", of));
         return {};
     }
-    return {with_names(content), token.where};
+    return std::string(content);
 }
 
 }  // namespace halo::syntax

@@ -32,10 +32,16 @@ struct Component {
     std::vector<ExprId> at;  // as of a field; empty: where the field says
 };
 
-struct Definition {  // NAME [: type] [= value]
+struct Unit {          // unit "m/s"
+    std::string text;  // without the quotes
+    SourceRange where;
+};
+
+struct Definition {  // NAME [: type] [= value] [unit "s"]
     Name name;
     std::optional<TypeRef> type;
     std::optional<ExprId> value;
+    std::optional<Unit> unit;  // of a param
 };
 struct ParamDecl {  // param dt = 0.1, lambda: f64
     std::vector<Definition> params;
@@ -46,9 +52,10 @@ struct ConstDecl {  // const r = 4, every one has a value
     SourceRange where;
 };
 
-struct AxisValue {  // x = 1/63
+struct AxisValue {  // x = 1/63 [unit "m"]
     Name axis;
     ExprId value;
+    std::optional<Unit> unit;  // of a spacing
 };
 struct SpacingDecl {
     std::vector<AxisValue> values;
@@ -93,7 +100,7 @@ struct LayoutEntry {  // layout aos
     Name kind;        // as written: sema knows the kinds
     SourceRange where;
 };
-struct FieldDecl {  // field u, v: f32 at x+1/2 { halo 1  boundary periodic  layout aos }
+struct FieldDecl {  // field u, v: f32 at x+1/2 { unit "K"  halo 1  boundary periodic  layout aos }
     std::vector<Name> names;
     TypeRef type;
     std::vector<Name> over;  // x, y: its axes; empty: all
@@ -101,6 +108,7 @@ struct FieldDecl {  // field u, v: f32 at x+1/2 { halo 1  boundary periodic  lay
     std::vector<HaloEntry> halos;
     std::vector<BoundaryEntry> boundaries;
     std::optional<LayoutEntry> layout;
+    std::optional<Unit> unit;
     SourceRange where;
 };
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string_view>
 
+#include "runtime/hdf5/hdf5.h"
 #include "runtime/hdf5/library.h"
 #include "runtime/io/field_file.h"
 
@@ -31,6 +32,7 @@ public:
           file_(hdf5::open_to_read(lib_, path)),
           group_(name.substr(0, name.rfind('/') + 1)) {
         const Handle dataset = open(name);
+        if (dataset) unit_ = unit_of(dataset);
         if (!dataset || lib_.create_reference == nullptr ||
             lib_.create_reference(&wanted_, file_.id(), name.c_str(), hdf5::kToObject, -1) < 0)
             return;
@@ -39,7 +41,7 @@ public:
         if (group_.size() > 1) look_in("/");
     }
 
-    std::vector<std::optional<Hdf5Coordinates>> take() { return std::move(found_); }
+    Hdf5Axes take() { return {std::move(found_), std::move(unit_)}; }
 
 private:
     Handle open(const std::string& name) const {
@@ -65,7 +67,8 @@ private:
                 if (user.dataset == wanted_ && user.axis >= 0 &&
                     static_cast<std::size_t>(user.axis) < found_.size() &&
                     !found_[static_cast<std::size_t>(user.axis)])
-                    found_[static_cast<std::size_t>(user.axis)] = {text.data(), places_of(dataset)};
+                    found_[static_cast<std::size_t>(user.axis)] = {text.data(), places_of(dataset),
+                                                                   unit_of(dataset)};
         }
     }
 
@@ -106,6 +109,11 @@ private:
         return places;
     }
 
+    std::string unit_of(const Handle& dataset) const {
+        const std::string text = text_of(dataset, kUnit);
+        return text.substr(0, text.find_last_not_of('\0') + 1);
+    }
+
     std::string text_of(const Handle& owner, const char* name) const {
         if (lib_.has_attribute(owner.id(), name) <= 0) return {};
         const Handle attribute(lib_.open_attribute(owner.id(), name, hdf5::kDefault), lib_.close_attribute);
@@ -126,12 +134,12 @@ private:
     std::string group_;
     hdf5::Reference wanted_ = 0;
     std::vector<std::optional<Hdf5Coordinates>> found_;
+    std::string unit_;
 };
 
 }  // namespace
 
-std::vector<std::optional<Hdf5Coordinates>> read_coordinates(const std::string& path,
-                                                             const std::string& dataset) {
+Hdf5Axes read_coordinates(const std::string& path, const std::string& dataset) {
     return Scales(path, dataset).take();
 }
 

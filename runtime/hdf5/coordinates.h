@@ -10,11 +10,15 @@ namespace halo::rt {
 struct Hdf5Coordinates {
     std::string name;            // of the dimension
     std::vector<double> places;  // empty: the dimension has none
+    std::string unit = {};       // of the places; empty: it does not say, or not as text of a fixed length
 };
 
-// By axis of the dataset, slowest first; nullopt where no scale is known. Throws Error (io): no such file or
-// dataset, a damaged one.
-std::vector<std::optional<Hdf5Coordinates>> read_coordinates(const std::string& path,
-                                                             const std::string& dataset);
+struct Hdf5Axes {
+    std::vector<std::optional<Hdf5Coordinates>> axes;  // slowest first; nullopt where no scale is known
+    std::string unit;                                  // of the dataset's values, likewise
+};
+
+// Throws Error (io): no such file, a damaged one. Of a dataset that is not there nothing is known.
+Hdf5Axes read_coordinates(const std::string& path, const std::string& dataset);
 
 }  // namespace halo::rt

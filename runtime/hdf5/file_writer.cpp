@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <vector>
@@ -104,6 +105,10 @@ void FileWriter::describe(const Handle& dataset, const Hdf5Field& field, bool is
         write_numbers(owner, "step", lib_.i64, &field.step, 0);
         write_numbers(owner, "time", lib_.f64, &field.time, 0);
     }
+    write_unit(owner, kUnit, field.unit);
+    write_unit(owner, "time_units", field.time_unit);
+    if (std::ranges::any_of(field.axis_units, [](const std::string& unit) { return !unit.empty(); }))
+        write_text(owner, "axis_units", fmt::format("{}", fmt::join(field.axis_units, "; ")));
     if (!field.spacing.empty())
         write_numbers(owner, "spacing", lib_.f64, field.spacing.data(), field.spacing.size());
     if (!field.origin.empty())
@@ -124,6 +129,10 @@ void FileWriter::write_text(Id owner, const char* name, const std::string& text)
     const Handle type = checked({lib_.copy_type(lib_.text), lib_.close_type});
     if (lib_.set_bytes(type.id(), text.size() + 1) < 0) fail_layout(lib_.trouble());
     write_numbers(owner, name, type.id(), text.c_str(), 0);
+}
+
+void FileWriter::write_unit(Id owner, const char* name, const std::string& unit) {
+    if (!unit.empty()) write_exact_text(owner, name, unit);
 }
 
 void FileWriter::write_exact_text(Id owner, const char* name, const std::string& text) {

@@ -54,6 +54,7 @@ public:
     void describe(const Handle& dataset, const Hdf5Field& field, bool is_series);
     Handle write_numbers(Id owner, const char* name, Id type, const void* numbers, std::size_t count);
     void write_text(Id owner, const char* name, const std::string& text);
+    void write_unit(Id owner, const char* name, const std::string& unit);  // nothing where it is empty
     void write_exact_text(Id owner, const char* name, const std::string& text);
     // Of the file, of any length.
     void write_long_text(const std::string& name, const std::string& text);

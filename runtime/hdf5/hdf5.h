@@ -40,6 +40,13 @@ struct Hdf5Field {
     } place{};
     // What NetCDF calls the axes: "x", or "x_half" where values lie half a cell further.
     std::vector<std::string> dimensions{};
+    // Empty: not said. Of the axes as these are listed, or of none.
+    std::string unit{}, time_unit{};
+    std::vector<std::string> axis_units{};
+
+    std::string axis_unit(std::size_t axis) const {
+        return axis < axis_units.size() ? axis_units[axis] : std::string();
+    }
 };
 
 // What a file keeps to beside HDF5.
@@ -52,6 +59,9 @@ enum class Hdf5Form : std::uint8_t {
 // What the elements become: f16 and bf16 are widened to f32, as XDMF knows no shorter reals; booleans are
 // bytes.
 ElementType type_in_hdf5(ElementType type);
+
+// The attribute with the unit of a dataset, as CF has it.
+inline constexpr const char* kUnit = "units";
 
 // The attribute of a file in which it says where it comes from.
 inline constexpr const char* kProvenance = "provenance";

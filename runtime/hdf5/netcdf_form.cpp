@@ -28,7 +28,10 @@ struct ListOfReferences {
 class NetcdfForm final : public Form {
 public:
     NetcdfForm(FileWriter& writer, const std::vector<Hdf5Field>& fields, bool is_series)
-        : Form(writer, is_series), time_(fields.front().time), step_(fields.front().step) {
+        : Form(writer, is_series),
+          time_(fields.front().time),
+          step_(fields.front().step),
+          time_unit_(fields.front().time_unit) {
         if (writer.library().create_reference == nullptr)
             fail_layout(fmt::format("NetCDF needs H5Rcreate, which {} lacks", writer.library().file));
         for (const Hdf5Field& field : fields)
@@ -45,20 +48,23 @@ public:
         if (is_series()) dimensions.push_back(&dimensions_.front());
         const std::vector<std::int64_t> cells = field.shape.cells();
         for (std::size_t axis = 0; axis < cells.size(); ++axis)
-            dimensions.push_back(&dimension({field.dimensions[axis], static_cast<Size>(cells[axis]), true,
-                                             field.spacing[axis], field.origin[axis]}));
+            dimensions.push_back(
+                &dimension({field.dimensions[axis], static_cast<Size>(cells[axis]), true, field.spacing[axis],
+                            field.origin[axis], field.axis_unit(axis)}));
         if (field.shape.components > 1)
             dimensions.push_back(
-                &dimension({"component", static_cast<Size>(field.shape.components), false, 1, 0}));
+                &dimension({"component", static_cast<Size>(field.shape.components), false, 1, 0, ""}));
         Handle dataset = writer().create_dataset(writer().top(), field, extents_of(field), is_series());
         attach(dataset, field.name, dimensions);
+        writer().write_unit(dataset.id(), kUnit, field.unit);
         if (!is_series()) writer().write_exact_text(dataset.id(), "coordinates", "time step");
         return dataset;
     }
 
     void finish_fields() override {
         if (!is_series()) {
-            write_number("time", writer().library().f64, &time_);
+            const Handle time = write_number("time", writer().library().f64, &time_);
+            writer().write_unit(time.id(), kUnit, time_unit_);
             write_number("step", writer().library().i64, &step_);
         }
         const Library& lib = writer().library();
@@ -82,6 +88,7 @@ private:
         Size extent = 1;
         bool has_places = true;
         double spacing = 1, origin = 0;
+        std::string unit = {};
         const Handle* dataset = nullptr;
         std::optional<Handle> own = std::nullopt;
         std::vector<ScaleUser> users = {};
@@ -101,6 +108,7 @@ private:
         time.dataset = &times_->dataset();
         mark(time, "time");
         writer().write_exact_text(time.dataset->id(), "axis", "T");
+        writer().write_unit(time.dataset->id(), kUnit, time_unit_);
         steps_.emplace(writer(), writer().top(), "step", lib.i64);
         attach(steps_->dataset(), "step", {&time});
     }
@@ -140,6 +148,7 @@ private:
         if (lib.write(made.own->id(), lib.f64, kDefault, kDefault, kDefault, places.data()) < 0)
             fail_layout(lib.trouble());
         mark(made, name);
+        writer().write_unit(made.own->id(), kUnit, made.unit);
         const std::string axis = made.name.substr(0, made.name.find('_'));
         if (axis == "x" || axis == "y" || axis == "z")
             writer().write_exact_text(
@@ -172,20 +181,22 @@ private:
         writer().write_numbers(dataset.id(), "DIMENSION_LIST", type.id(), lists.data(), lists.size());
     }
 
-    void write_number(const char* name, Id type, const void* number) {
+    Handle write_number(const char* name, Id type, const void* number) {
         const Library& lib = writer().library();
         const Handle space = writer().checked({lib.create_space(0, nullptr, nullptr), lib.close_space});
         const Handle list = writer().checked({lib.create_list(lib.of_datasets), lib.close_list});
         if (lib.set_times(list.id(), false) < 0) fail_layout(lib.trouble());
-        const Handle dataset = writer().checked(
+        Handle dataset = writer().checked(
             {lib.create_dataset(writer().top(), name, type, space.id(), kDefault, list.id(), kDefault),
              lib.close_dataset});
         if (lib.write(dataset.id(), type, kDefault, kDefault, kDefault, number) < 0)
             fail_layout(lib.trouble());
+        return dataset;
     }
 
     double time_;
     std::int64_t step_;
+    std::string time_unit_;
     std::set<std::string> names_;  // that are taken
     std::optional<GrowingList> times_, steps_;
     std::deque<Dimension> dimensions_;

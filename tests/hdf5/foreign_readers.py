@@ -50,6 +50,30 @@ run seen {
 """
 
 
+UNITS = """stencil warm(x, y) {
+    param dt = 0.125 unit "s"
+    spacing x = 0.5 unit "m", y = 2 unit "km"
+    field u: f32 { unit "K"; boundary clamp }
+    field v: (x: f32, y: f32) { unit "m s-1"; boundary clamp }
+    field w: f32 { boundary clamp }
+    u[t+1] = u + 1
+    v[t+1] = v
+    w[t+1] = w
+}
+run warm {
+    grid 6, 5
+    steps 2
+    save u to "units.nc"
+    save v to "units.nc"
+    save w to "units.nc"
+    save u to "frames.nc" every 1 together
+    save u to "units.h5"
+    save v.x at x = 2 to "units.h5"
+    save w to "units.h5"
+}
+"""
+
+
 def imported(name):
     try:
         return __import__(name, fromlist=["_"])
@@ -117,7 +141,18 @@ def check_h5py(np, h5py):
         assert file["heard"][...].tolist() == [[201 + step, 142 + step] for step in range(5)]
 
 
+    with h5py.File("units.h5") as file:
+        u, v, w = file["u"].attrs, file["v.x"].attrs, file["w"].attrs
+        assert (u["units"], u["axis_units"], u["time_units"]) == (b"K", b"km; m", b"s")
+        assert (v["units"], v["axis_units"]) == (b"m s-1", b"km") and "units" not in w
+
+
 def check_netcdf(np, netcdf):
+    for name in "units.nc", "frames.nc":
+        with netcdf.Dataset(name) as file:
+            units = {name: getattr(file[name], "units", None) for name in file.variables}
+            assert (units["u"], units["x"], units["y"], units["time"]) == ("K", "m", "km", "s")
+            assert units["step"] is None and units.get("v", "m s-1") == "m s-1" and units.get("w") is None
     with netcdf.Dataset("all.nc") as file:
         assert file.Conventions == "CF-1.10" and '"spec"' in file.provenance
         assert file.dimensions["time"].isunlimited()
@@ -154,9 +189,10 @@ if numpy is None:
     sys.exit(77)
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
-    with open("seen.halo", "w") as file:
-        file.write(SPEC)
-    subprocess.run([HALOC, "run", "seen.halo", "-q", "--device", "interpreter"], check=True)
+    for name, spec in ("seen.halo", SPEC), ("units.halo", UNITS):
+        with open(name, "w") as file:
+            file.write(spec)
+        subprocess.run([HALOC, "run", name, "-q", "--device", "interpreter"], check=True)
     # Locks of other libraries, which some file systems lack.
     os.environ.setdefault("HDF5_USE_FILE_LOCKING", "FALSE")
     done = 0

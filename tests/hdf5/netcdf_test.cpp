@@ -82,7 +82,7 @@ TEST_CASE("a file of NetCDF says where the values lie") {
     CHECK(numbers_in(apart, "x") == std::vector<double>{0.5, 1.5, 2.5});
     CHECK(numbers_in(apart, "x_2") == std::vector<double>{0, 0.5, 1, 1.5, 2, 2.5});
     CHECK(numbers_in(apart, "y_half") == std::vector<double>{-0.5, 0.5, 1.5, 2.5, 3.5});
-    const auto found = halo::rt::read_coordinates(a, "/s");
+    const auto found = halo::rt::read_coordinates(a, "/s").axes;
     REQUIRE(found.size() == 3);
     CHECK(found[0]->name == "time");
     CHECK(found[1]->name == "y");
@@ -94,6 +94,33 @@ TEST_CASE("a file of NetCDF says where the values lie") {
         INFO(again.out << again.err);
         CHECK(again.code == 0);
     }
+}
+
+TEST_CASE("what is loaded has the unit that the stencil says, or none is said") {
+    Folder folder;
+    const auto run = [&](const std::string& unit, const std::string& spacing_unit, const std::string& line) {
+        folder.write("k.halo",
+                     "stencil k(x) {\n    spacing x = 0.5 " + spacing_unit + "\n    field u: f64 { " + unit +
+                         " }\n    u[t+1] = u\n}\nrun k {\n    grid 6\n    steps 1\n    " + line + "\n}\n");
+        return folder.haloc({"run", "k.halo", "-q", "--device", "interpreter"});
+    };
+    const std::string kelvin = "unit \"K\"", metres = "unit \"m\"";
+    require_run(run(kelvin, metres, "save u to \"k.nc\"; save u to \"n.npy\"; init u = x"));
+    require_run(run(kelvin, "", "save u to \"k.h5\"; init u = x"));
+    require_run(run("", "", "save u to \"none.nc\"; init u = x"));
+    for (const std::string file : {"k.nc", "k.h5", "none.nc", "n.npy"}) {
+        require_run(run(kelvin, metres, "load u from \"" + file + "\""));
+        require_run(run("", "", "load u from \"" + file + "\""));
+    }
+    for (const std::string file : {"k.nc", "k.h5"}) {
+        const Outcome other = run("unit \"degC\"", "", "load u from \"" + file + ":/u\"");
+        CHECK(other.code == 4);
+        CHECK(contains(other.err, file + ":/u: the unit of the values of u is \"K\" there, and \"degC\" in "
+                                         "the stencil\n  units are compared as they are written"));
+    }
+    CHECK(
+        contains(run(kelvin, "unit \"km\"", "load u from \"k.nc\"").err,
+                 "k.nc: the unit of the coordinates along x of u is \"m\" there, and \"km\" in the stencil"));
 }
 
 TEST_CASE("what is loaded from a file of NetCDF must lie where the cells are") {

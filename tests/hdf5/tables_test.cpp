@@ -101,7 +101,7 @@ TEST_CASE("mistakes with tables in HDF5 are one message") {
     };
     const std::vector<Case> cases{
         {{"--save", "eyes.step=a.h5"}, "eyes.step cannot be saved to a.h5, which has a list of that name"},
-        {{"--save", "ears.seen=a.nc"}, "must end in .npy or .h5, and a.nc does not"},
+        {{"--save", "ears.seen=a.nc"}, "must end in .npy, .h5 or .segy, and a.nc does not"},
         {{"--save", "most=a.vtkhdf"}, "must end in .csv or .h5, and a.vtkhdf does not"},
         {{"--save", "most=a.h5", "--save", "u=a.h5"}, "two outputs would be written to a.h5"},
     };

@@ -180,9 +180,9 @@ private:
                    "FIELD=EXPR: values at the start, as in a run block: 'u=exp(-x^2)'");
         sub->add_option("--until", run_.until,
                         "a condition, as in a run block, after which the run stops: 'change < 1e-6'");
-        repeatable(
-            *sub, "--load", run_.load,
-            "FIELD=FILE.npy: initial data (or FILE.h5, FILE.h5:/DATASET, FILE.nc; or .png: a picture)");
+        repeatable(*sub, "--load", run_.load,
+                   "FIELD=FILE.npy: initial data (or FILE.h5, FILE.h5:/DATASET, FILE.nc, FILE.segy; or .png: "
+                   "a picture)");
         auto* save = repeatable(*sub, "--save", run_.save, kSaveHelp);
         auto* every = sub->add_option("--save-every", run_.save_every, kSaveEveryHelp)->needs(save);
         sub->add_flag("--together", run_.together, "these in one file (.h5, .nc or .vtkhdf), as a first axis")

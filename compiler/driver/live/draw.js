@@ -52,7 +52,7 @@ function labelAcross(axes, box, axis) {
     svg(axes, 'line', {class: 'ink', x1: x, x2: x, y1: box.y + box.height, y2: box.y + box.height + 5});
     svg(axes, 'text', {x, y: box.y + box.height + 18, 'text-anchor': 'middle'}, words);
   }
-  svg(axes, 'text', {x: box.x + box.width / 2, y: box.y + box.height + 34, 'text-anchor': 'middle', class: 'faint'}, axis.axis);
+  svg(axes, 'text', {x: box.x + box.width / 2, y: box.y + box.height + 34, 'text-anchor': 'middle', class: 'faint'}, axis.label);
 }
 
 function labelUp(axes, box, axis, onRight) {
@@ -65,7 +65,7 @@ function labelUp(axes, box, axis, onRight) {
     svg(axes, 'line', {class: 'ink', x1: x, x2: onRight ? x + 5 : x - 5, y1: y, y2: y});
     svg(axes, 'text', {x: onRight ? x + 8 : x - 8, y: y + 4, 'text-anchor': onRight ? 'start' : 'end'}, words);
   }
-  if (axis.axis) svg(axes, 'text', {x: onRight ? box.x : x - 8, y: box.y - 8, 'text-anchor': onRight ? 'start' : 'end', class: 'faint'}, axis.axis);
+  if (axis.label) svg(axes, 'text', {x: onRight ? box.x : x - 8, y: box.y - 8, 'text-anchor': onRight ? 'start' : 'end', class: 'faint'}, axis.label);
 }
 
 function place(canvas, box) {
@@ -112,7 +112,7 @@ function drawPlane(frame, bytes) {
   svg(axes, 'rect', {class: 'ink', x: bar.x - .5, y: bar.y - .5, width: bar.width + 1, height: bar.height + 1});
   labelAcross(axes, box, across);
   labelUp(axes, box, up, false);
-  labelUp(axes, bar, {axis: frame.field, first: frame.low, last: frame.high}, true);
+  labelUp(axes, bar, {label: frame.label, first: frame.low, last: frame.high}, true);
   frame.box = box;
   for (const [i, probe] of curves.probes.entries()) {
     const at = positionOf(frame, probe);
@@ -149,7 +149,7 @@ function drawLine(frame) {
   svg(axes, 'path', {id: 'line', d: path, fill: 'none', stroke: 'var(--accent)', 'stroke-width': 2, 'stroke-linecap': 'round'});
   svg(axes, 'rect', {class: 'ink', x: box.x, y: box.y, width: box.width, height: box.height});
   labelAcross(axes, box, {...frame.shown[0], cells: 0});
-  labelUp(axes, box, {axis: frame.field, first: low, last: high}, false);
+  labelUp(axes, box, {label: frame.label, first: low, last: high}, false);
   frame.box = box;
   for (const [i, probe] of curves.probes.entries()) {
     const at = positionOf(frame, probe);

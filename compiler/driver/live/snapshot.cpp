@@ -44,6 +44,7 @@ Value axis_json(const RunRequest& request, const Output& output, int axis) {
     const double first = request.first_point(output)[a];
     return Value::object(
         {{"axis", request.axes[a]},
+         {"label", with_unit(request.axes[a], request.axis_units[a])},
          {"cells", request.extent[a]},
          {"first", number_or_null(first)},
          {"last", number_or_null(first + static_cast<double>(request.extent[a] - 1) * request.spacing[a])},
@@ -149,6 +150,7 @@ std::string frame_bytes(const Snapshot& snapshot) {
     const RunRequest& request = snapshot.request;
     const Output& output = snapshot.output;
     header["field"] = output.field.name;
+    header["label"] = with_unit(output.field.name, output.unit);
     Value& axes = header["shown"];
     for (int axis = 0; axis < request.rank(); ++axis)
         if (output.grid.has(axis) && (!output.cut || output.cut->axis != axis))

@@ -28,22 +28,34 @@ bool are_near(const std::vector<double>& one, const std::vector<double>& other, 
     });
 }
 
+void check_unit(const Load& load, const std::string& what, const std::string& found,
+                const std::string& wanted) {
+    if (found.empty() || wanted.empty() || found == wanted) return;
+    throw CommandError(ExitCode::file,
+                       fmt::format("{}: the unit of {} is \"{}\" there, and \"{}\" in the stencil", load.path,
+                                   what, found, wanted),
+                       "units are compared as they are written, and nothing is converted");
+}
+
 }  // namespace
 
 void check_coordinates(const Load& load, const FieldSet& set, const ir::Program& program,
                        const RunRequest& request) {
     const ArrayName name = parse_array_name(load.path);
-    if (!is_of(name.file, FileFormat::netcdf)) return;
+    if (!needs_hdf5(name.file)) return;
     const auto field_of = [&](const std::string& field) -> const ir::Field& {
         return *std::ranges::find(program.fields, field, &ir::Field::name);
     };
     const ir::Field& field = field_of(set.fields.front());
+    const auto [found, unit] =
+        rt::read_coordinates(name.file, name.dataset.empty() ? "/" + set.name : name.dataset);
+    check_unit(load, "the values of " + set.name, unit, field.unit);
+    if (!is_of(name.file, FileFormat::netcdf)) return;
     for (const std::string& other : set.fields)
         if (field_of(other).staggered != field.staggered) return;
     std::vector<int> axes;  // of the array, slowest first
     for (int axis = request.rank(); axis-- > 0;)
         if (field.grid.has(axis)) axes.push_back(axis);
-    const auto found = rt::read_coordinates(name.file, name.dataset.empty() ? "/" + set.name : name.dataset);
     for (std::size_t i = 0; i < std::min(axes.size(), found.size()); ++i) {
         if (!found[i]) continue;
         const auto a = static_cast<std::size_t>(axes[i]);
@@ -53,6 +65,8 @@ void check_coordinates(const Load& load, const FieldSet& set, const ir::Program&
                                fmt::format("{}: axis {} of {} is {}, and the grid has {} there", load.path,
                                            i + 1, set.name, found[i]->name, axis),
                                "arrays have the slowest axis first, the spec's last");
+        check_unit(load, fmt::format("the coordinates along {} of {}", axis, set.name), found[i]->unit,
+                   request.axis_units[a]);
         if (found[i]->places.empty()) continue;
         std::vector<double> cells(static_cast<std::size_t>(request.extent[a]));
         for (std::size_t cell = 0; cell < cells.size(); ++cell)

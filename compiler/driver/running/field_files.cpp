@@ -9,6 +9,7 @@
 #include "runtime/core/element.h"
 #include "runtime/hdf5/hdf5.h"
 #include "runtime/io/npy_parts.h"
+#include "runtime/segy/segy.h"
 
 namespace halo::driver {
 
@@ -83,6 +84,9 @@ rt::Hdf5Field hdf5_field(const Engine& engine, const Output& output, const RunRe
         if (output.staggered[axis]) dimensions[axis] += "_half";
     field.dimensions = slowest_first(kept_axes(dimensions, output, std::string()), rank);
     field.axes = slowest_first(kept_axes(request.axes, output, std::string()), rank);
+    field.unit = output.unit;
+    field.time_unit = request.time_unit;
+    field.axis_units = slowest_first(kept_axes(request.axis_units, output, std::string()), rank);
     field.spacing = slowest_first(kept_axes(spacing, output, 1), rank);
     if (!output.lies_apart)
         field.origin = slowest_first(kept_axes(request.first_point(output), output, 0), rank);
@@ -329,7 +333,8 @@ void load_fields(const std::string& path, const std::string& what, Engine& engin
     const rt::FieldShape shape = shape_of(engine, set, rank);
     const ArrayName name = parse_array_name(path);
     const std::unique_ptr<rt::FieldReader> reader =
-        needs_hdf5(name.file)
+        is_of(name.file, FileFormat::segy) ? rt::open_segy_field(path, shape, what)
+        : needs_hdf5(name.file)
             ? rt::open_hdf5_field(name.file, name.dataset.empty() ? "/" + set.name : name.dataset, shape,
                                   what)
             : rt::open_npy_field(path, shape, what);

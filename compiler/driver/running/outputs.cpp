@@ -281,6 +281,13 @@ void Outputs::write_trace(const Output& output, const std::string& path, const s
             const std::string says =
                 provenance_ == nullptr ? "" : provenance_->of_file(request_, {&output}, done);
             write_trace_file(path, request_, output, values, places_.at(output.trace->points), done, says);
+        } else if (output.kind == Output::Kind::save && is_of(path, FileFormat::segy)) {
+            const auto source = places_.find(request_.source);
+            write_segy_file(path, request_, output, values, places_.at(output.trace->points),
+                            source == places_.end() || std::ssize(source->second) != request_.rank()
+                                ? std::vector<double>()
+                                : source->second,
+                            done);
         } else if (output.kind == Output::Kind::save) {
             rt::write_npy(path, {done, points}, values, rt::ElementType::f64);
         } else if (points > 0) {

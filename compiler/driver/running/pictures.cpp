@@ -14,7 +14,7 @@ namespace {
 rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, int axis) {
     auto a = static_cast<std::size_t>(axis);
     rt::PictureAxis result;
-    result.label = request.axes[a];
+    result.label = with_unit(request.axes[a], request.axis_units[a]);
     result.first = request.first_point(output)[a];
     result.last = result.first + static_cast<double>(request.extent[a] - 1) * request.spacing[a];
     if (output.flipped[a]) std::swap(result.first, result.last);
@@ -23,7 +23,7 @@ rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, in
 
 rt::CurveLine line_of(const RunRequest& request, const Output& output, const FieldValues& values, int axis) {
     const rt::PictureAxis along = picture_axis(request, output, axis);
-    rt::CurveLine line{output.field.name, {}, along.first, along.last};
+    rt::CurveLine line{with_unit(output.field.name, output.unit), {}, along.first, along.last};
     for (std::int64_t i = 0; i < values.size(); ++i)
         line.values.push_back(
             values.at(output.flipped[static_cast<std::size_t>(axis)] ? values.size() - 1 - i : i));
@@ -35,7 +35,7 @@ rt::Curve curve_of(const std::string& title, const RunRequest& request, const Ou
     rt::Curve curve;
     curve.title = title;
     curve.across = picture_axis(request, output, axis);
-    curve.value_label = output.field.name;
+    curve.value_label = with_unit(output.field.name, output.unit);
     curve.lines.push_back(line_of(request, output, values, axis));
     curve.range = output.range;
     curve.logarithmic = output.logarithmic;
@@ -67,8 +67,8 @@ rt::PlaneValues plane_values(const RunRequest& request, const Output& output, co
     return plane;
 }
 
-void add_layers(rt::Curve& curve, const RunRequest& request, const Output& output,
-                const std::vector<FieldValues>& layers) {
+void show_layers(rt::Curve& curve, const RunRequest& request, const Output& output,
+                 const std::vector<FieldValues>& layers) {
     const int axis = shown_axes(request, output).front();
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const Output& layer = output.layers[i];
@@ -83,15 +83,18 @@ void add_layers(rt::Curve& curve, const RunRequest& request, const Output& outpu
     }
 }
 
-void add_layers(rt::Picture& picture, const RunRequest& request, const Output& output,
-                const std::vector<FieldValues>& layers) {
+void show_layers(rt::Picture& picture, const RunRequest& request, const Output& output,
+                 const std::vector<FieldValues>& layers) {
     using Kind = sema::PlotLayer::Kind;
     const std::vector<int> shown = shown_axes(request, output);
     for (std::size_t i = 0; i < layers.size(); ++i) {
         const Output& layer = output.layers[i];
-        rt::PlaneLayer plane{
-            layer.field.name, plane_values(request, layer, layers[i], shown.front(), shown.back()),
-            picture_axis(request, layer, shown.front()), picture_axis(request, layer, shown.back())};
+        // The unit of an arrow is said behind its second component.
+        const bool has_unit = layer.layer != Kind::arrows_across;
+        rt::PlaneLayer plane{has_unit ? with_unit(layer.field.name, layer.unit) : layer.field.name,
+                             plane_values(request, layer, layers[i], shown.front(), shown.back()),
+                             picture_axis(request, layer, shown.front()),
+                             picture_axis(request, layer, shown.back())};
         if (layer.layer == Kind::contours) picture.contours = {std::move(plane), layer.levels};
         if (layer.layer == Kind::arrows_across) picture.arrows.emplace().across = std::move(plane);
         if (layer.layer == Kind::arrows_up) picture.arrows->up = std::move(plane);
@@ -105,7 +108,7 @@ void write_trace_picture(const std::string& path, const RunRequest& request, con
     const std::int64_t points = static_cast<std::int64_t>(values.size()) / done;
     const std::string title = fmt::format("{}: {}, {} steps", request.name, output.field.name, done);
     rt::PictureAxis time;
-    time.label = request.time_step ? "time" : "step";
+    time.label = request.time_step ? with_unit("time", request.time_unit) : "step";
     time.last = static_cast<double>(done - 1) * request.time_step.value_or(1);
     const bool flips_points = output.flipped[0], flips_time = output.flipped[1];
     if (flips_time) std::swap(time.first, time.last);
@@ -174,7 +177,7 @@ FieldPicture picture_of(const RunRequest& request, const Output& output, const F
     picture.values = std::move(plane.values);
     picture.across = picture_axis(request, output, across);
     picture.up = picture_axis(request, output, up);
-    picture.value_label = output.field.name;
+    picture.value_label = with_unit(output.field.name, output.unit);
     if (values.type == rt::ElementType::u8) {  // greys, and the same ones in every picture
         picture.map = rt::PictureMap::grey;
         picture.range = {0.0, 255.0};
@@ -190,7 +193,7 @@ FieldPicture picture_of(const RunRequest& request, const Output& output, const F
 rt::Canvas draw_field(const RunRequest& request, const Output& output, const ShownValues& values,
                       std::int64_t done, int colours) {
     FieldPicture picture = picture_of(request, output, values.first, done);
-    std::visit([&](auto& each) { add_layers(each, request, output, values.layers); }, picture);
+    std::visit([&](auto& each) { show_layers(each, request, output, values.layers); }, picture);
     if (auto* plane = std::get_if<rt::Picture>(&picture)) plane->colours = colours;
     return std::visit([](const auto& each) { return rt::draw(each); }, picture);
 }

@@ -61,7 +61,8 @@ rt::Curve ReductionCurve::picture(const RunRequest& request) const {
     std::vector<double> times;
     for (const std::int64_t step : steps_)
         times.push_back(request.time_after(step));
-    curve.across = {request.time_step ? "time" : "step", times.front(), times.back()};
+    curve.across = {request.time_step ? with_unit("time", request.time_unit) : "step", times.front(),
+                    times.back()};
     for (std::size_t i = 0; i < fields_.size(); ++i)
         curve.lines.push_back({fields_[i], columns_[i], times.front(), times.back(), times});
     return curve;

@@ -10,6 +10,7 @@
 #include "compiler/driver/running/params.h"
 #include "compiler/driver/running/picture_cut.h"
 #include "compiler/driver/running/request_files.h"
+#include "compiler/driver/running/requested_outputs.h"
 #include "compiler/driver/running/saved_columns.h"
 #include "compiler/driver/running/saved_frames.h"
 #include "compiler/driver/running/saved_part.h"
@@ -20,20 +21,6 @@
 namespace halo::driver {
 
 namespace {
-
-// The first of the fields that are one for users.
-const ir::Field& first_of(const ir::Program& program, const FieldSet& set) {
-    return *std::ranges::find(program.fields, set.fields.front(), &ir::Field::name);
-}
-
-void take_place(Output& output, const ir::Program& program) {
-    const ir::Field& first = first_of(program, output.field);
-    output.staggered = first.staggered;
-    output.grid = first.grid;
-    output.lies_apart = std::ranges::any_of(output.field.fields, [&](const std::string& field) {
-        return std::ranges::find(program.fields, field, &ir::Field::name)->staggered != output.staggered;
-    });
-}
 
 class RequestMaker {
 public:
@@ -54,6 +41,7 @@ public:
             if (const auto* reduce = std::get_if<ir::Reduce>(&statement))
                 request_.reductions.push_back(reduce->name);
         }
+        request_.source = injected_points(program_);
         request_.watch = !arguments_.no_watch;
         request_.stop_after = arguments_.stop_after;
         for (const ir::Field& field : program_.fields) {
@@ -378,7 +366,10 @@ private:
                     fmt::format("--movie {0}: a movie shows a field, and {0} is a trace", argument.field),
                     fmt::format("--plot {}=trace.png shows all its steps", argument.field));
             if (add_trace(kind, argument, given)) continue;
-            if (add_curve(argument, option, is_movie, given)) continue;
+            if (take_curve(request_, argument, option)) {
+                given.insert(argument.field);
+                continue;
+            }
             const FieldSet set = shown(argument.field, option);
             given.insert(argument.field);
             Output output{kind,
@@ -395,7 +386,7 @@ private:
                 if (!given.contains(plot.field))
                     add_trace(kind, plot.field, plot.path, plot.frames).look_as(plot);
             for (const sema::Plot& plot : run_->reduction_plots)
-                if (!given.contains(plot.field)) add_curve(plot);
+                if (!given.contains(plot.field)) add_curve(request_, plot);
         }
         for (const sema::Plot& plot : is_movie ? run_->movies : run_->plots) {
             if (given.contains(plot.field)) continue;
@@ -403,56 +394,9 @@ private:
             Output output{kind, set, plot.path,
                           picture_cut(request_, plot, first_of(program_, set), console_), plot.frames};
             output.look_as(plot);
-            add_layers(plot, output);
+            add_layers(program_, plot, output);
             request_.outputs.push_back(std::move(output));
         }
-    }
-
-    // What else is in the picture of a field, on the same plane of the grid.
-    void add_layers(const sema::Plot& plot, Output& output) const {
-        for (const sema::PlotLayer& layer : plot.layers) {
-            Output made{output.kind, field(layer.field), plot.path, std::nullopt, plot.frames};
-            if (output.cut) made.cut = output.cut;
-            made.flipped = output.flipped;
-            made.layer = layer.kind;
-            made.levels = layer.levels;
-            take_place(made, program_);
-            output.layers.push_back(std::move(made));
-        }
-    }
-
-    void add_curve(const sema::Plot& plot) {
-        Output output;
-        output.kind = Output::Kind::curve;
-        output.field.name = plot.field;
-        output.path = plot.path;
-        output.frames = plot.frames;
-        output.look_as(plot);
-        for (const sema::PlotLayer& layer : plot.layers) {
-            Output made;
-            made.kind = Output::Kind::curve;
-            made.field.name = layer.field;
-            output.layers.push_back(std::move(made));
-        }
-        request_.outputs.push_back(std::move(output));
-    }
-    // False where the argument names no reduction.
-    bool add_curve(const FileArgument& argument, const std::string& option, bool is_movie,
-                   std::set<std::string>& given) {
-        const std::string& name = argument.field;
-        if (std::ranges::count(request_.reductions, name) == 0) return false;
-        if (is_movie)
-            refuse_usage(fmt::format("{0} {1}: a movie shows a field, and {1} is a reduction", option, name),
-                         fmt::format("--plot {0}={0}.png shows it over the time", name));
-        if (argument.axis)
-            refuse_usage(fmt::format("{} {}: a reduction is one number, and has no part", option, name),
-                         fmt::format("for example --plot {0}={0}.png", name));
-        given.insert(name);
-        sema::Plot plot;
-        plot.field = name;
-        plot.path = argument.path;
-        add_curve(plot);
-        return true;
     }
 
     // Of a movie of the command line: ten seconds, unless --movie-every says otherwise.
@@ -477,34 +421,18 @@ private:
 void take_coordinates(RunRequest& request, const ir::Program& program) {
     const std::vector<double> params = param_values(program, request);
     for (std::size_t i = 0; i < params.size(); ++i)
-        if (program.params[i].name == "dt") request.time_step = params[i];
+        if (program.params[i].name == "dt") {
+            request.time_step = params[i];
+            request.time_unit = program.params[i].unit;
+        }
     for (std::size_t axis = 0; axis < program.axes.size(); ++axis) {
         const ir::Axis& declared = program.axes[axis];
+        request.axis_units[axis] = declared.unit;
         request.spacing[axis] =
             rt::evaluate(lower::host_scalar(program, declared.spacing), params, request.extent);
         request.origin[axis] =
             rt::evaluate(lower::host_scalar(program, declared.origin), params, request.extent);
     }
-}
-
-Output shown_field(const ir::Program& program, const std::string& name) {
-    Output output;
-    output.kind = Output::Kind::plot;
-    output.field = find_fields(program, name);
-    take_place(output, program);
-    return output;
-}
-
-Output saved_array(const ir::Program& program, const RunRequest& request, const std::string& name,
-                   const std::string& path) {
-    Output output;
-    output.field = find_fields(program, name);
-    output.path = path;
-    take_place(output, program);
-    FileArgument whole;
-    whole.field = name;
-    take_part(request, whole, first_of(program, output.field), output);
-    return output;
 }
 
 std::vector<std::string> watched_reductions(const CheckedSpec& spec, const ir::Program& program) {

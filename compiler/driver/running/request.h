@@ -36,6 +36,7 @@ struct Output {
     std::optional<TraceName> trace{};                  // instead of a field; its name is field.name, as it
                                                        // is that of a reduction, of a column
     rt::FieldGrid grid{};                              // the axes that the field lies over
+    std::string unit = {};                             // of the field; empty: not said
     std::array<bool, 3> staggered{};                   // the field lies half a cell further along the axis
     std::optional<std::pair<double, double>> range{};  // of a picture: the values at the ends of its colours
     std::array<bool, 3> flipped{};  // of a picture: axes that run from high to low; of a trace: points, time
@@ -80,6 +81,10 @@ struct RunRequest {
     std::vector<std::string> axes;
     Extent extent{1, 1, 1};
     std::array<double, 3> spacing{1, 1, 1}, origin{0, 0, 0};  // coordinates, by axis
+    std::array<std::string, 3> axis_units;                    // of these; empty: not said
+    std::string time_unit;                                    // that of `dt`, likewise
+    std::string source;  // the points that are injected, where they are of
+                         // one name
     std::int64_t steps = 0;
     std::optional<std::int64_t> stop_after;  // fewer of them; the rest is as with all
     std::optional<rt::HostScalar> until;     // as rt::RunOptions::until
@@ -119,6 +124,8 @@ RunRequest make_request(const RunArguments& arguments, const CheckedSpec& spec,
 
 // Fills in where the cells lie, and the time step, with the request's extent and params.
 void take_coordinates(RunRequest& request, const ir::Program& program);
+// "u [K]", or "u" where no unit is said.
+std::string with_unit(const std::string& name, const std::string& unit);
 // A field, one for users, as a picture shows it: of three axes without the plane that is cut out.
 Output shown_field(const ir::Program& program, const std::string& name);
 // A field or group that is saved at the end.

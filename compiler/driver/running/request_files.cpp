@@ -12,9 +12,11 @@
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/running/field_series.h"
+#include "compiler/driver/running/saved_traces.h"
 #include "compiler/support/file_kinds.h"
 #include "runtime/hdf5/hdf5.h"
 #include "runtime/io/movie.h"
+#include "runtime/segy/segy.h"
 
 namespace halo::driver {
 
@@ -27,6 +29,13 @@ void require_hdf5(const char* what, const std::string& path) {
     if (library.found) return;
     throw CommandError(ExitCode::file, fmt::format("cannot {} {}: {}", what, path, library.detail),
                        "a name that ends in .npy is a numpy file, which needs no library");
+}
+
+void require_segy(const char* what, const std::string& path) {
+    const rt::SegyLibrary library = rt::find_segy();
+    if (!library.found)
+        throw CommandError(ExitCode::file, fmt::format("cannot {} {}: {}", what, path, library.detail),
+                           "a name that ends in .npy is a numpy file, which needs no library");
 }
 
 // What the command line names; files of the run block have been checked with the spec.
@@ -49,6 +58,7 @@ void check_loads(const RunRequest& request) {
                                      load.path, endings_for(FileUse::load_field, " and ")),
                          fmt::format("for example --load {0}={0}.npy", load.field));
         if (needs_hdf5(parse_array_name(load.path).file)) require_hdf5("read", load.path);
+        if (is_of(load.path, FileFormat::segy)) require_segy("read", load.path);
     }
     for (const auto* loads : {&request.table_loads, &request.point_loads})
         for (const Load& load : *loads)
@@ -119,7 +129,7 @@ void check_lists(const Output& output) {
                  fmt::format("name a {} file", output.trace ? ".npy" : ".csv"));
 }
 
-void check_format(const Output& output) {
+void check_format(const RunRequest& request, const Output& output) {
     if (output.kind == Output::Kind::movie) return check_movie(output);
     const bool is_plot = output.kind == Output::Kind::plot || output.is_curve();
     if (output.is_column()) {
@@ -133,6 +143,10 @@ void check_format(const Output& output) {
     }
     if ((output.trace || output.is_column()) && !is_plot && needs_hdf5(output.path)) check_lists(output);
     if (!is_plot && needs_hdf5(output.path)) require_hdf5("write", output.path);
+    if (output.trace && is_of(output.path, FileFormat::segy)) {
+        check_segy(request, output);
+        require_segy("write", output.path);
+    }
 }
 
 void check_folder(const std::string& path) {
@@ -204,7 +218,7 @@ void check_files(const RunRequest& request) {
                          "give them different names");
     };
     for (const Output& output : request.outputs) {
-        check_format(output);
+        check_format(request, output);
         take(output, output.path);
         if (output.is_array() && is_of(output.path, FileFormat::hdf5)) take(output, xdmf_path(output.path));
         check_folder(output.path);
