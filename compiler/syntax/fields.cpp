@@ -159,8 +159,7 @@ void Parser::unit_property(std::optional<Unit>* given) {
 
 // Behind a value on its line; `why_not` where it may not stand there.
 std::optional<Unit> Parser::unit_of_value(std::string_view why_not) {
-    if (!is_word("unit") || peek().newline_before || ahead(1).kind == TokenKind::identifier)
-        return std::nullopt;
+    if (!is_word("unit") || peek().newline_before) return std::nullopt;
     if (why_not.empty()) return unit();
     fail(DiagnosticKind::misplaced_statement, peek().where, std::string(why_not))
         .note("params, spacings and fields have units");

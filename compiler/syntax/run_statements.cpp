@@ -169,6 +169,14 @@ void Parser::shown(PlotStatement& plot) {
         plot.beside.push_back(field_reference("another field in the same picture"));
     plot.cut = cut();
     layers(plot);
+    for (const std::string_view word : {"range", "log", "flip"}) {
+        if (!is_word(word) || peek().newline_before || failing_) continue;
+        fail(DiagnosticKind::unexpected_token, peek().where,
+             fmt::format("`{}` stands behind the name of the file", word))
+            .note(fmt::format("`plot u to \"u.png\" {}`", word == "range" ? "range 0..1"
+                                                          : word == "log" ? "log"
+                                                                          : "flip y"));
+    }
 }
 
 // What lies over the colours, each once.
@@ -275,6 +283,11 @@ PartRange Parser::part_range() {
 
 // `range -1..1`, `log` and `flip y`: how a picture looks.
 void Parser::looks(PlotStatement& plot) {
+    const auto read_log = [&] {
+        const SourceRange word = peek().where;
+        if (!plot.logarithmic && accept_on_line("log")) plot.logarithmic = word;
+    };
+    read_log();
     if (const std::uint32_t begin = peek().where.begin; accept_on_line("range")) {
         ValueRange range;
         range.low = bound();
@@ -283,7 +296,7 @@ void Parser::looks(PlotStatement& plot) {
         range.where = since(begin);
         plot.range = range;
     }
-    if (const SourceRange word = peek().where; accept_on_line("log")) plot.logarithmic = word;
+    read_log();
     if (!accept_on_line("flip")) return;
     do {
         plot.flipped.push_back(name("an axis"));

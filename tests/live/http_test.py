@@ -84,7 +84,7 @@ class Shown(unittest.TestCase):
             written = (folder.path / "u.png").read_bytes()
             self.assertEqual(run.ask("picture.png?field=u"), written)
             self.assertEqual(frame["pixels"], cells_of_picture(read_png(written), 40, 24))
-            self.assertEqual(frame["shown"][1], {"axis": "y", "cells": 24, "first": 0, "last": 23, "flipped": False})
+            self.assertEqual(frame["shown"][1], {"axis": "y", "label": "y", "cells": 24, "first": 0, "last": 23, "flipped": False})
 
     def test_a_view_awaits_its_page_and_the_end_awaits_ctrl_c(self):
         with Folder(wave=WAVE) as folder, ShownRun(folder, "view", "wave.halo") as run:
