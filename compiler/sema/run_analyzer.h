@@ -127,6 +127,7 @@ private:
     // Whether a kind of file has a form for it (run_kinds.cpp); reported otherwise.
     bool can_fill(const Reference& field, const syntax::LoadStatement& load);
     bool can_hold(const syntax::SaveStatement& save, const Reference& field);
+    bool can_hold_column(const syntax::SaveStatement& save, const std::string& reduction);
     bool can_hold_trace(const syntax::SaveStatement& save, const std::string& trace);
     bool is_reduction(const Target& target) const;
     void read_column(const syntax::SaveStatement& save, const Target& target);

@@ -136,7 +136,7 @@ void RunAnalyzer::read_column(const syntax::SaveStatement& save, const Target& t
                      "a table has all its rows in one file already");
         return;
     }
-    if (check_path(save.path, FileUse::save_column))
+    if (check_path(save.path, FileUse::save_column) && can_hold_column(save, target.name.text))
         result_.reduction_saves.push_back({target.name.text, save.path.text, frames, save.where});
 }
 

@@ -15,6 +15,11 @@ std::filesystem::path normal(const std::string& path) {
     return std::filesystem::path(path).lexically_normal();
 }
 
+// Names that files with rows or frames have for lists of their own.
+bool is_list_of_rows(std::string_view name) {
+    return name == "step" || name == "time";
+}
+
 std::string_view convention(std::string_view path) {
     return is_of(path, FileFormat::netcdf) ? "NetCDF" : "VTK";
 }
@@ -37,7 +42,6 @@ bool RunAnalyzer::can_fill(const Reference& field, const syntax::LoadStatement& 
 bool RunAnalyzer::can_hold(const syntax::SaveStatement& save, const Reference& field) {
     const std::string& path = save.path.text;
     const bool is_netcdf = is_of(path, FileFormat::netcdf), is_vtk = is_of(path, FileFormat::vtkhdf);
-    if (!is_netcdf && !is_vtk) return true;
     const auto refuse = [&](const std::string& why, const std::string& mend) {
         sink_
             .report(DiagnosticKind::file_format, save.path.where,
@@ -45,6 +49,9 @@ bool RunAnalyzer::can_hold(const syntax::SaveStatement& save, const Reference& f
             .note(mend);
         return false;
     };
+    if (save.together && is_list_of_rows(field.name))
+        return refuse("a file with frames has a list of that name", "leave `together` out");
+    if (!is_netcdf && !is_vtk) return true;
     if (field.shape->kind == Shape::Kind::complex)
         return refuse(fmt::format("it has complex numbers, and {} has none", convention(path)),
                       fmt::format("save its parts, `{0}.re` and `{0}.im`, or name an .h5 file", field.name));
@@ -57,7 +64,7 @@ bool RunAnalyzer::can_hold(const syntax::SaveStatement& save, const Reference& f
                       is_vtk ? "save its components to files of their own"
                              : "save its components, which may share a file");
     }
-    if (is_netcdf && (field.name == "step" || field.name == "time"))
+    if (is_netcdf && is_list_of_rows(field.name))
         return refuse("the steps or times of the run have that name there", "name an .h5 file");
     for (const Save& other : result_.saves) {
         if (!is_vtk || normal(other.path) != normal(path)) continue;
@@ -76,6 +83,15 @@ bool RunAnalyzer::can_hold(const syntax::SaveStatement& save, const Reference& f
     return true;
 }
 
+bool RunAnalyzer::can_hold_column(const syntax::SaveStatement& save, const std::string& reduction) {
+    if (!needs_hdf5(save.path.text) || !is_list_of_rows(reduction)) return true;
+    sink_
+        .report(DiagnosticKind::file_format, save.path.where,
+                fmt::format("`{}` cannot be saved to this file: it has a list of that name", reduction))
+        .note("name a .csv file");
+    return false;
+}
+
 // SEG-Y has places in three directions, and the time between two samples.
 bool RunAnalyzer::can_hold_trace(const syntax::SaveStatement& save, const std::string& trace) {
     const auto refuse = [&](const std::string& why, const std::string& mend) {
@@ -86,7 +102,7 @@ bool RunAnalyzer::can_hold_trace(const syntax::SaveStatement& save, const std::s
         return false;
     };
     const std::string last = trace.substr(trace.rfind('.') + 1);
-    if (needs_hdf5(save.path.text) && (last == "step" || last == "time" || last == "positions"))
+    if (needs_hdf5(save.path.text) && (is_list_of_rows(last) || last == "positions"))
         return refuse("it has a list of that name", "name a .npy file");
     if (!is_of(save.path.text, FileFormat::segy)) return true;
     for (const std::string& axis : symbols_.axes())
