@@ -189,9 +189,8 @@ struct Expr {
 
 struct Axis {
     std::string name;
-    ExprId spacing;         // uniform
-    ExprId origin;          // uniform
-    std::string unit = {};  // of both; empty: not said
+    ExprId spacing, origin;  // uniform
+    std::string unit = {};   // of both; empty: not said
 };
 
 struct Param {
@@ -224,8 +223,7 @@ struct Face {
     // offsets along this axis alone that end inside the domain; coordinates are the ghost cell's. As many as
     // the halo is wide.
     std::vector<ExprId> ghosts;
-    int reach =
-        0;  // the least extent of the axis for which all that is shown here lies inside and has a value
+    int reach = 0;  // the least extent of the axis with which all that is shown lies inside, with a value
 };
 
 enum class Role : std::uint8_t {
@@ -244,9 +242,8 @@ struct Field {
     std::array<bool, kMaxRank> staggered{};              // its points lie half a cell further along the axis
     rt::FieldGrid grid{};                                // the axes that it lies over: all, but of an input
     std::array<std::array<Face, 2>, kMaxRank> boundary;  // [axis][0 low, 1 high]
-    std::array<std::array<int, 2>, kMaxRank>
-        halo{};        // [axis][side], cells read past the domain, inferred, >= 0
-    std::string unit;  // "K": for files and pictures; empty: not said
+    std::array<std::array<int, 2>, kMaxRank> halo{};     // [axis][side], >= 0: read past the domain, inferred
+    std::string unit;                                    // "K": for files and pictures; empty: not said
     SourceRange where;
 
     rt::ImageMap image(int axis, int side) const {
