@@ -19,9 +19,11 @@ jobs() {
     echo $((cores < memory ? cores : memory))
 }
 
-# configure_release [options of cmake]: build/release, with the compiler cache and the fast linker where they are installed.
+# configure_release [options of cmake]: build/release, with the compiler cache and the fast linker where they are installed, and
+# the tests of GPUs where there is one.
 configure_release() {
-    local options=()
+    local options=(-DHALO_GPU_TESTS=OFF)
+    if [[ -e /dev/nvidia0 ]]; then options=(-DHALO_GPU_TESTS=ON); fi
     if command -v ccache >/dev/null; then options+=(-DCMAKE_CXX_COMPILER_LAUNCHER=ccache); fi
     if command -v mold >/dev/null; then
         options+=(-DCMAKE_EXE_LINKER_FLAGS=-fuse-ld=mold -DCMAKE_SHARED_LINKER_FLAGS=-fuse-ld=mold)

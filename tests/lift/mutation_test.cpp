@@ -84,7 +84,8 @@ std::uint64_t first_seed(Mutation fault) {
 
 }  // namespace
 
-TEST_CASE("random functions find each fault of the lifter") {
+// A test of the other tests, which takes half a minute: scripts/nightly asks for it.
+TEST_CASE("random functions find each fault of the lifter", "[.nightly]") {
     constexpr std::uint64_t kSeeds = 9000;
     const TemporaryFolder folder;
     for (int i = 1; i <= static_cast<int>(Mutation::last_mutation); ++i) {
