@@ -49,6 +49,28 @@ void store_directly(Block& body) {
     }
 }
 
+bool is_arithmetic(const Expr& value) {
+    bool is_pure = true;
+    for_each_expr(value, [&](const Expr& expr) {
+        is_pure = is_pure && !std::holds_alternative<Element>(expr->kind) &&
+                  !std::holds_alternative<CallHelper>(expr->kind) &&
+                  !std::holds_alternative<CallLambda>(expr->kind) &&
+                  !std::holds_alternative<Shuffle>(expr->kind);
+    });
+    return is_pure;
+}
+
+// A constant that nothing reads is left out, such as the plane of a stage that is computed alike on all
+// planes.
+void drop_unread(Block& body) {
+    for (std::size_t at = body.size(); at-- > 0;) {
+        const auto* declare = std::get_if<Declare>(&body[at].kind);
+        if (declare != nullptr && !declare->mutable_value && is_arithmetic(declare->value) &&
+            mentions(body, declare->name) == 0)
+            body.erase(body.begin() + static_cast<std::ptrdiff_t>(at));
+    }
+}
+
 class Tidier {
 public:
     explicit Tidier(const KernelFunction& function) {
@@ -71,6 +93,7 @@ public:
             result.push_back(std::move(made));
         }
         store_directly(result);
+        drop_unread(result);
         // Braces within braces.
         if (result.size() == 1)
             if (auto* scope = std::get_if<Scope>(&result.front().kind)) {

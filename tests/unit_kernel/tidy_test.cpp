@@ -57,11 +57,23 @@ TEST_CASE("conditions stay apart where the first may change what the second asks
                         If{far < n, {store_value(i, 2)}, {}}})) == 2);
     const Expr read = element("flags", {i}, Type::i32);
     CHECK(count(tidied({If{read > 0, {store_value(i, 1)}, {}}, If{read > 0, {store_value(i, 2)}, {}}})) == 2);
-    CHECK(count(tidied({If{i < n, {Declare{Type::i32, "at", i}, store_value(i, 1)}, {}},
-                        If{i < n, {store_value(i, 2)}, {}}})) == 2);
+    CHECK(count(tidied(
+              {If{i < n, {Declare{Type::i32, "at", i + 1}, store_value(variable("at", Type::i32), 1)}, {}},
+               If{i < n, {store_value(i, 2)}, {}}})) == 2);
     CHECK(count(tidied(
               {If{i < n, {store_value(i, 1)}, {}}, BlankLine{}, If{i < n, {store_value(i, 2)}, {}}})) == 2);
     CHECK(count(tidied({If{i < n, {store_value(i, 1)}, {}}, If{n > i, {store_value(i, 2)}, {}}})) == 2);
+}
+
+TEST_CASE("a constant that nothing reads is left out, and what only it reads") {
+    const Expr at = variable("at", Type::i32);
+    CHECK(tidied({Declare{Type::i32, "at", i + 1}, Declare{Type::i32, "after", at + 1}, store_value(i, 1)}) ==
+          "    u[i] = 1.0f;\n");
+    CHECK(tidied({Declare{Type::i32, "at", i + 1}, If{i < n, {store_value(at, 1)}, {}}}).find("at = i + 1") !=
+          std::string::npos);
+    // What is called may do something.
+    CHECK(tidied({Declare{Type::i32, "at", shuffle(Shuffle::From::before, i, 1)}, store_value(i, 1)}) ==
+          "    const int at = lane_before(i, 1);\n    u[i] = 1.0f;\n");
 }
 
 TEST_CASE("a loop of one turn is its body, with the number in it") {

@@ -293,7 +293,6 @@ extern "C" __global__ void __launch_bounds__(128, 4)
 #pragma unroll
                 for (int s = 0; s < kSteps; ++s) {
                     // The next plane of mu.
-                    const int mu_plane = k - s * 2;
                     float c_near[6];
                     copy_cells<kCellsX>(&c_near[1], c_planes[s][1]);
                     c_near[0] = __shfl_up_sync(0xffffffff, c_near[4], 1);

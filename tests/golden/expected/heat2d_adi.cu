@@ -88,7 +88,6 @@ extern "C" __global__ void __launch_bounds__(32, 30)
         __syncwarp();
         if (j < ny)
             for (int i = first; i < last; ++i) {
-                const long long at = static_cast<long long>(j) * pitch + i;
                 const double sum = fma(kappa_dt_over_h_squared, c_before, scale_2);
                 const double c_value = scale / sum;
                 c_lines[lane * 33 + i - first] = c_value;
@@ -157,7 +156,6 @@ extern "C" __global__ void __launch_bounds__(32, 32)
         __syncwarp();
         if (j < ny)
             for (int i = last - 1; i >= first; --i) {
-                const long long at = static_cast<long long>(j) * pitch + i;
                 const double middle_value =
                     fma(-c_lines[lane * 33 + i - first], middle_before, d_lines[lane * 33 + i - first]);
                 middle_lines[lane * 33 + i - first] = middle_value;
