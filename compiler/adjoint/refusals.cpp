@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/grids.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/repeats.h"
 
@@ -25,6 +26,9 @@ void refuse_expr(const ir::Program& program, const ir::Expr& expr) {
         refuse(expr.where, "sums over tables are not differentiated yet",
                "compute the sum once by a stencil of its own, and give it as an input");
     const auto* access = std::get_if<ir::Access>(&expr.node);
+    if (access != nullptr && program[access->field].grid.factor != 1)
+        refuse(expr.where, "a field on a coarser grid is not differentiated yet",
+               "write the step with the fields of the grid itself");
     if (access != nullptr && !program[access->field].grid.is_whole())
         refuse(expr.where, "a field over fewer axes is not differentiated yet",
                "leave `over` out: a field over all axes may have the same values along one");
@@ -47,6 +51,10 @@ void refuse_statement(const ir::Program& program, const ir::Statement& statement
     if (repeat != nullptr)
         refuse(std::visit([](const auto& each) { return each.where; }, statement),
                "an inner iteration is not differentiated yet", "write its statements once for each time");
+    if (ir::grid_factor(program, statement) != 1)
+        refuse(std::visit([](const auto& each) { return each.where; }, statement),
+               "a statement for a coarser grid is not differentiated yet",
+               "write the step with the fields of the grid itself");
     for (const std::uint32_t i : ir::reached_exprs(program, ir::roots_of(statement)))
         refuse_expr(program, program.exprs[i]);
 }

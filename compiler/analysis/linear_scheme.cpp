@@ -6,6 +6,7 @@
 
 #include "compiler/analysis/known_value.h"
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/grids.h"
 
 namespace halo::analysis {
 
@@ -50,6 +51,7 @@ std::string nonlinear_words(const ir::Expr& expr) {
 // -----------------------------------------------------------------------------------
 
 std::variant<LinearScheme, Refusal> LinearScheme::make(const ir::Program& program) {
+    if (ir::has_coarse_grids(program)) return Refusal{ir::kSeveralGrids, {}};
     LinearScheme scheme(program);
     scheme.first_row_.assign(program.fields.size(), 0);
     for (std::size_t i = 0; i < program.fields.size(); ++i) {

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "compiler/ir/access_walk.h"
+#include "compiler/ir/grids.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/support/work.h"
 
@@ -34,6 +35,7 @@ int margin_of_read(BoundaryKind kind, int reach, int here, int opposite) {
 
 void widen_margins(Margins& margins, const Program& program, const Access& access,
                    const std::vector<Margins>& of_field) {
+    if (access.is_mapped()) return;  // sema sees to it that it has a value in each cell
     const Field& field = program[access.field];
     // A state keeps its old value inside its margins, so its new level has a value everywhere; what is made
     // within the step has none there.
@@ -60,7 +62,7 @@ int cells_shown(BoundaryKind kind, int reach, int opposite, int cells) {
 // Raises Face::reach of what an access reads, as `given` has it, for the margins of that.
 void need_cells_shown(Program& program, const std::vector<Field>& given, const Access& access,
                       const std::vector<Margins>& of_field) {
-    if (!is_written_within_step(program, access)) return;
+    if (!is_written_within_step(program, access) || access.is_mapped()) return;
     for (int axis = 0; axis < program.rank(); ++axis) {
         for (int side = 0; side < 2; ++side) {
             const int past = side == 0 ? -access.offset[axis] : access.offset[axis];
@@ -191,10 +193,12 @@ void infer_halos(Program& program) {
         walk.for_each_access(roots_of(statement), [&](const Access& access) {
             Field& field = program.fields[access.field.index];
             for (int axis = 0; axis < program.rank(); ++axis) {
-                const int side = access.offset[axis] < 0 ? 0 : 1;
-                if (field.boundary[axis][side].kind == BoundaryKind::free) continue;
-                int& halo = field.halo[axis][side];
-                halo = std::max(halo, std::abs(access.offset[axis]));
+                const std::array<int, 2> past = past_faces(access, axis);
+                for (int side = 0; side < 2; ++side) {
+                    if (field.boundary[axis][side].kind == BoundaryKind::free) continue;
+                    int& halo = field.halo[axis][side];
+                    halo = std::max(halo, past[static_cast<std::size_t>(side)]);
+                }
             }
         });
     }

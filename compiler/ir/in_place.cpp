@@ -220,7 +220,7 @@ std::optional<Access> read_of_written(const Program& program, const Assign& assi
     for (const std::uint32_t i : reached_exprs(program, roots_of(Statement(assign)))) {
         const auto* access = std::get_if<Access>(&program.exprs[i].node);
         if (!access || access->field != assign.target || access->time != assign.time) continue;
-        if (access->offset == Offset{} || leaves(assign.region, access->offset)) continue;
+        if (access->is_at_cell() || leaves(assign.region, access->offset)) continue;
         if (assign.sweep && is_along(access->offset, assign.sweep->axis)) continue;
         // The condition itself is evaluated in every cell of the region.
         const bool is_coloured = assign.condition && !std::ranges::binary_search(in_condition, i);

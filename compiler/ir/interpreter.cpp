@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/repeats.h"
 #include "compiler/ir/rounding.h"
@@ -43,10 +44,18 @@ Extent checked_extent(const Program& program, Extent extent) {
     for (const Axis& axis : program.axes)
         axes.push_back(axis.name);
     std::vector<rt::CellsNeeded> needs;
-    for (const Field& field : program.fields)
-        for (int axis = 0; axis < program.rank(); ++axis)
+    std::vector<rt::CoarseGrid> coarse;
+    for (const Field& field : program.fields) {
+        coarse.push_back({field.name, field.grid.factor, {}});
+        for (int axis = 0; axis < program.rank(); ++axis) {
+            coarse.back().is_periodic[static_cast<std::size_t>(axis)] =
+                field.boundary[axis][0].kind == BoundaryKind::periodic;
             for (int side = 0; side < 2; ++side)
-                needs.push_back({field.name, axis, side, field.boundary[axis][side].reach});
+                needs.push_back(
+                    {field.name, axis, side, field.boundary[axis][side].reach, field.grid.factor});
+        }
+    }
+    rt::check_coarse_grids(axes, coarse, extent);
     rt::check_cells_needed(axes, needs, extent);
     return extent;
 }
@@ -210,19 +219,25 @@ struct Interpreter::State {
         return type == Scalar::f32 && arithmetic == Arithmetic::declared ? static_cast<float>(value) : value;
     }
 
-    // The cells of an axis that a statement is for.
-    std::pair<std::int64_t, std::int64_t> span(const Region& region, const Margins& margins, int axis) const {
-        const rt::Span cells = rt::span_of(region.ranges[axis], extent[axis]);
+    // The cells of the grid that a statement is for.
+    Extent extent_of(const Assign& assign) const { return program[assign.target].grid.extent(extent); }
+    Extent extent_of(const Reduce& reduce) const { return rt::FieldGrid::coarse(reduce.factor).extent(extent); }
+
+    // Those of an axis that it is for.
+    static std::pair<std::int64_t, std::int64_t> span(const Region& region, const Margins& margins, int axis,
+                                                      const Extent& own) {
+        const rt::Span cells = rt::span_of(region.ranges[axis], own[axis]);
         return {std::max<std::int64_t>(cells.begin, margins[axis][0]),
-                std::min<std::int64_t>(cells.end, extent[axis] - margins[axis][1])};
+                std::min<std::int64_t>(cells.end, own[axis] - margins[axis][1])};
     }
 
     using Spans = std::array<std::pair<std::int64_t, std::int64_t>, kMaxRank>;
     template <class Statement>
     Spans spans_of(const Statement& statement) const {
         Spans spans;
+        const Extent own = extent_of(statement);
         for (int axis = 0; axis < kMaxRank; ++axis)
-            spans[static_cast<std::size_t>(axis)] = span(statement.region, statement.margins, axis);
+            spans[static_cast<std::size_t>(axis)] = span(statement.region, statement.margins, axis, own);
         return spans;
     }
 
@@ -237,6 +252,7 @@ struct Interpreter::State {
         const auto [begin_x, end_x] = spans[0];
         const auto [begin_y, end_y] = spans[1];
         const auto [begin_z, end_z] = spans[2];
+        const Extent own = extent_of(statement);
         std::vector<double> values, chosen;
         for (std::int64_t z = begin_z; z < end_z; ++z) {
             for (std::int64_t y = begin_y; y < end_y; ++y) {
@@ -244,7 +260,7 @@ struct Interpreter::State {
                     const std::int64_t cells = std::min(RowEvaluator::kMaxCells, end_x - x);
                     evaluator.evaluate(statement.value, x, y, z, cells, values);
                     if (statement.condition) evaluator.evaluate(*statement.condition, x, y, z, cells, chosen);
-                    const std::int64_t first = x + extent[0] * (y + extent[1] * z);
+                    const std::int64_t first = x + own[0] * (y + own[1] * z);
                     for (std::int64_t i = 0; i < cells; ++i)
                         if (!statement.condition || chosen[i] != 0) use(first + i, values[i]);
                 }
@@ -257,8 +273,9 @@ struct Interpreter::State {
     void run_sweep(std::size_t first, std::size_t past) {
         const LineSweep& sweep = *sweep_of(program.statements[first]);
         const auto axis = static_cast<std::size_t>(sweep.axis);
-        for (std::int64_t n = 0; n < extent[axis]; ++n) {
-            const std::int64_t at = sweep.upwards ? n : extent[axis] - 1 - n;
+        const std::int64_t cells = extent_of(std::get<Assign>(program.statements[first]))[axis];
+        for (std::int64_t n = 0; n < cells; ++n) {
+            const std::int64_t at = sweep.upwards ? n : cells - 1 - n;
             for (std::size_t i = first; i < past; ++i) {
                 const auto& assign = std::get<Assign>(program.statements[i]);
                 Spans spans = spans_of(assign);

@@ -143,9 +143,19 @@ private:
         std::string inside;
         if (node.time != 0) inside = fmt::format("t{:+}", node.time);
         for (std::size_t axis = 0; axis < program_.axes.size() && axis < kMaxRank; ++axis) {
-            if (node.offset[axis] == 0) continue;
+            const std::string& name = program_.axes[axis].name;
+            const auto [times, over] = node.map[axis];
+            if (node.offset[axis] == 0 && times == over) continue;
             if (!inside.empty()) inside += ", ";
-            inside += fmt::format("{}{:+}", program_.axes[axis].name, node.offset[axis]);
+            const std::string offset = node.offset[axis] == 0 ? "" : fmt::format("{:+}", node.offset[axis]);
+            if (times > 1) {
+                inside += fmt::format("{}*{}{}", times, name, offset);
+            } else if (over > 1) {
+                inside += offset.empty() ? fmt::format("{}/{}", name, over)
+                                         : fmt::format("({}{})/{}", name, offset, over);
+            } else {
+                inside += name + offset;
+            }
         }
         if (!inside.empty()) put("[{}]", inside);
     }
@@ -301,7 +311,8 @@ private:
         const bool natural = field.storage == natural_storage(field.type);
         put("field {}: {}{} {}", field.name, natural ? "" : std::string(name_of(field.storage)) + " as ",
             name_of(field.type), name_of(field.role));
-        if (!field.grid.is_whole()) {
+        if (field.grid.factor != 1) put(", on coarse({})", field.grid.factor);
+        if (!field.grid.has_all_axes()) {
             text_ += ", over";
             for (std::size_t axis = 0; axis < program_.axes.size() && axis < kMaxRank; ++axis)
                 if (field.grid.along[axis]) put(" {}", program_.axes[axis].name);

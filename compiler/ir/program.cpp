@@ -22,7 +22,7 @@ bool same_node(const CoefElement& a, const CoefElement& b) {
     return a.coef == b.coef && a.element == b.element;
 }
 bool same_node(const Access& a, const Access& b) {
-    return a.field == b.field && a.time == b.time && a.offset == b.offset;
+    return a.field == b.field && a.time == b.time && a.offset == b.offset && a.map == b.map;
 }
 bool same_node(const Coordinate& a, const Coordinate& b) {
     return a.kind == b.kind && a.axis == b.axis;
@@ -93,6 +93,10 @@ public:
         mix_int(node.time);
         for (int offset : node.offset)
             mix_int(offset);
+        for (const AxisMap& along : node.map) {
+            mix_int(along.times);
+            mix_int(along.over);
+        }
     }
     void operator()(const Coordinate& node) {
         mix_enum(node.kind);
@@ -219,8 +223,8 @@ ExprId ExprBuilder::param(ParamId param) {
     return add({Scalar::f64, ParamRef{param}, {}});
 }
 
-ExprId ExprBuilder::access(FieldId field, int time, const Offset& offset) {
-    return add({program_[field].type, Access{field, time, offset}, {}});
+ExprId ExprBuilder::access(FieldId field, int time, const Offset& offset, const GridMap& map) {
+    return add({program_[field].type, Access{field, time, offset, map}, {}});
 }
 
 ExprId ExprBuilder::unary(UnaryOp op, ExprId operand) {

@@ -57,11 +57,22 @@ struct CoefElement {  // one weight of a launch-time coefficient; type of the Co
     CoefId coef;
     int element = 0;  // row-major over the coef's ranges
 };
+// Which cell of an axis is read from cell i: (times * i + offset) / over, rounded down. One of the two is 1; where
+// both are, the field lies on the grid of what reads it. Of a coarser statement, `times` is how much finer the
+// field's grid is; of a finer one, `over` how much coarser.
+struct AxisMap {
+    int times = 1, over = 1;
+    friend auto operator<=>(const AxisMap&, const AxisMap&) = default;
+};
+using GridMap = std::array<AxisMap, kMaxRank>;
 struct Access {  // a field's value at cell + offset, at time t + time. Past an edge: what the field's
                  // boundary says
     FieldId field;
     int time = 0;  // +1: written earlier in this step; 0: now, or the value within the step; < 0: past
     Offset offset{};
+    GridMap map{};
+    bool is_mapped() const { return map != GridMap{}; }
+    bool is_at_cell() const { return offset == Offset{} && !is_mapped(); }  // reads the cell itself
 };
 enum class CoordinateKind : std::uint8_t {
     index,     // idx(x)
@@ -240,7 +251,7 @@ struct Field {
     Role role = Role::input;
     int history = 0;                                     // past levels that are read: 1 where u[t-1] is
     std::array<bool, kMaxRank> staggered{};              // its points lie half a cell further along the axis
-    rt::FieldGrid grid{};                                // the axes that it lies over: all, but of an input
+    rt::FieldGrid grid{};  // the axes that it lies over: all, but of an input; and how coarse it is
     std::array<std::array<Face, 2>, kMaxRank> boundary;  // [axis][0 low, 1 high]
     std::array<std::array<int, 2>, kMaxRank> halo{};     // [axis][side], >= 0: read past the domain, inferred
     std::string unit;                                    // "K": for files and pictures; empty: not said
@@ -356,6 +367,7 @@ struct Reduce {                                        // over the cells inside 
     ReduceOp op = ReduceOp::sum;
     bool square_root = false;  // norm2: the square root of the sum of squares
     ExprId value;
+    int factor = 1;  // of the grid whose cells they are (rt::FieldGrid::factor)
     Margins margins{};
     Region region{};
     std::optional<ExprId> condition;  // cells where it is false are left out
@@ -443,7 +455,7 @@ public:
     ExprId add(Expr expr);
     ExprId constant(Rational value, Scalar type);
     ExprId param(ParamId param);
-    ExprId access(FieldId field, int time, const Offset& offset);  // the field's type
+    ExprId access(FieldId field, int time, const Offset& offset, const GridMap& map = {});  // the field's type
     ExprId unary(UnaryOp op, ExprId operand);                      // negate, logical_not
     ExprId convert(ExprId operand, Scalar type);                   // the operand itself where it has the type
     ExprId binary(BinaryOp op, ExprId left, ExprId right);

@@ -117,7 +117,7 @@ std::vector<bool> fields_carried(const Program& program) {
             const auto* access = std::get_if<Access>(&program.exprs[index].node);
             if (access == nullptr || program[access->field].role != Role::output) continue;
             // Cells that a statement leaves out keep what they held.
-            if (access->offset != Offset{} || !written.contains(access->field.index))
+            if (!access->is_at_cell() || !written.contains(access->field.index))
                 carried[access->field.index] = true;
         }
         if (const auto* assign = std::get_if<Assign>(&statement)) written.insert(assign->target.index);

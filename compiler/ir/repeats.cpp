@@ -41,7 +41,7 @@ std::optional<FieldId> exchanged_with(const Program& program, std::size_t statem
     const auto* assign = std::get_if<Assign>(&program.statements[statement]);
     if (assign == nullptr || !assign->repeat || assign->sweep || is_partial(*assign)) return std::nullopt;
     const auto* read = std::get_if<Access>(&program[assign->value].node);
-    if (read == nullptr || read->offset != Offset{} || read->time != 0) return std::nullopt;
+    if (read == nullptr || !read->is_at_cell() || read->time != 0) return std::nullopt;
     const Field& target = program[assign->target];
     const Field& source = program[read->field];
     if (source.role != Role::intermediate || source.storage != target.storage || source.halo != target.halo)

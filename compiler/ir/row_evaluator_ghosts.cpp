@@ -91,13 +91,14 @@ double RowEvaluator::ghost(FieldId field, int time, const Cell& cell, int axis, 
 
 double RowEvaluator::read_cell(FieldId id, int time, Cell cell) {
     const Field& field = program_[id];
+    const Extent own = field.grid.extent(extent_);
     for (int axis = 0; axis < program_.rank(); ++axis) {
-        const std::int64_t n = extent_[axis];
+        const std::int64_t n = own[axis];
         if (field.image(axis, 0).wraps()) cell[axis] = (cell[axis] % n + n) % n;
     }
     for (int axis = 0; axis < program_.rank(); ++axis) {
         const auto& faces = field.boundary[axis];
-        const std::int64_t n = extent_[axis];
+        const std::int64_t n = own[axis];
         const rt::ImageSource source = rt::image_source(faces[0].kind, faces[1].kind, cell[axis], n);
         if (source.shows == rt::ImageMap::Shows::cell) {
             cell[axis] = source.cell;
@@ -112,7 +113,7 @@ double RowEvaluator::read_cell(FieldId id, int time, Cell cell) {
         return ghost(id, time, cell, axis, side, side == 0 ? -cell[axis] : cell[axis] - n + 1);
     }
     const double* level = surroundings_->levels[id.index].at(static_cast<std::size_t>(1 - time));
-    return level[cell[0] + extent_[0] * (cell[1] + extent_[1] * cell[2])];
+    return level[cell[0] + own[0] * (cell[1] + own[1] * cell[2])];
 }
 
 }  // namespace halo::ir

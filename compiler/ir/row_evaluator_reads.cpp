@@ -27,9 +27,16 @@ T unpacked(double cell) {
 
 }  // namespace
 
+std::int64_t RowEvaluator::cell_read(const Access& access, int axis, std::int64_t cell) {
+    const auto [times, over] = access.map[static_cast<std::size_t>(axis)];
+    const std::int64_t place = times * cell + access.offset[static_cast<std::size_t>(axis)];
+    return place / over - (place % over < 0 ? 1 : 0);  // rounded down
+}
+
 std::int32_t RowEvaluator::source_code(const Field& field, int axis, std::int64_t index) const {
     const auto& faces = field.boundary[axis];
-    const rt::ImageSource source = rt::image_source(faces[0].kind, faces[1].kind, index, extent_[axis]);
+    const std::int64_t n = field.grid.extent(extent_)[static_cast<std::size_t>(axis)];
+    const rt::ImageSource source = rt::image_source(faces[0].kind, faces[1].kind, index, n);
     if (source.shows == rt::ImageMap::Shows::cell) return static_cast<std::int32_t>(source.cell);
     return -1 - source.side;
 }
@@ -41,12 +48,13 @@ void RowEvaluator::prepare_reading(ExprId id, const Access& access) {
         reading.source[axis].resize(static_cast<std::size_t>(extent_[axis]), 0);
         if (axis >= program_.rank() || !field.grid.has(axis)) continue;  // the one cell is at 0
         for (std::int64_t i = 0; i < extent_[axis]; ++i)
-            reading.source[axis][i] = source_code(field, axis, i + access.offset[axis]);
+            reading.source[axis][i] = source_code(field, axis, cell_read(access, axis, i));
     }
-    if (!field.grid.has(0)) return;
-    reading.straight_begin = std::clamp<std::int64_t>(-access.offset[0], 0, extent_[0]);
+    if (!field.grid.has(0) || access.is_mapped()) return;
+    const std::int64_t cells = field.grid.extent(extent_)[0];
+    reading.straight_begin = std::clamp<std::int64_t>(-access.offset[0], 0, cells);
     reading.straight_end =
-        std::clamp<std::int64_t>(extent_[0] - access.offset[0], reading.straight_begin, extent_[0]);
+        std::clamp<std::int64_t>(cells - access.offset[0], reading.straight_begin, cells);
 }
 
 double RowEvaluator::face_value(const Field& field, int axis, int side) const {
@@ -79,7 +87,7 @@ void RowEvaluator::node(ExprId id, const Access& node, T* out) {
     const auto one_by_one = [&](std::int64_t from, std::int64_t to) {
         for (std::int64_t x = from; x < to; ++x) {
             const std::int32_t i = source[x];
-            const Cell cell{x + node.offset[0], y_ + node.offset[1], z_ + node.offset[2]};
+            const Cell cell{cell_read(node, 0, x), cell_read(node, 1, y_), cell_read(node, 2, z_)};
             out[x - x_] = formula && (i < 0 || outside) ? unpacked<T>(read_cell(node.field, node.time, cell))
                           : i < 0                       ? converted<T>(face_value(field, 0, -1 - i))
                           : outside                     ? row_value

@@ -34,8 +34,14 @@ ShiftedShapes::Place ShiftedShapes::place(ExprId id) {
     std::vector<std::int64_t> key{static_cast<std::int64_t>(expr.node.index())};
     if (const auto* access = std::get_if<Access>(&expr.node)) {
         result.is_everywhere = false;
-        result.offset = access->offset;
         key.insert(key.end(), {access->field.index, access->time});
+        if (access->is_mapped()) {  // of another grid: a shift there is none here
+            for (std::size_t axis = 0; axis < access->map.size(); ++axis)
+                key.insert(key.end(),
+                           {access->map[axis].times, access->map[axis].over, access->offset[axis]});
+        } else {
+            result.offset = access->offset;
+        }
     } else {
         result.is_everywhere = !depends_on_cell(expr);
         key.insert(key.end(), {static_cast<std::int64_t>(expr.type), kind_of(expr)});

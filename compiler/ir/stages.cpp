@@ -7,6 +7,7 @@
 
 #include "compiler/ir/access_walk.h"
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/repeats.h"
 #include "compiler/ir/sweeps.h"
@@ -21,7 +22,7 @@ bool is_let(const Program& program, const Statement& statement) {
 }
 
 bool is_at_offset(const Access& access) {
-    return access.offset != Offset{};
+    return !access.is_at_cell();
 }
 
 bool is_at_points(const Statement& statement) {
@@ -154,7 +155,9 @@ private:
         // A reduction runs no earlier than what reads its last value.
         for (int earlier = 0; earlier < i; ++earlier) {
             const std::vector<int>& read = reductions_read_[earlier];
-            if (std::ranges::find(read, i) != read.end()) found_.push_back({i, earlier, false, false});
+            const bool is_apart = grid_factor(program_, program_.statements[earlier]) !=
+                                  grid_factor(program_, program_.statements[i]);
+            if (std::ranges::find(read, i) != read.end()) found_.push_back({i, earlier, is_apart, false});
         }
         if (alone_[i]) {
             // All that is neither a let nor later comes first: nothing else is in its stage.
@@ -244,6 +247,27 @@ std::vector<Stage> without_shared_lets(const Program& program, std::vector<Stage
     return result;
 }
 
+// A stage is for the cells of one grid. Statements for those of different ones read nothing of each other in it.
+std::vector<Stage> of_one_grid(const Program& program, const std::vector<Stage>& stages) {
+    std::vector<Stage> result;
+    for (const Stage& stage : stages) {
+        const std::size_t first = result.size();
+        for (const int statement : stage.statements) {
+            const int factor = grid_factor(program, program.statements[statement]);
+            const auto own = std::find_if(
+                result.begin() + static_cast<std::ptrdiff_t>(first), result.end(), [&](const Stage& other) {
+                    return grid_factor(program, program.statements[other.statements.front()]) == factor;
+                });
+            if (own == result.end()) {
+                result.push_back({{statement}});
+            } else {
+                own->statements.push_back(statement);
+            }
+        }
+    }
+    return result;
+}
+
 }  // namespace
 
 std::vector<Stage> form_stages(const Program& program) {
@@ -280,7 +304,7 @@ std::vector<Stage> form_stages(const Program& program) {
         if (live[i]) result[stage_of[i]].statements.push_back(i);
     }
     std::erase_if(result, [](const Stage& stage) { return stage.statements.empty(); });
-    return without_shared_lets(program, std::move(result), dependences);
+    return of_one_grid(program, without_shared_lets(program, std::move(result), dependences));
 }
 
 std::vector<bool> stored_fields(const Program& program, const std::vector<Stage>& stages) {

@@ -64,6 +64,7 @@ private:
     // verify_statements.cpp: the step
     void check_statements();
     void check_reads(ExprId root, const std::string& statement);
+    void check_maps(const Statement& statement, const std::string& what);
     void check_condition(const std::optional<ExprId>& condition, const std::string& statement);
     void check_sweep(std::size_t first);
     void check_repeats();

@@ -126,9 +126,12 @@ void Verifier::check_field(const Field& field) {
     if (field.history > 0 && field.role != Role::state)
         broken("field {} is no state, yet has a past", field.name);
     check_widths(field.halo, "halo of " + field.name);
-    if (!field.grid.is_whole() && (field.role == Role::state || field.role == Role::intermediate))
+    if (field.grid.factor < 1) broken("field {} lies on no grid", field.name);
+    if (field.grid.factor != 1 && !field.grid.has_all_axes())
+        broken("field {} lies on a coarser grid over fewer axes", field.name);
+    if (!field.grid.has_all_axes() && (field.role == Role::state || field.role == Role::intermediate))
         broken("field {} lies over fewer axes and is assigned", field.name);
-    if (!field.grid.is_whole() && has_formula(field))
+    if (!field.grid.has_all_axes() && has_formula(field))
         broken("field {} lies over fewer axes, yet a formula says what lies past a face", field.name);
     if (field.grid.halo(field.halo) != field.halo)
         broken("field {} has a halo along an axis that it has not", field.name);

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/repeats.h"
@@ -106,6 +107,23 @@ void Verifier::check_reads(ExprId root, const std::string& statement) {
     }
 }
 
+// A statement reads fields of other grids by the one map that there is between these.
+void Verifier::check_maps(const Statement& statement, const std::string& what) {
+    const int factor = grid_factor(program_, statement);
+    for (const std::uint32_t i : reached_exprs(program_, roots_of(statement))) {
+        const auto* access = std::get_if<Access>(&program_.exprs[i].node);
+        if (access == nullptr || access->field.index >= program_.fields.size()) continue;
+        const Field& field = program_[access->field];
+        if (map_of_reads(program_, factor, field) != access->map)
+            broken("{} reads {} of another grid where it has no cell", what, field.name);
+        for (int axis = 0; access->is_mapped() && axis < program_.rank(); ++axis)
+            for (int side = 0; side < 2; ++side)
+                if (past_faces(*access, axis)[static_cast<std::size_t>(side)] > 0 &&
+                    field.boundary[axis][side].kind == BoundaryKind::free)
+                    broken("{} reads {} of another grid past a free face", what, field.name);
+    }
+}
+
 void Verifier::check_condition(const std::optional<ExprId>& condition, const std::string& statement) {
     if (!condition) return;
     if (condition->index >= program_.exprs.size())
@@ -119,6 +137,7 @@ void Verifier::check_statement(const Assign& assign) {
     const Field& field = program_[assign.target];
     if (assign.value.index >= program_.exprs.size()) return broken("{} is given no expression", field.name);
     check_reads(assign.value, "the statement for " + field.name);
+    check_maps(assign, "the statement for " + field.name);
     if (row_of_[assign.value.index] >= 0)
         broken("the statement for {} reads a table's row outside of a sum", field.name);
     if (field.role == Role::input) broken("input {} is written", field.name);
@@ -140,6 +159,7 @@ void Verifier::check_statement(const Reduce& reduce) {
     if (reduce.value.index >= program_.exprs.size())
         return broken("reduction {} has no expression", reduce.name);
     check_reads(reduce.value, "reduction " + reduce.name);
+    check_maps(reduce, "reduction " + reduce.name);
     if (row_of_[reduce.value.index] >= 0)
         broken("reduction {} reads a table's row outside of a sum", reduce.name);
     check_condition(reduce.condition, "reduction " + reduce.name);
@@ -161,7 +181,7 @@ void Verifier::check_at_points(ExprId value, const std::string& what, const Inje
         if (!reached[i]) continue;
         const Expr& expr = program_.exprs[i];
         const auto* access = std::get_if<Access>(&expr.node);
-        if (access && access->offset != Offset{}) broken("{} reads beside its cell", what);
+        if (access && !access->is_at_cell()) broken("{} reads beside its cell", what);
         if (access && inject && access->field == inject->target && access->time == inject->time)
             broken("{} reads what it adds to", what);
         if (std::holds_alternative<TableSum>(expr.node)) broken("{} sums over a table", what);
@@ -178,6 +198,7 @@ void Verifier::check_statement(const Inject& inject) {
     const Field& field = program_[inject.target];
     const std::string what = "the injection into " + field.name;
     check_at_points(inject.value, what, &inject);
+    if (field.grid.factor != 1) broken("{} is injected into, and lies on a coarser grid", field.name);
     if (!written_[inject.target.index]) broken("{} is injected into before it is written", field.name);
     if (inject.time != (field.role == Role::state ? 1 : 0) || field.role == Role::input)
         broken("{} is injected into at time {:+}", field.name, inject.time);

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/grids.h"
 #include "compiler/lint/parts.h"
 
 namespace halo::lint {
@@ -23,9 +24,9 @@ Reach reach_of(const ir::Program& program, const std::string& name) {
         const std::string& field = program[access->field].name;
         if (field != name && !field.starts_with(name + ".")) continue;
         for (std::size_t axis = 0; axis < reach.size(); ++axis) {
-            const int offset = access->offset[axis];
-            int& most = reach[axis][offset < 0 ? 0 : 1];
-            most = std::max(most, std::abs(offset));
+            const std::array<int, 2> past = ir::past_faces(*access, static_cast<int>(axis));
+            for (std::size_t side = 0; side < past.size(); ++side)
+                reach[axis][side] = std::max(reach[axis][side], past[side]);
         }
     }
     return reach;

@@ -157,6 +157,7 @@ private:
         std::map<GroupKey, Weights> groups;
         for (const Term& term : terms_) {
             const auto& access = std::get<ir::Access>(program_[term.read].node);
+            if (access.is_mapped()) continue;  // restriction and prolongation are no derivatives
             for (int axis = 0; axis < program_.rank(); ++axis) {
                 ir::Offset rest = access.offset;
                 rest[static_cast<std::size_t>(axis)] = 0;

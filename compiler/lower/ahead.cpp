@@ -66,7 +66,7 @@ private:
         for (const std::uint32_t e : walk_.from({reduce.value})) {
             const auto& node = program_.exprs[e].node;
             if (const auto* access = std::get_if<ir::Access>(&node)) {
-                if (access->time != 0 || access->offset != ir::Offset{} ||
+                if (access->time != 0 || !access->is_at_cell() ||
                     program_[access->field].role != ir::Role::state)
                     return std::nullopt;
                 read.insert(access->field.index);

@@ -86,7 +86,7 @@ void describe_uses(const StageView& stage, const ProgramLayout& layout,
         for (int axis = 0; axis < stage.rank(); ++axis)
             use->reach[axis] = std::max({use->reach[axis], -read.low[axis], read.high[axis]});
     }
-    for (const Level& level : stage.of_fewer_axes)
+    for (const Level& level : stage.elsewhere)
         if (rt::ArrayUse* use = use_of(level)) use->read = true;
     for (const Write& write : stage.writes)
         if (rt::ArrayUse* use = use_of(write.level)) use->written = true;

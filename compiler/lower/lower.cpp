@@ -71,7 +71,7 @@ std::string level_words(Context& context) {
         const std::string array = context.array(read.level);
         if (read_arrays.insert(array).second) reads += (reads.empty() ? "" : ", ") + array;
     }
-    for (const Level& level : context.stage().of_fewer_axes)
+    for (const Level& level : context.stage().elsewhere)
         reads += (reads.empty() ? "" : ", ") + context.array(level);
     for (const Write& write : context.stage().writes) {
         const std::string array = context.array(write.level);
@@ -216,11 +216,11 @@ void add_stage(const StageView& full, const StageKernel& use, const schedule::Sc
     lowered.kernels.functions.push_back(std::move(function));
 }
 
-// The levels of fields over fewer axes that some stage reads, each once.
-std::vector<Level> levels_of_fewer_axes(const StageViews& views) {
+// The levels of fields over fewer axes that some stage reads besides, each once.
+std::vector<Level> levels_elsewhere(const StageViews& views) {
     std::vector<Level> levels;
     for (const StageView& view : views.stages)
-        for (const Level& level : view.of_fewer_axes)
+        for (const Level& level : view.elsewhere)
             if (std::ranges::find(levels, level) == levels.end()) levels.push_back(level);
     return levels;
 }
@@ -271,7 +271,7 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     const StageViews views = view_stages(core);
     const int levels = pipeline.new_levels(core);
     StageView whole = whole_step(core, pipeline, levels);
-    whole.of_fewer_axes = levels_of_fewer_axes(views);
+    whole.elsewhere = levels_elsewhere(views);
     if (schedule.of_pieces && !whole.reductions.empty())
         throw UnsupportedError("temporal: pieces of a grid are reduced by single steps alone");
     const ProgramLayout of_core = layout_of_part(layout, core);
@@ -337,7 +337,7 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
         if (queue.role == ir::Role::state)
             block.levels = std::max(block.levels, core[queue.field].history + 1);
     StageView whole = whole_run(core, pipeline, block.levels);
-    whole.of_fewer_axes = levels_of_fewer_axes(views);
+    whole.elsewhere = levels_elsewhere(views);
     Context context(whole, layout, resident_roles());
     ResidentResult result = lower_resident(context, views, pipeline, schedule, shape, block.levels);
     kernel::KernelFunction& function = result.kernel.function;
@@ -386,6 +386,12 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
     }
     lines.push_back(halo + ".");
     for (const ir::Field& field : program.fields) {
+        if (field.grid.factor != 1) {
+            lines.push_back(fmt::format(
+                "{} lies on coarse({}): its array is laid out so for the cells that this leaves.", field.name,
+                field.grid.factor));
+            continue;
+        }
         if (field.grid.is_whole()) continue;
         const std::vector<std::string> own = ir::own_axes(program, field);
         std::string rows;

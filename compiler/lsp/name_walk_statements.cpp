@@ -87,6 +87,9 @@ void NameWalk::walk_each(const Node& node) {
             use(axis);
     }
     if constexpr (requires { node.at; }) walk_all(node.at);
+    if constexpr (requires { node.coarse; }) {
+        if (node.coarse) walk(*node.coarse);
+    }
     if constexpr (requires { node.boundaries; }) walk_properties(node.halos, node.boundaries);
     if constexpr (requires { node.parameters; }) {
         for (const Name& parameter : node.parameters)

@@ -94,7 +94,8 @@ private:
         planes_.assign(old_.size(), {});
         for (std::size_t i = 0; i < old_.size(); ++i) {
             const auto* access = std::get_if<Access>(&old_[i].node);
-            if (access) planes_[i] = {Level{access->field.index, access->time}, access->offset[axis]};
+            if (access && !access->is_mapped())
+                planes_[i] = {Level{access->field.index, access->time}, access->offset[axis]};
             for_each_operand(old_[i], [&](ExprId operand) {
                 const Plane& part = planes_[operand.index];
                 Plane& all = planes_[i];
@@ -134,7 +135,7 @@ private:
 
     const Access* read_of(ExprId id, Scalar type) const {
         const Access* access = std::get_if<Access>(&old(id).node);
-        return access && old(id).type == type ? access : nullptr;
+        return access && !access->is_mapped() && old(id).type == type ? access : nullptr;
     }
 
     // Takes a term apart: a read, weight * read, or weight * (reads).

@@ -90,7 +90,7 @@ private:
             if (access == nullptr) continue;
             const LevelId level{access->field.index, access->time};
             found.read.insert(level);
-            found.reads_beside = found.reads_beside || (level == found.written && access->offset != Offset{});
+            found.reads_beside = found.reads_beside || (level == found.written && !access->is_at_cell());
         }
         return found;
     }

@@ -163,7 +163,8 @@ double together(double dram, double l2, double l1, double blend) {
 }  // namespace
 
 Cost estimate_cost(const Footprint& footprint, const Schedule& schedule, const Target& target,
-                   const Extent& extent) {
+                   const Extent& of_grid) {
+    const Extent extent = own_extent(footprint, of_grid);
     Cost cost;
     add_memory_times(footprint, schedule, target, extent, cost);
     spread_blocks(footprint, schedule, target, extent, cost);

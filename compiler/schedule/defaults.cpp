@@ -51,6 +51,7 @@ std::vector<const StrategyKind*> kinds_to_try(const Footprint& footprint, const 
     std::vector<const StrategyKind*> able, likely;
     for (const StrategyKind& kind : strategy_kinds()) {
         if (footprint.table_sums > 0 && !kind.refusals.table_sums.empty()) continue;
+        if (footprint.of_several_grids && !kind.refusals.several_grids.empty()) continue;
         const bool has_all = has_pinned_settings(kind, pins);
         if (has_all && !(kind.streams && footprint.rank < 2)) able.push_back(&kind);
         if (has_all && kind.is_likely(footprint, pins)) likely.push_back(&kind);

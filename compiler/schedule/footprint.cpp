@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
 
 namespace halo::schedule {
@@ -141,6 +142,8 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
     std::map<Level, std::set<ir::Offset>> reads;
     for (const int index : stage.statements) {
         const ir::Statement& statement = program.statements[index];
+        result.factor = ir::grid_factor(program, statement);
+        result.of_several_grids = result.factor != 1;
         if (std::holds_alternative<ir::Inject>(statement) || std::holds_alternative<ir::Sample>(statement))
             result.in_place = result.at_points = true;
         const auto* assign = std::get_if<ir::Assign>(&statement);
@@ -174,9 +177,11 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
         }
         const auto* access = std::get_if<ir::Access>(&expr.node);
         if (access == nullptr) continue;
-        if (!program[access->field].grid.is_whole()) {
-            if (std::ranges::find(result.of_fewer_axes, access->field) == result.of_fewer_axes.end())
-                result.of_fewer_axes.push_back(access->field);
+        const rt::FieldGrid& grid = program[access->field].grid;
+        result.of_several_grids = result.of_several_grids || grid.factor != 1;
+        if (grid != rt::FieldGrid::coarse(result.factor)) {
+            if (std::ranges::find(result.elsewhere, access->field) == result.elsewhere.end())
+                result.elsewhere.push_back(access->field);
             continue;
         }
         const Level level{access->field.index, access->time};
@@ -186,6 +191,11 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
     result.flops_alone = alone.flops();
     for (const auto& [level, offsets] : reads)
         result.reads.push_back(make_read(program, level, offsets));
+}
+
+std::array<std::int64_t, 3> own_extent(const Footprint& footprint,
+                                       const std::array<std::int64_t, 3>& extent) {
+    return rt::FieldGrid::coarse(footprint.factor).extent(extent);
 }
 
 int size_of(ir::Scalar type) {

@@ -78,7 +78,9 @@ Operations operations_in(const ir::Program& program, ir::ExprId value);
 struct Footprint {
     int rank = 1;
     std::vector<LevelRead> reads;            // by field, then time
-    std::vector<ir::FieldId> of_fewer_axes;  // that are read besides: their values stay in caches
+    int factor = 1;                          // of the grid whose cells these are (rt::FieldGrid::factor)
+    std::vector<ir::FieldId> elsewhere;      // that are read besides: over fewer axes, or of another grid
+    bool of_several_grids = false;           // it computes on a coarser grid, or reads one
     std::vector<LevelWrite> writes;          // in order of statements
     std::array<std::array<int, 2>, ir::kMaxRank> radius{};  // the widest of all reads
     bool star = true;                                       // every read is a star
@@ -104,6 +106,9 @@ struct Footprint {
     std::optional<ir::Storage> narrow_storage() const;
     int reach(int axis) const { return radius[axis][0] + radius[axis][1]; }
 };
+
+// The cells of the stage's grid.
+std::array<std::int64_t, 3> own_extent(const Footprint& footprint, const std::array<std::int64_t, 3>& extent);
 
 Footprint footprint(const ir::Program& program, const ir::Stage& stage);
 

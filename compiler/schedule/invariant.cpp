@@ -44,7 +44,7 @@ private:
             if (!reached_[e]) continue;
             const auto& node = program_.exprs[e].node;
             if (const auto* access = std::get_if<ir::Access>(&node)) {
-                if (access->field == input_ && access->offset == ir::Offset{}) sources_[e] = Sources::input;
+                if (access->field == input_ && access->is_at_cell()) sources_[e] = Sources::input;
             } else if (std::holds_alternative<ir::Constant>(node) ||
                        std::holds_alternative<ir::ParamRef>(node)) {
                 sources_[e] = Sources::constants;

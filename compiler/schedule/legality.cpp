@@ -62,6 +62,7 @@ private:
             refuse(refusals.narrow_storage, ir::name_of(*narrow));
         if (footprint_.interleaved) refuse(refusals.interleaved);
         if (footprint_.table_sums > 0) refuse(refusals.table_sums);
+        if (footprint_.of_several_grids) refuse(refusals.several_grids);
         if (footprint_.in_place && product(schedule_.cells) != 1)
             limit(Setting::cells, "what changes a field in place has one cell a thread");
         if (footprint_.swept_axis) {
@@ -264,7 +265,9 @@ private:
 
 std::vector<Reason> check(const Footprint& footprint, const Schedule& schedule, const Target& target,
                           const std::optional<Extent>& extent, const Pins& pins) {
-    return Checker(footprint, schedule, target, extent, pins).run();
+    std::optional<Extent> own;
+    if (extent) own = own_extent(footprint, *extent);
+    return Checker(footprint, schedule, target, own, pins).run();
 }
 
 std::vector<Reason> check(const ir::Program& program, const ir::Stage& stage, const Schedule& schedule,

@@ -3,6 +3,7 @@
 #include <set>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/repeats.h"
 #include "compiler/schedule/pipeline.h"
@@ -17,6 +18,7 @@ public:
 
     // In the user's words; empty where the program has a pipeline.
     std::string run() const {
+        if (ir::has_coarse_grids(program_)) return ir::kSeveralGrids;
         if (program_.rank() < 2) return "a program of one axis has no axis to traverse";
         if (std::ranges::any_of(program_.tables, &ir::Table::is_series))
             return "a value changes with the step, as a series gives it";

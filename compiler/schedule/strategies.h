@@ -32,6 +32,7 @@ struct Refusals {
     std::string_view narrow_storage;  // values that are converted where they are loaded; {1}: their type
     std::string_view interleaved;     // components side by side in memory
     std::string_view table_sums;
+    std::string_view several_grids;  // stages of a coarser grid, and those that read another
 };
 
 // What a schedule is chosen for.

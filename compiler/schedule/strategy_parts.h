@@ -32,7 +32,8 @@ inline constexpr Refusals kStagedRefusals{
     "direct does",
     "{} copies rows of one component, and with `layout aos` a row has all of them; direct reads them where "
     "they are",
-    "a stage that sums over a table runs as direct; {} has no place for the table's rows"};
+    "a stage that sums over a table runs as direct; {} has no place for the table's rows",
+    "a stage of several grids runs as direct; {} copies rows of one grid"};
 
 // The tile with its halo; along the streaming axis it has a length of 1 and no halo.
 StagedLevel plain_level(const LevelRead& read, const Footprint& footprint, const Schedule& schedule,

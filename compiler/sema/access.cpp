@@ -60,7 +60,9 @@ bool Evaluator::has_axes(FieldId id, const Subscripts& at, SourceRange where) {
     const ir::Field& field = program_[id];
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
         const auto along = static_cast<std::size_t>(axis);
-        if (field.grid.has(axis) || (at.offset[along] == 0 && (at.half & axis_bit(axis)) == 0)) continue;
+        const bool is_here = at.offset[along] == 0 && (at.half & axis_bit(axis)) == 0 &&
+                             at.map[along] == ir::AxisMap{};
+        if (field.grid.has(axis) || is_here) continue;
         Subscripts own = at;
         own.offset = field.grid.offset(at.offset);
         report_missing_axis(field.name, field.grid, "neighbours along " + symbols_.axes()[along], where,
@@ -105,7 +107,7 @@ Value Evaluator::read_point(FieldId id, const Subscripts& at, SourceRange where)
         refuse_no_point(id, at, where);
         return Value();
     }
-    Value value = read_field(id, at.time, element, where);
+    Value value = read_field(id, at.time, element, at.map, where);
     if (value.is_expr()) value.position = position_of(id, place);
     return value;
 }
@@ -200,7 +202,7 @@ Value Evaluator::moved(const Value& value, const Subscripts& at, const std::stri
     }
     Value result = arithmetic_.shift(
         value, offset, where,
-        [this](const ir::Access& access, SourceRange range) { return accept(access, range); });
+        [this](const ir::Access& access, SourceRange range) { return accept(access, range); }, at.map);
     if (result.is_expr()) result.position = position;
     return result;
 }
@@ -211,7 +213,7 @@ Value Evaluator::retime(const Value& value, int time, SourceRange where) {
         return map_parts(value, [&](const Value& part) { return retime(part, time, where); });
     const ir::Access* access = value.is_expr() ? std::get_if<ir::Access>(&program_[value.id].node) : nullptr;
     if (access && access->time == 0) {
-        Value level = read_field(access->field, time, access->offset, where);
+        Value level = read_field(access->field, time, access->offset, access->map, where);
         if (level.is_expr()) level.position = value.position;
         return level;
     }
@@ -221,6 +223,7 @@ Value Evaluator::retime(const Value& value, int time, SourceRange where) {
 
 void Evaluator::define_let(const Symbol& symbol, Value value) {
     if (value.is_uniform() && !read_early_.empty()) early_lets_[symbol.index] = read_early_;
+    let_grids_[symbol.index] = grid_;
     lets_[symbol.index] = std::move(value);
 }
 
@@ -250,7 +253,7 @@ Value Evaluator::read_let(const Symbol& symbol, SourceRange where) {
         return Value();
     }
     if (const auto found = lets_.find(symbol.index); found != lets_.end()) {
-        if (!check_early(symbol, where)) return Value();
+        if (!check_early(symbol, where) || !check_let_grid(symbol, found->second, where)) return Value();
         return found->second;
     }
     if (symbol.let != nullptr && symbol.let->repeat) {
@@ -347,9 +350,10 @@ void Evaluator::refuse_field(const Symbol& symbol, SourceRange where) {
                                         : "`until` compares reductions, params and consts");
 }
 
-Value Evaluator::read_field(FieldId id, int time, const ir::Offset& offset, SourceRange where) {
+Value Evaluator::read_field(FieldId id, int time, const ir::Offset& offset, const ir::GridMap& map,
+                            SourceRange where) {
     if (!level_exists(id, time, where)) return Value();
-    const ir::Access access{id, time, offset};
+    const ir::Access access{id, time, offset, map};
     if (!accept(access, where)) return Value();
     if (time < 0) program_.fields[id.index].history = std::max(program_.fields[id.index].history, -time);
     return arithmetic_.leaf(program_[id].type, access, false, where,
@@ -362,6 +366,10 @@ bool Evaluator::accept(const ir::Access& access, SourceRange where) {
     FieldInfo& info = fields_[access.field.index];
     const ir::Field& field = program_[access.field];
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
+        if (access.map[axis] != ir::AxisMap{}) {
+            if (!accept_mapped(access, axis, where)) return false;
+            continue;
+        }
         const int distance = access.offset[axis];
         if (distance == 0) continue;
         if (std::abs(distance) > kMaxOffset) {
@@ -383,6 +391,33 @@ bool Evaluator::accept(const ir::Access& access, SourceRange where) {
                                                         : fmt::format("{} halo cells", contract->width)))
                 .note(fmt::format("`halo {}` would allow it; without `halo` it is found from the accesses",
                                   std::abs(distance)));
+            return false;
+        }
+        if (!info.has_boundary[axis][side]) ask_for_boundary(info, axis, side, where);
+    }
+    return true;
+}
+
+// The same along an axis of a read of another grid.
+bool Evaluator::accept_mapped(const ir::Access& access, int axis, SourceRange where) {
+    FieldInfo& info = fields_[access.field.index];
+    const std::array<int, 2> past = ir::past_faces(access, axis);
+    for (int side = 0; side < 2; ++side) {
+        const int distance = past[static_cast<std::size_t>(side)];
+        if (distance == 0) continue;
+        if (distance > kMaxOffset) {
+            report(DiagnosticKind::out_of_range, where,
+                   fmt::format("this reaches {} cells past a face of `{}`; {} is the most", distance,
+                               symbols_.axes()[axis], kMaxOffset));
+            return false;
+        }
+        const std::optional<FieldInfo::Contract>& contract = info.contract[axis][side];
+        if (contract && distance > contract->width) {
+            report(DiagnosticKind::past_halo, where,
+                   fmt::format("this reads `{}` {} past the face {}.{} on some grids, and its halo is {}",
+                               program_[access.field].name, distance == 1 ? "1 cell" : fmt::format("{} cells", distance),
+                               symbols_.axes()[axis], side_name(side), contract->width))
+                .label(contract->where, "given here");
             return false;
         }
         if (!info.has_boundary[axis][side]) ask_for_boundary(info, axis, side, where);

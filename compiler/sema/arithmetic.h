@@ -76,7 +76,8 @@ public:
     // The value at cell + offset. `accept` is asked about each access that this makes; where it says no (it
     // has reported why), the result is poison.
     using Accept = std::function<bool(const ir::Access&, SourceRange)>;
-    Value shift(const Value& value, const ir::Offset& offset, SourceRange where, const Accept& accept);
+    Value shift(const Value& value, const ir::Offset& offset, SourceRange where, const Accept& accept,
+                const ir::GridMap& map = {});
 
     // nullopt where the value depends on params or the grid.
     std::optional<double> known(const Value& value) const;
@@ -105,8 +106,10 @@ private:
     ir::ExprId make_in_integers(ir::ExprId id, ir::Scalar type, SourceRange where);
     ir::ExprId add(ir::Scalar type, decltype(ir::Expr::node) node, SourceRange where);
     bool check_size(const Rational& number, SourceRange where);
-    std::optional<ir::ExprId> shift_leaf(const ir::Expr& expr, const ir::Offset& offset, SourceRange where,
-                                         const Accept& accept);
+    std::optional<ir::ExprId> shift_leaf(const ir::Expr& expr, const ir::Offset& offset,
+                                         const ir::GridMap& map, SourceRange where, const Accept& accept);
+    std::optional<ir::ExprId> shift_access(const ir::Access& access, ir::Scalar type, const ir::Offset& offset,
+                                           const ir::GridMap& map, SourceRange where, const Accept& accept);
 
     ir::Program& program_;
     ir::ExprBuilder builder_;
@@ -115,7 +118,7 @@ private:
     DiagnosticSink& sink_;
     std::vector<std::uint32_t> depth_;  // by expression
     std::vector<bool> is_uniform_;      // by expression
-    std::map<ir::Offset, std::unordered_map<std::uint32_t, ir::ExprId>> shifted_;
+    std::map<std::pair<ir::Offset, ir::GridMap>, std::unordered_map<std::uint32_t, ir::ExprId>> shifted_;
     std::map<std::pair<std::uint32_t, ir::Scalar>, ir::ExprId> in_integers_;
     std::unordered_map<std::uint32_t, bool> is_whole_;
     std::size_t work_ = 0;

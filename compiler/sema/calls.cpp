@@ -240,6 +240,11 @@ Value Evaluator::noise(const syntax::CallExpr& node, SourceRange where) {
         refuse_varying(fmt::format("`{}()`", name), where);
         return Value();
     }
+    if (grid_ != 1) {
+        report(DiagnosticKind::not_built_yet, where, "noise on a coarser grid is not built yet")
+            .note(fmt::format("`let noise = {}()` has it on the grid itself, and is read from there", name));
+        return Value();
+    }
     const Symbol* seed = symbols_.find(ir::kSeedName);
     if (seed && seed->kind == Symbol::Kind::constant && noise_streams_ == 0) {
         const syntax::Definition& definition = *seed->definition;
@@ -254,6 +259,7 @@ Value Evaluator::noise(const syntax::CallExpr& node, SourceRange where) {
 }
 
 Value Evaluator::coordinate_of(ir::CoordinateKind kind, int axis, SourceRange where) {
+    if (grid_ != 1) return coarse_coordinate(kind, axis, where);
     const bool uniform = kind == ir::CoordinateKind::extent;
     const ir::Scalar type = uniform ? ir::Scalar::f64 : arithmetic_.compute_type();
     Value value = arithmetic_.leaf(type, ir::Coordinate{kind, axis}, uniform, where);

@@ -23,7 +23,7 @@ namespace halo::sema {
 using ir::BinaryOp;
 
 Value Evaluator::spacing_power(int axis, int exponent, SourceRange where) {
-    return arithmetic_.power(spacing_[axis], Value::of(Rational(exponent)), where);
+    return arithmetic_.power(width_of_cells(axis, where), Value::of(Rational(exponent)), where);
 }
 
 Value Evaluator::shifted(const Value& operand, int axis, int distance, SourceRange where) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "compiler/ir/finite_difference.h"
+#include "compiler/ir/grids.h"
 #include "compiler/sema/algebra.h"
 #include "compiler/sema/arithmetic.h"
 #include "compiler/sema/difference.h"
@@ -71,6 +72,7 @@ struct Subscripts {  // u[t+1, x-2], vx[x-1/2]
     int time = 0;
     bool has_time = false;
     ir::Offset offset{};         // whole cells, rounded down
+    ir::GridMap map{};           // e[x/2], r[2*y+1]: of the cells of another grid
     Halves half = 0;             // axes along which it is half a cell more
     std::optional<int> iterate;  // p[k+1]: 1; p[k]: 0
     std::string_view level;      // k
@@ -174,6 +176,18 @@ public:
     Halves axes_of(ir::FieldId field) const;
     bool is_staggered() const { return is_staggered_; }
     void set_staggered() { is_staggered_ = true; }
+
+    // ---- grids (grids.cpp)
+    // The grid (rt::FieldGrid::factor) of the statement that is read now.
+    void set_grid(int factor) { grid_ = factor; }
+    int grid() const { return grid_; }
+    // `on coarse(2)`: 2; 1 where nothing is said, or where a mistake has been reported.
+    int coarseness(const std::optional<syntax::ExprId>& factor);
+    // False, and a message, where a statement of that grid reads a field of another without saying which cells.
+    bool check_grid(const Value& value, int factor, SourceRange where);
+    // The cells along an axis, and the distance between them.
+    Value length(int axis, SourceRange where) { return coordinate_of(ir::CoordinateKind::extent, axis, where); }
+    Value width_of_cells(int axis, SourceRange where);
 
     // Declares axes, params and coefs in the program as the stencil gives them; reports what is wrong there.
     void declare_axes();
@@ -302,7 +316,8 @@ private:
     Value index_computed(const syntax::Index& node, const syntax::Expr& expr, const std::string& name);
     Value moved(const Value& value, const Subscripts& at, const std::string& name, SourceRange where);
     Value coef_element(const Symbol& symbol, const syntax::Index& node, SourceRange where);
-    Value read_field(ir::FieldId id, int time, const ir::Offset& offset, SourceRange where);
+    Value read_field(ir::FieldId id, int time, const ir::Offset& offset, const ir::GridMap& map,
+                     SourceRange where);
     Value read_iterate(ir::FieldId id, Subscripts at, SourceRange where);
     bool has_axes(ir::FieldId id, const Subscripts& at, SourceRange where);
     Value read_point(ir::FieldId id, const Subscripts& at, SourceRange where);
@@ -313,6 +328,7 @@ private:
     void refuse_field(const Symbol& symbol, SourceRange where);
     bool level_exists(ir::FieldId id, int time, SourceRange where);
     bool accept(const ir::Access& access, SourceRange where);
+    bool accept_mapped(const ir::Access& access, int axis, SourceRange where);
     void ask_for_boundary(FieldInfo& info, int axis, int side, SourceRange where);
     struct Anchor {
         int axis = 0;  // -1: time; -2: the iteration of a `repeat`
@@ -326,6 +342,17 @@ private:
                          const std::string& base);
     void report_unnamed_offset(const syntax::Index& node, const syntax::Expr& expr, syntax::ExprId subscript,
                                const std::string& base);
+
+    // grids.cpp
+    struct GridPlace {
+        int axis = 0;
+        ir::AxisPlace place;
+    };
+    bool names_other_grid(syntax::ExprId id) const;
+    std::optional<GridPlace> grid_place(syntax::ExprId id);
+    void refuse_grid_subscript(syntax::ExprId id, const std::string& axis);
+    Value coarse_coordinate(ir::CoordinateKind kind, int axis, SourceRange where);
+    bool check_let_grid(const Symbol& symbol, const Value& value, SourceRange where);
 
     // places.cpp
     struct PlaceFinder;  // finds the places that an expression can take
@@ -476,6 +503,9 @@ private:
     const Iterates* iterates_ = nullptr;
     const Symbol* injected_ = nullptr;
     std::optional<Value> step_;
+    int grid_ = 1;
+    bool has_coarse_ = false;  // some field or statement is of a coarser grid
+    std::unordered_map<int, int> let_grids_;  // by Symbol::index: the grid that a let was computed on
     Halves wanted_ = 0;
     std::vector<Halves>
         apart_;  // of the parts of the vector that is wanted, where they are not all `wanted_`

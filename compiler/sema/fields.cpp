@@ -252,7 +252,7 @@ void apply_boundaries(const std::vector<syntax::BoundaryEntry>& entries, ir::Fie
         const std::optional<FaceRule> rule = resolve_rule(entry, field, *own, evaluator);
         valid = valid && faces && rule;
         if (!faces || !has_faces(*faces, field, entry.where, evaluator)) continue;
-        if (rule && rule->kind == BoundaryKind::formula && !field.grid.is_whole()) {
+        if (rule && rule->kind == BoundaryKind::formula && !field.grid.has_all_axes()) {
             evaluator
                 .report(DiagnosticKind::not_built_yet, entry.where,
                         fmt::format("`{}` past a face of a field over fewer axes is not built yet",
@@ -368,6 +368,28 @@ void drop_missing_places(const ir::Field& field, Halves& stagger, const syntax::
     }
 }
 
+// How much coarser the field's grid is; 1 also where that is refused.
+int coarse_grid(const syntax::FieldDecl& declaration, Evaluator& evaluator) {
+    const int factor = evaluator.coarseness(declaration.coarse);
+    if (factor == 1) return 1;
+    if (declaration.over.empty()) return factor;
+    evaluator
+        .report(DiagnosticKind::not_built_yet, evaluator.where(*declaration.coarse),
+                "a field over fewer axes on a coarser grid is not built yet")
+        .note("leave `over` out: a field over all axes may have the same values along one");
+    return 1;
+}
+
+// Points of a coarser grid lie in the middle of its cells.
+void refuse_coarse_place(const ir::Field& field, Halves& stagger, const syntax::FieldDecl& declaration,
+                         Evaluator& evaluator) {
+    if (field.grid.factor == 1 || stagger == 0) return;
+    stagger = 0;
+    const SourceRange where =
+        declaration.at.empty() ? declaration.where : evaluator.where(declaration.at.front());
+    evaluator.report(DiagnosticKind::not_built_yet, where, "a staggered field on a coarser grid is not built yet");
+}
+
 }  // namespace
 
 void declare_fields(Evaluator& evaluator) {
@@ -378,12 +400,15 @@ void declare_fields(Evaluator& evaluator) {
         collect_types(layout.shape, types);
         const std::vector<std::string> suffixes = leaf_suffixes(layout.shape);
         bool interleaved = lies_interleaved(*symbol.field, types, evaluator);
-        const rt::FieldGrid grid = resolve_axes(symbol.field->over, evaluator);
+        rt::FieldGrid grid = resolve_axes(symbol.field->over, evaluator);
+        grid.factor = coarse_grid(*symbol.field, evaluator);
         if (interleaved && !grid.is_whole()) {
             interleaved = false;
             evaluator.report(DiagnosticKind::not_built_yet, symbol.field->layout->where,
-                             "`layout aos` of a field over fewer axes is not built yet");
+                             fmt::format("`layout aos` of a field {} is not built yet",
+                                         grid.has_all_axes() ? "on a coarser grid" : "over fewer axes"));
         }
+        evaluator.set_grid(grid.factor);
         add_groups(symbol.name, layout.shape, layout.first, interleaved, evaluator.program());
         const std::shared_ptr<const Shape> shape =
             types.size() > 1 ? std::make_shared<const Shape>(layout.shape) : nullptr;
@@ -411,6 +436,7 @@ void declare_fields(Evaluator& evaluator) {
             if (symbol.field->unit) field.unit = symbol.field->unit->text;
             info.stagger = evaluator.stagger(place_of(*symbol.field, layout.shape, leaf)).value_or(0);
             drop_missing_places(field, info.stagger, *symbol.field, evaluator);
+            refuse_coarse_place(field, info.stagger, *symbol.field, evaluator);
             set_stagger(field, info.stagger);
             if (info.stagger != 0) evaluator.set_staggered();
             evaluator.set_wanted(info.stagger);
@@ -421,6 +447,7 @@ void declare_fields(Evaluator& evaluator) {
         }
     }
     evaluator.set_wanted(0);
+    evaluator.set_grid(1);
 }
 
 namespace {

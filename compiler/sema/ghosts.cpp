@@ -130,7 +130,8 @@ private:
         const ir::ExprId spacing = evaluator_.program().axes[axis_].spacing;
         const auto* known = std::get_if<ir::Constant>(&evaluator_.program()[spacing].node);
         const Value width = known ? Value::of(known->value) : Value::of(spacing, ir::Scalar::f64, true);
-        return binary(BinaryOp::mul, Value::of(Rational(2 * k)), width);
+        const int cells = evaluator_.program()[field_].grid.factor;
+        return binary(BinaryOp::mul, Value::of(Rational(2 * k * cells)), width);
     }
 
     // The coordinates in it are those of the edge cell.

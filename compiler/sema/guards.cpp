@@ -59,7 +59,7 @@ bool Guards::resolve_entry(const syntax::RegionEntry& entry, Resolved& result) {
 }
 
 const Guards::Resolved& Guards::resolve(syntax::GuardId id, Halves place) {
-    const auto [found, is_new] = resolved_.try_emplace({id.index, place});
+    const auto [found, is_new] = resolved_.try_emplace({id.index, place, evaluator_.grid()});
     Resolved& result = found->second;
     if (!is_new) return result;
     const syntax::Guard& guard = evaluator_.file()[id];
@@ -70,6 +70,8 @@ const Guards::Resolved& Guards::resolve(syntax::GuardId id, Halves place) {
     evaluator_.set_wanted(place);
     result.condition = evaluator_.condition(*guard.condition);
     if (!evaluator_.require_position(result.condition, place, "the condition", *guard.condition))
+        result.condition = Value();
+    if (!evaluator_.check_grid(result.condition, evaluator_.grid(), evaluator_.where(*guard.condition)))
         result.condition = Value();
     result.is_valid = result.is_valid && !result.condition.is_poison();
     return result;

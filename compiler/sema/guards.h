@@ -37,7 +37,7 @@ private:
     std::optional<ir::Region::Range> range_of(const syntax::RegionEntry& entry);
 
     Evaluator& evaluator_;
-    std::map<std::pair<std::uint32_t, Halves>, Resolved> resolved_;
+    std::map<std::tuple<std::uint32_t, Halves, int>, Resolved> resolved_;  // by guard, place and grid
 };
 
 }  // namespace halo::sema

@@ -128,7 +128,7 @@ private:
     }
 
     Places of_field(ir::FieldId field, Halves place) {
-        if (evaluator.program_[field].grid.is_whole()) return Places::only(place);
+        if (evaluator.program_[field].grid.has_all_axes()) return Places::only(place);
         Places result = Places::of(evaluator.position_of(field, place), evaluator.symbols_.rank());
         result.own = place;
         return result;

@@ -169,7 +169,13 @@ bool StencilAnalyzer::check_at_cell(const Value& value, SourceRange where, const
 bool StencilAnalyzer::can_inject(const Target& target, const syntax::InjectStatement& inject) {
     const SourceRange where = evaluator_.where(inject.target);
     const Reference& reference = target.reference;
-    if (!program_.fields[reference.first].grid.is_whole()) return refuse_assigning({reference.first}, where);
+    if (!program_.fields[reference.first].grid.has_all_axes())
+        return refuse_assigning({reference.first}, where);
+    if (program_.fields[reference.first].grid.factor != 1) {
+        sink_.report(DiagnosticKind::not_built_yet, where, "points at a field on a coarser grid are not built yet")
+            .note("inject into a field of the grid itself, and restrict that");
+        return false;
+    }
     if (reference.shape->leaves() != 1) {
         sink_
             .report(
@@ -242,6 +248,7 @@ void StencilAnalyzer::read_sample(const syntax::SampleStatement& sample) {
             .note("interpolate to the cells by a `let` before");
         return;
     }
+    if (!evaluator_.check_grid(value, 1, where)) return;
     if (!check_at_cell(value, where, nullptr)) return;
     ir::Scalar type = value.is_expr() ? value.type : ir::Scalar::f64;
     if (value.is_uniform()) type = ir::Scalar::f64;

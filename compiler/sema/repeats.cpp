@@ -147,8 +147,7 @@ std::optional<Value> StencilAnalyzer::is_among(const Cells& cells, SourceRange w
         const auto place = [&](const ir::Region::Bound& bound) {
             const Value number = Value::of(Rational(bound.offset));
             if (!bound.from_high) return number;
-            const Value length = arithmetic.leaf(
-                ir::Scalar::f64, ir::Coordinate{ir::CoordinateKind::extent, axis}, true, where);
+            const Value length = evaluator_.length(axis, where);
             return arithmetic.binary(Op::add, length, number, where);
         };
         if (range.begin != ir::Region::Range{}.begin)

@@ -167,6 +167,7 @@ Halves RunAnalyzer::place_of(const ir::Field& field) const {
 std::optional<std::vector<Value>> RunAnalyzer::values_at(Halves place, const Reference& reference,
                                                          const syntax::InitStatement& init) {
     init_->set_wanted(place);
+    init_->set_grid(stencil_.fields[reference.first].grid.factor);
     const bool is_condition =
         reference.shape->leaves() == 1 && stencil_.fields[reference.first].type == ir::Scalar::boolean;
     const Value value = is_condition ? init_->condition(init.value) : init_->quantity(init.value);
@@ -182,7 +183,7 @@ std::optional<std::vector<Value>> RunAnalyzer::values_at(Halves place, const Ref
 // Whether what a field over fewer axes starts with is the same along the others; reported otherwise.
 bool RunAnalyzer::depends_on_own_axes(const ir::Field& target, const Value& value,
                                       const syntax::InitStatement& init) {
-    if (!value.is_expr() || target.grid.is_whole()) return true;
+    if (!value.is_expr() || target.grid.has_all_axes()) return true;
     const ir::Program& program = *result_.init;
     for (const std::uint32_t index : ir::reached_exprs(program, {value.id})) {
         const ir::Expr& expr = program.exprs[index];

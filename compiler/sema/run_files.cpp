@@ -97,7 +97,7 @@ bool RunAnalyzer::can_show(const Reference& field, const syntax::LoadStatement& 
     Diagnostic& diagnostic = sink_.report(
         DiagnosticKind::file_format, load.path.where,
         !is_plane ? fmt::format("a picture is loaded into a field of two axes, and `{}` has {}",
-                                first.grid.is_whole() ? symbols_.stencil().name.text : field.name, rank)
+                                first.grid.has_all_axes() ? symbols_.stencil().name.text : field.name, rank)
         : is_number
             ? fmt::format("a picture has numbers from 0 to 255, and `{}` is true or false", field.name)
             : fmt::format("a picture has one number for each cell, and `{}` is {}", field.name,

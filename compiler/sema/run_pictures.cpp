@@ -143,7 +143,7 @@ bool RunAnalyzer::read_picture(const syntax::PlotStatement& plot, std::string_vi
         if (!made.cut) return false;
     }
     if (!field || !valid || !check_plotted(*field, settings_.where(plot.field), word)) return false;
-    if (made.cut && !stencil_.fields[field->first].grid.is_whole()) {
+    if (made.cut && !stencil_.fields[field->first].grid.has_all_axes()) {
         sink_.report(DiagnosticKind::invalid_cut, made.cut->where,
                      fmt::format("a picture of `{}` shows all of it: it lies over {} alone", field->name,
                                  axes_text(stencil_.fields[field->first].grid, symbols_.axes())));

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/grids.h"
 #include "compiler/ir/row_arithmetic.h"
 #include "compiler/sema/arithmetic.h"
 
@@ -39,18 +40,37 @@ void map_operands(ir::Expr& expr, const std::function<ExprId(ExprId)>& map) {
     }
 }
 
+std::optional<ExprId> Arithmetic::shift_access(const ir::Access& access, Scalar type, const ir::Offset& offset,
+                                               const ir::GridMap& map, SourceRange where,
+                                               const Accept& accept) {
+    ir::Access moved = access;
+    for (std::size_t axis = 0; axis < map.size(); ++axis) {
+        if (!program_[access.field].grid.has(static_cast<int>(axis))) continue;
+        const auto place =
+            ir::composed({access.map[axis], access.offset[axis]}, {map[axis], offset[axis]});
+        if (!place) {
+            sink_
+                .report(DiagnosticKind::other_grid, where,
+                        fmt::format("this reads cells of `{}` by a coarser cell around them: it is known on that "
+                                    "coarser grid alone",
+                                    program_[access.field].name))
+                .note("`let name on coarse(…) = …` computes it there, and is read from here");
+            return std::nullopt;
+        }
+        moved.map[axis] = place->map;
+        moved.offset[axis] = place->offset;
+    }
+    if (!accept(moved, where)) return std::nullopt;
+    return add(type, moved, where);
+}
+
 // An access reads another cell; a coordinate is that of the other cell, also past an edge. nullopt: not
 // accepted.
 std::optional<ExprId> Arithmetic::shift_leaf(const ir::Expr& expr, const ir::Offset& offset,
-                                             SourceRange where, const Accept& accept) {
-    if (const ir::Access* access = std::get_if<ir::Access>(&expr.node)) {
-        ir::Access moved = *access;
-        const ir::Offset own = program_[access->field].grid.offset(offset);
-        for (int axis = 0; axis < ir::kMaxRank; ++axis)
-            moved.offset[axis] += own[axis];
-        if (!accept(moved, where)) return std::nullopt;
-        return add(expr.type, moved, where);
-    }
+                                             const ir::GridMap& map, SourceRange where,
+                                             const Accept& accept) {
+    if (const ir::Access* access = std::get_if<ir::Access>(&expr.node))
+        return shift_access(*access, expr.type, offset, map, where, accept);
     if (const ir::Noise* noise = std::get_if<ir::Noise>(&expr.node)) {
         const char* const name = noise->kind == ir::NoiseKind::uniform ? "random" : "normal";
         sink_
@@ -61,6 +81,13 @@ std::optional<ExprId> Arithmetic::shift_leaf(const ir::Expr& expr, const ir::Off
         return std::nullopt;
     }
     const ir::Coordinate coordinate = std::get<ir::Coordinate>(expr.node);
+    if (map[coordinate.axis] != ir::AxisMap{}) {
+        sink_
+            .report(DiagnosticKind::other_grid, where,
+                    "this reads cells of another grid, and what is read is made of the places of this one's")
+            .note("read the fields at the other grid's cells, and compute with them here");
+        return std::nullopt;
+    }
     const Scalar type = expr.type;
     const Value here = leaf(type, coordinate, false, where);
     Value distance = Value::of(Rational(offset[coordinate.axis]));
@@ -75,9 +102,9 @@ std::optional<ExprId> Arithmetic::shift_leaf(const ir::Expr& expr, const ir::Off
 }
 
 Value Arithmetic::shift(const Value& value, const ir::Offset& offset, SourceRange where,
-                        const Accept& accept) {
-    if (value.is_uniform() || offset == ir::Offset{}) return value;
-    std::unordered_map<std::uint32_t, ExprId>& done = shifted_[offset];
+                        const Accept& accept, const ir::GridMap& map) {
+    if (value.is_uniform() || (offset == ir::Offset{} && map == ir::GridMap{})) return value;
+    std::unordered_map<std::uint32_t, ExprId>& done = shifted_[{offset, map}];
     std::vector<ExprId> pending{value.id};  // an explicit stack: sums of many terms are deep
     while (!pending.empty()) {
         const ExprId id = pending.back();
@@ -95,7 +122,7 @@ Value Arithmetic::shift(const Value& value, const ir::Offset& offset, SourceRang
         if (std::holds_alternative<ir::Access>(expr.node) ||
             std::holds_alternative<ir::Coordinate>(expr.node) ||
             std::holds_alternative<ir::Noise>(expr.node)) {
-            const std::optional<ExprId> moved = shift_leaf(expr, offset, where, accept);
+            const std::optional<ExprId> moved = shift_leaf(expr, offset, map, where, accept);
             if (!moved) return Value();
             done.emplace(id.index, *moved);
             pending.pop_back();

@@ -54,6 +54,7 @@ void StencilAnalyzer::run() {
         read(*step.statement);
     }
     enter_repeat(std::nullopt);
+    evaluator_.set_grid(1);
     evaluator_.enter_iteration(0);
     number_traces();
     check_defs();
@@ -64,6 +65,7 @@ void StencilAnalyzer::run() {
     ir::infer_reaches(program_);
     ir::infer_margins(program_);
     check_sweeps();
+    check_reads_of_grids();
     divide_means();
     check_point_margins();
     keep_cells_of_sweeps();
@@ -146,7 +148,7 @@ bool StencilAnalyzer::claim(FieldId id, int time, SourceRange where) {
     FieldInfo& info = evaluator_.fields()[id.index];
     ir::Field& field = program_.fields[id.index];
     const Role role = time == 1 ? Role::state : Role::output;
-    if (!field.grid.is_whole()) return refuse_assigning(id, where);
+    if (!field.grid.has_all_axes()) return refuse_assigning(id, where);
     if (info.assigned && field.role == role) return true;
     if (info.assigned) {
         sink_
@@ -259,6 +261,7 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
     const std::optional<syntax::GuardId> sweep = sweep_around(assignment.guards);
     const bool is_valid_sweep = !sweep || begin_sweep(*sweep);
     std::vector<Halves> places{0};
+    evaluator_.set_grid(target ? program_.fields[target->reference.first].grid.factor : 1);
     if (target) {
         evaluator_.set_target(*target->reference.symbol, evaluator_.where(assignment.target));
         places = evaluator_.places_of(*target->reference.shape, target->reference.first);
@@ -282,6 +285,10 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
     if (sweep) again = !sweeps_.at(sweep->index).fresh.contains(reference.first);
     computes_ = true;
     const SourceRange where = evaluator_.where(assignment.value);
+    if (!evaluator_.check_grid(value, evaluator_.grid(), where)) {
+        has_poison_ = true;
+        return;
+    }
     std::optional<std::vector<Value>> leaves = fit(value, *reference.shape);
     for (std::size_t i = 0; leaves && i < leaves->size(); ++i) {
         const std::string name = fmt::format("`{}`", program_.fields[reference.first + i].name);

@@ -88,6 +88,9 @@ private:
 
     bool reads_level(const std::vector<Value>& leaves, const Target& target);
 
+    // Of other grids, when boundaries and margins are known (grids.cpp).
+    void check_reads_of_grids();
+
     // What changes a field in place must not read cells that it may be writing.
     void check_in_place(const ir::Assign& assign);
 

@@ -24,7 +24,9 @@ void StencilAnalyzer::read_let(const syntax::LetDecl& let) {
     const Symbol& symbol = *let_symbol(let);
     const Halves place = place_of(let);
     evaluator_.set_wanted(place);
+    evaluator_.set_grid(evaluator_.coarseness(let.coarse));
     Value value = evaluator_.evaluate(let.value);
+    if (!evaluator_.check_grid(value, evaluator_.grid(), evaluator_.where(let.value))) value = Value();
     // The parts of a vector may lie apart, each where what it is made of lies.
     const bool may_differ = let.at.empty() && value.has_parts();
     if (!may_differ && !require_positions(value, place, fmt::format("`{}`", symbol.name), let.value))
@@ -78,6 +80,7 @@ Value StencilAnalyzer::store(const Value& value, const syntax::LetDecl& let, con
     field.type = value.type;
     field.storage = ir::natural_storage(field.type);
     field.role = Role::intermediate;
+    field.grid.factor = evaluator_.grid();
     field.where = symbol.where;
     FieldInfo info;
     info.symbol = &symbol;

@@ -41,13 +41,16 @@ void StencilAnalyzer::read_reduction(const syntax::ReduceDecl& reduce) {
     }
     evaluator_.set_wanted(evaluator_.own_place(reduce.value));
     const Halves place = evaluator_.wanted();
+    evaluator_.set_grid(evaluator_.coarseness(reduce.coarse));
+    made.factor = evaluator_.grid();
     if (reduce.start)
         made.initial =
             evaluator_.known(*reduce.start, fmt::format("the start of `{}`", made.name)).value_or(0);
     Value value = evaluator_.number(reduce.value);
     const std::optional<Cells> cells = guards_.cells_of(reduce.guards, place);
     if (const Symbol* symbol = symbols_.find(made.name)) evaluator_.define_reduction(*symbol);
-    if (value.is_poison() || !cells) {
+    const bool is_known = !value.is_poison() && cells;
+    if (!is_known || !evaluator_.check_grid(value, made.factor, evaluator_.where(reduce.value))) {
         has_poison_ = true;
         return;
     }
@@ -77,8 +80,7 @@ void StencilAnalyzer::read_reduction(const syntax::ReduceDecl& reduce) {
 Value StencilAnalyzer::cells_along(const ir::Reduce& reduce, int axis) {
     Arithmetic& arithmetic = evaluator_.arithmetic();
     const auto a = static_cast<std::size_t>(axis);
-    const Value length = arithmetic.leaf(ir::Scalar::f64, ir::Coordinate{ir::CoordinateKind::extent, axis},
-                                         true, reduce.where);
+    const Value length = evaluator_.length(axis, reduce.where);
     const auto place = [&](std::int64_t cells, bool from_high) {
         const Value number = Value::of(Rational(cells));
         return from_high ? arithmetic.generated(ir::BinaryOp::add, length, number, reduce.where) : number;
@@ -98,6 +100,7 @@ void StencilAnalyzer::divide_means() {
     Arithmetic& arithmetic = evaluator_.arithmetic();
     for (const auto& [index, value] : means_) {
         auto& reduce = std::get<ir::Reduce>(program_.statements[index]);
+        evaluator_.set_grid(reduce.factor);
         Value cells = Value::of(Rational(1));
         for (int axis = 0; axis < symbols_.rank(); ++axis)
             cells = arithmetic.generated(ir::BinaryOp::mul, cells, cells_along(reduce, axis), reduce.where);

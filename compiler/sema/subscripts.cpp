@@ -112,6 +112,20 @@ void Evaluator::report_unnamed_offset(const syntax::Index& node, const syntax::E
 bool Evaluator::place_subscript(syntax::ExprId id, Subscripts& result, std::vector<bool>& named,
                                 const std::string& base) {
     const SourceRange where = this->where(id);
+    if (names_other_grid(id)) {
+        const std::optional<GridPlace> place = grid_place(id);
+        if (!place) return false;
+        const auto axis = static_cast<std::size_t>(place->axis);
+        if (named[axis + 2]) {
+            report(DiagnosticKind::invalid_offset, where,
+                   fmt::format("`{}` has an offset already", symbols_.axes()[axis]));
+            return false;
+        }
+        named[axis + 2] = true;
+        result.map[axis] = place->place.map;
+        result.offset[axis] = place->place.offset;
+        return true;
+    }
     std::vector<Anchor> anchors;
     Rational rest;
     if (!collect_subscript(id, true, anchors, rest)) return false;

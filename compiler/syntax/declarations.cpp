@@ -271,6 +271,7 @@ LetDecl Parser::let(std::uint32_t begin) {
     advance();
     const Token word = peek();
     result.name = name("a name");
+    result.coarse = coarse();
     result.at = stagger();
     if (is(TokenKind::left_brace))
         properties({result.name}, result.halos, result.boundaries, nullptr, nullptr);
@@ -308,6 +309,8 @@ ReduceDecl Parser::reduce(std::uint32_t begin) {
     result.value = expression();
     close(opening, TokenKind::right_paren);
     if (accept_word("start")) result.start = expression();
+    if (is_word("on") && text(ahead(1)) == "coarse" && ahead(2).kind == TokenKind::left_paren)
+        result.coarse = coarse();
     result.guards = guards_;
     for (const char* word : {"on", "where"}) {
         if (is_word(word) && !peek().newline_before && !failing_) result.guards.push_back(guard(false));

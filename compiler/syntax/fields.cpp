@@ -27,6 +27,7 @@ FieldDecl Parser::field(std::uint32_t begin) {
     expect(TokenKind::colon, "`:` and the type of the field, as in `u: f32`");
     result.type = type();
     result.over = over();
+    result.coarse = coarse();
     result.at = stagger();
     if (is_word("grid") && !peek().newline_before && !failing_) {
         fail(DiagnosticKind::unexpected_token, peek().where,
@@ -50,6 +51,21 @@ std::vector<Name> Parser::over() {
         result.push_back(name("an axis"));
     } while (accept(TokenKind::comma));
     return result;
+}
+
+// `on coarse(2)`: how much coarser the grid is that it lies on.
+std::optional<ExprId> Parser::coarse() {
+    if (!is_word("on") || peek().newline_before || failing_) return std::nullopt;
+    advance();
+    if (!is_word("coarse") || ahead(1).kind != TokenKind::left_paren) {
+        fail_expected("`coarse` and how much coarser its grid is, as in `on coarse(2)`");
+        return std::nullopt;
+    }
+    advance();
+    const std::uint32_t opening = open(TokenKind::left_paren, "`(` and how much coarser the grid is");
+    const ExprId factor = expression();
+    close(opening, TokenKind::right_paren);
+    return factor;
 }
 
 // `at x+1/2, y+1/2`: where in the cells the points lie. In a list of components a comma may begin the next.

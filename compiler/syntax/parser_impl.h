@@ -187,6 +187,7 @@ private:
     bool accept_entry_comma();
     void layout(std::optional<LayoutEntry>* given);
     std::vector<Name> over();
+    std::optional<ExprId> coarse();
     std::vector<ExprId> stagger(bool in_list = false);
     std::optional<FaceRef> face();
     HaloEntry halo_entry();

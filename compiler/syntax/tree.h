@@ -104,6 +104,7 @@ struct FieldDecl {  // field u, v: f32 at x+1/2 { unit "K"  halo 1  boundary per
     std::vector<Name> names;
     TypeRef type;
     std::vector<Name> over;  // x, y: its axes; empty: all
+    std::optional<ExprId> coarse;  // `on coarse(2)`: how much coarser its grid is
     std::vector<ExprId> at;  // x+1/2, y; empty: at the cells' points
     std::vector<HaloEntry> halos;
     std::vector<BoundaryEntry> boundaries;
@@ -147,6 +148,7 @@ struct GuardId {
 
 struct LetDecl {  // let mu = expression; let mu at x+1/2 { boundary clamp } = expression
     Name name;
+    std::optional<ExprId> coarse;  // `on coarse(2)`
     std::vector<ExprId> at;
     std::vector<HaloEntry> halos;
     std::vector<BoundaryEntry> boundaries;
@@ -195,7 +197,8 @@ struct ReduceDecl {  // reduce change = max(expression) start 1
     Name name;
     Name operation;  // as written: sema knows sum, min, max, mean, norm1, norm2
     ExprId value;
-    std::optional<ExprId> start;  // before the first step
+    std::optional<ExprId> start;   // before the first step
+    std::optional<ExprId> coarse;  // `on coarse(2)`: the grid whose cells it is over
     std::vector<GuardId> guards;  // the blocks around it, outermost first, then its own
     SourceRange where;
 };

@@ -32,13 +32,18 @@ inline Box whole_box(const std::array<std::int64_t, kMaxRank>& extent) {
     return {{}, extent};
 }
 
-// The cells of a field that are those of a box of the grid.
+// The cells of a field that are those of a box of the grid. Of a coarser grid, of a box of all cells.
 inline Box box_of_field(const FieldGrid& field, Box box) {
-    for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+        const std::int64_t some = box.end[axis] > box.begin[axis] ? 1 : 0;
         if (!field.along[axis]) {
-            box.end[axis] = box.end[axis] > box.begin[axis] ? 1 : 0;
             box.begin[axis] = 0;
+            box.end[axis] = some;
+        } else if (field.factor > 1) {
+            box.begin[axis] /= field.factor;
+            box.end[axis] = std::max(box.end[axis] / field.factor, box.begin[axis] + some);
         }
+    }
     return box;
 }
 

@@ -1,7 +1,9 @@
-// FieldGrid: along which axes of the grid a field has cells of its own. Along the others it has one value,
-// which is that of all cells. All that follows for indices, arrays and files is derived from it.
+// FieldGrid: along which axes of the grid a field has cells of its own, and how much coarser these are. Along
+// the other axes it has one value, which is that of all cells. All that follows for indices, arrays and files
+// is derived from it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -12,14 +14,23 @@ namespace halo::rt {
 
 struct FieldGrid {
     std::array<bool, kMaxRank> along{true, true, true};  // axes past the grid's rank count as its own
+    int factor = 1;  // a cell of it is as wide as so many of the grid; those at the high faces that are left over
+                     // have none
 
     bool has(int axis) const { return along[static_cast<std::size_t>(axis)]; }
-    bool is_whole() const { return *this == FieldGrid{}; }
+    static FieldGrid coarse(int factor) {
+        FieldGrid grid;
+        grid.factor = factor;
+        return grid;
+    }
+    bool is_whole() const { return *this == FieldGrid{}; }  // the grid itself
+    bool has_all_axes() const { return along == FieldGrid{}.along; }
 
-    // The field's cells on a grid of so many; 1 along axes that it has not.
+    // The field's cells on a grid of so many; 1 along axes that it has not. A grid has a cell along each axis
+    // (check_coarse_grids), and 1 along axes past its rank.
     std::array<std::int64_t, kMaxRank> extent(std::array<std::int64_t, kMaxRank> grid) const {
         for (std::size_t axis = 0; axis < along.size(); ++axis)
-            if (!along[axis]) grid[axis] = 1;
+            grid[axis] = along[axis] ? std::max<std::int64_t>(grid[axis] / factor, 1) : 1;
         return grid;
     }
     // Widths or cells by axis and side; none along axes that it has not.

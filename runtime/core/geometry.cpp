@@ -32,6 +32,7 @@ Geometry make_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
     Geometry geometry;
     geometry.rank = rank;
     geometry.extent = extent;
+    geometry.layout = layout;
     const bool tight = layout == RowLayout::tight;
     const std::int64_t pad = round_up(halo[0][0], tight ? kTightAlignment : kAlignment);
     if (tight) {
@@ -111,9 +112,15 @@ Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
     return geometry;
 }
 
+Geometry geometry_of_grid(int factor, const Geometry& grid,
+                          const std::array<std::array<int, 2>, kMaxRank>& halo) {
+    if (factor == 1) return grid;
+    return make_geometry(grid.rank, FieldGrid::coarse(factor).extent(grid.extent), halo, grid.layout);
+}
+
 Geometry geometry_of_field(const FieldGrid& field, const Geometry& grid,
                            const std::array<std::array<int, 2>, kMaxRank>& halo) {
-    if (field.is_whole()) return grid;
+    if (field.has_all_axes()) return geometry_of_grid(field.factor, grid, halo);
     const auto own = field.halo(halo);
     Geometry geometry;
     geometry.rank = grid.rank;
@@ -129,9 +136,9 @@ Geometry geometry_of_field(const FieldGrid& field, const Geometry& grid,
 }
 
 std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry) {
-    std::array<std::int64_t, 3> extent = geometry.extent;
+    std::array<std::int64_t, 3> extent = FieldGrid::coarse(domain.factor).extent(geometry.extent);
     for (int axis = 0; axis < geometry.rank; ++axis) {
-        const std::int64_t n = geometry.extent[axis];
+        const std::int64_t n = extent[axis];
         const Range& range = domain.ranges[axis];
         extent[axis] = domain.kind == Domain::Kind::grid
                            ? span_of(range, n).cells()

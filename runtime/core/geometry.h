@@ -29,6 +29,7 @@ struct Geometry {
     std::int64_t slice = 0;     // elements between planes
     std::int64_t origin = 0;    // element of cell (0,0,0)
     std::int64_t elements = 0;  // whole array
+    RowLayout layout = RowLayout::padded;
 };
 
 // Throws Error (error.h) where a row or the whole array is too large to index.
@@ -43,14 +44,19 @@ Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
                        const std::array<std::array<int, 2>, kMaxRank>& halo, RowLayout layout,
                        std::int64_t pitch, std::int64_t slice);
 
-// That of the array of a field over fewer axes, among arrays that lie as `grid` says. Along an axis that the
-// field has not there is one cell without a halo. Rows are as far apart as those of the others; without the
+// That of the arrays of a grid so much coarser (FieldGrid::factor) than the one whose arrays lie as `grid` says.
+Geometry geometry_of_grid(int factor, const Geometry& grid,
+                          const std::array<std::array<int, 2>, kMaxRank>& halo);
+
+// That of the array of a field, among arrays that lie as `grid` says: of a coarser grid, or over fewer axes.
+// Along an axis that the field has not there is one cell without a halo. Rows are as far apart as those of the others; without the
 // first axis they are one element each, so that the cells along the next one lie side by side. halo: that of
 // the layout (LaunchPlan::halo).
 Geometry geometry_of_field(const FieldGrid& field, const Geometry& grid,
                            const std::array<std::array<int, 2>, kMaxRank>& halo);
 
-// The cells that a domain has of a grid, along each axis; of a shell those around it, too.
+// The cells that a domain has of its grid, along each axis; of a shell those around it, too. geometry: of the
+// program's own grid.
 std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry);
 
 // What the address of cell (0,0,0) is a multiple of, in elements.

@@ -66,12 +66,22 @@ struct CellsNeeded {
     std::string field;
     int axis = 0, side = 0;  // 0 low, 1 high
     std::int64_t cells = 0;  // along the axis, at least
+    int factor = 1;          // of the field's own grid (FieldGrid::factor)
+};
+// What a field on a coarser grid needs: a cell along each axis, and no rest along those that are periodic.
+struct CoarseGrid {
+    std::string field;
+    int factor = 1;
+    std::array<bool, kMaxRank> is_periodic{};
 };
 
 // Throws Error (bad_argument) for a grid of no cells along an axis, of more than can be counted, or of fewer
 // than a boundary is computed from. Extents past the rank are 1.
 void check_extents(int rank, const std::array<std::int64_t, kMaxRank>& extent);
 void check_cells_needed(const std::vector<std::string>& axes, const std::vector<CellsNeeded>& needs,
+                        const std::array<std::int64_t, kMaxRank>& extent);
+// The same for a grid that coarser ones cannot be made of.
+void check_coarse_grids(const std::vector<std::string>& axes, const std::vector<CoarseGrid>& fields,
                         const std::array<std::int64_t, kMaxRank>& extent);
 
 }  // namespace halo::rt

@@ -121,7 +121,7 @@ struct FieldPlan {
     Role role = Role::input;
     int history = 0;                         // past levels kept besides t (and besides t+1 for a state)
     std::array<bool, kMaxRank> staggered{};  // its points lie half a cell further along the axis
-    FieldGrid grid{};                        // the axes that it lies over
+    FieldGrid grid{};                        // the axes that it lies over, and how coarse it is
     std::array<std::array<FacePlan, 2>, kMaxRank> boundary;
     std::array<std::array<int, 2>, kMaxRank> halo{};  // cells past the domain that kernels read, [axis][side]
     // Fields that share one array, `interleave` of them, stand one after the other and have equal types,
@@ -223,6 +223,7 @@ struct Argument {
     int time = 0;   // +1 the level being written, 0 now, -1 the past
     int index = 0;
     int part = 0;
+    int factor = 1;  // of extent, pitch and slice: the grid that they are of (FieldGrid::factor)
     HostScalar scalar;
     ElementType type = ElementType::f32;
     std::optional<ArrayUse> use;  // of a field's array; where it is not told, the kernel may do anything
@@ -240,6 +241,7 @@ struct Domain {
     Kind kind = Kind::grid;
     std::array<Range, kMaxRank> ranges;
     int index = 0;
+    int factor = 1;  // of grid and shell: the grid whose cells they are (FieldGrid::factor)
 };
 
 // Of the steps that are asked for at once, the results of the last alone can be read: outputs, reductions

@@ -228,7 +228,8 @@ void check_steps(const LaunchPlan& plan, const KernelPlan& kernel) {
         if (argument.kind != Argument::Kind::partials) continue;
         const KernelPlan& last = plan.kernels[plan.reductions[argument.index].kernel];
         require(last.tile == kernel.tile && last.domain.kind == kernel.domain.kind &&
-                    last.domain.ranges == kernel.domain.ranges && last.blocks == kernel.blocks,
+                    last.domain.ranges == kernel.domain.ranges &&
+                    last.domain.factor == kernel.domain.factor && last.blocks == kernel.blocks,
                 "kernels '{}' and '{}' reduce by other blocks", kernel.name, last.name);
     }
 }
@@ -238,8 +239,12 @@ void check_field(const LaunchPlan& plan, const FieldPlan& field) {
             field.history);
     require(field.spare_levels >= 0 && field.spare_levels <= 64, "field '{}' has {} spare levels", field.name,
             field.spare_levels);
-    require(field.grid.is_whole() || (field.role == Role::input && field.interleave == 1),
-            "field '{}' lies over fewer axes and is no input with an array of its own", field.name);
+    require(field.grid.factor >= 1 && field.grid.factor <= kMaxExtent, "field '{}' lies on coarse({})", field.name,
+            field.grid.factor);
+    require(field.grid.is_whole() || (field.interleave == 1 && (field.grid.factor == 1 || field.grid.has_all_axes())),
+            "field '{}' lies on another grid and has no array of its own", field.name);
+    require(field.grid.has_all_axes() || field.role == Role::input,
+            "field '{}' lies over fewer axes and is no input", field.name);
     for (int axis = 0; axis < kMaxRank; ++axis) {
         for (int side = 0; side < 2; ++side) {
             const int width = field.halo[axis][side];
@@ -371,7 +376,7 @@ bool runs_in_step(const LaunchPlan& plan, const KernelPlan& kernel) {
 }
 
 bool is_whole_grid(const Domain& domain) {
-    return domain.kind == Domain::Kind::grid &&
+    return domain.kind == Domain::Kind::grid && domain.factor == 1 &&
            std::ranges::all_of(domain.ranges, [](const Range& range) { return range == Range{}; });
 }
 

@@ -37,7 +37,8 @@ Json field_json(const FieldPlan& field) {
                               {"history", field.history},
                               {"halo", field.halo},
                               {"faces", faces}});
-    if (!field.grid.is_whole()) json["along"] = field.grid.along;
+    if (!field.grid.has_all_axes()) json["along"] = field.grid.along;
+    if (field.grid.factor != 1) json["coarse"] = field.grid.factor;
     if (field.spare_levels != 0) json["spare_levels"] = field.spare_levels;
     if (field.interleave != 1) {
         json["interleave"] = field.interleave;
@@ -54,6 +55,7 @@ FieldPlan field_from(const Json& json) {
     field.history = json.at("history");
     field.halo = json.at("halo");
     if (json.contains("along")) field.grid.along = json.at("along");
+    field.grid.factor = json.value("coarse", 1);
     for (int face = 0; face < 2 * kMaxRank; ++face) {
         const Json& entry = json.at("faces").at(face);
         FacePlan& plan = field.boundary[face / 2][face % 2];
@@ -69,6 +71,7 @@ FieldPlan field_from(const Json& json) {
 
 Json argument_json(const Argument& argument) {
     Json json = Json::object({{"kind", name_of(argument.kind, kArguments)}});
+    if (argument.factor != 1) json["coarse"] = argument.factor;
     switch (argument.kind) {
         case Argument::Kind::field:
             json["field"] = argument.field;
@@ -119,6 +122,7 @@ Json argument_json(const Argument& argument) {
 Argument argument_from(const Json& json) {
     Argument argument;
     argument.kind = value_of<Argument::Kind>(json.at("kind"), kArguments, "kernel argument");
+    argument.factor = json.value("coarse", 1);
     switch (argument.kind) {
         case Argument::Kind::field:
             argument.field = json.at("field");
@@ -185,12 +189,14 @@ Json domain_json(const Domain& domain) {
     for (const Range& range : domain.ranges)
         ranges.push_back(Json::list({bound_json(range.begin), bound_json(range.end)}));
     json["ranges"] = ranges;
+    if (domain.factor != 1) json["coarse"] = domain.factor;
     return json;
 }
 
 Domain domain_from(const Json& json) {
     Domain domain;
     domain.kind = value_of<Domain::Kind>(json.at("kind"), kDomains, "domain");
+    domain.factor = json.value("coarse", 1);
     domain.index = json.at("index");
     for (int axis = 0; axis < kMaxRank; ++axis) {
         const Json& range = json.at("ranges").at(axis);

@@ -355,9 +355,10 @@ void LiveRun::add_probe(const Value& asked) {
         if (!grid.has(axis)) continue;
         const auto a = static_cast<std::size_t>(axis);
         probe.cell[a] = asked.at("cell").at(request_.axes[a]).get<std::int64_t>();
-        if (probe.cell[a] < 0 || probe.cell[a] >= request_.extent[a])
-            refuse_usage(fmt::format("the grid has {} cells along {}, numbered from 0 to {}",
-                                     request_.extent[a], request_.axes[a], request_.extent[a] - 1));
+        const std::int64_t cells = grid.extent(request_.extent)[a];
+        if (probe.cell[a] < 0 || probe.cell[a] >= cells)
+            refuse_usage(fmt::format("the grid has {} cells along {}, numbered from 0 to {}", cells,
+                                     request_.axes[a], cells - 1));
     }
     if (probes_.size() == kMostProbes)
         refuse_usage(fmt::format("there are {} probes already", kMostProbes), "take one of them away");

@@ -68,10 +68,11 @@ void check_coordinates(const Load& load, const FieldSet& set, const ir::Program&
         check_unit(load, fmt::format("the coordinates along {} of {}", axis, set.name), found[i]->unit,
                    request.axis_units[a]);
         if (found[i]->places.empty()) continue;
-        std::vector<double> cells(static_cast<std::size_t>(request.extent[a]));
+        std::vector<double> cells(static_cast<std::size_t>(field.grid.extent(request.extent)[a]));
+        const double first = (field.staggered[a] ? 0.5 : 0) + (field.grid.factor - 1) / 2.0;
         for (std::size_t cell = 0; cell < cells.size(); ++cell)
             cells[cell] = request.origin[a] +
-                          request.spacing[a] * (static_cast<double>(cell) + (field.staggered[a] ? 0.5 : 0));
+                          request.spacing[a] * (static_cast<double>(cell) * field.grid.factor + first);
         // Another number of them is said where the shapes are compared.
         if (found[i]->places.size() != cells.size() || are_near(found[i]->places, cells, request.spacing[a]))
             continue;

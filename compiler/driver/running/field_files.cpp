@@ -65,8 +65,8 @@ rt::Hdf5Field hdf5_field(const Engine& engine, const Output& output, const RunRe
     field.name = output.field.name;
     const int rank = rank_of(output, request);
     std::array<double, 3> spacing = request.spacing;
-    for (std::size_t axis = 0; output.part && axis < 3; ++axis)
-        spacing[axis] *= static_cast<double>(output.part->stride[axis]);
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        spacing[axis] *= static_cast<double>((output.part ? output.part->stride[axis] : 1) * output.grid.factor);
     field.shape = shape_of_file(engine, output, request);
     field.type = type_of(engine, output.field);
     field.stencil = request.name;
@@ -77,7 +77,7 @@ rt::Hdf5Field hdf5_field(const Engine& engine, const Output& output, const RunRe
     field.place.spacing = spacing;
     for (int axis = 0; axis < request.rank(); ++axis) {
         const auto a = static_cast<std::size_t>(axis);
-        field.place.extent[a] = output.part ? output.part->count[a] : grid.has(axis) ? request.extent[a] : 1;
+        field.place.extent[a] = output.part ? output.part->count[a] : grid.extent(request.extent)[a];
     }
     std::vector<std::string> dimensions = request.axes;
     for (std::size_t axis = 0; axis < dimensions.size(); ++axis)

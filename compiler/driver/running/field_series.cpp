@@ -22,7 +22,7 @@ std::vector<const Output*> outputs_of_file(const Engine& engine, const RunReques
     std::vector<const Output*> outputs;
     for (const Output& output : request.outputs)
         if (shares_file(output, first) && !output.lies_apart && !output.part &&
-            rt::has_xdmf(shape_of(engine, output.field, request.rank())))
+            output.grid.factor == 1 && rt::has_xdmf(shape_of(engine, output.field, request.rank())))
             outputs.push_back(&output);
     return outputs;
 }

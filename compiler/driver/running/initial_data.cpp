@@ -67,7 +67,14 @@ CodeOptions options_of_init(const RunRequest& request) {
 }
 
 bool lies_whole(const ir::Field& field) {
-    return field.grid.is_whole();
+    return field.grid.has_all_axes();
+}
+
+// Fields on coarser grids are computed beside those of the grid, by one program.
+rt::FieldGrid grid_of_program(const ir::Field& field) {
+    rt::FieldGrid grid = field.grid;
+    grid.factor = 1;
+    return grid;
 }
 
 // The cells of whole fields are computed box by box where processes share the grid, which may be larger than
@@ -86,21 +93,21 @@ std::vector<rt::Box> boxes_of(const Initializer& init, const Engine& engine, con
 std::vector<Initializer> initializers_of(const ir::Program& init) {
     std::vector<Initializer> parts{{init, rt::FieldGrid{}}};
     for (const ir::Field& field : init.fields)
-        if (std::ranges::find(parts, field.grid, &Initializer::grid) == parts.end())
-            parts.push_back({init, field.grid});
+        if (std::ranges::find(parts, grid_of_program(field), &Initializer::grid) == parts.end())
+            parts.push_back({init, grid_of_program(field)});
     for (Initializer& part : parts) {
         std::vector<std::uint32_t> place(init.fields.size());
         part.program.fields.clear();
         part.program.statements.clear();
         for (std::size_t f = 0; f < init.fields.size(); ++f) {
-            if (init.fields[f].grid != part.grid) continue;
+            if (grid_of_program(init.fields[f]) != part.grid) continue;
             place[f] = static_cast<std::uint32_t>(part.program.fields.size());
             part.program.fields.push_back(init.fields[f]);
-            part.program.fields.back().grid = {};
+            part.program.fields.back().grid = rt::FieldGrid::coarse(init.fields[f].grid.factor);
         }
         for (const ir::Statement& statement : init.statements) {
             ir::Assign assign = std::get<ir::Assign>(statement);  // from coordinates: it reads no field
-            if (init[assign.target].grid != part.grid) continue;
+            if (grid_of_program(init[assign.target]) != part.grid) continue;
             assign.target.index = place[assign.target.index];
             part.program.statements.emplace_back(std::move(assign));
         }
@@ -189,7 +196,8 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
             maker->run(1, std::nullopt);
             for (const ir::Field& output : part.program.fields) {
                 if (!is_wanted(output)) continue;
-                copy_to_all_levels(engine, *find_field(program, output.name), *maker, box);
+                copy_to_all_levels(engine, *find_field(program, output.name), *maker,
+                                   rt::box_of_field(rt::FieldGrid::coarse(output.grid.factor), box));
                 filled.insert(output.name);
             }
         }

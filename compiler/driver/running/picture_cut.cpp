@@ -20,10 +20,10 @@ Cut asked_cut(const RunRequest& request, const FileArgument& argument, const std
         refuse_usage(fmt::format("{} {}@{}: a picture of {} shows the whole grid, not a slice", option,
                                  argument.field, *argument.axis, request.name));
     }
-    if (!field.grid.is_whole())
+    if (!field.grid.has_all_axes())
         refuse_usage(fmt::format("{} {}@{}: a picture of {} shows all of it, not a slice", option,
                                  argument.field, *argument.axis, argument.field));
-    const std::int64_t cells = request.extent[static_cast<std::size_t>(cut.axis)];
+    const std::int64_t cells = field.grid.extent(request.extent)[static_cast<std::size_t>(cut.axis)];
     if (cut.index < 0 || cut.index >= cells) {
         refuse_usage(fmt::format("{} {}@{}={}: the grid has {} cells along {}, numbered from 0 to {}", option,
                                  argument.field, *argument.axis, argument.index, cells, *argument.axis,
@@ -33,8 +33,8 @@ Cut asked_cut(const RunRequest& request, const FileArgument& argument, const std
 }
 
 std::optional<Cut> usual_cut(const RunRequest& request, const ir::Field& field) {
-    if (request.rank() < 3 || !field.grid.is_whole()) return std::nullopt;
-    return Cut{2, request.extent[2] / 2};
+    if (request.rank() < 3 || !field.grid.has_all_axes()) return std::nullopt;
+    return Cut{2, field.grid.extent(request.extent)[2] / 2};
 }
 
 }  // namespace
@@ -48,14 +48,15 @@ std::optional<Cut> picture_cut(const RunRequest& request, const sema::Plot& plot
                                const Console& console) {
     if (!plot.cut) return usual_cut(request, field);
     const auto axis = static_cast<std::size_t>(plot.cut->axis);
-    const Cut cut{plot.cut->axis, plot.cut->at_position ? cell_at(request, plot.cut->axis, plot.cut->position,
-                                                                  field.staggered[axis])
-                                                        : plot.cut->index};
-    if (cut.index >= 0 && cut.index < request.extent[axis]) return cut;
+    const std::int64_t cells = field.grid.extent(request.extent)[axis];
+    const Cut cut{plot.cut->axis, plot.cut->at_position
+                                      ? cell_at(request, plot.cut->axis, plot.cut->position, field)
+                                      : plot.cut->index};
+    if (cut.index >= 0 && cut.index < cells) return cut;
     console.warning(fmt::format(
         "the {} of {} at {} = {} lies outside the grid of {} cells; its middle is drawn",
-        plot.fps > 0 ? "movie" : "plot", plot.field, request.axes[axis], cut.index, request.extent[axis]));
-    return Cut{plot.cut->axis, request.extent[axis] / 2};
+        plot.fps > 0 ? "movie" : "plot", plot.field, request.axes[axis], cut.index, cells));
+    return Cut{plot.cut->axis, cells / 2};
 }
 
 }  // namespace halo::driver

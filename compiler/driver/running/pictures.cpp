@@ -16,7 +16,8 @@ rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, in
     rt::PictureAxis result;
     result.label = with_unit(request.axes[a], request.axis_units[a]);
     result.first = request.first_point(output)[a];
-    result.last = result.first + static_cast<double>(request.extent[a] - 1) * request.spacing[a];
+    result.last = result.first + static_cast<double>(output.grid.extent(request.extent)[a] - 1) *
+                                     request.spacing[a] * output.grid.factor;
     if (output.flipped[a]) std::swap(result.first, result.last);
     return result;
 }
@@ -54,8 +55,9 @@ std::vector<int> shown_axes(const RunRequest& request, const Output& output) {
 rt::PlaneValues plane_values(const RunRequest& request, const Output& output, const FieldValues& values,
                              int across, int up) {
     rt::PlaneValues plane;
-    plane.width = request.extent[static_cast<std::size_t>(across)];
-    plane.height = request.extent[static_cast<std::size_t>(up)];
+    const Extent extent = output.grid.extent(request.extent);
+    plane.width = extent[static_cast<std::size_t>(across)];
+    plane.height = extent[static_cast<std::size_t>(up)];
     plane.values.reserve(static_cast<std::size_t>(plane.width * plane.height));
     const bool flips_across = output.flipped[static_cast<std::size_t>(across)];
     const bool flips_up = output.flipped[static_cast<std::size_t>(up)];

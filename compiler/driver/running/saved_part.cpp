@@ -14,8 +14,8 @@ namespace {
 class PartOfField {
 public:
     PartOfField(const RunRequest& request, const std::string& field, const rt::FieldGrid& grid)
-        : request_(request), field_(field), grid_(grid) {
-        part_.count = grid.extent(request.extent);
+        : request_(request), field_(field), grid_(grid), extent_(grid.extent(request.extent)) {
+        part_.count = extent_;
         part_.stride.fill(1);
         for (std::size_t axis = 0; axis < dropped_.size(); ++axis)
             dropped_[axis] = !grid.along[axis];
@@ -25,7 +25,7 @@ public:
     void cut(int axis, std::int64_t index) {
         const auto a = static_cast<std::size_t>(axis);
         require_axis(axis);
-        if (index < 0 || index >= request_.extent[a])
+        if (index < 0 || index >= extent_[a])
             refuse(axis, fmt::format("{} = {}", request_.axes[a], index));
         part_.begin[a] = index;
         part_.count[a] = 1;
@@ -36,7 +36,7 @@ public:
     void range(int axis, std::int64_t low, std::int64_t high, std::int64_t stride) {
         const auto a = static_cast<std::size_t>(axis);
         require_axis(axis);
-        const std::int64_t cells = request_.extent[a];
+        const std::int64_t cells = extent_[a];
         const std::int64_t first = low < 0 ? low + cells : low, last = high < 0 ? high + cells : high;
         if (first < 0 || last < first || last >= cells)
             refuse(axis, fmt::format("{} in {}..{}", request_.axes[a], low, high));
@@ -72,32 +72,33 @@ private:
         const auto a = static_cast<std::size_t>(axis);
         refuse_usage(
             fmt::format("{} cannot be saved at {}: the grid has {} cells along {}, numbered from 0 to {}",
-                        field_, what, request_.extent[a], request_.axes[a], request_.extent[a] - 1));
+                        field_, what, extent_[a], request_.axes[a], extent_[a] - 1));
     }
 
     const RunRequest& request_;
     const std::string& field_;
     const rt::FieldGrid grid_;
+    const Extent extent_;  // the field's own cells
     rt::Lattice part_;
     std::array<bool, 3> dropped_{};
 };
 
 }  // namespace
 
-std::int64_t cell_at(const RunRequest& request, int axis, double position, bool is_staggered) {
+std::int64_t cell_at(const RunRequest& request, int axis, double position, const ir::Field& field) {
     const auto a = static_cast<std::size_t>(axis);
-    const double cell =
-        std::round((position - request.origin[a]) / request.spacing[a] - (is_staggered ? 0.5 : 0));
+    const double fine = (position - request.origin[a]) / request.spacing[a] - (field.staggered[a] ? 0.5 : 0);
+    // The middle of a cell on a coarser grid is that of as many fine ones.
+    const double cell = std::round((fine - (field.grid.factor - 1) / 2.0) / field.grid.factor);
     return std::isfinite(cell) && std::fabs(cell) < 1e15 ? static_cast<std::int64_t>(cell) : -1;
 }
 
 void take_part(const RunRequest& request, const sema::Save& save, const ir::Field& field, Output& output) {
-    if (save.cuts.empty() && save.ranges.empty() && field.grid.is_whole()) return;
+    if (save.cuts.empty() && save.ranges.empty() && field.grid.has_all_axes()) return;
     PartOfField part(request, save.field, field.grid);
     for (const sema::Cut& cut : save.cuts)
-        part.cut(cut.axis, cut.at_position ? cell_at(request, cut.axis, cut.position,
-                                                     field.staggered[static_cast<std::size_t>(cut.axis)])
-                                           : cut.index);
+        part.cut(cut.axis,
+                 cut.at_position ? cell_at(request, cut.axis, cut.position, field) : cut.index);
     for (const sema::PartRange& range : save.ranges)
         part.range(range.axis, range.low, range.high, range.stride);
     part.give(output);
@@ -105,7 +106,7 @@ void take_part(const RunRequest& request, const sema::Save& save, const ir::Fiel
 
 void take_part(const RunRequest& request, const FileArgument& argument, const ir::Field& field,
                Output& output) {
-    if (argument.parts.empty() && field.grid.is_whole()) return;
+    if (argument.parts.empty() && field.grid.has_all_axes()) return;
     PartOfField part(request, argument.field, field.grid);
     std::vector<bool> said(request.axes.size());
     for (const PartArgument& along : argument.parts) {

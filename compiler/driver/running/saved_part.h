@@ -9,7 +9,7 @@
 namespace halo::driver {
 
 // The cell nearest to a coordinate; -1 where none is near.
-std::int64_t cell_at(const RunRequest& request, int axis, double position, bool is_staggered);
+std::int64_t cell_at(const RunRequest& request, int axis, double position, const ir::Field& field);
 
 // Sets the output's part, if it is one, as fields over fewer axes are. Throw CommandError (usage) where the
 // grid does not have it. field: the first of those that are saved together.

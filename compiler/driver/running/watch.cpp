@@ -20,7 +20,7 @@ constexpr std::int64_t kMostFetchedCells = std::int64_t{1} << 30;  // of a grid 
 
 Watch::Parts Watch::fetch(const std::string& field) const {
     Parts parts;
-    for (const rt::Box& box : engine_.own_boxes())
+    for (const rt::Box& box : engine_.own_boxes_of(field))
         parts.push_back(engine_.download_box(field, 0, box));
     return parts;
 }
@@ -30,12 +30,12 @@ std::optional<std::string> Watch::find_trouble(const std::string& field, Parts* 
     const bool is_finite = engine_.is_finite(field).value_or(false);
     if (kept != nullptr || !is_finite) {
         Parts parts = fetch(field);
-        const std::vector<rt::Box> boxes = engine_.own_boxes();
+        const std::vector<rt::Box> boxes = engine_.own_boxes_of(field);
         for (std::size_t i = 0; i < boxes.size() && !is_finite; ++i)
             cells.check(request_, boxes[i], parts[i]);
         if (kept != nullptr) *kept = std::move(parts);
     }
-    return cells.words(ranks_, request_, field, cell_count(request_.extent));
+    return cells.words(ranks_, request_, field, engine_.whole_box_of(field).cells());
 }
 
 Watch::Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks, std::int64_t done)
@@ -45,7 +45,7 @@ Watch::Watch(const RunRequest& request, Engine& engine, rt::Ranks& ranks, std::i
     const bool is_small = cell_count(request.extent) <= kMostFetchedCells;
     std::int64_t bytes = 0;
     for (const std::string& field : request.states)
-        bytes += cell_count(request.extent) * rt::size_of(engine_.type_of(field));
+        bytes += engine_.whole_box_of(field).cells() * rt::size_of(engine_.type_of(field));
     keeps_ = keeps_ && bytes <= kMaxKeptBytes;
     for (const std::string& field : request.states) {
         // Where states would have to be fetched. Each of several ranks would decide that by its own cells.
@@ -95,7 +95,6 @@ std::vector<WrittenFile> Watch::save_last_good() const {
     std::vector<WrittenFile> written;
     if (request_.outputs.empty() || !last_good_step_) return written;
     const std::filesystem::path folder = std::filesystem::path(request_.outputs.front().path).parent_path();
-    const std::vector<rt::Box> boxes = engine_.own_boxes();
     for (const std::string& field : watched_) {
         if (!good_is_in_engine_ && !good_.contains(field)) continue;
         const Parts fetched = good_is_in_engine_ ? fetch(field) : Parts();
@@ -103,7 +102,9 @@ std::vector<WrittenFile> Watch::save_last_good() const {
         const std::string plain = fmt::format("{}-{}-good.npy", request_.name, field);
         const std::string path = frame_path((folder / plain).string(), *last_good_step_, request_.steps);
         rt::FieldFile file(ranks_, path,
-                           rt::npy_layout({request_.extent, request_.rank()}, engine_.type_of(field)));
+                           rt::npy_layout({engine_.whole_box_of(field).extent(), request_.rank()},
+                                          engine_.type_of(field)));
+        const std::vector<rt::Box> boxes = engine_.own_boxes_of(field);
         for (std::size_t i = 0; i < boxes.size(); ++i)
             file.write(0, boxes[i], parts[i].data());
         file.commit();

@@ -197,7 +197,7 @@ private:
     bool is_leaf(ir::ExprId id) const {
         const ir::Expr& expr = program_[id];
         const auto* access = std::get_if<ir::Access>(&expr.node);
-        return context_.is_uniform(id) || (access && program_[access->field].grid.is_whole()) ||
+        return context_.is_uniform(id) || (access && context_.stage().is_of_its_grid(program_[access->field])) ||
                std::holds_alternative<ir::CoefElement>(expr.node);
     }
 
@@ -269,22 +269,30 @@ private:
         const Level level{access.field, access.time};
         const auto assigned = assigned_.find(level);
         if (assigned != assigned_.end()) return assigned->second;
-        if (!program_[access.field].grid.is_whole()) return load_of_fewer_axes(level, access.offset);
+        if (!context_.stage().is_of_its_grid(program_[access.field])) return load_elsewhere(level, access);
         return sources_.load(level, access.offset);
     }
-    // From memory: what differs from one cell to the next along some of the axes alone stays in caches.
-    Expr load_of_fewer_axes(const Level& level, const ir::Offset& offset) {
+    // From memory: what differs from one cell to the next along some of the axes alone, or not from each to the
+    // next, stays in caches.
+    Expr load_elsewhere(const Level& level, const ir::Access& access) {
         const ir::Field& field = program_[level.field];
         std::array<Expr, 3> cell = sources_.index;
         for (int axis = 0; axis < context_.rank(); ++axis) {
             if (!field.grid.has(axis)) continue;
-            Expr& at = cell[static_cast<std::size_t>(axis)];
-            if (sources_.may_pass_low_face[static_cast<std::size_t>(axis)]) at = kernel::max(at, 0);
-            if (sources_.may_pass_high_face[static_cast<std::size_t>(axis)])
-                at = kernel::min(at, context_.extent(axis) - 1);
-            at = at + offset[static_cast<std::size_t>(axis)];
+            const auto along = static_cast<std::size_t>(axis);
+            Expr& at = cell[along];
+            if (sources_.may_pass_low_face[along]) at = kernel::max(at, 0);
+            if (sources_.may_pass_high_face[along]) at = kernel::min(at, context_.extent(axis) - 1);
+            at = cell_read(at, access.map[along], access.offset[along]);
         }
-        return loaded(context_.element_of_fewer_axes(level, cell), field);
+        return loaded(context_.element_elsewhere(level, cell), field);
+    }
+    // (times * at + offset) / over, rounded down. `at` is a cell of the grid, and division truncates.
+    static Expr cell_read(const Expr& at, const ir::AxisMap& map, int offset) {
+        if (map.over == 1) return (map.times == 1 ? at : at * map.times) + offset;
+        const int below = std::max(0, (map.over - 1 - offset) / map.over);
+        const Expr cell = (at + (offset + below * map.over)) / Expr(map.over);
+        return cell - below;
     }
     Expr make(const ir::Expr& expr, const ir::Coordinate& coordinate, const std::string&) {
         return coordinate_of(context_, coordinate, sources_.index, kernel_type(expr.type));

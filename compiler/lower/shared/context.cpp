@@ -31,7 +31,7 @@ Context::Context(const StageView& stage, const ProgramLayout& layout, const std:
     // Levels get their names in a fixed order, so that these do not depend on what the stage reads.
     for (const Read& read : stage.reads)
         array(read.level);
-    for (const Level& level : stage.of_fewer_axes)
+    for (const Level& level : stage.elsewhere)
         array(level);
     for (const Write& write : stage.writes)
         array(write.level);
@@ -95,16 +95,16 @@ kernel::Expr Context::address(const Level& level, const kernel::Expr& cell) {
     return kernel::address_of(array(level), place(level, cell), storage_type(stage_->field(level).storage));
 }
 
-kernel::Expr Context::element_of_fewer_axes(const Level& level, const std::array<kernel::Expr, 3>& cell) {
+kernel::Expr Context::element_elsewhere(const Level& level, const std::array<kernel::Expr, 3>& cell) {
     const rt::FieldGrid& grid = stage_->field(level).grid;
     const auto halo = grid.halo(layout_->halo);
     kernel::Expr row = 1;  // elements from one row of the field to the next
-    if (rank() > 1 && grid.has(0)) row = pitch();
+    if (rank() > 1 && grid.has(0)) row = pitch_of_grid(grid.factor);
     kernel::Expr offset;
     if (rank() > 2 && grid.has(2)) {
         kernel::Expr plane = row;
-        if (grid.has(0) && grid.has(1)) plane = slice();
-        if (!grid.has(0) && grid.has(1)) plane = extent(1) + (halo[1][0] + halo[1][1]);
+        if (grid.has(0) && grid.has(1)) plane = slice_of_grid(grid.factor);
+        if (!grid.has(0) && grid.has(1)) plane = fine_extent(1) + (halo[1][0] + halo[1][1]);
         const bool is_far = kernel::int_value(plane) != 1;
         offset = is_far ? kernel::convert(cell[2], Type::i64) * plane : cell[2];
     }
@@ -124,6 +124,7 @@ kernel::Expr Context::extent(int axis) {
         rt::Argument argument;
         argument.kind = rt::Argument::Kind::extent;
         argument.index = axis;
+        argument.factor = stage_->factor;
         name = declare(kExtents + 0, {Type::i32, "n" + program().axes[axis].name}, argument);
     }
     return kernel::variable(name, Type::i32);
@@ -137,6 +138,36 @@ kernel::Expr Context::slice() {
     return stride("slice", Type::i64, rt::Argument::Kind::slice);
 }
 
+kernel::Expr Context::pitch_of_grid(int factor) {
+    if (factor == stage_->factor) return pitch();
+    return of_grid(factor, "pitch", Type::i32, rt::Argument::Kind::pitch, 0);
+}
+
+kernel::Expr Context::slice_of_grid(int factor) {
+    if (factor == stage_->factor) return slice();
+    return of_grid(factor, "slice", Type::i64, rt::Argument::Kind::slice, 0);
+}
+
+// The cells of the program's own grid, by which fields over fewer axes lie.
+kernel::Expr Context::fine_extent(int axis) {
+    if (stage_->factor == 1) return extent(axis);
+    return of_grid(1, "n" + program().axes[axis].name, Type::i32, rt::Argument::Kind::extent, axis);
+}
+
+kernel::Expr Context::of_grid(int factor, const std::string& what, Type type, rt::Argument::Kind kind,
+                              int axis) {
+    const std::string wanted = fmt::format("{}_{}", what, factor);
+    std::string& name = words_["of grid " + wanted];
+    if (name.empty()) {
+        rt::Argument argument;
+        argument.kind = kind;
+        argument.index = axis;
+        argument.factor = factor;
+        name = declare(kind == rt::Argument::Kind::extent ? kExtents : kStrides, {type, wanted}, argument);
+    }
+    return kernel::variable(name, type);
+}
+
 kernel::Expr Context::stride(const std::string& name, Type type, rt::Argument::Kind kind) {
     std::string& word = words_[name];
     if (word.empty()) {
@@ -144,6 +175,7 @@ kernel::Expr Context::stride(const std::string& name, Type type, rt::Argument::K
         slot.parameter.type = type;
         slot.parameter.name = name;
         slot.argument.kind = kind;
+        slot.argument.factor = stage_->factor;
         slot.order = kStrides;
         slots_.push_back(std::move(slot));
         word = name;

@@ -44,9 +44,11 @@ public:
     // Parameters. Each is declared where it is first asked for; finish() orders them.
     std::string array(const Level& level);                       // the pointer's name: u, u_next, u_prev
     std::string label(const Level& level);                       // the level's own: of a component v_x_next
-    kernel::Expr extent(int axis);                               // nx: i32
+    kernel::Expr extent(int axis);                               // of the stage's grid, nx: i32
     kernel::Expr pitch();                                        // i32
     kernel::Expr slice();                                        // i64
+    kernel::Expr pitch_of_grid(int factor);                      // the same of another grid
+    kernel::Expr slice_of_grid(int factor);
     kernel::Expr scalar(ir::ExprId uniform, kernel::Type type);  // rounded to the type
     kernel::Expr step();                                         // steps done before this one, f64
     kernel::Expr seed();                                         // of noise, f64
@@ -85,9 +87,9 @@ public:
     // Elements from cell (0,0,0) to cell (x,y,z), i64 where the rank is above 1. Empty coordinates are 0.
     kernel::Expr element_offset(kernel::Expr x, kernel::Expr y, kernel::Expr z);
 
-    // The element of a field over fewer axes at these coordinates, of which those along other axes are left
-    // aside (rt::geometry_of_field).
-    kernel::Expr element_of_fewer_axes(const Level& level, const std::array<kernel::Expr, 3>& cell);
+    // The element of a field over fewer axes, or of another grid, at these coordinates, of which those along
+    // axes that it has not are left aside (rt::geometry_of_field).
+    kernel::Expr element_elsewhere(const Level& level, const std::array<kernel::Expr, 3>& cell);
 
     // A level's element in the cell at `offset` from cell (0,0,0): its index in array(), the element itself,
     // and a pointer to it.
@@ -110,6 +112,9 @@ private:
         int order = 0;
     };
     std::string partials(int reduction, rt::Argument::Kind kind);
+    kernel::Expr fine_extent(int axis);
+    kernel::Expr of_grid(int factor, const std::string& what, kernel::Type type, rt::Argument::Kind kind,
+                         int axis);
     kernel::Expr host_value(const std::string& name, rt::HostScalar::Step value,
                             kernel::Type type = kernel::Type::f64);
     std::string declare(int order, kernel::Parameter parameter, rt::Argument argument);

@@ -241,6 +241,7 @@ void HaloKernels::make(const Level& level, int axis, const std::vector<int>& fil
     StageView stage;
     stage.program = &program_;
     stage.writes.push_back({level, nullptr});
+    stage.factor = program_[level.field].grid.factor;
     std::vector<std::string> roles{"first", "last", "source"};
     if (machine_ == Machine::cpu) roles.insert(roles.end(), {"begin", "end"});
     Context context(stage, layout_, roles);
@@ -255,6 +256,7 @@ void HaloKernels::make(const Level& level, int axis, const std::vector<int>& fil
     if (!note.empty()) function.comment.push_back(note);
     function.parameters = context.parameters();
     plan.name = function.name;
+    plan.domain.factor = stage.factor;
     plan.arguments = context.arguments({});
     plan.fills_halo = rt::KernelPlan::Written{layout_.plan_field[level.field.index], level.time};
     plans.push_back(std::move(plan));

@@ -354,6 +354,7 @@ std::optional<PackedValues> lower_packed(Context& context, const PackedSources& 
 }
 
 bool can_pack(const Context& context) {
+    if (context.stage().factor != 1) return false;
     Context tried = context;
     kernel::Block body;
     const Expr word = kernel::variable("word", Type::u32);

@@ -4,6 +4,7 @@
 #include <ranges>
 #include <set>
 
+#include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/repeats.h"
 #include "compiler/ir/unread_steps.h"
@@ -36,9 +37,9 @@ void add_reads(StageView& view, ir::ReachWalk& walk, const std::vector<ir::ExprI
         const auto* access = std::get_if<ir::Access>(&view.program->exprs[e].node);
         if (!access) continue;
         const Level level{access->field, access->time};
-        if (!view.field(level).grid.is_whole()) {
-            if (std::ranges::find(view.of_fewer_axes, level) == view.of_fewer_axes.end())
-                view.of_fewer_axes.push_back(level);
+        if (!view.is_of_its_grid(view.field(level))) {
+            if (std::ranges::find(view.elsewhere, level) == view.elsewhere.end())
+                view.elsewhere.push_back(level);
         } else if (!view.assigns_level(level)) {
             add_read(view, level, access->offset);
         }
@@ -53,6 +54,7 @@ StageView view_stage(const ir::Program& program, const ir::Stage& stage, const s
     std::vector<ir::ExprId> roots;
     for (int index : stage.statements) {
         const ir::Statement& statement = program.statements[index];
+        view.factor = ir::grid_factor(program, statement);
         for (const ir::ExprId root : ir::roots_of(statement))
             roots.push_back(root);
         if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) {
@@ -254,7 +256,7 @@ std::vector<bool> fields_with_halo_kernels(const ir::Program& program) {
         for (const std::uint32_t e : ir::reached_exprs(program, ir::roots_of(program.statements[i]))) {
             const auto* access = std::get_if<ir::Access>(&program.exprs[e].node);
             if (access && access->field == assign->target && access->time == assign->time &&
-                access->offset != ir::Offset{})
+                !access->is_at_cell())
                 result[assign->target.index] = true;
         }
     }

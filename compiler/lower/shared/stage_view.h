@@ -43,7 +43,8 @@ struct StageView {
     std::vector<const ir::Reduce*> reductions;
     std::vector<Read> reads;           // from memory, in order of first use
     std::vector<Write> writes;         // to memory
-    std::vector<Level> of_fewer_axes;  // fields over fewer axes that it reads, besides `reads`
+    int factor = 1;                    // of the grid whose cells it computes (rt::FieldGrid::factor)
+    std::vector<Level> elsewhere;      // that it reads besides: fields over fewer axes, or of another grid
     // The statement that changes a level in place; the others are lets that it reads.
     const ir::Assign* in_place = nullptr;
     // Where that is a sweep: all of its statements, of which `in_place` is the first.
@@ -55,6 +56,10 @@ struct StageView {
     int rank() const { return program->rank(); }
     const ir::Repeat* repeat() const;  // that its statements are part of; nullptr: they are done once
     const ir::Field& field(const Level& level) const { return (*program)[level.field]; }
+    // Whether a field has a value for each of the stage's cells, where they are.
+    bool is_of_its_grid(const ir::Field& field) const {
+        return field.grid == rt::FieldGrid::coarse(factor);
+    }
     bool assigns_level(const Level& level) const;  // in this stage, and not in place
     bool sweeps_level(const Level& level) const;
     // The values and conditions of its assignments, then of its reductions.

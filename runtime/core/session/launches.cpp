@@ -41,7 +41,8 @@ bool Launches::changes(const Argument& argument) const {
 
 PreparedLaunch::Value Launches::value_of(const Argument& argument, std::int64_t phase,
                                          const std::vector<double>& params, const RepeatPlan* exchanged) {
-    const Geometry& geometry = from_.setup.geometry;
+    const Setup& setup = from_.setup;
+    const Geometry& geometry = setup.geometry;
     const auto index = static_cast<std::size_t>(argument.index);
     PreparedLaunch::Value value{};
     switch (argument.kind) {
@@ -55,13 +56,13 @@ PreparedLaunch::Value Launches::value_of(const Argument& argument, std::int64_t 
             if (rt::changes_with_step(argument.scalar)) break;  // update() does those
             return scalar_value(argument.type, rt::evaluate(argument.scalar, params, geometry.extent));
         case Argument::Kind::extent:
-            value.i32 = static_cast<std::int32_t>(geometry.extent[index]);
+            value.i32 = static_cast<std::int32_t>(setup.geometry_of_grid(argument.factor).extent[index]);
             break;
         case Argument::Kind::pitch:
-            value.i32 = static_cast<std::int32_t>(geometry.pitch);
+            value.i32 = static_cast<std::int32_t>(setup.geometry_of_grid(argument.factor).pitch);
             break;
         case Argument::Kind::slice:
-            value.i64 = geometry.slice;
+            value.i64 = setup.geometry_of_grid(argument.factor).slice;
             break;
         case Argument::Kind::partials:
             value.address = from_.reductions.partials(argument.index);

@@ -45,10 +45,17 @@ void check_fixed_grid(const LaunchPlan& plan, const Geometry& geometry) {
 
 void check_reaches(const LaunchPlan& plan, const Geometry& geometry) {
     std::vector<CellsNeeded> needs;
-    for (const FieldPlan& field : plan.fields)
-        for (int axis = 0; axis < plan.rank; ++axis)
+    std::vector<CoarseGrid> coarse;
+    for (const FieldPlan& field : plan.fields) {
+        coarse.push_back({field.name, field.grid.factor, {}});
+        for (int axis = 0; axis < plan.rank; ++axis) {
+            coarse.back().is_periodic[static_cast<std::size_t>(axis)] =
+                field.boundary[axis][0].kind == BoundaryKind::periodic;
             for (int side = 0; side < 2; ++side)
-                needs.push_back({field.name, axis, side, field.boundary[axis][side].reach});
+                needs.push_back({field.name, axis, side, field.boundary[axis][side].reach, field.grid.factor});
+        }
+    }
+    check_coarse_grids(plan.axes, coarse, geometry.extent);
     check_cells_needed(plan.axes, needs, geometry.extent);
 }
 

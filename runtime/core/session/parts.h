@@ -21,7 +21,9 @@ struct Setup {
     // Throws bad_argument where the plan is not sound or cannot run on such a grid or such arrays.
     Setup(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, Device& device,
           const SessionOptions& options);
-    // How a field's array lies: as all do, but for fields over fewer axes.
+    // How the arrays of a coarser grid lie (FieldGrid::factor).
+    Geometry geometry_of_grid(int factor) const { return rt::geometry_of_grid(factor, geometry, plan.halo); }
+    // How a field's array lies: as all of its grid do, but for fields over fewer axes.
     Geometry geometry_of(const FieldPlan& field) const {
         return geometry_of_field(field.grid, geometry, plan.halo);
     }
