@@ -282,6 +282,10 @@ private:
 }  // namespace
 
 void fix_grid(Lowered& lowered, const std::array<std::int64_t, rt::kMaxRank>& extent) {
+    const bool is_coarse = std::ranges::any_of(
+        lowered.plan.fields, [](const rt::FieldPlan& field) { return field.grid.factor != 1; });
+    if (is_coarse)
+        throw UnsupportedError("code for one grid alone is not built yet where fields lie on several grids");
     const rt::Geometry geometry = rt::make_geometry(lowered.plan.rank, extent, lowered.plan.halo);
     GridFixer(lowered, geometry).run();
     lowered.plan.fixed_grid = rt::FixedGrid{extent, geometry.pitch, geometry.slice};

@@ -7,6 +7,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/grids.h"
 #include "compiler/ir/repeats.h"
 #include "compiler/ir/sweeps.h"
 
@@ -114,6 +115,8 @@ bool is_periodic(const ir::Program& program, int axis) {
 }
 
 std::string why_uncut(const ir::Program& program, int axis) {
+    if (ir::has_coarse_grids(program))
+        return std::string(ir::kSeveralGrids) + ", and pieces are cut from one grid alone yet";
     if (ir::has_repeats(program))
         return "the iterations of a `repeat` read each other's neighbours, and pieces do not exchange cells "
                "between them yet";

@@ -140,6 +140,7 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
     const ir::Program& program = program_;
     std::set<Level> written_here, swept;
     std::map<Level, std::set<ir::Offset>> reads;
+    std::set<Level> finer;
     for (const int index : stage.statements) {
         const ir::Statement& statement = program.statements[index];
         result.factor = ir::grid_factor(program, statement);
@@ -180,6 +181,11 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
         const rt::FieldGrid& grid = program[access->field].grid;
         result.of_several_grids = result.of_several_grids || grid.factor != 1;
         if (grid != rt::FieldGrid::coarse(result.factor)) {
+            std::int64_t cells = 1;  // of a finer grid, in one of this
+            for (const ir::AxisMap& along : access->map)
+                cells *= along.times;
+            if (cells > 1 && finer.emplace(access->field.index, access->time).second)
+                result.finer_bytes += cells * size_of(program[access->field].storage);
             if (std::ranges::find(result.elsewhere, access->field) == result.elsewhere.end())
                 result.elsewhere.push_back(access->field);
             continue;
@@ -235,7 +241,7 @@ bool LevelRead::at_neighbours() const {
 }
 
 std::int64_t Footprint::bytes_read() const {
-    std::int64_t sum = 0;
+    std::int64_t sum = finer_bytes;
     for (const LevelRead& read : reads)
         sum += size_of(read.storage);
     return sum;

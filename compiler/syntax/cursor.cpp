@@ -104,7 +104,11 @@ Name Parser::name(std::string_view what) {
         return {};
     }
     if (!expect(TokenKind::identifier, what)) return {};
-    return {resolved(token), token.where};
+    std::string result = resolved(token);
+    if (!result.empty() && result.front() >= '0' && result.front() <= '9' && !failing_)
+        fail(DiagnosticKind::unexpected_token, token.where,
+             fmt::format("expected {}, and `{}` stands for the number {} here", what, text(token), result));
+    return {std::move(result), token.where};
 }
 
 SourceRange Parser::since(std::uint32_t begin) const {

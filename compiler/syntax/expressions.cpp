@@ -1,5 +1,6 @@
 // Expressions: precedence climbing over a bounded stack.
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -222,6 +223,10 @@ ExprId Parser::member(ExprId base) {
         close(opening, TokenKind::right_paren);
         result.member.where = since(token.where.begin);
         result.member.text = source_.text(result.member.where);
+    } else if (const std::string* number = is(TokenKind::identifier) ? chosen(text(token)) : nullptr;
+               number != nullptr && !number->empty() && number->front() >= '0' && number->front() <= '9') {
+        advance();
+        result.member = {*number, token.where};
     } else {
         result.member = name("a component's name after `.`");
     }
@@ -251,7 +256,7 @@ ExprId Parser::primary() {
                 return missing();
             }
             advance();
-            return make({token.where, false, NameUse{resolved(token)}});
+            return name_or_number(token, resolved(token));
         }
         case TokenKind::left_bracket:
             return list();
@@ -307,6 +312,15 @@ ExprId Parser::conditional() {
     node.otherwise = expression();
     if (failing_) return node.condition;
     return make({since(token.where.begin), false, node});
+}
+
+// An index that stands for a number is that number.
+ExprId Parser::name_or_number(const Token& token, std::string name) {
+    if (name.empty() || name.front() < '0' || name.front() > '9')
+        return make({token.where, false, NameUse{std::move(name)}});
+    std::int64_t number = 0;
+    std::from_chars(name.data(), name.data() + name.size(), number);
+    return make({token.where, false, Number{Rational(number)}});
 }
 
 // sum(i in …

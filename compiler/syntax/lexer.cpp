@@ -221,14 +221,19 @@ private:
         emit(reserved == std::end(kReserved) ? TokenKind::identifier : reserved->second, end);
     }
 
-    // The bytes of `{a}` in a name such as psi_{a}; 0 where it is something else. `schedule{direct}` is a
-    // block.
+    // The bytes of `{a}` or `{l+1}` in a name such as psi_{a}; 0 where it is something else.
+    // `schedule{direct}` is a block.
     std::size_t index_length(std::size_t at) const {
         if (text_[at] != '{' || at + 1 >= text_.size() || !is_letter(text_[at + 1])) return 0;
         if (text_.substr(at_, at - at_) == "schedule") return 0;
         std::size_t end = at + 1;
         while (end < text_.size() && is_word(text_[end]))
             ++end;
+        if (end + 1 < text_.size() && (text_[end] == '+' || text_[end] == '-') && is_digit(text_[end + 1])) {
+            ++end;
+            while (end < text_.size() && is_digit(text_[end]))
+                ++end;
+        }
         return end < text_.size() && text_[end] == '}' ? end + 1 - at : 0;
     }
 

@@ -1,6 +1,7 @@
 // Loops over names: what they repeat is read again for each name, with that name in the place of the index.
 // So nothing behind the parser knows of them, and whatever a name can be, an index can be.
 #include <algorithm>
+#include <charconv>
 
 #include <fmt/format.h>
 
@@ -13,6 +14,10 @@ namespace {
 constexpr std::size_t kMaxNameLength = 1000;
 constexpr std::size_t kMaxRepeatedTokens = 1'000'000;  // of a file, loops within each other multiplied out
 constexpr std::size_t kMaxIterations = 4096;
+
+bool is_number(std::string_view name) {
+    return !name.empty() && name.front() >= '0' && name.front() <= '9';
+}
 
 }  // namespace
 
@@ -37,7 +42,8 @@ std::string Parser::resolved(const Token& token) {
         result += word.substr(at, open - at);
         if (open == word.size()) break;
         const std::size_t close = word.find('}', open);
-        const std::string_view index = word.substr(open + 1, close - open - 1);
+        const std::string_view written = word.substr(open + 1, close - open - 1);
+        const std::string_view index = written.substr(0, written.find_first_of("+-"));
         const std::string* const name = chosen(index);
         const auto begin = static_cast<std::uint32_t>(token.where.begin + open + 1);
         const SourceRange where{begin, static_cast<std::uint32_t>(begin + index.size())};
@@ -45,7 +51,7 @@ std::string Parser::resolved(const Token& token) {
             if (!failing_) refuse_index(index, where);
             return {};
         }
-        result += *name;
+        result += index.size() == written.size() ? *name : moved_index(*name, written, index.size(), where);
         at = close + 1;
     }
     if (result.size() > kMaxNameLength && !failing_) {
@@ -56,11 +62,34 @@ std::string Parser::resolved(const Token& token) {
     return index != nullptr ? *index : result;
 }
 
+// `l+1` in a name, where `l` stands for a number; empty where that is reported.
+std::string Parser::moved_index(const std::string& name, std::string_view written, std::size_t sign,
+                                SourceRange where) {
+    std::int64_t number = -1, distance = 0;
+    const std::string_view digits = written.substr(sign + 1);
+    std::from_chars(digits.data(), digits.data() + digits.size(), distance);
+    if (is_number(name)) std::from_chars(name.data(), name.data() + name.size(), number);
+    if (number >= 0) number += written[sign] == '+' ? distance : -distance;
+    if (number >= 0) return std::to_string(number);
+    if (failing_) return {};
+    if (is_number(name)) {
+        fail(DiagnosticKind::out_of_range, where,
+             fmt::format("`{}` is below 0 where `{}` is {}, and names count from 0", written,
+                         written.substr(0, sign), name));
+    } else {
+        fail(DiagnosticKind::unexpected_token, where,
+             fmt::format("`{}` stands for the name `{}` here, and numbers alone are counted on from",
+                         written.substr(0, sign), name));
+    }
+    return {};
+}
+
 void Parser::refuse_index(std::string_view index, SourceRange where) {
-    const bool is_number = std::ranges::find(range_names_, index) != range_names_.end();
-    if (is_number) {
+    const bool is_of_range = std::ranges::find(range_names_, index) != range_names_.end();
+    if (is_of_range) {
         fail(DiagnosticKind::unknown_name, where,
-             fmt::format("`{}` runs through numbers, and a name is made of names", index))
+             fmt::format("`{}` runs through a range that is computed, or beside another index", index))
+            .note(fmt::format("a name is made of numbers that are written out: `for {} in 1..4 {{ … }}`", index))
             .note(fmt::format("a field with components has numbers: `field f: f32[4]` and `f.{}`", index));
         return;
     }
@@ -81,6 +110,7 @@ void Parser::refuse_index(std::string_view index, SourceRange where) {
 // Whether indices and names follow, as in `a in axes`, `a in x, y`, `a, b in (x, y), (y, x)`; not a range,
 // nor the name of a table.
 bool Parser::at_name_lists(std::size_t at) const {
+    if (at_numbers(at)) return true;
     while (ahead(at).kind == TokenKind::identifier && ahead(at + 1).kind == TokenKind::comma)
         at += 2;
     const bool is_in = ahead(at).kind == TokenKind::identifier &&
@@ -89,13 +119,38 @@ bool Parser::at_name_lists(std::size_t at) const {
     const Token& first = ahead(at + 2);
     const Token& next = ahead(at + 3);
     if (first.kind == TokenKind::left_paren)
-        return ahead(at + 3).kind == TokenKind::identifier && ahead(at + 4).kind == TokenKind::comma;
+        return (ahead(at + 3).kind == TokenKind::identifier || ahead(at + 3).kind == TokenKind::number) &&
+               ahead(at + 4).kind == TokenKind::comma;
     if (first.kind != TokenKind::identifier) return false;
     const bool ends = next.kind == TokenKind::comma || next.kind == TokenKind::left_brace ||
                       next.kind == TokenKind::right_paren || next.kind == TokenKind::right_bracket;
     if (text(first) == "axes" && ends) return true;
     return next.kind == TokenKind::comma && ahead(at + 4).kind == TokenKind::identifier &&
            !(ahead(at + 5).kind == TokenKind::identifier && text(ahead(at + 5)) == "in");
+}
+
+// Whether `l in 1, 2, 4` follows; or a range before a block with `{l}` in names, `l in 1..4`, or `1..4 down`.
+// Other ranges are no concern of the parser.
+bool Parser::at_numbers(std::size_t at) const {
+    const bool is_in = ahead(at).kind == TokenKind::identifier && ahead(at + 1).kind == TokenKind::identifier &&
+                       text(ahead(at + 1)) == "in" && ahead(at + 2).kind == TokenKind::number;
+    if (!is_in) return false;
+    if (ahead(at + 3).kind == TokenKind::comma) return ahead(at + 4).kind == TokenKind::number;
+    if (ahead(at + 3).kind != TokenKind::dot_dot || ahead(at + 4).kind != TokenKind::number) return false;
+    const Token& next = ahead(at + 5);
+    if (next.kind == TokenKind::identifier) return text(next) == "down";
+    const std::size_t opening = at_ + at + 5;
+    if (next.kind != TokenKind::left_brace || match_[opening] == kUnmatched) return false;
+    const std::string index = "{" + std::string(text(ahead(at)));
+    for (std::size_t i = opening + 1; i < match_[opening]; ++i) {
+        if (tokens_[i].kind != TokenKind::identifier) continue;
+        const std::string_view word = text(tokens_[i]);
+        for (std::size_t found = word.find(index); found != word.npos; found = word.find(index, found + 1)) {
+            const char after = word[found + index.size()];
+            if (after == '}' || after == '+' || after == '-') return true;
+        }
+    }
+    return false;
 }
 
 std::vector<Parser::NameList> Parser::name_lists() {
@@ -150,6 +205,8 @@ void Parser::read_rows(NameList& list) {
         }
         return;
     }
+    if (is(TokenKind::number) && ahead(1).kind == TokenKind::dot_dot && list.indices.size() == 1)
+        return read_range(list);
     for (bool goes_on = true; goes_on && !failing_;) {
         const std::uint32_t row_begin = peek().where.begin;
         std::vector<std::string> row = read_row(list);
@@ -170,6 +227,41 @@ void Parser::read_rows(NameList& list) {
     }
 }
 
+// 1..4; 1..4 down.
+void Parser::read_range(NameList& list) {
+    const std::uint32_t begin = peek().where.begin;
+    const std::optional<std::int64_t> low = listed_number();
+    advance();  // ..
+    const std::optional<std::int64_t> high = listed_number();
+    if (!low || !high) return;
+    if (*high - *low >= static_cast<std::int64_t>(kMaxIterations)) {
+        fail(DiagnosticKind::too_many_terms, since(begin),
+             fmt::format("this range has more than {} numbers, and each is written out", kMaxIterations));
+        return;
+    }
+    if (*high < *low) {
+        fail(DiagnosticKind::empty_range, since(begin), fmt::format("no number lies in {}..{}", *low, *high))
+            .note(fmt::format("from the highest to the lowest it is `{}..{} down`", *high, *low));
+        return;
+    }
+    for (std::int64_t each = *low; each <= *high; ++each)
+        list.rows.push_back({std::to_string(each)});
+    if (accept_word("down")) std::ranges::reverse(list.rows);
+}
+
+// A number that is written, and can be in a name.
+std::optional<std::int64_t> Parser::listed_number() {
+    const Token token = peek();
+    if (!expect(TokenKind::number, "a number")) return std::nullopt;
+    std::int64_t number = 0;
+    const std::string_view digits = text(token);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+    if (error == std::errc() && end == digits.data() + digits.size()) return number;
+    fail(DiagnosticKind::not_an_integer, token.where,
+         "what a loop writes out is counted by whole numbers: `for l in 1..4 { … }`");
+    return std::nullopt;
+}
+
 bool Parser::at_index_after_comma() const {
     std::size_t at = 1;
     while (ahead(at).kind == TokenKind::identifier && ahead(at + 1).kind == TokenKind::comma)
@@ -181,6 +273,11 @@ bool Parser::at_index_after_comma() const {
 std::vector<std::string> Parser::read_row(const NameList& list) {
     std::vector<std::string> row;
     const auto add = [&] {
+        if (is(TokenKind::number)) {
+            if (const std::optional<std::int64_t> number = listed_number())
+                row.push_back(std::to_string(*number));
+            return;
+        }
         Name listed = name("a name");
         row.push_back(listed.text);
         if (!failing_) file_.listed_names.push_back(std::move(listed));

@@ -114,6 +114,11 @@ private:
     void refuse_index(std::string_view index, SourceRange where);
     bool at_name_loop() const { return at_statement("for") && at_name_lists(1); }
     bool at_name_lists(std::size_t at = 0) const;  // so many tokens ahead
+    bool at_numbers(std::size_t at) const;
+    void read_range(NameList& list);
+    std::optional<std::int64_t> listed_number();
+    std::string moved_index(const std::string& name, std::string_view written, std::size_t sign,
+                            SourceRange where);
     std::vector<NameList> name_lists();
     std::string index_name(const std::vector<NameList>& before, const NameList& list);
     void read_rows(NameList& list);
@@ -187,6 +192,7 @@ private:
     bool accept_entry_comma();
     void layout(std::optional<LayoutEntry>* given);
     std::vector<Name> over();
+    ExprId name_or_number(const Token& token, std::string name);
     std::optional<ExprId> coarse();
     std::vector<ExprId> stagger(bool in_list = false);
     std::optional<FaceRef> face();

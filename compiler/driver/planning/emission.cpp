@@ -11,6 +11,7 @@
 #include "compiler/emit/launcher.h"
 #include "compiler/ir/print.h"
 #include "compiler/kernel/print.h"
+#include "compiler/support/error.h"
 #include "runtime/core/plan_json.h"
 #include "runtime/nvrtc/nvrtc.h"
 
@@ -125,6 +126,11 @@ std::vector<TextFile> cuda_files(const Code& code, const Emission& options,
                                  const std::vector<std::string>& made_with) {
     const rt::LaunchPlan& plan = code.lowered.plan;
     std::vector<TextFile> files;
+    const auto is_coarse = [](const rt::FieldPlan& field) { return field.grid.factor != 1; };
+    if (is_cuda_file(options) && std::ranges::any_of(plan.fields, is_coarse))
+        throw UnsupportedError(
+            "a .cu file that can be launched by itself is not built yet where fields lie on several grids; without "
+            "-o the kernels are printed, and host programs run them through the library");
     if (has_launcher(options)) {
         emit::OfflineFiles made =
             emit::print_offline(code.lowered.kernels, plan, stem_of(options), made_with);

@@ -275,7 +275,7 @@ bool write_later(FilesOfStep& files, Engine& engine, const RunRequest& request, 
 
 rt::FieldShape shape_of(const Engine& engine, const FieldSet& set, int rank) {
     const rt::FieldGrid grid = engine.grid_of(set.fields.front());
-    return {grid.own_axes(engine.extent(), std::int64_t{1}), grid.rank(rank),
+    return {grid.own_axes(grid.extent(engine.extent()), std::int64_t{1}), grid.rank(rank),
             static_cast<std::int64_t>(set.fields.size()), set.is_complex};
 }
 

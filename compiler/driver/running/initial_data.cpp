@@ -51,7 +51,7 @@ const ir::Field* find_field(const ir::Program& program, const std::string& name)
 }
 
 void load_picture(const Load& load, Engine& engine, const ir::Field& field, const RunRequest& request) {
-    const Extent extent = field.grid.own_axes(request.extent, std::int64_t{1});
+    const Extent extent = field.grid.own_axes(field.grid.extent(request.extent), std::int64_t{1});
     const std::vector<std::uint8_t> grey =
         rt::read_photo(load.path, extent[0], extent[1], "field " + load.field);
     const FieldValues values = FieldValues::rounded(lower::element_type(field.storage),
