@@ -34,8 +34,8 @@ std::string cells_text(const ir::GridMap& map, const std::vector<std::string>& a
 
 int Evaluator::coarseness(const std::optional<syntax::ExprId>& factor) {
     if (!factor) return 1;
-    const auto known = integer(*factor, "how much coarser a grid is", 2, kMostCoarse);
-    has_coarse_ = has_coarse_ || known;
+    const auto known = integer(*factor, "how much coarser a grid is", 1, kMostCoarse);
+    has_coarse_ = has_coarse_ || (known && *known > 1);
     return static_cast<int>(known.value_or(1));
 }
 

@@ -41,7 +41,7 @@ public:
             const std::vector<const FieldSpec*> parts = components(field);
             if (parts.size() < 2) {
                 put("    field {}: {}{}{}\n", field.name, field.f64 ? "f64" : "f32",
-                    over(field) + position(field.name), faces(field.faces, field.over));
+                    over(field) + coarse(field.coarse) + position(field.name), faces(field.faces, field.over));
             } else if (parts.front() == &field) {
                 std::string inside;
                 for (const FieldSpec* part : parts) {
@@ -123,6 +123,7 @@ private:
         for (const FieldSpec& other : program_.fields) {
             const bool joins =
                 &other == &field || (field.over == other.over && field.over == 7 && program_.has_components &&
+                                     field.coarse == 1 && other.coarse == 1 &&
                                      !program_.is_staggered() && is_used(other.name) &&
                                      (program_.own_faces || can_share(field.faces, other.faces)) &&
                                      (!program_.interleaved || may_lie_beside(field, other)));
@@ -218,6 +219,8 @@ private:
         return field.over == 7 ? "" : result;
     }
 
+    static std::string coarse(int factor) { return factor == 1 ? "" : fmt::format(" on coarse({})", factor); }
+
     unsigned over_of(const std::string& name) const {
         const auto found = std::find_if(program_.fields.begin(), program_.fields.end(),
                                         [&](const FieldSpec& field) { return field.name == name; });
@@ -262,8 +265,8 @@ private:
             case StatementSpec::Kind::iterate:
                 return put("    {} = {}\n", access(each.target, "[it+1]"), value);
             case StatementSpec::Kind::reduction:
-                return put("    reduce {} = {}({}) start 1/2{}{}\n", each.target, each.operation, value,
-                           each.guard.empty() ? "" : " ", each.guard);
+                return put("    reduce {} = {}({}) start 1/2{}{}{}\n", each.target, each.operation, value,
+                           coarse(each.coarse), each.guard.empty() ? "" : " ", each.guard);
             case StatementSpec::Kind::inject:  // small, so that states stay within their bounds, more or less
                 return put("    inject {} at shots += ({}) * shots.wavelet[t] * shots.gain / 64\n",
                            access(each.target, each.time == 0 ? "" : "[t+1]"), value);
@@ -288,6 +291,23 @@ private:
             if (is_half) inside += "+1/2";
         }
         return inside.empty() ? inside : "[" + inside + "]";
+    }
+
+    // Of a field on another grid: each axis is named.
+    std::string subscript_of_grid(const Node& node) const {
+        std::string inside = node.time == 0 ? "" : fmt::format("t{:+}", node.time);
+        for (int axis = 0; axis < program_.rank; ++axis) {
+            const int offset = node.offset[axis];
+            const std::string distance = offset == 0 ? "" : fmt::format("{:+}", offset);
+            inside += inside.empty() ? "" : ", ";
+            if (node.numerator > 1)
+                inside += fmt::format("{}*{}{}", node.numerator, kAxes[axis], distance);
+            else if (distance.empty())
+                inside += fmt::format("{}/{}", kAxes[axis], node.denominator);
+            else
+                inside += fmt::format("({}{})/{}", kAxes[axis], distance, node.denominator);
+        }
+        return "[" + inside + "]";
     }
 
     static std::string filled(const std::string& pattern, const std::string& argument) {
@@ -371,7 +391,9 @@ private:
             case Kind::param:
                 return node.name;
             case Kind::access:
-                return access(node.name, subscript(node.time, node.offset, halves_apart(node.name)));
+                return access(node.name, node.numerator == node.denominator
+                                             ? subscript(node.time, node.offset, halves_apart(node.name))
+                                             : subscript_of_grid(node));
             case Kind::coordinate:
                 return node.order == 0 ? fmt::format("(idx({0}) / len({0}))", axis)
                                        : fmt::format("(pos({0}) / (1 + abs(pos({0}))))", axis);

@@ -48,6 +48,7 @@ struct GeneratorOptions {
     bool repeats = false;      // statements that are done several times in a step
     bool points = false;       // off the grid: statements that inject and sample at them
     bool fewer_axes = false;   // inputs over some of the axes
+    bool several_grids = false;  // statements for coarser grids, and reads between grids
     bool interleaved = false;  // fields are components that lie side by side, where they can
 };
 
@@ -88,7 +89,7 @@ struct Node {
     Cells offset{};
     int axis = 0;
     int order = 0;
-    int numerator = 1, denominator = 1;
+    int numerator = 1, denominator = 1;  // of an access: times and over of the map between grids
 };
 
 struct Faces {  // of a field or let, by [axis][side]: "periodic", "fixed 1/2", "free" …
@@ -101,6 +102,7 @@ struct FieldSpec {
     bool f64 = false;
     Faces faces;
     unsigned over = 7;  // the axes (bits) that it lies over
+    int coarse = 1;     // how much coarser its grid is
 };
 
 struct StatementSpec {
@@ -114,6 +116,7 @@ struct StatementSpec {
     std::string guard;      // "on x.low", "where idx(x) < 3"; empty for all cells. Not of a let
     std::string order;      // "sweep y up", "repeat it to 3"; empty for all cells at once
     bool joins = false;     // in the sweep or repeat of the statement before it
+    int coarse = 1;         // how much coarser the grid is that it is for
 };
 
 struct RandomProgram {

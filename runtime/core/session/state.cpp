@@ -57,7 +57,7 @@ void Session::State::prepare() {
     // Time blocks read halos of these fields alone.
     const std::vector<FieldPlan>& fields = parts.setup.plan.fields;
     for (std::size_t i = 0; i < fields.size(); ++i)
-        if (!fields[i].grid.is_whole()) parts.arrays.fill_images(static_cast<int>(i));
+        if (!fields[i].grid.has_all_axes()) parts.arrays.fill_images(static_cast<int>(i));
 }
 
 void Session::State::fill_due_halos() {
