@@ -22,8 +22,10 @@ namespace halo::sema {
 
 using ir::BinaryOp;
 
-Value Evaluator::spacing_power(int axis, int exponent, SourceRange where) {
-    return arithmetic_.power(width_of_cells(axis, where), Value::of(Rational(exponent)), where);
+Value Evaluator::spacing_power(const Value& operand, int axis, int exponent, SourceRange where) {
+    const std::optional<int> grid = grid_of_operand(operand, axis, where);
+    if (!grid) return Value();
+    return arithmetic_.power(width_of_cells(*grid, axis, where), Value::of(Rational(exponent)), where);
 }
 
 Value Evaluator::shifted(const Value& operand, int axis, int distance, SourceRange where) {
@@ -57,7 +59,7 @@ Value Evaluator::add_term(const std::optional<Value>& sum, const Value& weight, 
 // point half a cell away where that is wanted.
 Value Evaluator::add_pairs(std::optional<Value> sum, const std::vector<ir::Tap>& taps, const Value& operand,
                            const Pairs& pairs, SourceRange where) {
-    const Value width = spacing_power(pairs.axis, pairs.derivative, where);
+    const Value width = spacing_power(operand, pairs.axis, pairs.derivative, where);
     const bool is_odd = pairs.derivative % 2 == 1;
     for (const ir::Tap& tap : taps) {
         if (tap.offset <= 0) continue;
@@ -80,11 +82,11 @@ Value Evaluator::add_pairs(std::optional<Value> sum, const std::vector<ir::Tap>&
 }
 
 // The weight of the cell itself, over the spacing to the power of the derivative's order.
-Value Evaluator::centre_weight(const std::vector<ir::Tap>& taps, int axis, int derivative,
-                               SourceRange where) {
+Value Evaluator::centre_weight(const std::vector<ir::Tap>& taps, const Value& operand, int axis,
+                               int derivative, SourceRange where) {
     for (const ir::Tap& tap : taps) {
         if (tap.offset != 0) continue;
-        const Value width = spacing_power(axis, derivative, where);
+        const Value width = spacing_power(operand, axis, derivative, where);
         return arithmetic_.generated(BinaryOp::div, Value::of(tap.weight), width, where);
     }
     return Value::of(Rational(0));
@@ -107,7 +109,7 @@ Value Evaluator::differentiate(const Value& operand, int axis, int derivative, s
     const std::vector<ir::Tap>& taps = difference(derivative, accuracy, pairs.is_staggered);
     std::optional<Value> sum;
     if (derivative % 2 == 0 && !pairs.is_staggered) {
-        sum = arithmetic_.generated(BinaryOp::mul, centre_weight(taps, axis, derivative, where), operand,
+        sum = arithmetic_.generated(BinaryOp::mul, centre_weight(taps, operand, axis, derivative, where), operand,
                                     where);
     }
     return add_pairs(sum, taps, operand, pairs, where);
@@ -154,7 +156,7 @@ Value Evaluator::one_sided(const Value& operand, const OneSided& form, SourceRan
         }
     }
     const std::vector<Rational> weights = ir::difference_weights(form.derivative, nodes);
-    const Value width = spacing_power(form.axis, form.derivative, where);
+    const Value width = spacing_power(operand, form.axis, form.derivative, where);
     std::optional<Value> sum;
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         Value node = shifted(operand, form.axis, elements[i], where);
@@ -174,7 +176,7 @@ Value Evaluator::laplacian(const Value& operand, std::int64_t accuracy, SourceRa
     const std::vector<ir::Tap>& taps = difference(2, accuracy, false);
     Value centre = Value::of(Rational(0));
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
-        centre = arithmetic_.generated(BinaryOp::add, centre, centre_weight(taps, axis, 2, where), where);
+        centre = arithmetic_.generated(BinaryOp::add, centre, centre_weight(taps, operand, axis, 2, where), where);
     }
     Value sum = arithmetic_.generated(BinaryOp::mul, centre, operand, where);
     for (int axis = 0; axis < symbols_.rank() && !sum.is_poison(); ++axis) {

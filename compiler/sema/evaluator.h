@@ -187,7 +187,7 @@ public:
     bool check_grid(const Value& value, int factor, SourceRange where);
     // The cells along an axis, and the distance between them.
     Value length(int axis, SourceRange where) { return coordinate_of(ir::CoordinateKind::extent, axis, where); }
-    Value width_of_cells(int axis, SourceRange where);
+    Value width_of_cells(int grid, int axis, SourceRange where);
 
     // Declares axes, params and coefs in the program as the stencil gives them; reports what is wrong there.
     void declare_axes();
@@ -351,6 +351,7 @@ private:
     bool names_other_grid(syntax::ExprId id) const;
     std::optional<GridPlace> grid_place(syntax::ExprId id);
     void refuse_grid_subscript(syntax::ExprId id, const std::string& axis);
+    std::optional<int> grid_of_operand(const Value& operand, int axis, SourceRange where);
     Value coarse_coordinate(ir::CoordinateKind kind, int axis, SourceRange where);
     bool check_let_grid(const Symbol& symbol, const Value& value, SourceRange where);
 
@@ -452,9 +453,10 @@ private:
                    SourceRange where);
     Value interpolated(const Value& operand, int axis, std::int64_t accuracy, SourceRange where);
     Value one_sided(const Value& operand, const OneSided& form, SourceRange where);
-    Value centre_weight(const std::vector<ir::Tap>& taps, int axis, int derivative, SourceRange where);
+    Value centre_weight(const std::vector<ir::Tap>& taps, const Value& operand, int axis, int derivative,
+                        SourceRange where);
     Value laplacian(const Value& operand, std::int64_t accuracy, SourceRange where);
-    Value spacing_power(int axis, int exponent, SourceRange where);
+    Value spacing_power(const Value& operand, int axis, int exponent, SourceRange where);
     Value shifted(const Value& operand, int axis, int distance, SourceRange where);
 
     // declare.cpp

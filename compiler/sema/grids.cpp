@@ -34,15 +34,37 @@ std::string cells_text(const ir::GridMap& map, const std::vector<std::string>& a
 
 int Evaluator::coarseness(const std::optional<syntax::ExprId>& factor) {
     if (!factor) return 1;
-    const auto known = integer(*factor, "how much coarser a grid is", 1, kMostCoarse);
+    const auto known = integer(*factor, "the factor of a coarser grid", 1, kMostCoarse);
     has_coarse_ = has_coarse_ || (known && *known > 1);
     return static_cast<int>(known.value_or(1));
 }
 
-Value Evaluator::width_of_cells(int axis, SourceRange where) {
-    if (grid_ == 1) return spacing_[static_cast<std::size_t>(axis)];
-    return arithmetic_.binary(BinaryOp::mul, Value::of(Rational(grid_)),
+Value Evaluator::width_of_cells(int grid, int axis, SourceRange where) {
+    if (grid == 1) return spacing_[static_cast<std::size_t>(axis)];
+    return arithmetic_.binary(BinaryOp::mul, Value::of(Rational(grid)),
                               spacing_[static_cast<std::size_t>(axis)], where);
+}
+
+// The grid along whose cells an expression is derived: that of the statement, or another one that the derivative
+// is then read of, as in `d(e, x)[x/2]`. Nothing where its parts lie on several, which is reported.
+std::optional<int> Evaluator::grid_of_operand(const Value& operand, int axis, SourceRange where) {
+    if (!has_coarse_ || !operand.is_expr()) return grid_;
+    std::optional<int> found;
+    for (const std::uint32_t i : ir::reached_exprs(program_, {operand.id})) {
+        const auto* access = std::get_if<ir::Access>(&program_.exprs[i].node);
+        if (access == nullptr || !program_[access->field].grid.has(axis)) continue;
+        const auto [times, over] = access->map[static_cast<std::size_t>(axis)];
+        const int own = program_[access->field].grid.factor * times / over;
+        if (found && *found != own) {
+            report(DiagnosticKind::other_grid, where,
+                   fmt::format("this derives what lies on {} and on {} along `{}`", grid_text(*found), grid_text(own),
+                               symbols_.axes()[static_cast<std::size_t>(axis)]))
+                .note("the cells of the one are read from the other first, as in `2*x` or `x/2`");
+            return std::nullopt;
+        }
+        found = own;
+    }
+    return found.value_or(grid_);
 }
 
 // A cell of a coarser grid is a block of the grid's: its coordinate is that of the block's middle.
@@ -68,7 +90,7 @@ Value Evaluator::coarse_coordinate(ir::CoordinateKind kind, int axis, SourceRang
                                             spacing_[static_cast<std::size_t>(axis)], where);
     const Value first = arithmetic_.binary(BinaryOp::add, zero, middle, where);
     const Value distance =
-        arithmetic_.binary(BinaryOp::mul, index, width_of_cells(axis, where), where);
+        arithmetic_.binary(BinaryOp::mul, index, width_of_cells(grid_, axis, where), where);
     return arithmetic_.binary(BinaryOp::add, distance, first, where);
 }
 
@@ -148,18 +170,23 @@ bool Evaluator::check_grid(const Value& value, int factor, SourceRange where) {
         return std::all_of(value.parts.begin(), value.parts.end(),
                            [&](const Value& part) { return check_grid(part, factor, where); });
     if (!value.is_expr() || !has_coarse_) return true;
+    bool sums = false, is_coarse = factor != 1;
     for (const std::uint32_t i : ir::reached_exprs(program_, {value.id})) {
+        sums = sums || std::holds_alternative<ir::TableSum>(program_.exprs[i].node);
         const auto* access = std::get_if<ir::Access>(&program_.exprs[i].node);
         if (access == nullptr) continue;
+        is_coarse = is_coarse || access->is_mapped();
         const ir::Field& field = program_[access->field];
         const std::optional<ir::GridMap> wanted = ir::map_of_reads(program_, factor, field);
         if (wanted == access->map) continue;
         const SourceRange place = program_.exprs[i].where.end != 0 ? program_.exprs[i].where : where;
         const std::string& name = field.name;
+        const bool is_own = field.grid.factor == factor;
         Diagnostic& diagnostic = report(
             DiagnosticKind::other_grid, place,
-            fmt::format("`{}` lies on {}, and this is computed on {}", name, grid_text(field.grid.factor),
-                        grid_text(factor)));
+            is_own ? fmt::format("`{}` lies on the grid that is computed, and this names cells of another", name)
+                   : fmt::format("`{}` lies on {}, and this is computed on {}", name,
+                                 grid_text(field.grid.factor), grid_text(factor)));
         diagnostic.label(fields_[access->field.index].symbol->where, "declared here");
         if (!wanted) {
             diagnostic.note("neither grid is made of whole cells of the other: compute it in two steps");
@@ -173,7 +200,11 @@ bool Evaluator::check_grid(const Value& value, int factor, SourceRange where) {
         }
         return false;
     }
-    return true;
+    if (!sums || !is_coarse) return true;
+    report(DiagnosticKind::not_built_yet, where,
+           "a sum over a table is not built yet on a coarser grid, nor beside reads of one")
+        .note("give the sum a name on the grid itself before: `let total = sum(…) …`");
+    return false;
 }
 
 // What a let that is a name for coordinates is made of is known on its own grid alone.

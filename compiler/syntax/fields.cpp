@@ -57,11 +57,7 @@ std::vector<Name> Parser::over() {
 std::optional<ExprId> Parser::coarse() {
     if (!is_word("on") || peek().newline_before || failing_) return std::nullopt;
     advance();
-    if (!is_word("coarse") || ahead(1).kind != TokenKind::left_paren) {
-        fail_expected("`coarse` and how much coarser its grid is, as in `on coarse(2)`");
-        return std::nullopt;
-    }
-    advance();
+    if (!expect_word("coarse", "and how much coarser its grid is, as in `on coarse(2)`")) return std::nullopt;
     const std::uint32_t opening = open(TokenKind::left_paren, "`(` and how much coarser the grid is");
     const ExprId factor = expression();
     close(opening, TokenKind::right_paren);

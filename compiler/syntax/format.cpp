@@ -338,7 +338,7 @@ private:
         if (left.kind == TokenKind::assign || right.kind == TokenKind::assign) return !is_keyword_argument();
         if (is_sign(left)) return left.kind == TokenKind::kw_not;
         if (right.kind == TokenKind::left_paren && left.kind == TokenKind::identifier) {
-            return roles_.callees.count(left.where.begin) == 0 && !is_coordinate(i);
+            return roles_.callees.count(left.where.begin) == 0 && !is_coordinate(i) && !is_grid(i);
         }
         if (roles_.lists.count(right.where.begin) != 0) return !is_arithmetic(left.kind) || is_spaced(i - 1);
         if (right.kind == TokenKind::left_bracket) {
@@ -356,6 +356,12 @@ private:
     }
     bool is_sign(const Token& token) const { return roles_.signs.count(token.where.begin) != 0; }
     bool is_keyword_argument() const { return !brackets_.empty(); }
+
+    // The `(` of `on coarse(2)`.
+    bool is_grid(std::size_t i) const {
+        return i >= 2 && text(tokens_.tokens[i - 1].where) == "coarse" &&
+               text(tokens_.tokens[i - 2].where) == "on";
+    }
 
     // The `(` of `at pos(z) = 0.5`.
     bool is_coordinate(std::size_t i) const {

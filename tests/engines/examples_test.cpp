@@ -77,7 +77,8 @@ bool has_cells_for_faces(const ir::Program& program, const test::Extent& extent)
     for (const ir::Field& field : program.fields) {
         for (int axis = 0; axis < program.rank(); ++axis) {
             for (const ir::Face& face : field.boundary[axis])
-                if (face.reach > extent[axis]) return false;
+                if (face.reach > extent[axis] / field.grid.factor) return false;
+            if (extent[axis] < field.grid.factor) return false;
         }
     }
     return true;
@@ -102,7 +103,8 @@ std::vector<schedule::Schedule> for_stages(const ir::Program& program, const sch
         const bool is_too_large =
             schedule::make_shared_layout(footprint, schedule).bytes > schedule::Target{}.max_shared_bytes;
         const bool may_refuse = is_narrow || is_in_place || !program.tables.empty() ||
-                                !program.points.empty() || footprint.interleaved || is_too_large;
+                                !program.points.empty() || footprint.interleaved || is_too_large ||
+                                footprint.of_several_grids;
         const bool is_legal =
             !may_refuse || schedule::is_legal(schedule::check(program, stage, schedule, schedule::Target{}));
         result.push_back(is_legal ? schedule : plain);

@@ -116,7 +116,7 @@ TEST_CASE("completion knows where it is") {
     CHECK(offers(labels(heat_with("boundary periodic", "boundary p|")), "periodic"));
     CHECK(offers(labels(heat_with("boundary periodic", "|")), "halo"));
     CHECK(labels(heat_with("operators.halo", "o|")) ==
-          std::vector<std::string>{"coordinates.halo", "cpml.halo", "operators.halo"});
+          std::vector<std::string>{"coordinates.halo", "cpml.halo", "multigrid.halo", "operators.halo"});
     CHECK(labels("# a |\n" + kHeat).empty());
     const std::vector<std::string> run = labels(kHeat + "run heat {\n    |\n}\n");
     CHECK(offers(run, "grid"));
