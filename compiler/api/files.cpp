@@ -136,10 +136,13 @@ Coordinates coordinates(const Simulation& simulation, const std::string& field) 
     return detail::opened(simulation, "coordinates are known", [&](detail::Opened& open) {
         open.engine.type_of(field);  // throws where there is none
         const driver::RunRequest request = detail::request_of(open);
-        const std::array<double, 3> first =
-            request.first_point(driver::saved_array(open.program(), request, field, ""));
+        const driver::Output output = driver::saved_array(open.program(), request, field, "");
+        const std::array<double, 3> first = request.first_point(output);
+        std::array<double, 3> spacing = request.spacing;
+        for (double& each : spacing)
+            each *= output.grid.factor;
         const auto rank = static_cast<std::ptrdiff_t>(request.axes.size());
-        return Coordinates{{request.spacing.begin(), request.spacing.begin() + rank},
+        return Coordinates{{spacing.begin(), spacing.begin() + rank},
                            {request.origin.begin(), request.origin.begin() + rank},
                            {first.begin(), first.begin() + rank},
                            request.time_step};

@@ -1,6 +1,8 @@
 #include "compiler/ir/grids.h"
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 namespace halo::ir {
 
@@ -47,18 +49,38 @@ std::optional<AxisPlace> composed(const AxisPlace& read, const AxisPlace& from) 
         return AxisPlace{{1, inner.over * outer.over}, inner_offset + inner.over * outer_offset};
     }
     const int times = outer.times * inner.times, offset = outer.times * inner_offset + outer_offset;
-    if (times % outer.over == 0)
-        return AxisPlace{{times / outer.over, 1}, rounded_down(offset, outer.over)};
+    if (times % outer.over == 0) return AxisPlace{{times / outer.over, 1}, rounded_down(offset, outer.over)};
     if (outer.over % times == 0) return AxisPlace{{1, outer.over / times}, rounded_down(offset, times)};
     return std::nullopt;
+}
+
+void check_grid(const Program& program, const std::array<std::int64_t, kMaxRank>& extent) {
+    rt::check_extents(program.rank(), extent);
+    std::vector<std::string> axes;
+    for (const Axis& axis : program.axes)
+        axes.push_back(axis.name);
+    std::vector<rt::CellsNeeded> needs;
+    std::vector<rt::CoarseGrid> coarse;
+    for (const Field& field : program.fields) {
+        coarse.push_back({field.name, field.grid.factor, {}});
+        for (int axis = 0; axis < program.rank(); ++axis) {
+            coarse.back().is_periodic[static_cast<std::size_t>(axis)] =
+                field.boundary[axis][0].kind == BoundaryKind::periodic;
+            for (int side = 0; side < 2; ++side)
+                needs.push_back(
+                    {field.name, axis, side, field.boundary[axis][side].reach, field.grid.factor});
+        }
+    }
+    rt::check_coarse_grids(axes, coarse, extent);
+    rt::check_cells_needed(axes, needs, extent);
 }
 
 std::array<int, 2> past_faces(const Access& access, int axis) {
     const auto along = static_cast<std::size_t>(axis);
     const int offset = access.offset[along];
     const auto [times, over] = access.map[along];
-    // A grid so many times finer has up to times - 1 cells more at its high face, and one that is `over` times
-    // coarser ends up to over - 1 cells before the high face of the other.
+    // A grid so many times finer has up to times - 1 cells more at its high face, and one that is `over`
+    // times coarser ends up to over - 1 cells before the high face of the other.
     const int low = over > 1 ? -rounded_down(offset, over) : -offset;
     const int high = over > 1 ? 1 + rounded_down(over - 2 + offset, over) : offset - (times - 1);
     return {std::max(low, 0), std::max(high, 0)};

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <cstddef>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -39,24 +38,7 @@ std::vector<ExprId> all_roots(const Program& program) {
 Extent checked_extent(const Program& program, Extent extent) {
     for (int axis = program.rank(); axis < kMaxRank; ++axis)
         extent[axis] = 1;
-    rt::check_extents(program.rank(), extent);
-    std::vector<std::string> axes;
-    for (const Axis& axis : program.axes)
-        axes.push_back(axis.name);
-    std::vector<rt::CellsNeeded> needs;
-    std::vector<rt::CoarseGrid> coarse;
-    for (const Field& field : program.fields) {
-        coarse.push_back({field.name, field.grid.factor, {}});
-        for (int axis = 0; axis < program.rank(); ++axis) {
-            coarse.back().is_periodic[static_cast<std::size_t>(axis)] =
-                field.boundary[axis][0].kind == BoundaryKind::periodic;
-            for (int side = 0; side < 2; ++side)
-                needs.push_back(
-                    {field.name, axis, side, field.boundary[axis][side].reach, field.grid.factor});
-        }
-    }
-    rt::check_coarse_grids(axes, coarse, extent);
-    rt::check_cells_needed(axes, needs, extent);
+    check_grid(program, extent);
     return extent;
 }
 
@@ -221,8 +203,9 @@ struct Interpreter::State {
 
     // The cells of the grid that a statement is for.
     Extent extent_of(const Assign& assign) const { return program[assign.target].grid.extent(extent); }
-    Extent extent_of(const Reduce& reduce) const { return rt::FieldGrid::coarse(reduce.factor).extent(extent); }
-
+    Extent extent_of(const Reduce& reduce) const {
+        return rt::FieldGrid::coarse(reduce.factor).extent(extent);
+    }
     // Those of an axis that it is for.
     static std::pair<std::int64_t, std::int64_t> span(const Region& region, const Margins& margins, int axis,
                                                       const Extent& own) {
@@ -235,9 +218,9 @@ struct Interpreter::State {
     template <class Statement>
     Spans spans_of(const Statement& statement) const {
         Spans spans;
-        const Extent own = extent_of(statement);
         for (int axis = 0; axis < kMaxRank; ++axis)
-            spans[static_cast<std::size_t>(axis)] = span(statement.region, statement.margins, axis, own);
+            spans[static_cast<std::size_t>(axis)] =
+                span(statement.region, statement.margins, axis, extent_of(statement));
         return spans;
     }
 

@@ -16,7 +16,9 @@
 #include <variant>
 #include <vector>
 
+#include "compiler/ir/axis_map.h"
 #include "compiler/ir/ids.h"
+#include "compiler/ir/window.h"
 #include "compiler/support/rational.h"
 #include "compiler/support/source.h"
 #include "runtime/core/field_grid.h"
@@ -57,20 +59,12 @@ struct CoefElement {  // one weight of a launch-time coefficient; type of the Co
     CoefId coef;
     int element = 0;  // row-major over the coef's ranges
 };
-// Which cell of an axis is read from cell i: (times * i + offset) / over, rounded down. One of the two is 1; where
-// both are, the field lies on the grid of what reads it. Of a coarser statement, `times` is how much finer the
-// field's grid is; of a finer one, `over` how much coarser.
-struct AxisMap {
-    int times = 1, over = 1;
-    friend auto operator<=>(const AxisMap&, const AxisMap&) = default;
-};
-using GridMap = std::array<AxisMap, kMaxRank>;
 struct Access {  // a field's value at cell + offset, at time t + time. Past an edge: what the field's
                  // boundary says
     FieldId field;
     int time = 0;  // +1: written earlier in this step; 0: now, or the value within the step; < 0: past
     Offset offset{};
-    GridMap map{};
+    GridMap map{};  // to the cells of another grid
     bool is_mapped() const { return map != GridMap{}; }
     bool is_at_cell() const { return offset == Offset{} && !is_mapped(); }  // reads the cell itself
 };
@@ -249,8 +243,8 @@ struct Field {
     Scalar type = Scalar::f32;       // of what is read and assigned
     Storage storage = Storage::f32;  // may be narrower
     Role role = Role::input;
-    int history = 0;                                     // past levels that are read: 1 where u[t-1] is
-    std::array<bool, kMaxRank> staggered{};              // its points lie half a cell further along the axis
+    int history = 0;                         // past levels that are read: 1 where u[t-1] is
+    std::array<bool, kMaxRank> staggered{};  // its points lie half a cell further along the axis
     rt::FieldGrid grid{};  // the axes that it lies over: all, but of an input; and how coarse it is
     std::array<std::array<Face, 2>, kMaxRank> boundary;  // [axis][0 low, 1 high]
     std::array<std::array<int, 2>, kMaxRank> halo{};     // [axis][side], >= 0: read past the domain, inferred
@@ -393,18 +387,6 @@ struct Sample {
 };
 using Statement = std::variant<Assign, Reduce, Inject, Sample>;
 
-// Where a program computes a part of a larger grid, by axis: idx, pos and noise are those of the whole grid,
-// and so is len. Regions and boundaries count from the part's own faces.
-struct Window {
-    struct Along {
-        ParamId first;   // the index, on the whole grid, of the part's first cell; below 0 where that wraps
-        ParamId length;  // cells of the whole grid
-        bool wraps = false;  // cells past an end of the whole grid are those at its other end
-        friend bool operator==(const Along&, const Along&) = default;
-    };
-    std::array<std::optional<Along>, kMaxRank> axes;  // none: the part has all cells along it
-};
-
 struct Program {
     std::string name;
     std::vector<Axis> axes;  // the first is contiguous in memory
@@ -455,9 +437,10 @@ public:
     ExprId add(Expr expr);
     ExprId constant(Rational value, Scalar type);
     ExprId param(ParamId param);
-    ExprId access(FieldId field, int time, const Offset& offset, const GridMap& map = {});  // the field's type
-    ExprId unary(UnaryOp op, ExprId operand);                      // negate, logical_not
-    ExprId convert(ExprId operand, Scalar type);                   // the operand itself where it has the type
+    ExprId access(FieldId field, int time, const Offset& offset,
+                  const GridMap& map = {});       // the field's type
+    ExprId unary(UnaryOp op, ExprId operand);     // negate, logical_not
+    ExprId convert(ExprId operand, Scalar type);  // the operand itself where it has the type
     ExprId binary(BinaryOp op, ExprId left, ExprId right);
     ExprId fma(ExprId a, ExprId b, ExprId c);
     ExprId select(ExprId condition, ExprId then, ExprId otherwise);

@@ -88,7 +88,8 @@ private:
     template <class T>
     std::vector<T>& cells_of(ExprId id);
     std::int64_t grid_index(int axis, std::int64_t index) const;  // on the whole grid
-    static std::int64_t cell_read(const Access& access, int axis, std::int64_t cell);  // by its map and offset
+    static std::int64_t cell_read(const Access& access, int axis,
+                                  std::int64_t cell);  // by its map and offset
     std::int32_t source_code(const Field& field, int axis, std::int64_t index) const;
     void prepare_reading(ExprId id, const Access& access);
     void evaluate_node(ExprId id);

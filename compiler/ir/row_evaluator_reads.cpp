@@ -53,8 +53,7 @@ void RowEvaluator::prepare_reading(ExprId id, const Access& access) {
     if (!field.grid.has(0) || access.is_mapped()) return;
     const std::int64_t cells = field.grid.extent(extent_)[0];
     reading.straight_begin = std::clamp<std::int64_t>(-access.offset[0], 0, cells);
-    reading.straight_end =
-        std::clamp<std::int64_t>(cells - access.offset[0], reading.straight_begin, cells);
+    reading.straight_end = std::clamp<std::int64_t>(cells - access.offset[0], reading.straight_begin, cells);
 }
 
 double RowEvaluator::face_value(const Field& field, int axis, int side) const {

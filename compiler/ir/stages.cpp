@@ -247,7 +247,8 @@ std::vector<Stage> without_shared_lets(const Program& program, std::vector<Stage
     return result;
 }
 
-// A stage is for the cells of one grid. Statements for those of different ones read nothing of each other in it.
+// A stage is for the cells of one grid. Statements for those of different ones read nothing of each other in
+// it.
 std::vector<Stage> of_one_grid(const Program& program, const std::vector<Stage>& stages) {
     std::vector<Stage> result;
     for (const Stage& stage : stages) {

@@ -387,9 +387,9 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
     lines.push_back(halo + ".");
     for (const ir::Field& field : program.fields) {
         if (field.grid.factor != 1) {
-            lines.push_back(fmt::format(
-                "{} lies on coarse({}): its array is laid out so for the cells that this leaves.", field.name,
-                field.grid.factor));
+            lines.push_back(
+                fmt::format("{} lies on coarse({}): its array is laid out so for the cells that this leaves.",
+                            field.name, field.grid.factor));
             continue;
         }
         if (field.grid.is_whole()) continue;

@@ -53,6 +53,9 @@ std::string memory_text(const Program& program, const std::vector<ir::FieldId>& 
     if (bytes == 0) return "- memory: none, it is computed where it is read\n";
     const int levels = levels_of(program[fields.front()]);
     const ir::Field& first = program[fields.front()];
+    if (first.grid.factor != 1)
+        return fmt::format("- memory: {} byte{} for each cell on coarse({})\n", bytes, bytes == 1 ? "" : "s",
+                           first.grid.factor);
     if (!first.grid.is_whole()) {
         std::vector<std::string> own;
         for (std::size_t axis = 0; axis < program.axes.size(); ++axis)

@@ -6,8 +6,8 @@
 #include <variant>
 
 #include "compiler/ir/analysis.h"
-#include "compiler/ir/in_place.h"
 #include "compiler/ir/grids.h"
+#include "compiler/ir/in_place.h"
 #include "compiler/ir/repeats.h"
 #include "compiler/ir/sweeps.h"
 

@@ -77,12 +77,12 @@ Operations operations_in(const ir::Program& program, ir::ExprId value);
 
 struct Footprint {
     int rank = 1;
-    std::vector<LevelRead> reads;            // by field, then time
-    int factor = 1;                          // of the grid whose cells these are (rt::FieldGrid::factor)
-    std::vector<ir::FieldId> elsewhere;      // that are read besides: over fewer axes, or of another grid
-    bool of_several_grids = false;           // it computes on a coarser grid, or reads one
-    std::int64_t finer_bytes = 0;            // of what it reads of finer grids, of a cell
-    std::vector<LevelWrite> writes;          // in order of statements
+    std::vector<LevelRead> reads;        // by field, then time
+    int factor = 1;                      // of the grid whose cells these are (rt::FieldGrid::factor)
+    std::vector<ir::FieldId> elsewhere;  // that are read besides: over fewer axes, or of another grid
+    bool of_several_grids = false;       // it computes on a coarser grid, or reads one
+    std::int64_t finer_bytes = 0;        // of what it reads of finer grids, of a cell
+    std::vector<LevelWrite> writes;      // in order of statements
     std::array<std::array<int, 2>, ir::kMaxRank> radius{};  // the widest of all reads
     bool star = true;                                       // every read is a star
     Operations operations;

@@ -60,8 +60,8 @@ bool Evaluator::has_axes(FieldId id, const Subscripts& at, SourceRange where) {
     const ir::Field& field = program_[id];
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
         const auto along = static_cast<std::size_t>(axis);
-        const bool is_here = at.offset[along] == 0 && (at.half & axis_bit(axis)) == 0 &&
-                             at.map[along] == ir::AxisMap{};
+        const bool is_here =
+            at.offset[along] == 0 && (at.half & axis_bit(axis)) == 0 && at.map[along] == ir::AxisMap{};
         if (field.grid.has(axis) || is_here) continue;
         Subscripts own = at;
         own.offset = field.grid.offset(at.offset);
@@ -415,7 +415,8 @@ bool Evaluator::accept_mapped(const ir::Access& access, int axis, SourceRange wh
         if (contract && distance > contract->width) {
             report(DiagnosticKind::past_halo, where,
                    fmt::format("this reads `{}` {} past the face {}.{} on some grids, and its halo is {}",
-                               program_[access.field].name, distance == 1 ? "1 cell" : fmt::format("{} cells", distance),
+                               program_[access.field].name,
+                               distance == 1 ? "1 cell" : fmt::format("{} cells", distance),
                                symbols_.axes()[axis], side_name(side), contract->width))
                 .label(contract->where, "given here");
             return false;

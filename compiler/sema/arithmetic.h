@@ -108,8 +108,9 @@ private:
     bool check_size(const Rational& number, SourceRange where);
     std::optional<ir::ExprId> shift_leaf(const ir::Expr& expr, const ir::Offset& offset,
                                          const ir::GridMap& map, SourceRange where, const Accept& accept);
-    std::optional<ir::ExprId> shift_access(const ir::Access& access, ir::Scalar type, const ir::Offset& offset,
-                                           const ir::GridMap& map, SourceRange where, const Accept& accept);
+    std::optional<ir::ExprId> shift_access(const ir::Access& access, ir::Scalar type,
+                                           const ir::Offset& offset, const ir::GridMap& map,
+                                           SourceRange where, const Accept& accept);
 
     ir::Program& program_;
     ir::ExprBuilder builder_;

@@ -109,8 +109,8 @@ Value Evaluator::differentiate(const Value& operand, int axis, int derivative, s
     const std::vector<ir::Tap>& taps = difference(derivative, accuracy, pairs.is_staggered);
     std::optional<Value> sum;
     if (derivative % 2 == 0 && !pairs.is_staggered) {
-        sum = arithmetic_.generated(BinaryOp::mul, centre_weight(taps, operand, axis, derivative, where), operand,
-                                    where);
+        sum = arithmetic_.generated(BinaryOp::mul, centre_weight(taps, operand, axis, derivative, where),
+                                    operand, where);
     }
     return add_pairs(sum, taps, operand, pairs, where);
 }
@@ -176,7 +176,8 @@ Value Evaluator::laplacian(const Value& operand, std::int64_t accuracy, SourceRa
     const std::vector<ir::Tap>& taps = difference(2, accuracy, false);
     Value centre = Value::of(Rational(0));
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
-        centre = arithmetic_.generated(BinaryOp::add, centre, centre_weight(taps, operand, axis, 2, where), where);
+        centre =
+            arithmetic_.generated(BinaryOp::add, centre, centre_weight(taps, operand, axis, 2, where), where);
     }
     Value sum = arithmetic_.generated(BinaryOp::mul, centre, operand, where);
     for (int axis = 0; axis < symbols_.rank() && !sum.is_poison(); ++axis) {

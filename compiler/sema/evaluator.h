@@ -22,6 +22,7 @@
 #include "compiler/sema/algebra.h"
 #include "compiler/sema/arithmetic.h"
 #include "compiler/sema/difference.h"
+#include "compiler/sema/field_info.h"
 #include "compiler/sema/ghosts.h"
 #include "compiler/sema/shape.h"
 #include "compiler/sema/symbols.h"
@@ -45,61 +46,6 @@ enum class Place : std::uint8_t {
     until,    // of a run or a repeat: params and reductions
     column,   // computed, of a table: params and the columns before it
     row       // of a run: fills a table's column; params and `row`
-};
-
-// What is known of a field (or let) while statements are read; parallel to Program::fields.
-struct FieldInfo {
-    const Symbol* symbol = nullptr;
-    std::shared_ptr<const Shape> shape;  // of what the symbol declares; none: a number
-    std::size_t leaf = 0;                // which of the shape's leaves this is
-    bool assigned = false;               // some statement of the stencil does (lets: true)
-    bool written = false;                // a statement before this one has
-    SourceRange written_where;
-    struct Contract {
-        int width = 0;
-        SourceRange where;
-    };
-    std::array<std::array<std::optional<Contract>, 2>, ir::kMaxRank> contract;  // written halos, [axis][side]
-    std::array<std::array<bool, 2>, ir::kMaxRank> has_boundary{};  // false: reads past it need one
-    std::array<std::array<std::optional<GhostRule>, 2>, ir::kMaxRank> ghosts;  // of formula faces
-    bool asked_for_boundary = false;
-    bool reported_unwritten = false;
-    Halves stagger = 0;  // the axes along which it lies half a cell up
-    std::string part;  // ".x" where this is what a clause for that component sees: shape and leaf are its own
-};
-
-struct Subscripts {  // u[t+1, x-2], vx[x-1/2]
-    int time = 0;
-    bool has_time = false;
-    ir::Offset offset{};         // whole cells, rounded down
-    ir::GridMap map{};           // e[x/2], r[2*y+1]: of the cells of another grid
-    Halves half = 0;             // axes along which it is half a cell more
-    std::optional<int> iterate;  // p[k+1]: 1; p[k]: 0
-    std::string_view level;      // k
-};
-
-// Within `repeat k to n { … }`: what `p[k]` and `p[k+1]` are.
-struct Iterates {
-    std::string_view level;                      // k
-    std::set<std::uint32_t> written;             // fields that the block assigns at k+1
-    std::map<std::uint32_t, ir::FieldId> next;   // by field: what holds its value at k+1, from there on
-    mutable std::set<std::uint32_t> reported{};  // fields that have no such level, of which it was said
-    std::set<std::string_view> misread{};        // names of which the block assigns a level that there is not
-    std::set<std::uint32_t> unread{};            // of `written`: the value had a mistake
-};
-
-// A field, or a part of one, as it is named: `v`, `v.x`, `f.i[x-1]`, `v[t+1].y`.
-struct Reference {
-    const Symbol* symbol = nullptr;
-    std::string name;                         // of the part: "v.x"
-    const Shape* shape = nullptr;             // of the part
-    std::uint32_t first = 0;                  // of its leaves among Program::fields
-    const syntax::Expr* subscript = nullptr;  // the Index; null: none
-};
-
-struct LoopIndex {  // of a `for`
-    std::string_view name;
-    std::int64_t value = 0;
 };
 
 class Evaluator {
@@ -183,10 +129,13 @@ public:
     int grid() const { return grid_; }
     // `on coarse(2)`: 2; 1 where nothing is said, or where a mistake has been reported.
     int coarseness(const std::optional<syntax::ExprId>& factor);
-    // False, and a message, where a statement of that grid reads a field of another without saying which cells.
+    // False, and a message, where a statement of that grid reads a field of another without saying which
+    // cells.
     bool check_grid(const Value& value, int factor, SourceRange where);
     // The cells along an axis, and the distance between them.
-    Value length(int axis, SourceRange where) { return coordinate_of(ir::CoordinateKind::extent, axis, where); }
+    Value length(int axis, SourceRange where) {
+        return coordinate_of(ir::CoordinateKind::extent, axis, where);
+    }
     Value width_of_cells(int grid, int axis, SourceRange where);
 
     // Declares axes, params and coefs in the program as the stencil gives them; reports what is wrong there.
@@ -506,7 +455,7 @@ private:
     const Symbol* injected_ = nullptr;
     std::optional<Value> step_;
     int grid_ = 1;
-    bool has_coarse_ = false;  // some field or statement is of a coarser grid
+    bool has_coarse_ = false;                 // some field or statement is of a coarser grid
     std::unordered_map<int, int> let_grids_;  // by Symbol::index: the grid that a let was computed on
     Halves wanted_ = 0;
     std::vector<Halves>

@@ -387,7 +387,8 @@ void refuse_coarse_place(const ir::Field& field, Halves& stagger, const syntax::
     stagger = 0;
     const SourceRange where =
         declaration.at.empty() ? declaration.where : evaluator.where(declaration.at.front());
-    evaluator.report(DiagnosticKind::not_built_yet, where, "a staggered field on a coarser grid is not built yet");
+    evaluator.report(DiagnosticKind::not_built_yet, where,
+                     "a staggered field on a coarser grid is not built yet");
 }
 
 }  // namespace

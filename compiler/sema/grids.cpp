@@ -45,8 +45,9 @@ Value Evaluator::width_of_cells(int grid, int axis, SourceRange where) {
                               spacing_[static_cast<std::size_t>(axis)], where);
 }
 
-// The grid along whose cells an expression is derived: that of the statement, or another one that the derivative
-// is then read of, as in `d(e, x)[x/2]`. Nothing where its parts lie on several, which is reported.
+// The grid along whose cells an expression is derived: that of the statement, or another one that the
+// derivative is then read of, as in `d(e, x)[x/2]`. Nothing where its parts lie on several, which is
+// reported.
 std::optional<int> Evaluator::grid_of_operand(const Value& operand, int axis, SourceRange where) {
     if (!has_coarse_ || !operand.is_expr()) return grid_;
     std::optional<int> found;
@@ -57,8 +58,8 @@ std::optional<int> Evaluator::grid_of_operand(const Value& operand, int axis, So
         const int own = program_[access->field].grid.factor * times / over;
         if (found && *found != own) {
             report(DiagnosticKind::other_grid, where,
-                   fmt::format("this derives what lies on {} and on {} along `{}`", grid_text(*found), grid_text(own),
-                               symbols_.axes()[static_cast<std::size_t>(axis)]))
+                   fmt::format("this derives what lies on {} and on {} along `{}`", grid_text(*found),
+                               grid_text(own), symbols_.axes()[static_cast<std::size_t>(axis)]))
                 .note("the cells of the one are read from the other first, as in `2*x` or `x/2`");
             return std::nullopt;
         }
@@ -70,9 +71,9 @@ std::optional<int> Evaluator::grid_of_operand(const Value& operand, int axis, So
 // A cell of a coarser grid is a block of the grid's: its coordinate is that of the block's middle.
 Value Evaluator::coarse_coordinate(ir::CoordinateKind kind, int axis, SourceRange where) {
     const bool is_length = kind == ir::CoordinateKind::extent;
-    const Value index = arithmetic_.leaf(
-        is_length ? ir::Scalar::f64 : arithmetic_.compute_type(),
-        ir::Coordinate{is_length ? kind : ir::CoordinateKind::index, axis}, is_length, where);
+    const Value index = arithmetic_.leaf(is_length ? ir::Scalar::f64 : arithmetic_.compute_type(),
+                                         ir::Coordinate{is_length ? kind : ir::CoordinateKind::index, axis},
+                                         is_length, where);
     if (is_length) {
         Value whole = index;
         whole.whole = true;
@@ -102,8 +103,8 @@ bool Evaluator::names_other_grid(syntax::ExprId id) const {
     if (const auto* sign = std::get_if<syntax::UnaryExpr>(&node)) return names_other_grid(sign->operand);
     const auto* operation = std::get_if<syntax::BinaryExpr>(&node);
     if (operation == nullptr) return false;
-    const bool scales = operation->kind == syntax::BinaryKind::multiply ||
-                        operation->kind == syntax::BinaryKind::divide;
+    const bool scales =
+        operation->kind == syntax::BinaryKind::multiply || operation->kind == syntax::BinaryKind::divide;
     if (scales && axis_within(id)) return true;
     return names_other_grid(operation->left) || names_other_grid(operation->right);
 }
@@ -184,9 +185,10 @@ bool Evaluator::check_grid(const Value& value, int factor, SourceRange where) {
         const bool is_own = field.grid.factor == factor;
         Diagnostic& diagnostic = report(
             DiagnosticKind::other_grid, place,
-            is_own ? fmt::format("`{}` lies on the grid that is computed, and this names cells of another", name)
-                   : fmt::format("`{}` lies on {}, and this is computed on {}", name,
-                                 grid_text(field.grid.factor), grid_text(factor)));
+            is_own
+                ? fmt::format("`{}` lies on the grid that is computed, and this names cells of another", name)
+                : fmt::format("`{}` lies on {}, and this is computed on {}", name,
+                              grid_text(field.grid.factor), grid_text(factor)));
         diagnostic.label(fields_[access->field.index].symbol->where, "declared here");
         if (!wanted) {
             diagnostic.note("neither grid is made of whole cells of the other: compute it in two steps");
@@ -252,19 +254,22 @@ void StencilAnalyzer::check_reads_of_grids() {
                     if (ir::past_faces(*access, axis)[static_cast<std::size_t>(side)] > 0 &&
                         field.boundary[static_cast<std::size_t>(axis)][static_cast<std::size_t>(side)].kind ==
                             ir::BoundaryKind::free)
-                        past = symbols_.axes()[static_cast<std::size_t>(axis)] + (side == 0 ? ".low" : ".high");
+                        past =
+                            symbols_.axes()[static_cast<std::size_t>(axis)] + (side == 0 ? ".low" : ".high");
             if (past.empty() && !has_margins[access->field.index]) continue;
             if (!reported.insert(access->field.index).second) continue;
             const SourceRange where = program_.exprs[i].where;
             Diagnostic& diagnostic =
                 past.empty()
-                    ? sink_.report(DiagnosticKind::boundary_needed, where,
-                                   fmt::format("`{}` is read on another grid, and has no value in all of its cells",
-                                               field.name))
+                    ? sink_.report(
+                          DiagnosticKind::boundary_needed, where,
+                          fmt::format("`{}` is read on another grid, and has no value in all of its cells",
+                                      field.name))
                     : sink_.report(
                           DiagnosticKind::boundary_needed, where,
-                          fmt::format("`{}` is read past the face {} on some grids, where it needs a boundary",
-                                      field.name, past));
+                          fmt::format(
+                              "`{}` is read past the face {} on some grids, where it needs a boundary",
+                              field.name, past));
             diagnostic.label(evaluator_.fields()[access->field.index].symbol->where, "declared here");
             diagnostic.note(past.empty()
                                 ? "cells at a free face have none: give what it is made of a boundary"

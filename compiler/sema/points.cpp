@@ -172,7 +172,9 @@ bool StencilAnalyzer::can_inject(const Target& target, const syntax::InjectState
     if (!program_.fields[reference.first].grid.has_all_axes())
         return refuse_assigning({reference.first}, where);
     if (program_.fields[reference.first].grid.factor != 1) {
-        sink_.report(DiagnosticKind::not_built_yet, where, "points at a field on a coarser grid are not built yet")
+        sink_
+            .report(DiagnosticKind::not_built_yet, where,
+                    "points at a field on a coarser grid are not built yet")
             .note("inject into a field of the grid itself, and restrict that");
         return false;
     }

@@ -40,20 +40,20 @@ void map_operands(ir::Expr& expr, const std::function<ExprId(ExprId)>& map) {
     }
 }
 
-std::optional<ExprId> Arithmetic::shift_access(const ir::Access& access, Scalar type, const ir::Offset& offset,
-                                               const ir::GridMap& map, SourceRange where,
-                                               const Accept& accept) {
+std::optional<ExprId> Arithmetic::shift_access(const ir::Access& access, Scalar type,
+                                               const ir::Offset& offset, const ir::GridMap& map,
+                                               SourceRange where, const Accept& accept) {
     ir::Access moved = access;
     for (std::size_t axis = 0; axis < map.size(); ++axis) {
         if (!program_[access.field].grid.has(static_cast<int>(axis))) continue;
-        const auto place =
-            ir::composed({access.map[axis], access.offset[axis]}, {map[axis], offset[axis]});
+        const auto place = ir::composed({access.map[axis], access.offset[axis]}, {map[axis], offset[axis]});
         if (!place) {
             sink_
-                .report(DiagnosticKind::other_grid, where,
-                        fmt::format("this reads cells of `{}` by a coarser cell around them: it is known on that "
-                                    "coarser grid alone",
-                                    program_[access.field].name))
+                .report(
+                    DiagnosticKind::other_grid, where,
+                    fmt::format("this reads cells of `{}` by a coarser cell around them: it is known on that "
+                                "coarser grid alone",
+                                program_[access.field].name))
                 .note("`let name on coarse(…) = …` computes it there, and is read from here");
             return std::nullopt;
         }
@@ -101,8 +101,8 @@ std::optional<ExprId> Arithmetic::shift_leaf(const ir::Expr& expr, const ir::Off
     return moved.is_poison() ? here.id : moved.id;  // poison only once the program is too large
 }
 
-Value Arithmetic::shift(const Value& value, const ir::Offset& offset, SourceRange where,
-                        const Accept& accept, const ir::GridMap& map) {
+Value Arithmetic::shift(const Value& value, const ir::Offset& offset, SourceRange where, const Accept& accept,
+                        const ir::GridMap& map) {
     if (value.is_uniform() || (offset == ir::Offset{} && map == ir::GridMap{})) return value;
     std::unordered_map<std::uint32_t, ExprId>& done = shifted_[{offset, map}];
     std::vector<ExprId> pending{value.id};  // an explicit stack: sums of many terms are deep

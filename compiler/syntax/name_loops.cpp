@@ -89,7 +89,8 @@ void Parser::refuse_index(std::string_view index, SourceRange where) {
     if (is_of_range) {
         fail(DiagnosticKind::unknown_name, where,
              fmt::format("`{}` runs through a range that is computed, or beside another index", index))
-            .note(fmt::format("a name is made of numbers that are written out: `for {} in 1..4 {{ … }}`", index))
+            .note(fmt::format("a name is made of numbers that are written out: `for {} in 1..4 {{ … }}`",
+                              index))
             .note(fmt::format("a field with components has numbers: `field f: f32[4]` and `f.{}`", index));
         return;
     }
@@ -132,8 +133,9 @@ bool Parser::at_name_lists(std::size_t at) const {
 // Whether `l in 1, 2, 4` follows; or a range before a block with `{l}` in names, `l in 1..4`, or `1..4 down`.
 // Other ranges are no concern of the parser.
 bool Parser::at_numbers(std::size_t at) const {
-    const bool is_in = ahead(at).kind == TokenKind::identifier && ahead(at + 1).kind == TokenKind::identifier &&
-                       text(ahead(at + 1)) == "in" && ahead(at + 2).kind == TokenKind::number;
+    const bool is_in = ahead(at).kind == TokenKind::identifier &&
+                       ahead(at + 1).kind == TokenKind::identifier && text(ahead(at + 1)) == "in" &&
+                       ahead(at + 2).kind == TokenKind::number;
     if (!is_in) return false;
     if (ahead(at + 3).kind == TokenKind::comma) return ahead(at + 4).kind == TokenKind::number;
     if (ahead(at + 3).kind != TokenKind::dot_dot || ahead(at + 4).kind != TokenKind::number) return false;

@@ -103,9 +103,9 @@ struct LayoutEntry {  // layout aos
 struct FieldDecl {  // field u, v: f32 at x+1/2 { unit "K"  halo 1  boundary periodic  layout aos }
     std::vector<Name> names;
     TypeRef type;
-    std::vector<Name> over;  // x, y: its axes; empty: all
+    std::vector<Name> over;        // x, y: its axes; empty: all
     std::optional<ExprId> coarse;  // `on coarse(2)`: how much coarser its grid is
-    std::vector<ExprId> at;  // x+1/2, y; empty: at the cells' points
+    std::vector<ExprId> at;        // x+1/2, y; empty: at the cells' points
     std::vector<HaloEntry> halos;
     std::vector<BoundaryEntry> boundaries;
     std::optional<LayoutEntry> layout;
@@ -199,7 +199,7 @@ struct ReduceDecl {  // reduce change = max(expression) start 1
     ExprId value;
     std::optional<ExprId> start;   // before the first step
     std::optional<ExprId> coarse;  // `on coarse(2)`: the grid whose cells it is over
-    std::vector<GuardId> guards;  // the blocks around it, outermost first, then its own
+    std::vector<GuardId> guards;   // the blocks around it, outermost first, then its own
     SourceRange where;
 };
 

@@ -125,6 +125,8 @@ struct FieldInfo {
     bool interleaved = false;
     // The axes that it lies over: by axis of the program; fields over fewer axes have arrays of those alone.
     std::vector<bool> over;
+    // A cell of it is as wide as so many of the grid: its arrays have the cells that fit, n / coarse of n.
+    int coarse = 1;
 };
 struct ParamInfo {
     std::string name;

@@ -37,6 +37,7 @@ void bind_info(nb::module_& module) {
         .def_ro("interleaved", &FieldInfo::interleaved,
                 "Its cells lie side by side with those of other components: it has no array of its own.")
         .def_ro("over", &FieldInfo::over, "By axis of the program, x first: whether it lies over it.")
+        .def_ro("coarse", &FieldInfo::coarse, "How many cells of the grid one of it is wide.")
         .def("__repr__", [](const FieldInfo& self) {
             return std::string("<field ") + self.name + ": " + name_of(self.type) + ", " +
                    name_of(self.role) + ">";

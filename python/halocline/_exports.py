@@ -66,7 +66,8 @@ def about(simulation: "Simulation", field: str, level: int = 0) -> About:
         except ArgumentError:  # a bundle's
             simulation._places[field] = (None, None, None, None)
     spacing, origin, first, step_time = simulation._places[field]
-    between = tuple(a != b for a, b in zip(first, origin)) if first is not None else (False,) * len(program.axes)
+    lies_between = first is not None and simulation._fields[field].coarse == 1
+    between = tuple(a != b for a, b in zip(first, origin)) if lies_between else (False,) * len(program.axes)
     time = None if step_time is None else (steps + level) * step_time
     over = simulation._fields[field].over
 

@@ -47,6 +47,11 @@ class Iterations(NamedTuple):
     """That ended after `at_most` iterations, without the condition."""
 
 
+def _is_whole(info: Any) -> bool:
+    """Whether a field's arrays are laid out as those of the grid."""
+    return all(info.over) and info.coarse == 1
+
+
 class Simulation(Given, Exports):
     """A program on a grid, on one device or in pieces on several. Made by ``Program.simulate()``.
 
@@ -271,11 +276,11 @@ class Simulation(Given, Exports):
 
     def array(self, field: str, level: int = 0, *, read_only: bool = False) -> Any:
         """A level of a field where it lies, without a copy: 0 is now, -1 the step before. Of several devices, of
-        components that lie side by side, and of fields over fewer axes there is a copy alone: a numpy array that cannot
-        be written to."""
+        components that lie side by side, and of fields over fewer axes or on coarser grids there is a copy alone: a numpy
+        array that cannot be written to."""
         core = self._open()._core
         info, level = self._key((field, level))
-        if len(self._devices) == 1 and not info.interleaved and all(info.over):
+        if len(self._devices) == 1 and not info.interleaved and _is_whole(info):
             array = _arrays.Array(core, field, level, read_only)
             array._about = about(self, field, level)
             return array
@@ -310,7 +315,7 @@ class Simulation(Given, Exports):
         if isinstance(values, _arrays.Array) or _arrays.is_on_gpu(values):
             if dtype is None:
                 raise ArrayError(f"field '{field}' is of bfloat16: write numbers or float32 arrays of numpy to it")
-            if not self._is_local(values) or not all(info.over):
+            if not self._is_local(values) or not _is_whole(info):
                 values = self._fetched(field, values)
         if isinstance(values, (bool, int, float, np.generic)) or (isinstance(values, np.ndarray) and values.ndim == 0):
             return self._fill(field, values, dtype, level)
@@ -327,7 +332,7 @@ class Simulation(Given, Exports):
 
     def _shape_of(self, info: Any) -> tuple[int, ...]:
         """Of a field's arrays: that of the grid along its own axes, the slowest first."""
-        return tuple(count for count, is_own in zip(self.grid, info.over) if is_own)[::-1]
+        return tuple(count // info.coarse for count, is_own in zip(self.grid, info.over) if is_own)[::-1]
 
     def _is_local(self, values: Any) -> bool:
         """Whether the memory is one that this simulation's device copies from by itself."""
@@ -364,7 +369,7 @@ class Simulation(Given, Exports):
     def _write_host(self, field: str, checked: Any, level: int) -> None:
         dense = checked.owner.flags.c_contiguous
         info = self._fields[field]
-        if dense or len(self._devices) > 1 or self.device.kind != "cpu" or info.interleaved or not all(info.over):
+        if dense or len(self._devices) > 1 or self.device.kind != "cpu" or info.interleaved or not _is_whole(info):
             array = checked.owner if dense else np.ascontiguousarray(checked.owner)
             self._core.write_elements(field, array.ctypes.data, array.nbytes, level)
         else:

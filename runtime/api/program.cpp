@@ -25,7 +25,8 @@ ProgramInfo info_of(const rt::LaunchPlan& plan) {
                                                           : Role::output;
         info.fields.push_back(
             {field.name, static_cast<Type>(field.type), role, field.history, field.interleave > 1,
-             std::vector<bool>(field.grid.along.begin(), field.grid.along.begin() + plan.rank)});
+             std::vector<bool>(field.grid.along.begin(), field.grid.along.begin() + plan.rank),
+             field.grid.factor});
     }
     for (const rt::ParamPlan& param : plan.params)
         info.params.push_back({param.name, param.default_value});

@@ -76,13 +76,14 @@ View view_of(const rt::Session& session, const std::string& field, int level, co
 
 namespace {
 
-// A field's cells along each axis: 1 along those that it has not.
+// A field's cells along each axis: 1 along those that it has not, and fewer on a coarser grid.
 Grid grid_of_field(const SimulationState& simulation, const std::string& field) {
     const ProgramInfo& info = simulation.source->info();
     const int index = find_named(info.fields, field, "field", info.name);
     Grid own = simulation.grid;
+    const FieldInfo& known = info.fields[static_cast<std::size_t>(index)];
     for (std::size_t axis = 0; axis < own.size(); ++axis)
-        if (!info.fields[static_cast<std::size_t>(index)].over[axis]) own[axis] = 1;
+        own[axis] = known.over[axis] ? own[axis] / known.coarse : 1;
     return own;
 }
 

@@ -116,8 +116,9 @@ void WholeSimulation::bind(const std::string& name, const std::shared_ptr<FieldS
             "'{}' lies side by side with other components, and cannot be bound; leave out `layout aos`",
             name));
     if (!known.grid.is_whole())
-        refuse(fmt::format("'{}' lies {}, and cannot be bound; write to it", name,
-                           known.grid.has_all_axes() ? "on a coarser grid" : "over fewer axes than the grid has"));
+        refuse(fmt::format(
+            "'{}' lies {}, and cannot be bound; write to it", name,
+            known.grid.has_all_axes() ? "on a coarser grid" : "over fewer axes than the grid has"));
     if (field->type != known.type)
         refuse(fmt::format(
             "field '{}' of '{}' has elements of {} bytes in another type than the arrays, whose have {}",

@@ -14,8 +14,8 @@ namespace halo::rt {
 
 struct FieldGrid {
     std::array<bool, kMaxRank> along{true, true, true};  // axes past the grid's rank count as its own
-    int factor = 1;  // a cell of it is as wide as so many of the grid; those at the high faces that are left over
-                     // have none
+    int factor = 1;  // a cell of it is as wide as so many of the grid; those at the high faces that are left
+                     // over have none
 
     bool has(int axis) const { return along[static_cast<std::size_t>(axis)]; }
     static FieldGrid coarse(int factor) {

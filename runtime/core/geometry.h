@@ -44,14 +44,15 @@ Geometry view_geometry(int rank, const std::array<std::int64_t, kMaxRank>& exten
                        const std::array<std::array<int, 2>, kMaxRank>& halo, RowLayout layout,
                        std::int64_t pitch, std::int64_t slice);
 
-// That of the arrays of a grid so much coarser (FieldGrid::factor) than the one whose arrays lie as `grid` says.
+// That of the arrays of a grid so much coarser (FieldGrid::factor) than the one whose arrays lie as `grid`
+// says.
 Geometry geometry_of_grid(int factor, const Geometry& grid,
                           const std::array<std::array<int, 2>, kMaxRank>& halo);
 
 // That of the array of a field, among arrays that lie as `grid` says: of a coarser grid, or over fewer axes.
-// Along an axis that the field has not there is one cell without a halo. Rows are as far apart as those of the others; without the
-// first axis they are one element each, so that the cells along the next one lie side by side. halo: that of
-// the layout (LaunchPlan::halo).
+// Along an axis that the field has not there is one cell without a halo. Rows are as far apart as those of
+// the others; without the first axis they are one element each, so that the cells along the next one lie side
+// by side. halo: that of the layout (LaunchPlan::halo).
 Geometry geometry_of_field(const FieldGrid& field, const Geometry& grid,
                            const std::array<std::array<int, 2>, kMaxRank>& halo);
 

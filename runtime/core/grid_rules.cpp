@@ -31,12 +31,12 @@ void check_cells_needed(const std::vector<std::string>& axes, const std::vector<
         const auto axis = static_cast<std::size_t>(need.axis);
         if (extent[axis] / need.factor >= need.cells) continue;
         if (need.factor > 1)
-            throw Error(ErrorCode::bad_argument,
-                        fmt::format("the boundary of '{}' at {}.{} is computed from {} cells, and on coarse({}) "
-                                    "there are {} along {}; give the grid {} or more",
-                                    need.field, axes[axis], need.side == 0 ? "low" : "high", need.cells,
-                                    need.factor, extent[axis] / need.factor, axes[axis],
-                                    need.cells * need.factor));
+            throw Error(
+                ErrorCode::bad_argument,
+                fmt::format("the boundary of '{}' at {}.{} is computed from {} cells, and on coarse({}) "
+                            "there are {} along {}; give the grid {} or more",
+                            need.field, axes[axis], need.side == 0 ? "low" : "high", need.cells, need.factor,
+                            extent[axis] / need.factor, axes[axis], need.cells * need.factor));
         throw Error(
             ErrorCode::bad_argument,
             fmt::format("the boundary of '{}' at {}.{} is computed from {} cells, and the grid has {} "
@@ -52,15 +52,17 @@ void check_coarse_grids(const std::vector<std::string>& axes, const std::vector<
         for (std::size_t axis = 0; axis < axes.size(); ++axis) {
             const std::int64_t rest = extent[axis] % field.factor;
             if (extent[axis] < field.factor)
-                throw Error(ErrorCode::bad_argument,
-                            fmt::format("'{}' lies on coarse({}), and of {} cells along {} that makes none; give "
-                                        "the grid {} or more",
-                                        field.field, field.factor, extent[axis], axes[axis], field.factor));
+                throw Error(
+                    ErrorCode::bad_argument,
+                    fmt::format("'{}' lies on coarse({}), and of {} cells along {} that makes none; give "
+                                "the grid {} or more",
+                                field.field, field.factor, extent[axis], axes[axis], field.factor));
             if (field.is_periodic[axis] && rest != 0)
-                throw Error(ErrorCode::bad_argument,
-                            fmt::format("'{}' lies on coarse({}) and is periodic along {}, where the grid has {} "
-                                        "cells; give it a multiple of {}",
-                                        field.field, field.factor, axes[axis], extent[axis], field.factor));
+                throw Error(
+                    ErrorCode::bad_argument,
+                    fmt::format("'{}' lies on coarse({}) and is periodic along {}, where the grid has {} "
+                                "cells; give it a multiple of {}",
+                                field.field, field.factor, axes[axis], extent[axis], field.factor));
         }
     }
 }

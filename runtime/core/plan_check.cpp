@@ -239,9 +239,10 @@ void check_field(const LaunchPlan& plan, const FieldPlan& field) {
             field.history);
     require(field.spare_levels >= 0 && field.spare_levels <= 64, "field '{}' has {} spare levels", field.name,
             field.spare_levels);
-    require(field.grid.factor >= 1 && field.grid.factor <= kMaxExtent, "field '{}' lies on coarse({})", field.name,
-            field.grid.factor);
-    require(field.grid.is_whole() || (field.interleave == 1 && (field.grid.factor == 1 || field.grid.has_all_axes())),
+    require(field.grid.factor >= 1 && field.grid.factor <= kMaxExtent, "field '{}' lies on coarse({})",
+            field.name, field.grid.factor);
+    require(field.grid.is_whole() ||
+                (field.interleave == 1 && (field.grid.factor == 1 || field.grid.has_all_axes())),
             "field '{}' lies on another grid and has no array of its own", field.name);
     require(field.grid.has_all_axes() || field.role == Role::input,
             "field '{}' lies over fewer axes and is no input", field.name);

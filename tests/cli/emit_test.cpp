@@ -1,3 +1,4 @@
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -19,6 +20,22 @@ TEST_CASE("emit writes CUDA with its launcher, the same each time") {
     CHECK(first.find(kernels) != std::string::npos);
     CHECK(folder.haloc({"emit", "heat.halo", "-o", "heat.cu", "-q"}).err.empty());
     CHECK(folder.read("heat.cu") == first);
+}
+
+TEST_CASE("kernels of several grids are printed, and no file is written that would launch them") {
+    Folder folder;
+    folder.write("two.halo",
+                 "stencil two(x) {\n    field u: f32 { boundary clamp }\n    field e: f32 on coarse(2) { "
+                 "boundary clamp }\n"
+                 "    e = u[2*x] + u[2*x+1]\n    u[t+1] = e[x/2]\n}\n");
+    CHECK(folder.haloc({"emit", "two.halo"}).out.find("two_e") != std::string::npos);
+    const Outcome file = folder.haloc({"emit", "two.halo", "-o", "two.cu"});
+    CHECK(file.code != 0);
+    CHECK(file.err.find("is not built yet where fields lie on several grids") != std::string::npos);
+    const Outcome fixed = folder.haloc({"emit", "two.halo", "--fixed-grid", "--grid", "64"});
+    CHECK(fixed.code != 0);
+    CHECK(fixed.err.find("code for one grid alone is not built yet") != std::string::npos);
+    CHECK_FALSE(std::filesystem::exists(folder.path() + "/two.cu"));
 }
 
 TEST_CASE("emit knows its targets") {

@@ -80,6 +80,13 @@ TEST_CASE("random programs with library functions") {
     check_programs(options, seeds_from_environment(100001, 100));
 }
 
+TEST_CASE("random programs of several grids") {
+    GeneratorOptions options;
+    options.max_cells = 500;
+    options.several_grids = true;
+    check_programs(options, seeds_from_environment(200001, 80));
+}
+
 TEST_CASE("the generator gives the same text for the same seed, and uses all it has") {
     std::string all;
     for (std::uint64_t seed = 1; seed <= 200; ++seed) {

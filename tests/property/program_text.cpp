@@ -41,7 +41,8 @@ public:
             const std::vector<const FieldSpec*> parts = components(field);
             if (parts.size() < 2) {
                 put("    field {}: {}{}{}\n", field.name, field.f64 ? "f64" : "f32",
-                    over(field) + coarse(field.coarse) + position(field.name), faces(field.faces, field.over));
+                    over(field) + coarse(field.coarse) + position(field.name),
+                    faces(field.faces, field.over));
             } else if (parts.front() == &field) {
                 std::string inside;
                 for (const FieldSpec* part : parts) {
@@ -122,11 +123,11 @@ private:
         std::vector<const FieldSpec*> parts;
         for (const FieldSpec& other : program_.fields) {
             const bool joins =
-                &other == &field || (field.over == other.over && field.over == 7 && program_.has_components &&
-                                     field.coarse == 1 && other.coarse == 1 &&
-                                     !program_.is_staggered() && is_used(other.name) &&
-                                     (program_.own_faces || can_share(field.faces, other.faces)) &&
-                                     (!program_.interleaved || may_lie_beside(field, other)));
+                &other == &field ||
+                (field.over == other.over && field.over == 7 && program_.has_components &&
+                 field.coarse == 1 && other.coarse == 1 && !program_.is_staggered() && is_used(other.name) &&
+                 (program_.own_faces || can_share(field.faces, other.faces)) &&
+                 (!program_.interleaved || may_lie_beside(field, other)));
             if (joins) parts.push_back(&other);
         }
         return parts;

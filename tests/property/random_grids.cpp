@@ -23,7 +23,8 @@ public:
         if (random_.chance(50)) factors_.push_back(factor * random_.pick<int>({2, 2, 3}));
         fit_grid();
         for (const FieldSpec& field : made_.fields)
-            if (field.over == 7 && role_of(field.name) != StatementSpec::Kind::output) known_.push_back({field.name, 1});
+            if (field.over == 7 && role_of(field.name) != StatementSpec::Kind::output)
+                known_.push_back({field.name, 1});
         const int count = random_.between(1, 4);
         for (int i = 0; i < count; ++i)
             add_statement(fmt::format("g{}", i));
@@ -53,7 +54,8 @@ private:
 
     StatementSpec::Kind role_of(const std::string& name) const {
         for (const StatementSpec& each : made_.statements)
-            if (each.target == name) return each.kind == StatementSpec::Kind::state ? each.kind : StatementSpec::Kind::output;
+            if (each.target == name)
+                return each.kind == StatementSpec::Kind::state ? each.kind : StatementSpec::Kind::output;
         return StatementSpec::Kind::state;  // an input is read as a state is
     }
 
@@ -66,7 +68,8 @@ private:
             for (std::string& kind : kinds) {
                 kind = random_.pick<std::string>({"clamp", "mirror", "fixed 1/2", "fixed p/2 - len(x)/512"});
                 if (may_compute && random_.chance(30))
-                    kind = random_.pick<std::string>({"antisymmetric", "symmetric", "extrapolate 1", "gradient 1/8"});
+                    kind = random_.pick<std::string>(
+                        {"antisymmetric", "symmetric", "extrapolate 1", "gradient 1/8"});
             }
             if (whole_[static_cast<std::size_t>(axis)] && random_.chance(50)) kinds.fill("periodic");
         }
@@ -141,7 +144,8 @@ private:
     Node derived(const Known& known) {
         const FieldSpec& field = field_of(known.name);
         for (int axis = 0; axis < made_.rank; ++axis)
-            if (is_free(field, axis) || !may_compute_past(field, axis)) return access(known.name, known.time, {});
+            if (is_free(field, axis) || !may_compute_past(field, axis))
+                return access(known.name, known.time, {});
         Node node = unary(Kind::second_derivative, access(known.name, known.time, {}));
         node.axis = random_.between(0, made_.rank - 1);
         node.order = 2;
@@ -199,7 +203,8 @@ private:
         for (const char* guard : {"where mod(idx(x), 2) == 0", "where mod(idx(x), 2) == 1"}) {
             Cells beside{};
             beside[0] = random_.pick<int>({-1, 1});
-            Node next = may_compute_past(field_of("hues"), 0) ? access("hues", 0, beside) : access("hues", 0, {});
+            Node next =
+                may_compute_past(field_of("hues"), 0) ? access("hues", 0, beside) : access("hues", 0, {});
             StatementSpec& made = append(StatementSpec::Kind::output, "hues", factor,
                                          binary(Kind::sum, half(std::move(next)), half(value_for(factor))));
             made.guard = guard;
@@ -217,11 +222,13 @@ private:
                 held.push_back(known);
         if (held.empty()) return;
         for (StatementSpec& statement : made_.statements) {
-            const bool is_plain = statement.coarse == 1 && statement.order.empty() && statement.guard.empty() &&
+            const bool is_plain = statement.coarse == 1 && statement.order.empty() &&
+                                  statement.guard.empty() &&
                                   (statement.kind == StatementSpec::Kind::state ||
                                    statement.kind == StatementSpec::Kind::output);
             if (!is_plain || !random_.chance(50)) continue;
-            statement.value = binary(Kind::sum, half(std::move(statement.value)), half(read(random_.pick(held), 1)));
+            statement.value =
+                binary(Kind::sum, half(std::move(statement.value)), half(read(random_.pick(held), 1)));
         }
     }
 
@@ -238,7 +245,8 @@ private:
     void add_reduction() {
         const Known& known = random_.pick(known_);
         if (known.factor == 1) return;
-        StatementSpec& made = append(StatementSpec::Kind::reduction, "of_coarse", known.factor, read(known, known.factor));
+        StatementSpec& made =
+            append(StatementSpec::Kind::reduction, "of_coarse", known.factor, read(known, known.factor));
         made.operation = random_.pick<std::string>({"max", "min", "sum", "mean"});
         if (random_.chance(30)) made.guard = "on x in 0..-2";
     }

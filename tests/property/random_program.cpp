@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "random_axes.h"
-#include "random_grids.h"
 #include "random_expression.h"
+#include "random_grids.h"
 
 namespace halo::test {
 

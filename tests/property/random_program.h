@@ -42,14 +42,14 @@ struct GeneratorOptions {
     bool f64 = true;                 // some fields in f64
     bool functions = false;          // exp, sin …: engines agree on them within a bound only
     bool reductions = true;
-    bool tables = false;       // sums over a table, whose rows are table_rows()
-    bool series = false;       // one, whose values are series_values()
-    bool sweeps = false;       // statements that go along an axis cell after cell
-    bool repeats = false;      // statements that are done several times in a step
-    bool points = false;       // off the grid: statements that inject and sample at them
-    bool fewer_axes = false;   // inputs over some of the axes
+    bool tables = false;         // sums over a table, whose rows are table_rows()
+    bool series = false;         // one, whose values are series_values()
+    bool sweeps = false;         // statements that go along an axis cell after cell
+    bool repeats = false;        // statements that are done several times in a step
+    bool points = false;         // off the grid: statements that inject and sample at them
+    bool fewer_axes = false;     // inputs over some of the axes
     bool several_grids = false;  // statements for coarser grids, and reads between grids
-    bool interleaved = false;  // fields are components that lie side by side, where they can
+    bool interleaved = false;    // fields are components that lie side by side, where they can
 };
 
 using Cells = std::array<int, 3>;

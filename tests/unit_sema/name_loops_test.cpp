@@ -330,3 +330,19 @@ TEST_CASE("random loops over names are what they are written out") {
         CHECK(halo::syntax::format(halo::SourceFile("b.halo", *once), sink) == once);
     }
 }
+
+TEST_CASE("loops over numbers write out names with them") {
+    same("field u, e_1, e_2, e_3: f32\nfor l in 1..2 { e_{l+1} = e_{l} + l*u }\ne_1 = u",
+         "field u, e_1, e_2, e_3: f32\ne_2 = e_1 + 1*u\ne_3 = e_2 + 2*u\ne_1 = u");
+    same("field u, e_0, e_1, e_2: f32\ne_2 = u\nfor l in 0..1 down { e_{l} = e_{l+1} / 2 }",
+         "field u, e_0, e_1, e_2: f32\ne_2 = u\ne_1 = e_2 / 2\ne_0 = e_1 / 2");
+    same(
+        "for l in 1..2 { field e_{l}: f32 on coarse(2^l) }\nfield u: f32\ne_1 = u[2*x, 2*y]\ne_2 = e_1[2*x, "
+        "2*y]",
+        "field e_1: f32 on coarse(2)\nfield e_2: f32 on coarse(4)\nfield u: f32\ne_1 = u[2*x, 2*y]\n"
+        "e_2 = e_1[2*x, 2*y]");
+    same("field u, v: f32[3]\nfor c in 2, 0, 1 { v.c = u.c }",
+         "field u, v: f32[3]\nv.2 = u.2\nv.0 = u.0\nv.1 = u.1");
+    same("field u, v_1, v_2: f32\nfor l, f in (1, 4), (2, 9) { v_{l} = f * u }",
+         "field u, v_1, v_2: f32\nv_1 = 4 * u\nv_2 = 9 * u");
+}

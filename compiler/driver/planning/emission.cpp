@@ -129,7 +129,8 @@ std::vector<TextFile> cuda_files(const Code& code, const Emission& options,
     const auto is_coarse = [](const rt::FieldPlan& field) { return field.grid.factor != 1; };
     if (is_cuda_file(options) && std::ranges::any_of(plan.fields, is_coarse))
         throw UnsupportedError(
-            "a .cu file that can be launched by itself is not built yet where fields lie on several grids; without "
+            "a .cu file that can be launched by itself is not built yet where fields lie on several grids; "
+            "without "
             "-o the kernels are printed, and host programs run them through the library");
     if (has_launcher(options)) {
         emit::OfflineFiles made =

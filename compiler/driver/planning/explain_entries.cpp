@@ -73,10 +73,11 @@ std::string describe_reads(const ir::Program& program, const schedule::Footprint
     }
     for (const ir::FieldId id : footprint.elsewhere) {
         const ir::Field& field = program[id];
-        words.push_back(!field.grid.has_all_axes()
-                            ? fmt::format("{} (over {})", field.name, fmt::join(ir::own_axes(program, field), ", "))
-                        : field.grid.factor != 1 ? fmt::format("{} (on coarse({}))", field.name, field.grid.factor)
-                                                 : fmt::format("{} (of the grid itself)", field.name));
+        words.push_back(
+            !field.grid.has_all_axes()
+                ? fmt::format("{} (over {})", field.name, fmt::join(ir::own_axes(program, field), ", "))
+            : field.grid.factor != 1 ? fmt::format("{} (on coarse({}))", field.name, field.grid.factor)
+                                     : fmt::format("{} (of the grid itself)", field.name));
     }
     return words.empty() ? "nothing" : join(words, ", ");
 }

@@ -152,6 +152,12 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
                     : times == 0 ? ", in whose place two arrays are exchanged"
                                  : fmt::format(", done {} times in a step", times),
                     end != nullptr && times != 0 ? fmt::format(" at most, until {}", end->text) : "");
+    if (footprint.factor != 1)
+        text +=
+            explain_entry("cells",
+                          fmt::format("those of coarse({}): one for {} of the grid", footprint.factor,
+                                      static_cast<std::int64_t>(std::pow(footprint.factor, footprint.rank))),
+                          width);
     text += explain_entry("reads", describe_reads(all.program, footprint), width);
     text += explain_entry("writes", describe_writes(all.program, stage), width);
     if (footprint.at_points) {

@@ -65,8 +65,9 @@ rt::Hdf5Field hdf5_field(const Engine& engine, const Output& output, const RunRe
     field.name = output.field.name;
     const int rank = rank_of(output, request);
     std::array<double, 3> spacing = request.spacing;
-    for (std::size_t axis = 0; axis < 3; ++axis)
-        spacing[axis] *= static_cast<double>((output.part ? output.part->stride[axis] : 1) * output.grid.factor);
+    for (std::size_t axis = 0; axis < request.axes.size(); ++axis)
+        spacing[axis] *=
+            static_cast<double>((output.part ? output.part->stride[axis] : 1) * output.grid.factor);
     field.shape = shape_of_file(engine, output, request);
     field.type = type_of(engine, output.field);
     field.stencil = request.name;

@@ -21,8 +21,8 @@ std::vector<const Output*> outputs_of_file(const Engine& engine, const RunReques
                                            const Output& first) {
     std::vector<const Output*> outputs;
     for (const Output& output : request.outputs)
-        if (shares_file(output, first) && !output.lies_apart && !output.part &&
-            output.grid.factor == 1 && rt::has_xdmf(shape_of(engine, output.field, request.rank())))
+        if (shares_file(output, first) && !output.lies_apart && !output.part && output.grid.factor == 1 &&
+            rt::has_xdmf(shape_of(engine, output.field, request.rank())))
             outputs.push_back(&output);
     return outputs;
 }

@@ -45,7 +45,7 @@ std::array<double, 3> RunRequest::first_point(const Output& output) const {
     for (std::size_t axis = 0; axis < 3; ++axis)
         if (output.staggered[axis]) point[axis] += spacing[axis] / 2;
     const int cells = output.grid.factor;  // of the grid, in one of a coarser grid
-    for (std::size_t axis = 0; cells > 1 && axis < 3; ++axis)
+    for (std::size_t axis = 0; cells > 1 && axis < axes.size(); ++axis)
         point[axis] += spacing[axis] * (cells - 1) / 2;
     for (std::size_t axis = 0; output.part && axis < 3; ++axis)
         point[axis] += spacing[axis] * static_cast<double>(output.part->begin[axis] * cells);
@@ -53,8 +53,7 @@ std::array<double, 3> RunRequest::first_point(const Output& output) const {
 }
 
 rt::Box RunRequest::saved_box(const Output& output) const {
-    return output.part ? rt::bounds(*output.part)
-                       : rt::box_of_field(output.grid, rt::whole_box(extent));
+    return output.part ? rt::bounds(*output.part) : rt::box_of_field(output.grid, rt::whole_box(extent));
 }
 
 std::string describe_grid(const RunRequest& request, bool utf8) {

@@ -53,9 +53,9 @@ std::optional<Cut> picture_cut(const RunRequest& request, const sema::Plot& plot
                                       ? cell_at(request, plot.cut->axis, plot.cut->position, field)
                                       : plot.cut->index};
     if (cut.index >= 0 && cut.index < cells) return cut;
-    console.warning(fmt::format(
-        "the {} of {} at {} = {} lies outside the grid of {} cells; its middle is drawn",
-        plot.fps > 0 ? "movie" : "plot", plot.field, request.axes[axis], cut.index, cells));
+    console.warning(
+        fmt::format("the {} of {} at {} = {} lies outside the grid of {} cells; its middle is drawn",
+                    plot.fps > 0 ? "movie" : "plot", plot.field, request.axes[axis], cut.index, cells));
     return Cut{plot.cut->axis, cells / 2};
 }
 

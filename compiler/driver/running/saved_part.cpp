@@ -25,8 +25,7 @@ public:
     void cut(int axis, std::int64_t index) {
         const auto a = static_cast<std::size_t>(axis);
         require_axis(axis);
-        if (index < 0 || index >= extent_[a])
-            refuse(axis, fmt::format("{} = {}", request_.axes[a], index));
+        if (index < 0 || index >= extent_[a]) refuse(axis, fmt::format("{} = {}", request_.axes[a], index));
         part_.begin[a] = index;
         part_.count[a] = 1;
         dropped_[a] = true;
@@ -97,8 +96,7 @@ void take_part(const RunRequest& request, const sema::Save& save, const ir::Fiel
     if (save.cuts.empty() && save.ranges.empty() && field.grid.has_all_axes()) return;
     PartOfField part(request, save.field, field.grid);
     for (const sema::Cut& cut : save.cuts)
-        part.cut(cut.axis,
-                 cut.at_position ? cell_at(request, cut.axis, cut.position, field) : cut.index);
+        part.cut(cut.axis, cut.at_position ? cell_at(request, cut.axis, cut.position, field) : cut.index);
     for (const sema::PartRange& range : save.ranges)
         part.range(range.axis, range.low, range.high, range.stride);
     part.give(output);

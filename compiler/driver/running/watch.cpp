@@ -101,9 +101,9 @@ std::vector<WrittenFile> Watch::save_last_good() const {
         const Parts& parts = good_is_in_engine_ ? fetched : good_.at(field);
         const std::string plain = fmt::format("{}-{}-good.npy", request_.name, field);
         const std::string path = frame_path((folder / plain).string(), *last_good_step_, request_.steps);
-        rt::FieldFile file(ranks_, path,
-                           rt::npy_layout({engine_.whole_box_of(field).extent(), request_.rank()},
-                                          engine_.type_of(field)));
+        rt::FieldFile file(
+            ranks_, path,
+            rt::npy_layout({engine_.whole_box_of(field).extent(), request_.rank()}, engine_.type_of(field)));
         const std::vector<rt::Box> boxes = engine_.own_boxes_of(field);
         for (std::size_t i = 0; i < boxes.size(); ++i)
             file.write(0, boxes[i], parts[i].data());

@@ -197,7 +197,8 @@ private:
     bool is_leaf(ir::ExprId id) const {
         const ir::Expr& expr = program_[id];
         const auto* access = std::get_if<ir::Access>(&expr.node);
-        return context_.is_uniform(id) || (access && context_.stage().is_of_its_grid(program_[access->field])) ||
+        return context_.is_uniform(id) ||
+               (access && context_.stage().is_of_its_grid(program_[access->field])) ||
                std::holds_alternative<ir::CoefElement>(expr.node);
     }
 
@@ -272,8 +273,8 @@ private:
         if (!context_.stage().is_of_its_grid(program_[access.field])) return load_elsewhere(level, access);
         return sources_.load(level, access.offset);
     }
-    // From memory: what differs from one cell to the next along some of the axes alone, or not from each to the
-    // next, stays in caches.
+    // From memory: what differs from one cell to the next along some of the axes alone, or not from each to
+    // the next, stays in caches.
     Expr load_elsewhere(const Level& level, const ir::Access& access) {
         const ir::Field& field = program_[level.field];
         std::array<Expr, 3> cell = sources_.index;

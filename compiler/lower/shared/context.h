@@ -42,12 +42,12 @@ public:
     Names& names() { return names_; }
 
     // Parameters. Each is declared where it is first asked for; finish() orders them.
-    std::string array(const Level& level);                       // the pointer's name: u, u_next, u_prev
-    std::string label(const Level& level);                       // the level's own: of a component v_x_next
-    kernel::Expr extent(int axis);                               // of the stage's grid, nx: i32
-    kernel::Expr pitch();                                        // i32
-    kernel::Expr slice();                                        // i64
-    kernel::Expr pitch_of_grid(int factor);                      // the same of another grid
+    std::string array(const Level& level);   // the pointer's name: u, u_next, u_prev
+    std::string label(const Level& level);   // the level's own: of a component v_x_next
+    kernel::Expr extent(int axis);           // of the stage's grid, nx: i32
+    kernel::Expr pitch();                    // i32
+    kernel::Expr slice();                    // i64
+    kernel::Expr pitch_of_grid(int factor);  // the same of another grid
     kernel::Expr slice_of_grid(int factor);
     kernel::Expr scalar(ir::ExprId uniform, kernel::Type type);  // rounded to the type
     kernel::Expr step();                                         // steps done before this one, f64

@@ -41,10 +41,10 @@ struct StageView {
     std::string name;  // of the kernel, derived from names of the spec
     std::vector<const ir::Assign*> assigns;
     std::vector<const ir::Reduce*> reductions;
-    std::vector<Read> reads;           // from memory, in order of first use
-    std::vector<Write> writes;         // to memory
-    int factor = 1;                    // of the grid whose cells it computes (rt::FieldGrid::factor)
-    std::vector<Level> elsewhere;      // that it reads besides: fields over fewer axes, or of another grid
+    std::vector<Read> reads;       // from memory, in order of first use
+    std::vector<Write> writes;     // to memory
+    int factor = 1;                // of the grid whose cells it computes (rt::FieldGrid::factor)
+    std::vector<Level> elsewhere;  // that it reads besides: fields over fewer axes, or of another grid
     // The statement that changes a level in place; the others are lets that it reads.
     const ir::Assign* in_place = nullptr;
     // Where that is a sweep: all of its statements, of which `in_place` is the first.
@@ -57,9 +57,7 @@ struct StageView {
     const ir::Repeat* repeat() const;  // that its statements are part of; nullptr: they are done once
     const ir::Field& field(const Level& level) const { return (*program)[level.field]; }
     // Whether a field has a value for each of the stage's cells, where they are.
-    bool is_of_its_grid(const ir::Field& field) const {
-        return field.grid == rt::FieldGrid::coarse(factor);
-    }
+    bool is_of_its_grid(const ir::Field& field) const { return field.grid == rt::FieldGrid::coarse(factor); }
     bool assigns_level(const Level& level) const;  // in this stage, and not in place
     bool sweeps_level(const Level& level) const;
     // The values and conditions of its assignments, then of its reductions.

@@ -52,7 +52,8 @@ void check_reaches(const LaunchPlan& plan, const Geometry& geometry) {
             coarse.back().is_periodic[static_cast<std::size_t>(axis)] =
                 field.boundary[axis][0].kind == BoundaryKind::periodic;
             for (int side = 0; side < 2; ++side)
-                needs.push_back({field.name, axis, side, field.boundary[axis][side].reach, field.grid.factor});
+                needs.push_back(
+                    {field.name, axis, side, field.boundary[axis][side].reach, field.grid.factor});
         }
     }
     check_coarse_grids(plan.axes, coarse, geometry.extent);

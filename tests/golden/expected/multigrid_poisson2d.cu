@@ -103,7 +103,7 @@ extern "C" __global__ void __launch_bounds__(128)
     e_0[last + 1] = -e_0[last];
 }
 
-// Reads k_0, d_0, e_0, writes e_0.
+// Reads k_0, e_0, d_0, writes e_0.
 // Schedule: direct, blocks of 32x16 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(512, 1)
@@ -126,11 +126,11 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum = fma(ratio_2, e_0[at + 1], sum);
         sum = fma(ratio_3, e_0[at - pitch], sum);
         sum = fma(ratio_4, e_0[at + pitch], sum);
-        e_0[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_0[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_0[at], e_0[at]);
     }
 }
 
-// Reads k_0, d_0, e_0, writes e_0.
+// Reads k_0, e_0, d_0, writes e_0.
 // Schedule: direct, blocks of 32x16 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(512, 1)
@@ -153,7 +153,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum = fma(ratio_2, e_0[at + 1], sum);
         sum = fma(ratio_3, e_0[at - pitch], sum);
         sum = fma(ratio_4, e_0[at + pitch], sum);
-        e_0[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_0[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_0[at], e_0[at]);
     }
 }
 
@@ -281,7 +281,7 @@ extern "C" __global__ void __launch_bounds__(128)
     e_1[last + 1] = -e_1[last];
 }
 
-// Reads d_1, k_1, e_1, writes e_1.
+// Reads e_1, d_1, k_1, writes e_1.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(128, 6)
@@ -304,11 +304,11 @@ extern "C" __global__ void __launch_bounds__(128, 6)
         sum = fma(ratio_2, e_1[at + 1], sum);
         sum = fma(ratio_3, e_1[at - pitch], sum);
         sum = fma(ratio_4, e_1[at + pitch], sum);
-        e_1[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_1[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_1[at], e_1[at]);
     }
 }
 
-// Reads d_1, k_1, e_1, writes e_1.
+// Reads e_1, d_1, k_1, writes e_1.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(128, 6)
@@ -331,7 +331,7 @@ extern "C" __global__ void __launch_bounds__(128, 6)
         sum = fma(ratio_2, e_1[at + 1], sum);
         sum = fma(ratio_3, e_1[at - pitch], sum);
         sum = fma(ratio_4, e_1[at + pitch], sum);
-        e_1[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_1[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_1[at], e_1[at]);
     }
 }
 
@@ -450,7 +450,7 @@ extern "C" __global__ void __launch_bounds__(128)
     e_2[last + 1] = -e_2[last];
 }
 
-// Reads d_2, k_2, e_2, writes e_2.
+// Reads e_2, d_2, k_2, writes e_2.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -473,11 +473,11 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_2[at + 1], sum);
         sum = fma(ratio_3, e_2[at - pitch], sum);
         sum = fma(ratio_4, e_2[at + pitch], sum);
-        e_2[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_2[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_2[at], e_2[at]);
     }
 }
 
-// Reads d_2, k_2, e_2, writes e_2.
+// Reads e_2, d_2, k_2, writes e_2.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -500,7 +500,7 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_2[at + 1], sum);
         sum = fma(ratio_3, e_2[at - pitch], sum);
         sum = fma(ratio_4, e_2[at + pitch], sum);
-        e_2[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_2[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_2[at], e_2[at]);
     }
 }
 
@@ -619,7 +619,7 @@ extern "C" __global__ void __launch_bounds__(128)
     e_3[last + 1] = -e_3[last];
 }
 
-// Reads d_3, k_3, e_3, writes e_3.
+// Reads e_3, d_3, k_3, writes e_3.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -642,11 +642,11 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_3[at + 1], sum);
         sum = fma(ratio_3, e_3[at - pitch], sum);
         sum = fma(ratio_4, e_3[at + pitch], sum);
-        e_3[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_3[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_3[at], e_3[at]);
     }
 }
 
-// Reads d_3, k_3, e_3, writes e_3.
+// Reads e_3, d_3, k_3, writes e_3.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -669,7 +669,7 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_3[at + 1], sum);
         sum = fma(ratio_3, e_3[at - pitch], sum);
         sum = fma(ratio_4, e_3[at + pitch], sum);
-        e_3[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_3[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_3[at], e_3[at]);
     }
 }
 
@@ -788,7 +788,7 @@ extern "C" __global__ void __launch_bounds__(128)
     e_4[last + 1] = -e_4[last];
 }
 
-// Reads d_4, k_4, e_4, writes e_4.
+// Reads e_4, d_4, k_4, writes e_4.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -811,11 +811,11 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_4[at + 1], sum);
         sum = fma(ratio_3, e_4[at - pitch], sum);
         sum = fma(ratio_4, e_4[at + pitch], sum);
-        e_4[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_4[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_4[at], e_4[at]);
     }
 }
 
-// Reads d_4, k_4, e_4, writes e_4.
+// Reads e_4, d_4, k_4, writes e_4.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -838,7 +838,7 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_4[at + 1], sum);
         sum = fma(ratio_3, e_4[at - pitch], sum);
         sum = fma(ratio_4, e_4[at + pitch], sum);
-        e_4[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_4[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_4[at], e_4[at]);
     }
 }
 
@@ -957,7 +957,7 @@ extern "C" __global__ void __launch_bounds__(128)
     e_5[last + 1] = -e_5[last];
 }
 
-// Reads d_5, k_5, e_5, writes e_5.
+// Reads e_5, d_5, k_5, writes e_5.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -980,11 +980,11 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_5[at + 1], sum);
         sum = fma(ratio_3, e_5[at - pitch], sum);
         sum = fma(ratio_4, e_5[at + pitch], sum);
-        e_5[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_5[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_5[at], e_5[at]);
     }
 }
 
-// Reads d_5, k_5, e_5, writes e_5.
+// Reads e_5, d_5, k_5, writes e_5.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -1007,7 +1007,7 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_5[at + 1], sum);
         sum = fma(ratio_3, e_5[at - pitch], sum);
         sum = fma(ratio_4, e_5[at + pitch], sum);
-        e_5[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_5[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_5[at], e_5[at]);
     }
 }
 
@@ -1040,7 +1040,7 @@ extern "C" __global__ void __launch_bounds__(64, 22)
                       e_4[at]));
 }
 
-// Reads d_4, k_4, e_4, writes e_4.
+// Reads e_4, d_4, k_4, writes e_4.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -1063,11 +1063,11 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_4[at + 1], sum);
         sum = fma(ratio_3, e_4[at - pitch], sum);
         sum = fma(ratio_4, e_4[at + pitch], sum);
-        e_4[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_4[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_4[at], e_4[at]);
     }
 }
 
-// Reads d_4, k_4, e_4, writes e_4.
+// Reads e_4, d_4, k_4, writes e_4.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -1090,7 +1090,7 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_4[at + 1], sum);
         sum = fma(ratio_3, e_4[at - pitch], sum);
         sum = fma(ratio_4, e_4[at + pitch], sum);
-        e_4[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_4[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_4[at], e_4[at]);
     }
 }
 
@@ -1123,7 +1123,7 @@ extern "C" __global__ void __launch_bounds__(64, 22)
                       e_3[at]));
 }
 
-// Reads d_3, k_3, e_3, writes e_3.
+// Reads e_3, d_3, k_3, writes e_3.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -1146,11 +1146,11 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_3[at + 1], sum);
         sum = fma(ratio_3, e_3[at - pitch], sum);
         sum = fma(ratio_4, e_3[at + pitch], sum);
-        e_3[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_3[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_3[at], e_3[at]);
     }
 }
 
-// Reads d_3, k_3, e_3, writes e_3.
+// Reads e_3, d_3, k_3, writes e_3.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -1173,7 +1173,7 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_3[at + 1], sum);
         sum = fma(ratio_3, e_3[at - pitch], sum);
         sum = fma(ratio_4, e_3[at + pitch], sum);
-        e_3[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_3[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_3[at], e_3[at]);
     }
 }
 
@@ -1206,7 +1206,7 @@ extern "C" __global__ void __launch_bounds__(64, 22)
                       e_2[at]));
 }
 
-// Reads d_2, k_2, e_2, writes e_2.
+// Reads e_2, d_2, k_2, writes e_2.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -1229,11 +1229,11 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_2[at + 1], sum);
         sum = fma(ratio_3, e_2[at - pitch], sum);
         sum = fma(ratio_4, e_2[at + pitch], sum);
-        e_2[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_2[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_2[at], e_2[at]);
     }
 }
 
-// Reads d_2, k_2, e_2, writes e_2.
+// Reads e_2, d_2, k_2, writes e_2.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 12)
@@ -1256,7 +1256,7 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_2, e_2[at + 1], sum);
         sum = fma(ratio_3, e_2[at - pitch], sum);
         sum = fma(ratio_4, e_2[at + pitch], sum);
-        e_2[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_2[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_2[at], e_2[at]);
     }
 }
 
@@ -1289,7 +1289,7 @@ extern "C" __global__ void __launch_bounds__(128, 11)
                       e_1[at]));
 }
 
-// Reads d_1, k_1, e_1, writes e_1.
+// Reads e_1, d_1, k_1, writes e_1.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(128, 6)
@@ -1312,11 +1312,11 @@ extern "C" __global__ void __launch_bounds__(128, 6)
         sum = fma(ratio_2, e_1[at + 1], sum);
         sum = fma(ratio_3, e_1[at - pitch], sum);
         sum = fma(ratio_4, e_1[at + pitch], sum);
-        e_1[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_1[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_1[at], e_1[at]);
     }
 }
 
-// Reads d_1, k_1, e_1, writes e_1.
+// Reads e_1, d_1, k_1, writes e_1.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(128, 6)
@@ -1339,7 +1339,7 @@ extern "C" __global__ void __launch_bounds__(128, 6)
         sum = fma(ratio_2, e_1[at + 1], sum);
         sum = fma(ratio_3, e_1[at - pitch], sum);
         sum = fma(ratio_4, e_1[at + pitch], sum);
-        e_1[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_1[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_1[at], e_1[at]);
     }
 }
 
@@ -1372,7 +1372,7 @@ extern "C" __global__ void __launch_bounds__(256, 5)
                       e_0[at]));
 }
 
-// Reads k_0, d_0, e_0, writes e_0.
+// Reads k_0, e_0, d_0, writes e_0.
 // Schedule: direct, blocks of 32x16 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(512, 1)
@@ -1395,11 +1395,11 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum = fma(ratio_2, e_0[at + 1], sum);
         sum = fma(ratio_3, e_0[at - pitch], sum);
         sum = fma(ratio_4, e_0[at + pitch], sum);
-        e_0[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_0[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_0[at], e_0[at]);
     }
 }
 
-// Reads k_0, d_0, e_0, writes e_0.
+// Reads k_0, e_0, d_0, writes e_0.
 // Schedule: direct, blocks of 32x16 threads, 1x1 cells a thread.
 // At least 32 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(512, 1)
@@ -1422,7 +1422,7 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum = fma(ratio_2, e_0[at + 1], sum);
         sum = fma(ratio_3, e_0[at - pitch], sum);
         sum = fma(ratio_4, e_0[at + pitch], sum);
-        e_0[at] = sum / (ratio + ratio_2 + ratio_3 + ratio_4);
+        e_0[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_0[at], e_0[at]);
     }
 }
 
