@@ -79,6 +79,7 @@ private:
     std::vector<std::string> broken_;
     std::vector<bool> uniform_;
     std::vector<bool> written_;
+    bool has_several_grids_ = false;
     std::vector<int> row_of_;                // by expression: the table whose row it depends on, or -1
     std::vector<bool> sums_;                 // by expression: there is a sum over a table in it
     std::vector<std::uint32_t> reached_by_;  // by expression: the last statement that reached it

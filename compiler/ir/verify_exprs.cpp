@@ -51,6 +51,9 @@ void Verifier::check_node(std::uint32_t i, Scalar type, const Access& node) {
         broken("{} is read along an axis that it has not", program_[node.field].name);
     if (node.field.index >= program_.fields.size()) return broken("expression {}: there is no such field", i);
     const Field& field = program_[node.field];
+    for (const AxisMap& along : node.map)
+        expect(i, along.times >= 1 && along.over >= 1 && (along.times == 1 || along.over == 1),
+               "a map to another grid is to a finer or to a coarser one");
     expect(i, type == field.type, "an access has the field's type");
     expect(i, node.time <= 1 && node.time >= -field.history, "a read outside the levels that are kept");
     expect(i, node.time != 1 || field.role == Role::state, "only a state has a level t+1");

@@ -14,6 +14,7 @@
 namespace halo::ir {
 
 void Verifier::check_statements() {
+    has_several_grids_ = has_coarse_grids(program_);
     written_.assign(program_.fields.size(), false);
     for (std::size_t i = 0, past_sweep = 0; i < program_.statements.size(); ++i) {
         if (i >= past_sweep) {
@@ -109,6 +110,7 @@ void Verifier::check_reads(ExprId root, const std::string& statement) {
 
 // A statement reads fields of other grids by the one map that there is between these.
 void Verifier::check_maps(const Statement& statement, const std::string& what) {
+    if (!has_several_grids_) return;
     const int factor = grid_factor(program_, statement);
     for (const std::uint32_t i : reached_exprs(program_, roots_of(statement))) {
         const auto* access = std::get_if<Access>(&program_.exprs[i].node);

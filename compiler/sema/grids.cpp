@@ -237,6 +237,7 @@ bool Evaluator::check_let_grid(const Symbol& symbol, const Value& value, SourceR
 
 // What is read of another grid has a value in each cell, also past the faces that it is read past.
 void StencilAnalyzer::check_reads_of_grids() {
+    if (!ir::has_coarse_grids(program_)) return;
     std::vector<bool> has_margins(program_.fields.size());
     for (const ir::Statement& statement : program_.statements)
         if (const auto* assign = std::get_if<ir::Assign>(&statement);

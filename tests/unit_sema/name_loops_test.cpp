@@ -332,8 +332,8 @@ TEST_CASE("random loops over names are what they are written out") {
 }
 
 TEST_CASE("loops over numbers write out names with them") {
-    same("field u, e_1, e_2, e_3: f32\nfor l in 1..2 { e_{l+1} = e_{l} + l*u }\ne_1 = u",
-         "field u, e_1, e_2, e_3: f32\ne_2 = e_1 + 1*u\ne_3 = e_2 + 2*u\ne_1 = u");
+    same("field u, e_1, e_2, e_3: f32\ne_1 = u\nfor l in 1..2 { e_{l+1} = e_{l} + l*u }",
+         "field u, e_1, e_2, e_3: f32\ne_1 = u\ne_2 = e_1 + 1*u\ne_3 = e_2 + 2*u");
     same("field u, e_0, e_1, e_2: f32\ne_2 = u\nfor l in 0..1 down { e_{l} = e_{l+1} / 2 }",
          "field u, e_0, e_1, e_2: f32\ne_2 = u\ne_1 = e_2 / 2\ne_0 = e_1 / 2");
     same(
