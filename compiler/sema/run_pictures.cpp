@@ -244,10 +244,12 @@ std::optional<Reference> RunAnalyzer::layer_of(syntax::ExprId id, const Referenc
     const rt::FieldGrid &own = stencil_.fields[field->first].grid, &other = stencil_.fields[first.first].grid;
     if (own == other) return field;
     if (own.along == other.along) {
-        sink_.report(DiagnosticKind::picture_parts, settings_.where(id),
-                     fmt::format("`{}` lies on a grid {} times as coarse as the program's, and `{}` on one {} times: they "
-                                 "have no picture in common",
-                                 field->name, own.factor, first.name, other.factor));
+        sink_.report(
+            DiagnosticKind::picture_parts, settings_.where(id),
+            fmt::format(
+                "`{}` lies on a grid {} times as coarse as the program's, and `{}` on one {} times: they "
+                "have no picture in common",
+                field->name, own.factor, first.name, other.factor));
         return std::nullopt;
     }
     sink_.report(

@@ -30,8 +30,8 @@ const std::vector<std::string>& shared_words() {
 
 const std::vector<std::string>& clause_words() {
     static const std::vector<std::string> words{
-        "arrows", "as",  "at",   "axes", "coarse", "contours", "down",  "every", "flip",     "fps",   "from", "in",
-        "into",   "log", "most", "over", "range",    "start", "to",    "together", "until", "up"};
+        "arrows", "as",   "at",  "axes", "coarse", "contours", "down",  "every", "flip",     "fps",   "from",
+        "in",     "into", "log", "most", "over",   "range",    "start", "to",    "together", "until", "up"};
     return words;
 }
 

@@ -43,13 +43,13 @@ Value axis_json(const RunRequest& request, const Output& output, int axis) {
     const auto a = static_cast<std::size_t>(axis);
     const double first = request.first_point(output)[a];
     const std::int64_t cells = output.grid.extent(request.extent)[a];
-    return Value::object(
-        {{"axis", request.axes[a]},
-         {"label", with_unit(request.axes[a], request.axis_units[a])},
-         {"cells", cells},
-         {"first", number_or_null(first)},
-         {"last", number_or_null(first + static_cast<double>(cells - 1) * request.spacing[a] * output.grid.factor)},
-         {"flipped", output.flipped[a]}});
+    return Value::object({{"axis", request.axes[a]},
+                          {"label", with_unit(request.axes[a], request.axis_units[a])},
+                          {"cells", cells},
+                          {"first", number_or_null(first)},
+                          {"last", number_or_null(first + static_cast<double>(cells - 1) *
+                                                              request.spacing[a] * output.grid.factor)},
+                          {"flipped", output.flipped[a]}});
 }
 
 FieldPicture asked_picture(const Snapshot& snapshot) {
