@@ -246,10 +246,8 @@ std::optional<Reference> RunAnalyzer::layer_of(syntax::ExprId id, const Referenc
     if (own.along == other.along) {
         sink_.report(
             DiagnosticKind::picture_parts, settings_.where(id),
-            fmt::format(
-                "`{}` lies on a grid {} times as coarse as the program's, and `{}` on one {} times: they "
-                "have no picture in common",
-                field->name, own.factor, first.name, other.factor));
+            fmt::format("`{}` and `{}` lie on grids of different cells: they have no picture in common",
+                        field->name, first.name));
         return std::nullopt;
     }
     sink_.report(

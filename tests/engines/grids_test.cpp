@@ -2,9 +2,15 @@
 // coarser ones divide and on others.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "catch.h"
 #include "compare_engines.h"
+#include "compiler/ir/analysis.h"
 #include "compiler/lower/lower.h"
+#include "compiler/passes/part.h"
+#include "compiler/schedule/legality.h"
+#include "compiler/schedule/pipeline.h"
 #include "emulated_device.h"
 #include "emulator.h"
 #include "load_cpp.h"
@@ -121,4 +127,33 @@ stencil s(x, y) {{
           "the boundary of 'e' at y.low is computed from 3 cells, and on coarse(4) there are 2 along y; give "
           "the "
           "grid 12 or more");
+}
+
+TEST_CASE("programs of several grids are computed by direct, step by step and on one device") {
+    const ir::Program program = load_program(R"(
+stencil s(x, y) {
+    field u: f64 { boundary clamp }
+    field e: f64 on coarse(2) { boundary clamp }
+    e = u[2*x, 2*y]
+    u[t+1] = u + e[x/2, y/2]
+}
+)",
+                                             false);
+    const ir::Stage stage = ir::form_stages(program).back();
+    for (const schedule::Strategy& strategy :
+         {schedule::Strategy(schedule::Tile{}), schedule::Strategy(schedule::Stream{})}) {
+        schedule::Schedule schedule;
+        schedule.strategy = strategy;
+        schedule.threads = {32, 1, 1};
+        const std::vector<schedule::Reason> reasons =
+            schedule::check(program, stage, schedule, schedule::Target{});
+        CHECK(std::ranges::any_of(reasons, [](const schedule::Reason& reason) {
+            return reason.text.find("a stage of several grids runs as direct") != std::string::npos;
+        }));
+    }
+    const auto pipeline = schedule::form_pipeline(program, 2);
+    REQUIRE(std::holds_alternative<std::string>(pipeline));
+    CHECK(std::get<std::string>(pipeline) == "its fields lie on several grids");
+    CHECK(passes::why_uncut(program, 1) ==
+          "its fields lie on several grids, and pieces are cut from one grid alone yet");
 }
