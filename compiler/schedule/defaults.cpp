@@ -66,9 +66,11 @@ std::vector<const StrategyKind*> kinds_to_try(const Footprint& footprint, const 
 // blocks. A thread gets what it is expected to need and a margin.
 int blocks_for_budget(const Footprint& footprint, const Schedule& schedule, const Target& target) {
     const RegisterEstimate estimate = estimate_registers(footprint, schedule);
-    if (estimate.enough > kRegisterBudget) return 1;
-    const int wanted =
-        static_cast<int>(sweep_model::kRegisterMargin * estimate.expected) + sweep_model::kSpareRegisters;
+    // Cells of a finer grid, with the neighbours that are read of each, are no part of the estimate.
+    const auto finer = static_cast<int>(std::min<std::int64_t>(footprint.finer_bytes, kRegisterBudget));
+    if (estimate.enough > kRegisterBudget || finer == kRegisterBudget) return 1;
+    const int wanted = static_cast<int>(sweep_model::kRegisterMargin * estimate.expected) +
+                       sweep_model::kSpareRegisters + finer;
     const int least = kind_of(schedule).least_registers(schedule);
     const int registers = std::clamp(wanted, least, kRegisterBudget);
     const std::int64_t threads =

@@ -169,7 +169,7 @@ __device__ inline void store_images_k_1(double* u, int i, int j, int nx, int ny,
 // Reads e_0, k_0, d_0, writes d_1, k_1, e_1.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 8)
+extern "C" __global__ void __launch_bounds__(128, 4)
     multigrid_poisson2d_d_1(const double* __restrict__ e_0, const double* __restrict__ k_0,
                             const double* __restrict__ d_0, double* __restrict__ d_1,
                             double* __restrict__ k_1, double* __restrict__ e_1, int nx, int ny, int pitch,
@@ -338,7 +338,7 @@ extern "C" __global__ void __launch_bounds__(128, 6)
 // Reads e_1, k_1, d_1, writes d_2, k_2, e_2.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 16)
+extern "C" __global__ void __launch_bounds__(64, 8)
     multigrid_poisson2d_d_2(const double* __restrict__ e_1, const double* __restrict__ k_1,
                             const double* __restrict__ d_1, double* __restrict__ d_2,
                             double* __restrict__ k_2, double* __restrict__ e_2, int nx, int ny, int pitch,
@@ -507,7 +507,7 @@ extern "C" __global__ void __launch_bounds__(64, 12)
 // Reads e_2, k_2, d_2, writes d_3, k_3, e_3.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 16)
+extern "C" __global__ void __launch_bounds__(64, 8)
     multigrid_poisson2d_d_3(const double* __restrict__ e_2, const double* __restrict__ k_2,
                             const double* __restrict__ d_2, double* __restrict__ d_3,
                             double* __restrict__ k_3, double* __restrict__ e_3, int nx, int ny, int pitch,
@@ -676,7 +676,7 @@ extern "C" __global__ void __launch_bounds__(64, 12)
 // Reads e_3, k_3, d_3, writes d_4, k_4, e_4.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 16)
+extern "C" __global__ void __launch_bounds__(64, 8)
     multigrid_poisson2d_d_4(const double* __restrict__ e_3, const double* __restrict__ k_3,
                             const double* __restrict__ d_3, double* __restrict__ d_4,
                             double* __restrict__ k_4, double* __restrict__ e_4, int nx, int ny, int pitch,
@@ -845,7 +845,7 @@ extern "C" __global__ void __launch_bounds__(64, 12)
 // Reads e_4, k_4, d_4, writes d_5, k_5, e_5.
 // Schedule: direct, blocks of 8x8 threads, 1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(64, 16)
+extern "C" __global__ void __launch_bounds__(64, 8)
     multigrid_poisson2d_d_5(const double* __restrict__ e_4, const double* __restrict__ k_4,
                             const double* __restrict__ d_4, double* __restrict__ d_5,
                             double* __restrict__ k_5, double* __restrict__ e_5, int nx, int ny, int pitch,

@@ -280,7 +280,7 @@ __device__ inline void store_images_k_1(double* u, int i, int j, int k, int nx, 
 // Reads e_0, k_0, d_0, writes d_1, k_1, e_1.
 // Schedule: direct, blocks of 32x4x1 threads, 1x1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 10)
+extern "C" __global__ void __launch_bounds__(128, 1)
     multigrid_poisson3d_d_1(const double* __restrict__ e_0, const double* __restrict__ k_0,
                             const double* __restrict__ d_0, double* __restrict__ d_1,
                             double* __restrict__ k_1, double* __restrict__ e_1, int nx, int ny, int nz,
@@ -691,7 +691,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 // Reads e_1, k_1, d_1, writes d_2, k_2, e_2.
 // Schedule: direct, blocks of 32x4x1 threads, 1x1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 10)
+extern "C" __global__ void __launch_bounds__(128, 1)
     multigrid_poisson3d_d_2(const double* __restrict__ e_1, const double* __restrict__ k_1,
                             const double* __restrict__ d_1, double* __restrict__ d_2,
                             double* __restrict__ k_2, double* __restrict__ e_2, int nx, int ny, int nz,
@@ -1102,7 +1102,7 @@ extern "C" __global__ void __launch_bounds__(128, 5)
 // Reads e_2, k_2, d_2, writes d_3, k_3, e_3.
 // Schedule: direct, blocks of 32x4x1 threads, 1x1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 10)
+extern "C" __global__ void __launch_bounds__(128, 1)
     multigrid_poisson3d_d_3(const double* __restrict__ e_2, const double* __restrict__ k_2,
                             const double* __restrict__ d_2, double* __restrict__ d_3,
                             double* __restrict__ k_3, double* __restrict__ e_3, int nx, int ny, int nz,
@@ -1513,7 +1513,7 @@ extern "C" __global__ void __launch_bounds__(128, 5)
 // Reads e_3, k_3, d_3, writes d_4, k_4, e_4.
 // Schedule: direct, blocks of 32x4x1 threads, 1x1x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 10)
+extern "C" __global__ void __launch_bounds__(128, 1)
     multigrid_poisson3d_d_4(const double* __restrict__ e_3, const double* __restrict__ k_3,
                             const double* __restrict__ d_3, double* __restrict__ d_4,
                             double* __restrict__ k_4, double* __restrict__ e_4, int nx, int ny, int nz,
