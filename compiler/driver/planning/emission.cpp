@@ -126,8 +126,7 @@ std::vector<TextFile> cuda_files(const Code& code, const Emission& options,
                                  const std::vector<std::string>& made_with) {
     const rt::LaunchPlan& plan = code.lowered.plan;
     std::vector<TextFile> files;
-    const auto is_coarse = [](const rt::FieldPlan& field) { return field.grid.factor != 1; };
-    if (is_cuda_file(options) && std::ranges::any_of(plan.fields, is_coarse))
+    if (is_cuda_file(options) && !emit::can_have_launcher(plan))
         throw UnsupportedError(
             "a .cu file that can be launched by itself is not built yet where fields lie on several grids; "
             "without "
