@@ -9,6 +9,7 @@
 #include "compiler/emit/launcher.h"
 #include "compiler/kernel/part.h"
 #include "compiler/support/error.h"
+#include "runtime/core/plan_check.h"
 
 namespace halo::emit {
 
@@ -377,8 +378,7 @@ std::string LauncherModel::part(const std::string& name) const {
 }
 
 bool can_have_launcher(const rt::LaunchPlan& plan) {
-    return std::ranges::all_of(plan.fields,
-                               [](const rt::FieldPlan& field) { return field.grid.factor == 1; });
+    return !rt::has_coarse_grids(plan);
 }
 
 OfflineFiles print_offline(const kernel::Program& kernels, const rt::LaunchPlan& plan,

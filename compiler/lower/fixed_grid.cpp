@@ -16,6 +16,7 @@
 #include "compiler/kernel/walk.h"
 #include "compiler/support/error.h"
 #include "runtime/core/geometry.h"
+#include "runtime/core/plan_check.h"
 #include "runtime/core/text.h"
 
 namespace halo::lower {
@@ -282,9 +283,7 @@ private:
 }  // namespace
 
 void fix_grid(Lowered& lowered, const std::array<std::int64_t, rt::kMaxRank>& extent) {
-    const bool is_coarse = std::ranges::any_of(
-        lowered.plan.fields, [](const rt::FieldPlan& field) { return field.grid.factor != 1; });
-    if (is_coarse)
+    if (rt::has_coarse_grids(lowered.plan))
         throw UnsupportedError("code for one grid alone is not built yet where fields lie on several grids");
     const rt::Geometry geometry = rt::make_geometry(lowered.plan.rank, extent, lowered.plan.halo);
     GridFixer(lowered, geometry).run();

@@ -74,15 +74,10 @@ Value Evaluator::coarse_coordinate(ir::CoordinateKind kind, int axis, SourceRang
     const Value index = arithmetic_.leaf(is_length ? ir::Scalar::f64 : arithmetic_.compute_type(),
                                          ir::Coordinate{is_length ? kind : ir::CoordinateKind::index, axis},
                                          is_length, where);
-    if (is_length) {
+    if (kind != ir::CoordinateKind::position) {
         Value whole = index;
         whole.whole = true;
-        return arithmetic_.floor_div(whole, Value::of(Rational(grid_)), where);
-    }
-    if (kind == ir::CoordinateKind::index) {
-        Value whole = index;
-        whole.whole = true;
-        return whole;
+        return is_length ? arithmetic_.floor_div(whole, Value::of(Rational(grid_)), where) : whole;
     }
     const ir::ExprId origin = program_.axes[static_cast<std::size_t>(axis)].origin;
     const auto* known = std::get_if<ir::Constant>(&program_[origin].node);

@@ -376,6 +376,10 @@ bool runs_in_step(const LaunchPlan& plan, const KernelPlan& kernel) {
     return false;
 }
 
+bool has_coarse_grids(const LaunchPlan& plan) {
+    return std::ranges::any_of(plan.fields, [](const FieldPlan& field) { return field.grid.factor != 1; });
+}
+
 bool is_whole_grid(const Domain& domain) {
     return domain.kind == Domain::Kind::grid && domain.factor == 1 &&
            std::ranges::all_of(domain.ranges, [](const Range& range) { return range == Range{}; });

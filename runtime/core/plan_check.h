@@ -24,7 +24,8 @@ bool is_read_on_device(const LaunchPlan& plan, int reduction);
 // is filled when it is uploaded; in a step only where what lies past it depends on that, or may show what
 // another such kernel has filled there before.
 bool runs_in_step(const LaunchPlan& plan, const KernelPlan& kernel);
-bool is_whole_grid(const Domain& domain);  // blocks are laid over all cells, and nothing else
+bool has_coarse_grids(const LaunchPlan& plan);  // some field lies on a coarser grid
+bool is_whole_grid(const Domain& domain);       // blocks are laid over all cells, and nothing else
 // Elements of a coefficient, row-major over its ranges.
 std::int64_t element_count(const CoefPlan& coef);
 

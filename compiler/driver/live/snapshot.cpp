@@ -41,14 +41,12 @@ Number read_number(const std::string& text, const char* name) {
 // What the picture shows along one of its axes.
 Value axis_json(const RunRequest& request, const Output& output, int axis) {
     const auto a = static_cast<std::size_t>(axis);
-    const double first = request.first_point(output)[a];
-    const std::int64_t cells = output.grid.extent(request.extent)[a];
+    const auto [first, last] = request.ends(output, axis);
     return Value::object({{"axis", request.axes[a]},
                           {"label", with_unit(request.axes[a], request.axis_units[a])},
-                          {"cells", cells},
+                          {"cells", output.grid.extent(request.extent)[a]},
                           {"first", number_or_null(first)},
-                          {"last", number_or_null(first + static_cast<double>(cells - 1) *
-                                                              request.spacing[a] * output.grid.factor)},
+                          {"last", number_or_null(last)},
                           {"flipped", output.flipped[a]}});
 }
 

@@ -69,7 +69,7 @@ void check_coordinates(const Load& load, const FieldSet& set, const ir::Program&
                    request.axis_units[a]);
         if (found[i]->places.empty()) continue;
         std::vector<double> cells(static_cast<std::size_t>(field.grid.extent(request.extent)[a]));
-        const double first = (field.staggered[a] ? 0.5 : 0) + (field.grid.factor - 1) / 2.0;
+        const double first = place_of_first_cell(field.staggered[a], field.grid);
         for (std::size_t cell = 0; cell < cells.size(); ++cell)
             cells[cell] = request.origin[a] +
                           request.spacing[a] * (static_cast<double>(cell) * field.grid.factor + first);

@@ -42,14 +42,23 @@ std::string names_of(const std::vector<const Output*>& outputs) {
 
 std::array<double, 3> RunRequest::first_point(const Output& output) const {
     std::array<double, 3> point = origin;
-    for (std::size_t axis = 0; axis < 3; ++axis)
-        if (output.staggered[axis]) point[axis] += spacing[axis] / 2;
-    const int cells = output.grid.factor;  // of the grid, in one of a coarser grid
-    for (std::size_t axis = 0; cells > 1 && axis < axes.size(); ++axis)
-        point[axis] += spacing[axis] * (cells - 1) / 2;
+    for (std::size_t axis = 0; axis < axes.size(); ++axis)
+        point[axis] += spacing[axis] * place_of_first_cell(output.staggered[axis], output.grid);
     for (std::size_t axis = 0; output.part && axis < 3; ++axis)
-        point[axis] += spacing[axis] * static_cast<double>(output.part->begin[axis] * cells);
+        point[axis] += spacing[axis] * static_cast<double>(output.part->begin[axis] * output.grid.factor);
     return point;
+}
+
+std::pair<double, double> RunRequest::ends(const Output& output, int axis) const {
+    const auto a = static_cast<std::size_t>(axis);
+    const double first = first_point(output)[a];
+    const std::int64_t cells = output.grid.extent(extent)[a];
+    return {first, first + static_cast<double>(cells - 1) * spacing[a] * output.grid.factor};
+}
+
+// A cell of a coarser grid is a block of cells of the grid, and lies where its middle does.
+double place_of_first_cell(bool is_staggered, const rt::FieldGrid& grid) {
+    return (is_staggered ? 0.5 : 0) + (grid.factor - 1) / 2.0;
 }
 
 rt::Box RunRequest::saved_box(const Output& output) const {

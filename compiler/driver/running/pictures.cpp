@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
 #include <utility>
 
 #include "runtime/io/image.h"
@@ -15,9 +16,7 @@ rt::PictureAxis picture_axis(const RunRequest& request, const Output& output, in
     auto a = static_cast<std::size_t>(axis);
     rt::PictureAxis result;
     result.label = with_unit(request.axes[a], request.axis_units[a]);
-    result.first = request.first_point(output)[a];
-    result.last = result.first + static_cast<double>(output.grid.extent(request.extent)[a] - 1) *
-                                     request.spacing[a] * output.grid.factor;
+    std::tie(result.first, result.last) = request.ends(output, axis);
     if (output.flipped[a]) std::swap(result.first, result.last);
     return result;
 }

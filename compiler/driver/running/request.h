@@ -112,6 +112,8 @@ struct RunRequest {
     rt::Box saved_box(const Output& output) const;
     // Coordinates of the first value of what is saved or drawn.
     std::array<double, 3> first_point(const Output& output) const;
+    // The coordinates of the first and the last cell of an output's field along an axis.
+    std::pair<double, double> ends(const Output& output, int axis) const;
 };
 
 // The reductions that the `until` of a stencil's run block reads; none where there is none.
@@ -124,6 +126,9 @@ RunRequest make_request(const RunArguments& arguments, const CheckedSpec& spec,
 
 // Fills in where the cells lie, and the time step, with the request's extent and params.
 void take_coordinates(RunRequest& request, const ir::Program& program);
+// The coordinate of a field's first cell along an axis, in cells of the grid and from its origin.
+double place_of_first_cell(bool is_staggered, const rt::FieldGrid& grid);
+
 // "u [K]", or "u" where no unit is said.
 std::string with_unit(const std::string& name, const std::string& unit);
 // A field, one for users, as a picture shows it: of three axes without the plane that is cut out.

@@ -86,9 +86,9 @@ private:
 
 std::int64_t cell_at(const RunRequest& request, int axis, double position, const ir::Field& field) {
     const auto a = static_cast<std::size_t>(axis);
-    const double fine = (position - request.origin[a]) / request.spacing[a] - (field.staggered[a] ? 0.5 : 0);
-    // The middle of a cell on a coarser grid is that of as many fine ones.
-    const double cell = std::round((fine - (field.grid.factor - 1) / 2.0) / field.grid.factor);
+    const double fine = (position - request.origin[a]) / request.spacing[a] -
+                        place_of_first_cell(field.staggered[a], field.grid);
+    const double cell = std::round(fine / field.grid.factor);
     return std::isfinite(cell) && std::fabs(cell) < 1e15 ? static_cast<std::int64_t>(cell) : -1;
 }
 

@@ -103,9 +103,8 @@ bool TimeTileSteps::can_run() const {
     const bool moves = std::any_of(plan.fields.begin(), plan.fields.end(), [](const FieldPlan& field) {
         return field.role != Role::state && field.history > 0;
     });
-    const bool is_coarse = std::any_of(plan.fields.begin(), plan.fields.end(),
-                                       [](const FieldPlan& field) { return field.grid.factor != 1; });
-    if (moves || is_coarse || (parts_.launches.change_with_step() && !plan.reductions.empty())) return false;
+    if (moves || has_coarse_grids(plan) || (parts_.launches.change_with_step() && !plan.reductions.empty()))
+        return false;
     return std::all_of(plan.kernels.begin(), plan.kernels.end(), [&](const KernelPlan& kernel) {
         if (!is_in_steps(kernel)) return true;
         return !kernel.fills_halo && is_whole_grid(kernel.domain) &&
