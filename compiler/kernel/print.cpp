@@ -256,7 +256,8 @@ void Printer::statement(const Statement& statement, int depth) {
                 for (const LambdaParameter& parameter : declare.parameters)
                     parameters += fmt::format("{}{} {}", parameters.empty() ? "" : ", ",
                                               type_name(parameter.type), parameter.name);
-                line(depth, fmt::format("const auto {} = [&]({}) {{", declare.name, parameters));
+                line(depth, fmt::format("const auto {} = [&]({}) {}{{", declare.name, parameters,
+                                        declare.inlined ? "__attribute__((always_inline)) " : ""));
                 block(declare.body, depth + 1);
                 if (declare.value) line(depth + 1, fmt::format("return {};", expression(declare.value)));
                 line(depth, "};");

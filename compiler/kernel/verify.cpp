@@ -139,6 +139,7 @@ private:
         if (node.value.has_value() && !node.body.empty()) fault("`{}` has a value and a body", node.name);
         if (node.value.has_value()) {
             expect(node.value, Type::i32, "the value of `" + node.name + "`");
+            if (node.inlined) fault("`{}` has a value, and is copied to where it is run", node.name);
         } else {
             check_lambda_body(node);
         }
@@ -146,16 +147,16 @@ private:
         Entity made{node.value.has_value() ? Entity::Kind::lambda : Entity::Kind::routine, Type::i32, false,
                     1};
         made.parameters = std::move(types);
+        if (node.inlined) made.inlined = &node;
         declare(node.name, std::move(made));
     }
 
-    // It is run by some threads and not by others, for all that is known here.
     void check_lambda_body(const DeclareLambda& node) {
         if (node.body.empty()) fault("`{}` has neither a value nor a body", node.name);
         for_each_statement(node.body, [&](const Statement& statement) {
             if (std::holds_alternative<Return>(statement.kind)) fault("`{}` returns", node.name);
         });
-        check_scope(node.body, true);
+        if (!node.inlined) check_scope(node.body, true);
     }
 
     void check(const Assign& node) {
@@ -277,7 +278,20 @@ private:
         if (!lambda || lambda->kind != Entity::Kind::routine)
             return fault("`{}` is no lambda with a body", node.lambda);
         check_call(node.lambda, {lambda->parameters}, node.arguments);
+        if (lambda->inlined != nullptr) check_copied(*lambda->inlined, node.arguments);
     }
+
+    // The body with its arguments, as if it stood where it is run.
+    void check_copied(const DeclareLambda& lambda, const std::vector<Expr>& arguments) {
+        if (arguments.size() != lambda.parameters.size()) return;
+        scopes_.emplace_back();
+        for (std::size_t a = 0; a < arguments.size(); ++a)
+            declare(lambda.parameters[a].name, {Entity::Kind::scalar, lambda.parameters[a].type, false, 1,
+                                                false, varies(arguments[a]), false});
+        check(lambda.body);
+        scopes_.pop_back();
+    }
+
     void check(const CallFunction& node) {
         const auto known = callable_.find(node.function);
         if (known == callable_.end() || find(node.function))

@@ -35,8 +35,9 @@ protected:
         std::size_t indices = 1;
         bool shared = false;
         bool varies = false;  // it may differ between a block's threads: a scalar, or where a pointer points
-        bool constant = false;           // known when the text is printed
-        std::vector<Type> parameters{};  // of a lambda
+        bool constant = false;                   // known when the text is printed
+        std::vector<Type> parameters{};          // of a lambda
+        const DeclareLambda* inlined = nullptr;  // of a routine whose body is checked where it is run
     };
 
     struct FunctionShape {

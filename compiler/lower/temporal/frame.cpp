@@ -15,7 +15,7 @@ std::vector<std::string> temporal_roles() {
             "all_warps", "is_even",     "tile",      "tiles",      "tiles_x",     "tile_x",    "tile_y",
             "tiles_y",   "share_begin", "share_end", "first_tile", "end_tile",    "out_begin", "out_end",
             "begin_i",   "end_i",       "begin_j",   "end_j",      "tile_i",      "tile_j",    "from_i",
-            "into_line", "first_row",   "aligned",   "iterations", "inner_begin", "inner_end", "part",
+            "into_line", "first_row",   "aligned",   "iterations", "inner_begin", "inner_end", "traverse",
             "near_face", "near_side",   "steady",    "begin",      "end",         "iteration", "source",
             "slot",      "fetch",       "in_ring",   "to",         "unaligned",   "line",      "s",
             "later",     "level",       "index",     "oldest",     "now",         "earlier",   "own_columns",

@@ -402,27 +402,24 @@ private:
         }
         iteration.push_back(kernel::AwaitCopies{frame_.schedule.ahead - 1});
 
-        Block part;
-        const Expr number = variable("part");
-        const auto one_of = [&](const Expr& first, const Expr& second, const Expr& third, const Expr& last) {
-            return kernel::select(
-                number == 0, first,
-                kernel::select(number == 1, second, kernel::select(number == 2, third, last)));
-        };
-        const Expr begin = variable("inner_begin"), end = variable("inner_end");
-        part.push_back(kernel::Declare{Type::boolean, "near_face", number == 0 || number == 3});
-        part.push_back(kernel::Declare{Type::boolean, "near_side", number != 2});
-        part.push_back(kernel::Declare{Type::i32, "begin", one_of(0, begin, variable("steady"), end)});
-        part.push_back(kernel::Declare{Type::i32, "end",
-                                       one_of(begin, variable("steady"), end, variable("iterations"))});
         kernel::For loop{"iteration", variable("begin"),    variable("end"),
                          1,           kernel::Unroll::none, std::move(iteration)};
         if (frame_.schedule.unroll > 1) {
             loop.unroll = kernel::Unroll::some;
             loop.turns = frame_.schedule.unroll;
         }
-        part.push_back(std::move(loop));
+        // Inlined, and not a loop of four turns that is unrolled: compilers unroll none whose turns are as
+        // long as these can be.
+        kernel::DeclareLambda traverse{"traverse",
+                                       {{"near_face", Type::boolean},
+                                        {"near_side", Type::boolean},
+                                        {"begin", Type::i32},
+                                        {"end", Type::i32}},
+                                       {},
+                                       {std::move(loop)}};
+        traverse.inlined = true;
         tile.push_back(kernel::BlankLine{});
+        tile.push_back(std::move(traverse));
         const auto name = [&](int axis) {
             return context().program().axes[static_cast<std::size_t>(axis)].name;
         };
@@ -430,7 +427,16 @@ private:
         const std::string across = frame_.two_rows ? name(0) + " or " + name(1) : name(0);
         tile.push_back(kernel::Comment{"Near a face of " + along + ", at a face of " + across +
                                        ", in the steady state, and near a face of " + along + " again."});
-        tile.push_back(kernel::For{"part", 0, 4, 1, kernel::Unroll::full, std::move(part)});
+        const auto run = [&](bool near_face, bool near_side, const Expr& begin, const Expr& end) {
+            tile.push_back(kernel::RunLambda{"traverse",
+                                             {kernel::int_literal(near_face, Type::boolean),
+                                              kernel::int_literal(near_side, Type::boolean), begin, end}});
+        };
+        const Expr begin = variable("inner_begin"), steady = variable("steady"), end = variable("inner_end");
+        run(true, true, 0, begin);
+        run(false, true, begin, steady);
+        run(false, false, steady, end);
+        run(true, true, end, variable("iterations"));
     }
 
     TemporalFrame frame_;
