@@ -267,7 +267,10 @@ private:
         }
         const Expr begin = kernel::min(kernel::max(first_inner + pipeline.last_lag() - first, 0), iterations);
         const Expr end = last_inner - first;
-        const Expr inner = local("inner_begin", begin);
+        // All lanes have the same. The shuffle hides from the compiler how it is computed: NVVM of CUDA 13.0
+        // takes such a count of iterations for a multiple of three and of five, and leaves out those that
+        // remain.
+        const Expr inner = local("inner_begin", kernel::shuffle(kernel::Shuffle::From::lane, begin, 0));
         const Expr inner_end = local("inner_end", kernel::max(inner, kernel::min(end, iterations)));
         local("steady", inside_ ? kernel::select(inside_, inner, inner_end) : inner);
         lead_ = lead;
