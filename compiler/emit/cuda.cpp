@@ -28,6 +28,7 @@ protected:
         const std::string name = function_name(function, Type::f32);
         return function == Function::rsqrt ? "fast_rsqrt" : "__" + name;
     }
+    std::string division_function(Type type) const override { return type == Type::f32 ? "divide" : ""; }
     std::string barrier(Barrier::Of of) const override {
         return of == Barrier::Of::warp ? "__syncwarp();" : "__syncthreads();";
     }
@@ -211,6 +212,7 @@ constexpr const char* kSections[] = {"f16",
                                      "poll",
                                      "poll_all",
                                      "fast_rsqrt",
+                                     "divide",
                                      "first_image",
                                      "face_source",
                                      "keep_min",
@@ -276,6 +278,9 @@ std::string CudaPrinter::prelude(const Program& program) const {
             const auto* function_call = std::get_if<Call>(&expr->kind);
             if (function_call && function_call->fast && function_call->function == Function::rsqrt)
                 used.insert("fast_rsqrt");
+            const auto* binary = std::get_if<Binary>(&expr->kind);
+            if (binary != nullptr && binary->op == Operator::div && expr.type() == Type::f32)
+                used.insert("divide");
         });
     }
     std::string text;

@@ -139,6 +139,24 @@ __device__ __forceinline__ float fast_rsqrt(float x) {
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
     return result;
 }
+// [divide]
+// The quotient, rounded to nearest. Of f64 where a GPU computes that at half the speed of f32: 53 bits hold
+// more than a quotient of 24 bits needs to be rounded once, and no case is slow. `/` branches for each
+// quotient, and takes a call where the dividend is 0 or far from 1.
+__device__ __forceinline__ float divide(float dividend, float divisor) {
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
+    const double a = dividend, b = divisor;
+    double inverse;  // right to 20 bits
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(b));
+    const double error = fma(-b, inverse, 1.0);
+    if (fabs(error) < 1) inverse = fma(error, inverse, inverse);  // to 40 bits; not of 0, infinity and NaN
+    const double quotient = a * inverse;
+    const double rest = fma(-b, quotient, a);  // NaN where the quotient is 0 or infinity for good
+    return static_cast<float>(fabs(rest) > 0 ? fma(rest, inverse, quotient) : quotient);
+#else
+    return dividend / divisor;
+#endif
+}
 // [first_image]
 // The lowest of the cells index, index - n, … that lies in the halo of width `low` or above it.
 __device__ __forceinline__ int first_image(int index, int n, int low) {

@@ -39,6 +39,8 @@ protected:
     virtual std::string builtin_name(Builtin builtin) const;
     virtual std::string function_name(Function function, Type type) const;
     virtual std::string fast_function_name(Function function) const;  // f32
+    // The function that divides numbers of the type in place of `/`; empty where that does.
+    virtual std::string division_function(Type) const { return ""; }
     virtual std::string barrier(Barrier::Of of) const;
     virtual std::string shuffle(Shuffle::From from, const std::string& operand,
                                 const std::string& index) const;

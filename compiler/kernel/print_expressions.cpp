@@ -189,6 +189,9 @@ std::string Printer::expression(const Expr& expr, int outer) const {
                                    expression(convert.operand));
             },
             [&](const Binary& binary) -> std::string {
+                if (binary.op == Operator::div && !division_function(expr.type()).empty())
+                    return division_function(expr.type()) + "(" + arguments({binary.left, binary.right}) +
+                           ")";
                 const auto [op, precedence] = operator_text(binary.op);
                 // Compilers ask for parentheses around && inside ||, and around operators inside <<.
                 const auto needs_own = [&](const Expr& operand) {

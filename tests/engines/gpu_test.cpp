@@ -1,7 +1,12 @@
 // The examples and random programs on a GPU, by every strategy, through NVRTC.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <cstdint>
 #include <filesystem>
+#include <limits>
 
 #include "catch.h"
 #include "compiler/emit/emit.h"
@@ -198,4 +203,60 @@ TEST_CASE("fast functions stay within their stated bounds", "[functions]") {
     worst(
         "r", [](double x) { return 1 / std::sqrt(x); }, [&](double, double value) { return 2 * ulp(value); },
         w);
+}
+
+TEST_CASE("quotients of f32 are those of the processor, bit by bit", "[functions]") {
+    const ir::Program program =
+        load_program("stencil quotients(x) {\n    field a, b: f32\n    field q: f32\n    q = a / b\n}\n");
+    const Extent extent{1 << 24, 1, 1};
+    std::vector<schedule::Schedule> schedules;
+    for (const ir::Stage& stage : ir::form_stages(program))
+        schedules.push_back(schedule::choose(program, stage, schedule::Target{}, extent).schedule);
+    const lower::Lowered lowered = lower::lower_cuda(program, {schedules});
+    rt::Session session(lowered.plan, extent, gpu(), load(lowered, gpu()));
+    std::vector<float> special;
+    for (const float each :
+         {0.0F, 0x1p-149F, 3 * 0x1p-149F, 0x1.fffffcp-127F, 0x1p-126F, 0x1.000002p-126F, 0x1p-64F,
+          0x1.fffffep-1F, 1.0F, 0x1.000002p0F, 1.5F, 3.0F, 10.0F, 0x1p64F, 0x1.fffffep127F,
+          std::numeric_limits<float>::infinity(), std::numeric_limits<float>::quiet_NaN()}) {
+        special.push_back(each);
+        special.push_back(-each);
+    }
+    Random random(5);
+    std::vector<float> a(1 << 24), b(1 << 24);
+    for (std::size_t n = 0; n < a.size(); ++n) {
+        const std::uint64_t bits = random.next();
+        const auto low = static_cast<std::uint32_t>(bits), high = static_cast<std::uint32_t>(bits >> 32);
+        a[n] = std::bit_cast<float>(low), b[n] = std::bit_cast<float>(high);
+        switch (n % 4) {
+            case 0:  // any two
+                break;
+            case 1:  // of like size, as in most programs
+                a[n] = std::bit_cast<float>(low >> 9 | 0x3f800000),
+                b[n] = std::bit_cast<float>(high >> 9 | 0x3f800000);
+                break;
+            case 2:  // quotients that are exact, and those halfway between two numbers, where they are
+                     // subnormal
+                b[n] = static_cast<float>(1 + high % 4096);
+                a[n] = b[n] * static_cast<float>(low % 4096) * 0x1p-149F;
+                break;
+            case 3:  // and by a power of two
+                a[n] = static_cast<float>(low % (1 << 24)) * 0x1p-100F;
+                b[n] = std::ldexp(1.0F, static_cast<int>(high % 80));
+                break;
+        }
+    }
+    for (std::size_t n = 0; n < special.size() * special.size(); ++n)
+        a[n] = special[n / special.size()], b[n] = special[n % special.size()];
+    session.upload("a", 0, std::span<const float>(a));
+    session.upload("b", 0, std::span<const float>(b));
+    session.step();
+    const std::vector<double> values = session.download("q");
+    for (std::size_t n = 0; n < a.size(); ++n) {
+        const float got = static_cast<float>(values[n]), right = a[n] / b[n];
+        const bool is_nan = std::isnan(right) && std::isnan(got);
+        if (is_nan || std::bit_cast<std::uint32_t>(got) == std::bit_cast<std::uint32_t>(right)) continue;
+        INFO(fmt::format("{:a} / {:a} is {:a}, not {:a}", a[n], b[n], right, got));
+        REQUIRE(false);
+    }
 }

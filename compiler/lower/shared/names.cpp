@@ -24,7 +24,7 @@ constexpr std::string_view kReserved[] = {
     "main", "NULL", "threadIdx", "blockIdx", "blockDim", "gridDim", "warpSize", "float2", "float4",
     "double2", "double4", "int2", "int4", "dim3", "make_float2", "make_float4", "make_double2", "load2",
     "load4", "copy2", "copy4", "store2", "store4", "block_sum", "philox", "random_f32", "random_f64", "random_normal_f32", "random_normal_f64", "keep_min", "keep_max", "block_min",
-    "block_max", "first_image", "fast_rsqrt", "face_source", "INFINITY", "NAN", "size_t", "cudaError_t", "unix",
+    "block_max", "first_image", "fast_rsqrt", "divide", "face_source", "INFINITY", "NAN", "size_t", "cudaError_t", "unix",
     "linux", "stdin", "stdout", "stderr", "errno", "assert", "acos", "asin", "atan", "atan2", "cbrt",
     "ceil", "cos", "cosh", "exp", "fabs", "floor", "fma", "fmax", "fmin", "log", "pow", "rsqrt", "sin",
     "sinh", "sqrt", "tan", "tanh", "acosf", "asinf", "atanf", "atan2f", "cbrtf", "ceilf", "cosf", "coshf",

@@ -242,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         const int from_i = i < 0 ? i + nx : i >= nx ? i - nx : i;
         const bool aligned = nx % kCellsX == 0 || (tile_i >= 0 && tile_i + kTileX <= nx);
         const int iterations = out_end - out_begin + 16;
-        const int inner_begin = min(max(17 - out_begin, 0), iterations);
+        const int inner_begin = __shfl_sync(0xffffffff, min(max(17 - out_begin, 0), iterations), 0);
         const int inner_end = max(inner_begin, min(ny - out_begin + 4, iterations));
         const int steady = nx % kCellsX == 0 ? inner_begin : inner_end;
 
@@ -273,13 +273,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         long long at = static_cast<long long>(out_begin - 9) * pitch;
         int oldest = 0;
 
-        // Near a face of y, at a face of x, in the steady state, and near a face of y again.
-#pragma unroll
-        for (int part = 0; part < 4; ++part) {
-            const bool near_face = part == 0 || part == 3;
-            const bool near_side = part != 2;
-            const int begin = part == 0 ? 0 : part == 1 ? inner_begin : part == 2 ? steady : inner_end;
-            const int end = part == 0 ? inner_begin : part == 1 ? steady : part == 2 ? inner_end : iterations;
+        const auto traverse =
+            [&](bool near_face, bool near_side, int begin, int end) __attribute__((always_inline)) {
 #pragma unroll 3
             for (int iteration = begin; iteration < end; ++iteration) {
                 const int k = out_begin + iteration - 9;
@@ -343,7 +338,12 @@ extern "C" __global__ void __launch_bounds__(128, 4)
                 oldest = oldest + 1 < kRing ? oldest + 1 : 0;
                 await_copies<3>();
             }
-        }
+        };
+        // Near a face of y, at a face of x, in the steady state, and near a face of y again.
+        traverse(true, true, 0, inner_begin);
+        traverse(false, true, inner_begin, steady);
+        traverse(false, false, steady, inner_end);
+        traverse(true, true, inner_end, iterations);
         await_copies<0>();
     }
 }

@@ -16,6 +16,24 @@ __device__ __forceinline__ void store2(float* to, const float* from) {
     __stwb(reinterpret_cast<float2*>(to), make_float2(from[0], from[1]));
 }
 
+// The quotient, rounded to nearest. Of f64 where a GPU computes that at half the speed of f32: 53 bits hold
+// more than a quotient of 24 bits needs to be rounded once, and no case is slow. `/` branches for each
+// quotient, and takes a call where the dividend is 0 or far from 1.
+__device__ __forceinline__ float divide(float dividend, float divisor) {
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
+    const double a = dividend, b = divisor;
+    double inverse;  // right to 20 bits
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(b));
+    const double error = fma(-b, inverse, 1.0);
+    if (fabs(error) < 1) inverse = fma(error, inverse, inverse);  // to 40 bits; not of 0, infinity and NaN
+    const double quotient = a * inverse;
+    const double rest = fma(-b, quotient, a);  // NaN where the quotient is 0 or infinity for good
+    return static_cast<float>(fabs(rest) > 0 ? fma(rest, inverse, quotient) : quotient);
+#else
+    return dividend / divisor;
+#endif
+}
+
 // Reads pull_xx, s_xx, pull_xy, s_xy, pull_xz, s_xz, v_x, pull_yx, pull_yy, s_yy, pull_yz, s_yz, v_y,
 // pull_zx, pull_zy, pull_zz, s_zz, v_z, writes pull_xx_next, pull_xy_next, pull_xz_next, v_x_next,
 // pull_yx_next, pull_yy_next, pull_yz_next, v_y_next, pull_zx_next, pull_zy_next, pull_zz_next, v_z_next.
@@ -140,43 +158,44 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         const float sum = value + h_2;
         const float operand = width - sum;
         const float operand_2 = sum - scale;
-        const float operand_3 = (operand > operand_2 ? operand : operand_2) / width;
+        const float operand_3 = divide(operand > operand_2 ? operand : operand_2, width);
         const float bound = 0.0f > operand_3 ? 0.0f : operand_3;
         const float product = cp_over_width * (bound * bound);
         const float operand_4 = 1.0f - bound;
         const float sum_2 = product + f0 * (0.0f > operand_4 ? 0.0f : operand_4);
         const float value_2 = tanhf(0.5f * (sum_2 * dt));
-        const float ratio = -2.0f * value_2 / (1.0f + value_2);
+        const float ratio = divide(-2.0f * value_2, 1.0f + value_2);
         const float sum_3 = fmaf(minus_inv_h, s_xx_cells[x + 3] - s_xx_cells[x],
                                  inv_h * (s_xx_cells[x + 2] - s_xx_cells[x + 1]));
-        const float pull_xx_new = fmaf(product * ratio / sum_2, sum_3, (1.0f + ratio) * pull_xx_cells[x]);
+        const float pull_xx_new =
+            fmaf(divide(product * ratio, sum_2), sum_3, (1.0f + ratio) * pull_xx_cells[x]);
         const float value_3 = static_cast<float>(j) * h;
         const float operand_5 = width - value_3;
         const float operand_6 = value_3 - scale_2;
-        const float operand_7 = (operand_5 > operand_6 ? operand_5 : operand_6) / width;
+        const float operand_7 = divide(operand_5 > operand_6 ? operand_5 : operand_6, width);
         const float bound_2 = 0.0f > operand_7 ? 0.0f : operand_7;
         const float product_2 = cp_over_width * (bound_2 * bound_2);
         const float operand_8 = 1.0f - bound_2;
         const float sum_4 = product_2 + f0 * (0.0f > operand_8 ? 0.0f : operand_8);
         const float value_4 = tanhf(0.5f * (sum_4 * dt));
-        const float ratio_2 = -2.0f * value_4 / (1.0f + value_4);
+        const float ratio_2 = divide(-2.0f * value_4, 1.0f + value_4);
         const float sum_5 = 1.0f + ratio_2;
-        const float ratio_3 = product_2 * ratio_2 / sum_4;
+        const float ratio_3 = divide(product_2 * ratio_2, sum_4);
         const float sum_6 = fmaf(minus_inv_h, s_xy_cells[3][x + 2] - s_xy_cells[0][x + 2],
                                  inv_h * (s_xy_cells[2][x + 2] - s_xy_cells[1][x + 2]));
         const float pull_xy_new = fmaf(ratio_3, sum_6, sum_5 * pull_xy_cells[x]);
         const float value_5 = static_cast<float>(k) * h;
         const float operand_9 = width - value_5;
         const float operand_10 = value_5 - scale_3;
-        const float operand_11 = (operand_9 > operand_10 ? operand_9 : operand_10) / width;
+        const float operand_11 = divide(operand_9 > operand_10 ? operand_9 : operand_10, width);
         const float bound_3 = 0.0f > operand_11 ? 0.0f : operand_11;
         const float product_3 = cp_over_width * (bound_3 * bound_3);
         const float operand_12 = 1.0f - bound_3;
         const float sum_7 = product_3 + f0 * (0.0f > operand_12 ? 0.0f : operand_12);
         const float value_6 = tanhf(0.5f * (sum_7 * dt));
-        const float ratio_4 = -2.0f * value_6 / (1.0f + value_6);
+        const float ratio_4 = divide(-2.0f * value_6, 1.0f + value_6);
         const float sum_8 = 1.0f + ratio_4;
-        const float ratio_5 = product_3 * ratio_4 / sum_7;
+        const float ratio_5 = divide(product_3 * ratio_4, sum_7);
         const float sum_9 = fmaf(minus_inv_h, s_xz_cells[3][x + 2] - s_xz_cells[0][x + 2],
                                  inv_h * (s_xz_cells[2][x + 2] - s_xz_cells[1][x + 2]));
         const float pull_xz_new = fmaf(ratio_5, sum_9, sum_8 * pull_xz_cells[x]);
@@ -184,32 +203,32 @@ extern "C" __global__ void __launch_bounds__(256, 2)
             fmaf(dt_over_rho, sum_3 + pull_xx_new + sum_6 + pull_xy_new + sum_9 + pull_xz_new, v_x_cells[x]);
         const float operand_13 = width - value;
         const float operand_14 = value - scale;
-        const float operand_15 = (operand_13 > operand_14 ? operand_13 : operand_14) / width;
+        const float operand_15 = divide(operand_13 > operand_14 ? operand_13 : operand_14, width);
         const float bound_4 = 0.0f > operand_15 ? 0.0f : operand_15;
         const float product_4 = cp_over_width * (bound_4 * bound_4);
         const float operand_16 = 1.0f - bound_4;
         const float sum_10 = product_4 + f0 * (0.0f > operand_16 ? 0.0f : operand_16);
         const float value_7 = tanhf(0.5f * (sum_10 * dt));
-        const float ratio_6 = -2.0f * value_7 / (1.0f + value_7);
+        const float ratio_6 = divide(-2.0f * value_7, 1.0f + value_7);
         const float sum_11 = 1.0f + ratio_6;
-        const float ratio_7 = product_4 * ratio_6 / sum_10;
+        const float ratio_7 = divide(product_4 * ratio_6, sum_10);
         const float sum_12 = fmaf(minus_inv_h, s_xy_cells[2][x + 3] - s_xy_cells[2][x],
                                   inv_h * (s_xy_cells[2][x + 2] - s_xy_cells[2][x + 1]));
         const float pull_yx_new = fmaf(ratio_7, sum_12, sum_11 * pull_yx_cells[x]);
         const float sum_13 = value_3 + h_2;
         const float operand_17 = width - sum_13;
         const float operand_18 = sum_13 - scale_2;
-        const float operand_19 = (operand_17 > operand_18 ? operand_17 : operand_18) / width;
+        const float operand_19 = divide(operand_17 > operand_18 ? operand_17 : operand_18, width);
         const float bound_5 = 0.0f > operand_19 ? 0.0f : operand_19;
         const float product_5 = cp_over_width * (bound_5 * bound_5);
         const float operand_20 = 1.0f - bound_5;
         const float sum_14 = product_5 + f0 * (0.0f > operand_20 ? 0.0f : operand_20);
         const float value_8 = tanhf(0.5f * (sum_14 * dt));
-        const float ratio_8 = -2.0f * value_8 / (1.0f + value_8);
+        const float ratio_8 = divide(-2.0f * value_8, 1.0f + value_8);
         const float sum_15 = fmaf(minus_inv_h, s_yy_cells[3][x] - s_yy_cells[0][x],
                                   inv_h * (s_yy_cells[2][x] - s_yy_cells[1][x]));
         const float pull_yy_new =
-            fmaf(product_5 * ratio_8 / sum_14, sum_15, (1.0f + ratio_8) * pull_yy_cells[x]);
+            fmaf(divide(product_5 * ratio_8, sum_14), sum_15, (1.0f + ratio_8) * pull_yy_cells[x]);
         const float sum_16 = fmaf(minus_inv_h, s_yz_cells[3][2][x] - s_yz_cells[0][2][x],
                                   inv_h * (s_yz_cells[2][2][x] - s_yz_cells[1][2][x]));
         const float pull_yz_new = fmaf(ratio_5, sum_16, sum_8 * pull_yz_cells[x]);
@@ -225,17 +244,17 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         const float sum_19 = value_5 + h_2;
         const float operand_21 = width - sum_19;
         const float operand_22 = sum_19 - scale_3;
-        const float operand_23 = (operand_21 > operand_22 ? operand_21 : operand_22) / width;
+        const float operand_23 = divide(operand_21 > operand_22 ? operand_21 : operand_22, width);
         const float bound_6 = 0.0f > operand_23 ? 0.0f : operand_23;
         const float product_6 = cp_over_width * (bound_6 * bound_6);
         const float operand_24 = 1.0f - bound_6;
         const float sum_20 = product_6 + f0 * (0.0f > operand_24 ? 0.0f : operand_24);
         const float value_9 = tanhf(0.5f * (sum_20 * dt));
-        const float ratio_9 = -2.0f * value_9 / (1.0f + value_9);
+        const float ratio_9 = divide(-2.0f * value_9, 1.0f + value_9);
         const float sum_21 = fmaf(minus_inv_h, s_zz_cells[3][x] - s_zz_cells[0][x],
                                   inv_h * (s_zz_cells[2][x] - s_zz_cells[1][x]));
         const float pull_zz_new =
-            fmaf(product_6 * ratio_9 / sum_20, sum_21, (1.0f + ratio_9) * pull_zz_cells[x]);
+            fmaf(divide(product_6 * ratio_9, sum_20), sum_21, (1.0f + ratio_9) * pull_zz_cells[x]);
         const float v_z_new = fmaf(dt_over_rho,
                                    sum_17 + pull_zx_new + sum_18 + pull_zy_new + sum_21 + pull_zz_new,
                                    v_z_cells[x]);
@@ -440,46 +459,47 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         const float value = static_cast<float>(i + x) * h;
         const float operand = width - value;
         const float operand_2 = value - scale;
-        const float operand_3 = (operand > operand_2 ? operand : operand_2) / width;
+        const float operand_3 = divide(operand > operand_2 ? operand : operand_2, width);
         const float bound = 0.0f > operand_3 ? 0.0f : operand_3;
         const float product = cp_over_width * (bound * bound);
         const float operand_4 = 1.0f - bound;
         const float sum = product + f0 * (0.0f > operand_4 ? 0.0f : operand_4);
         const float value_2 = tanhf(0.5f * (sum * dt));
-        const float ratio = -2.0f * value_2 / (1.0f + value_2);
+        const float ratio = divide(-2.0f * value_2, 1.0f + value_2);
         const float sum_2 = fmaf(minus_inv_h, v_x_next_cells[1][1][x + 3] - v_x_next_cells[1][1][x],
                                  inv_h * (v_x_next_cells[1][1][x + 2] - v_x_next_cells[1][1][x + 1]));
-        const float stretch_x_new = fmaf(product * ratio / sum, sum_2, (1.0f + ratio) * stretch_x_cells[x]);
+        const float stretch_x_new =
+            fmaf(divide(product * ratio, sum), sum_2, (1.0f + ratio) * stretch_x_cells[x]);
         const float e_x_value = sum_2 + stretch_x_new;
         const float value_3 = static_cast<float>(j) * h;
         const float operand_5 = width - value_3;
         const float operand_6 = value_3 - scale_2;
-        const float operand_7 = (operand_5 > operand_6 ? operand_5 : operand_6) / width;
+        const float operand_7 = divide(operand_5 > operand_6 ? operand_5 : operand_6, width);
         const float bound_2 = 0.0f > operand_7 ? 0.0f : operand_7;
         const float product_2 = cp_over_width * (bound_2 * bound_2);
         const float operand_8 = 1.0f - bound_2;
         const float sum_3 = product_2 + f0 * (0.0f > operand_8 ? 0.0f : operand_8);
         const float value_4 = tanhf(0.5f * (sum_3 * dt));
-        const float ratio_2 = -2.0f * value_4 / (1.0f + value_4);
+        const float ratio_2 = divide(-2.0f * value_4, 1.0f + value_4);
         const float sum_4 = fmaf(minus_inv_h, v_y_next_cells[1][3][x + 1] - v_y_next_cells[1][0][x + 1],
                                  inv_h * (v_y_next_cells[1][2][x + 1] - v_y_next_cells[1][1][x + 1]));
         const float stretch_y_new =
-            fmaf(product_2 * ratio_2 / sum_3, sum_4, (1.0f + ratio_2) * stretch_y_cells[x]);
+            fmaf(divide(product_2 * ratio_2, sum_3), sum_4, (1.0f + ratio_2) * stretch_y_cells[x]);
         const float e_y_value = sum_4 + stretch_y_new;
         const float value_5 = static_cast<float>(k) * h;
         const float operand_9 = width - value_5;
         const float operand_10 = value_5 - scale_3;
-        const float operand_11 = (operand_9 > operand_10 ? operand_9 : operand_10) / width;
+        const float operand_11 = divide(operand_9 > operand_10 ? operand_9 : operand_10, width);
         const float bound_3 = 0.0f > operand_11 ? 0.0f : operand_11;
         const float product_3 = cp_over_width * (bound_3 * bound_3);
         const float operand_12 = 1.0f - bound_3;
         const float sum_5 = product_3 + f0 * (0.0f > operand_12 ? 0.0f : operand_12);
         const float value_6 = tanhf(0.5f * (sum_5 * dt));
-        const float ratio_3 = -2.0f * value_6 / (1.0f + value_6);
+        const float ratio_3 = divide(-2.0f * value_6, 1.0f + value_6);
         const float sum_6 = fmaf(minus_inv_h, v_z_next_cells[3][1][x + 1] - v_z_next_cells[0][1][x + 1],
                                  inv_h * (v_z_next_cells[2][1][x + 1] - v_z_next_cells[1][1][x + 1]));
         const float stretch_z_new =
-            fmaf(product_3 * ratio_3 / sum_5, sum_6, (1.0f + ratio_3) * stretch_z_cells[x]);
+            fmaf(divide(product_3 * ratio_3, sum_5), sum_6, (1.0f + ratio_3) * stretch_z_cells[x]);
         const float e_z_value = sum_6 + stretch_z_new;
         const float product_4 = scale_4 * (e_x_value + e_y_value + e_z_value);
         const float s_xx_new = fmaf(dt, fmaf(rho_cs_cs, e_x_value, product_4), s_xx_cells[x]);
@@ -488,30 +508,30 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         const float sum_7 = value_3 + h_2;
         const float operand_13 = width - sum_7;
         const float operand_14 = sum_7 - scale_2;
-        const float operand_15 = (operand_13 > operand_14 ? operand_13 : operand_14) / width;
+        const float operand_15 = divide(operand_13 > operand_14 ? operand_13 : operand_14, width);
         const float bound_4 = 0.0f > operand_15 ? 0.0f : operand_15;
         const float product_5 = cp_over_width * (bound_4 * bound_4);
         const float operand_16 = 1.0f - bound_4;
         const float sum_8 = product_5 + f0 * (0.0f > operand_16 ? 0.0f : operand_16);
         const float value_7 = tanhf(0.5f * (sum_8 * dt));
-        const float ratio_4 = -2.0f * value_7 / (1.0f + value_7);
+        const float ratio_4 = divide(-2.0f * value_7, 1.0f + value_7);
         const float sum_9 = 1.0f + ratio_4;
-        const float ratio_5 = product_5 * ratio_4 / sum_8;
+        const float ratio_5 = divide(product_5 * ratio_4, sum_8);
         const float sum_10 = fmaf(minus_inv_h, v_x_next_cells[1][3][x + 2] - v_x_next_cells[1][0][x + 2],
                                   inv_h * (v_x_next_cells[1][2][x + 2] - v_x_next_cells[1][1][x + 2]));
         const float shear_xy_new = fmaf(ratio_5, sum_10, sum_9 * shear_xy_cells[x]);
         const float sum_11 = value + h_2;
         const float operand_17 = width - sum_11;
         const float operand_18 = sum_11 - scale;
-        const float operand_19 = (operand_17 > operand_18 ? operand_17 : operand_18) / width;
+        const float operand_19 = divide(operand_17 > operand_18 ? operand_17 : operand_18, width);
         const float bound_5 = 0.0f > operand_19 ? 0.0f : operand_19;
         const float product_6 = cp_over_width * (bound_5 * bound_5);
         const float operand_20 = 1.0f - bound_5;
         const float sum_12 = product_6 + f0 * (0.0f > operand_20 ? 0.0f : operand_20);
         const float value_8 = tanhf(0.5f * (sum_12 * dt));
-        const float ratio_6 = -2.0f * value_8 / (1.0f + value_8);
+        const float ratio_6 = divide(-2.0f * value_8, 1.0f + value_8);
         const float sum_13 = 1.0f + ratio_6;
-        const float ratio_7 = product_6 * ratio_6 / sum_12;
+        const float ratio_7 = divide(product_6 * ratio_6, sum_12);
         const float sum_14 = fmaf(minus_inv_h, v_y_next_cells[1][2][x + 3] - v_y_next_cells[1][2][x],
                                   inv_h * (v_y_next_cells[1][2][x + 2] - v_y_next_cells[1][2][x + 1]));
         const float shear_yx_new = fmaf(ratio_7, sum_14, sum_13 * shear_yx_cells[x]);
@@ -520,15 +540,15 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         const float sum_15 = value_5 + h_2;
         const float operand_21 = width - sum_15;
         const float operand_22 = sum_15 - scale_3;
-        const float operand_23 = (operand_21 > operand_22 ? operand_21 : operand_22) / width;
+        const float operand_23 = divide(operand_21 > operand_22 ? operand_21 : operand_22, width);
         const float bound_6 = 0.0f > operand_23 ? 0.0f : operand_23;
         const float product_7 = cp_over_width * (bound_6 * bound_6);
         const float operand_24 = 1.0f - bound_6;
         const float sum_16 = product_7 + f0 * (0.0f > operand_24 ? 0.0f : operand_24);
         const float value_9 = tanhf(0.5f * (sum_16 * dt));
-        const float ratio_8 = -2.0f * value_9 / (1.0f + value_9);
+        const float ratio_8 = divide(-2.0f * value_9, 1.0f + value_9);
         const float sum_17 = 1.0f + ratio_8;
-        const float ratio_9 = product_7 * ratio_8 / sum_16;
+        const float ratio_9 = divide(product_7 * ratio_8, sum_16);
         const float sum_18 = fmaf(minus_inv_h, v_x_next_cells[3][1][x + 2] - v_x_next_cells[0][1][x + 2],
                                   inv_h * (v_x_next_cells[2][1][x + 2] - v_x_next_cells[1][1][x + 2]));
         const float shear_xz_new = fmaf(ratio_9, sum_18, sum_17 * shear_xz_cells[x]);

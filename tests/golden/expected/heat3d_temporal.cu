@@ -188,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const long long first_row = static_cast<long long>(j) * pitch;
         const bool aligned = tile_i % kCellsX == 0;
         const int iterations = out_end - out_begin + 8;
-        const int inner_begin = min(max(9 - out_begin, 0), iterations);
+        const int inner_begin = __shfl_sync(0xffffffff, min(max(9 - out_begin, 0), iterations), 0);
         const int inner_end = max(inner_begin, min(nz - out_begin, iterations));
         const int steady = tile_i > 0 && tile_i + kTileX < nx && tile_j > 0 && tile_j + kTileY < ny &&
             aligned ? inner_begin : inner_end;
@@ -217,13 +217,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         long long at = (out_begin - 5) * slice;
         int oldest = 0;
 
-        // Near a face of z, at a face of x or y, in the steady state, and near a face of z again.
-#pragma unroll
-        for (int part = 0; part < 4; ++part) {
-            const bool near_face = part == 0 || part == 3;
-            const bool near_side = part != 2;
-            const int begin = part == 0 ? 0 : part == 1 ? inner_begin : part == 2 ? steady : inner_end;
-            const int end = part == 0 ? inner_begin : part == 1 ? steady : part == 2 ? inner_end : iterations;
+        const auto traverse =
+            [&](bool near_face, bool near_side, int begin, int end) __attribute__((always_inline)) {
 #pragma unroll 2
             for (int iteration = begin; iteration < end; ++iteration) {
                 const int k = out_begin + iteration - 5;
@@ -296,7 +291,12 @@ extern "C" __global__ void __launch_bounds__(256, 1)
                 oldest = oldest + 1 < kRing ? oldest + 1 : 0;
                 await_copies<3>();
             }
-        }
+        };
+        // Near a face of z, at a face of x or y, in the steady state, and near a face of z again.
+        traverse(true, true, 0, inner_begin);
+        traverse(false, true, inner_begin, steady);
+        traverse(false, false, steady, inner_end);
+        traverse(true, true, inner_end, iterations);
         await_copies<0>();
     }
 }

@@ -16,6 +16,24 @@ __device__ __forceinline__ int float_to_int(float value) {
     return value == value ? static_cast<int>(value) : 0;
 }
 
+// The quotient, rounded to nearest. Of f64 where a GPU computes that at half the speed of f32: 53 bits hold
+// more than a quotient of 24 bits needs to be rounded once, and no case is slow. `/` branches for each
+// quotient, and takes a call where the dividend is 0 or far from 1.
+__device__ __forceinline__ float divide(float dividend, float divisor) {
+#if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
+    const double a = dividend, b = divisor;
+    double inverse;  // right to 20 bits
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(b));
+    const double error = fma(-b, inverse, 1.0);
+    if (fabs(error) < 1) inverse = fma(error, inverse, inverse);  // to 40 bits; not of 0, infinity and NaN
+    const double quotient = a * inverse;
+    const double rest = fma(-b, quotient, a);  // NaN where the quotient is 0 or infinity for good
+    return static_cast<float>(fabs(rest) > 0 ? fma(rest, inverse, quotient) : quotient);
+#else
+    return dividend / divisor;
+#endif
+}
+
 // Reads picture, writes blurred, edges, smoothed.
 // Schedule: direct, blocks of 32x4 threads, 1x1 cells a thread.
 // At least 4 bytes move between memory and chip for a cell.
@@ -178,7 +196,7 @@ extern "C" __global__ void __launch_bounds__(128, 6)
     sum_3 = fmaf(scale_4, value_31 + value_47 + value_53 + value_69, sum_3);
     sum_3 = fmaf(scale_5, value_39 + value_43 + value_57 + value_61, sum_3);
     sum_3 = fmaf(scale_6, value_41 + value_49 + value_51 + value_59, sum_3);
-    const int smoothed_value = float_to_int(rintf(sum_2 / (sum_3 + scale_7)));
+    const int smoothed_value = float_to_int(rintf(divide(sum_2, sum_3 + scale_7)));
     const unsigned char smoothed_stored = int_to_u8(smoothed_value);
     blurred[at] = blurred_stored;
     edges[at] = edges_stored;
