@@ -212,6 +212,7 @@ constexpr const char* kSections[] = {"f16",
                                      "poll",
                                      "poll_all",
                                      "fast_rsqrt",
+                                     "rough_inverse",
                                      "divide",
                                      "first_image",
                                      "face_source",
@@ -280,7 +281,7 @@ std::string CudaPrinter::prelude(const Program& program) const {
                 used.insert("fast_rsqrt");
             const auto* binary = std::get_if<Binary>(&expr->kind);
             if (binary != nullptr && binary->op == Operator::div && expr.type() == Type::f32)
-                used.insert("divide");
+                used.insert({"rough_inverse", "divide"});
         });
     }
     std::string text;

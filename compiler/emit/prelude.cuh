@@ -139,6 +139,13 @@ __device__ __forceinline__ float fast_rsqrt(float x) {
     asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(result) : "f"(x));
     return result;
 }
+// [rough_inverse]
+// Right to 20 bits.
+__device__ __forceinline__ double rough_inverse(double value) {
+    double inverse;
+    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(value));
+    return inverse;
+}
 // [divide]
 // The quotient, rounded to nearest. Of f64 where a GPU computes that at half the speed of f32: 53 bits hold
 // more than a quotient of 24 bits needs to be rounded once, and no case is slow. `/` branches for each
@@ -146,8 +153,7 @@ __device__ __forceinline__ float fast_rsqrt(float x) {
 __device__ __forceinline__ float divide(float dividend, float divisor) {
 #if __CUDA_ARCH__ == 800 || __CUDA_ARCH__ == 900 || __CUDA_ARCH__ == 1000
     const double a = dividend, b = divisor;
-    double inverse;  // right to 20 bits
-    asm("rcp.approx.ftz.f64 %0, %1;" : "=d"(inverse) : "d"(b));
+    double inverse = rough_inverse(b);
     const double error = fma(-b, inverse, 1.0);
     if (fabs(error) < 1) inverse = fma(error, inverse, inverse);  // to 40 bits; not of 0, infinity and NaN
     const double quotient = a * inverse;

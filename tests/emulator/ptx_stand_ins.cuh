@@ -21,6 +21,10 @@ __device__ __forceinline__ float fast_rsqrt(float x) {
     return rsqrtf(x);
 }
 
+__device__ __forceinline__ double rough_inverse(double value) {
+    return __longlong_as_double(__double_as_longlong(1 / value) & ~0xffffffffLL);
+}
+
 __device__ __forceinline__ float keep_min_f32(float a, float b) {
     return a < b || a != a ? a : b;
 }
