@@ -146,18 +146,10 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
     return shape;
 }
 
-static bool has_quotients_of_f32(const ir::Program& core) {
-    return std::ranges::any_of(core.exprs, [](const ir::Expr& expr) {
-        const auto* binary = std::get_if<ir::Binary>(&expr.node);
-        return binary != nullptr && binary->op == ir::BinaryOp::div && expr.type == ir::Scalar::f32;
-    });
-}
-
 int resident_registers(const ir::Program& core, const ResidentShape& shape,
                        const ResidentSchedule& schedule) {
     const auto& cells = schedule.cells;
     double registers = resident_model::kPlaceRegisters;
-    if (has_quotients_of_f32(core)) registers += resident_model::kQuotientRegisters;
     for (const ResidentBox& box : shape.boxes) {
         const int words = size_of(core[box.field].type) / 4;
         const int levels = box.role == ir::Role::state ? core[box.field].history + 2 : 1;

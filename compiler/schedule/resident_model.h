@@ -18,8 +18,6 @@ inline constexpr double kPacketRegisters = 1.5;
 inline constexpr double kFarRegisters = 0.25;
 // Cells of a thread along an axis whose window is in registers at a time, at most.
 inline constexpr int kMostOfWindow = 4;
-// Of the f64 that quotients of f32 are computed in.
-inline constexpr double kQuotientRegisters = 12;
 // Registers that may spill where nothing else fits.
 inline constexpr int kMostSpilled = 24;
 
