@@ -242,7 +242,7 @@ extern "C" __global__ void __launch_bounds__(128, 4)
         const int from_i = i < 0 ? i + nx : i >= nx ? i - nx : i;
         const bool aligned = nx % kCellsX == 0 || (tile_i >= 0 && tile_i + kTileX <= nx);
         const int iterations = out_end - out_begin + 16;
-        const int inner_begin = __shfl_sync(0xffffffff, min(max(17 - out_begin, 0), iterations), 0);
+        const int inner_begin = max(min(17 - out_begin, iterations), 0);
         const int inner_end = max(inner_begin, min(ny - out_begin + 4, iterations));
         const int steady = nx % kCellsX == 0 ? inner_begin : inner_end;
 
@@ -340,7 +340,8 @@ extern "C" __global__ void __launch_bounds__(128, 4)
             }
         };
         // Near a face of y, at a face of x, in the steady state, and near a face of y again.
-        traverse(true, true, 0, inner_begin);
+        // The shuffle hides the 0 from NVVM of CUDA 13.0, which unrolls the loop wrongly where it knows it.
+        traverse(true, true, __shfl_sync(0xffffffff, 0, 0), inner_begin);
         traverse(false, true, inner_begin, steady);
         traverse(false, false, steady, inner_end);
         traverse(true, true, inner_end, iterations);

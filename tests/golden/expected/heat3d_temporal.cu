@@ -188,7 +188,7 @@ extern "C" __global__ void __launch_bounds__(256, 1)
         const long long first_row = static_cast<long long>(j) * pitch;
         const bool aligned = tile_i % kCellsX == 0;
         const int iterations = out_end - out_begin + 8;
-        const int inner_begin = __shfl_sync(0xffffffff, min(max(9 - out_begin, 0), iterations), 0);
+        const int inner_begin = max(min(9 - out_begin, iterations), 0);
         const int inner_end = max(inner_begin, min(nz - out_begin, iterations));
         const int steady = tile_i > 0 && tile_i + kTileX < nx && tile_j > 0 && tile_j + kTileY < ny &&
             aligned ? inner_begin : inner_end;
@@ -293,7 +293,8 @@ extern "C" __global__ void __launch_bounds__(256, 1)
             }
         };
         // Near a face of z, at a face of x or y, in the steady state, and near a face of z again.
-        traverse(true, true, 0, inner_begin);
+        // The shuffle hides the 0 from NVVM of CUDA 13.0, which unrolls the loop wrongly where it knows it.
+        traverse(true, true, __shfl_sync(0xffffffff, 0, 0), inner_begin);
         traverse(false, true, inner_begin, steady);
         traverse(false, false, steady, inner_end);
         traverse(true, true, inner_end, iterations);
