@@ -16,7 +16,7 @@ NO_GPU = bool(hl.why_no_gpu())
 
 def test_doctor_as_text_and_as_data():
     found = hl.doctor()
-    assert [each.name for each in found.findings] == ["cuda_driver", "cuda_device", "nvrtc", "cpu", "hdf5", "movies", "cache"]
+    assert [each.name for each in found.findings] == ["cuda_driver", "cuda_device", "nvrtc", "cpu", "hdf5", "segy", "movies", "cache"]
     assert all(each.detail for each in found.findings)
     assert found["cpu"].found and found["cuda_device"].found == (not NO_GPU)
     assert found.best_device in ("cuda", "cpu") and "schedules are chosen by figures" in found.figures

@@ -190,7 +190,7 @@ TEST_CASE("checkpoints and files by the C interface") {
 
 TEST_CASE("what this machine has, and nothing to tune on a CPU") {
     const MachineReport report = examine_machine();
-    CHECK(report.findings.size() == 7);
+    CHECK(report.findings.size() == 8);
     for (const Finding& each : report.findings)
         CHECK_FALSE(each.detail.empty());
     CHECK(says(report.figures, "schedules are chosen by figures"));

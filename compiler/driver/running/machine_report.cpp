@@ -10,6 +10,7 @@
 #include "runtime/hdf5/hdf5.h"
 #include "runtime/io/movie.h"
 #include "runtime/nvrtc/nvrtc.h"
+#include "runtime/segy/segy.h"
 
 namespace halo::driver {
 
@@ -63,6 +64,11 @@ Finding find_hdf5() {
             library.detail + (library.found ? "" : "; fields are read and written as .npy without it")};
 }
 
+Finding find_segy() {
+    const rt::SegyLibrary library = rt::find_segy();
+    return {"segy", "SEG-Y", library.found, library.detail};
+}
+
 Finding find_movies() {
     const std::string ffmpeg = rt::find_ffmpeg();
     const std::string gif = rt::has_giflib() ? ".gif" : ".gif not: built without giflib";
@@ -105,8 +111,8 @@ std::string explain_figures(const TargetHere& here) {
 MachineReport examine_machine() {
     const rt::CudaStatus status = rt::cuda_status();
     MachineReport report;
-    report.findings = {find_driver(status), find_devices(status), find_nvrtc(), find_cpu(),
-                       find_hdf5(),         find_movies(),        find_cache()};
+    report.findings = {find_driver(status), find_devices(status), find_nvrtc(),  find_cpu(),
+                       find_hdf5(),         find_segy(),          find_movies(), find_cache()};
     report.best_device =
         best_device(report.findings[1].found && report.findings[2].found, report.findings[3].found);
     report.here = target_here();
