@@ -15,8 +15,10 @@ struct OfflineFiles {
     std::string header;  // NAME.h: what the launcher offers, for C99 and C++
 };
 
-// Whether print_offline() takes the plan: not yet where fields lie on several grids.
+// Whether print_offline() takes the plan: not yet where fields lie on several grids, and where the host
+// computes numbers between the kernels of an iteration.
 bool can_have_launcher(const rt::LaunchPlan& plan);
+std::string why_no_launcher(const rt::LaunchPlan& plan);  // "fields lie on …"; empty where it can
 
 // `kernels` and `plan` are one lowering's. `stem` is the files' name without its ending: the source includes
 // "STEM.h". `made_with`: options that gave the kernels, to be found again by `haloc run --cuda`. Throws

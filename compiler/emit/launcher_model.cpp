@@ -377,13 +377,21 @@ std::string LauncherModel::part(const std::string& name) const {
     return section;
 }
 
+std::string why_no_launcher(const rt::LaunchPlan& plan) {
+    if (rt::has_coarse_grids(plan)) return "fields lie on several grids";
+    if (rt::waits_within_repeats(plan))
+        return "the host computes numbers between the statements of a `repeat`";
+    return "";
+}
+
 bool can_have_launcher(const rt::LaunchPlan& plan) {
-    return !rt::has_coarse_grids(plan);
+    return why_no_launcher(plan).empty();
 }
 
 OfflineFiles print_offline(const kernel::Program& kernels, const rt::LaunchPlan& plan,
                            const std::string& stem, const std::vector<std::string>& made_with) {
-    if (!can_have_launcher(plan)) throw UnsupportedError(plan.name + " has fields on several grids");
+    if (!can_have_launcher(plan))
+        throw UnsupportedError(plan.name + ": a launcher is not built yet where " + why_no_launcher(plan));
     const LauncherModel model(kernels, plan, stem);
     return {print_launcher_source(model, print_cuda(kernels), print_made_with(made_with)),
             print_launcher_header(model)};

@@ -1,6 +1,7 @@
 #include "compiler/ir/repeats.h"
 
 #include <algorithm>
+#include <array>
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
@@ -78,6 +79,64 @@ bool has_repeats(const Program& program) {
 const RepeatEnd* end_condition(const Program& program, const Repeat& repeat) {
     const auto found = std::ranges::find(program.repeat_ends, repeat.number, &RepeatEnd::repeat);
     return found == program.repeat_ends.end() ? nullptr : &*found;
+}
+
+namespace {
+
+// By ReductionId: whether a statement of the repeat finds it.
+std::vector<bool> found_by(const Program& program, int repeat) {
+    std::vector<bool> is_own;
+    for (const Statement& statement : program.statements) {
+        const Repeat* const own = repeat_of(statement);
+        if (std::holds_alternative<Reduce>(statement))
+            is_own.push_back(own != nullptr && own->number == repeat);
+    }
+    return is_own;
+}
+
+// Whether IEEE 754 says what the node itself gives, to the last bit, in floating point or as a truth.
+bool is_exact(const Expr& expr) {
+    if (is_integer(expr.type)) return false;
+    if (const auto* binary = std::get_if<Binary>(&expr.node))
+        return binary->op != BinaryOp::floor_div && binary->op != BinaryOp::floor_mod;
+    if (const auto* coordinate = std::get_if<Coordinate>(&expr.node))
+        return coordinate->kind == CoordinateKind::extent;
+    if (const auto* call = std::get_if<Call>(&expr.node)) {
+        constexpr std::array kExact{Function::sqrt, Function::abs,   Function::floor,
+                                    Function::ceil, Function::round, Function::trunc};
+        return std::ranges::find(kExact, call->function) != kExact.end();
+    }
+    return std::holds_alternative<Constant>(expr.node) || std::holds_alternative<ParamRef>(expr.node) ||
+           std::holds_alternative<ReductionRef>(expr.node) || std::holds_alternative<Unary>(expr.node) ||
+           std::holds_alternative<Fma>(expr.node) || std::holds_alternative<Select>(expr.node);
+}
+
+}  // namespace
+
+bool may_end_on_device(const Program& program, const Repeat& repeat) {
+    if (end_condition(program, repeat) == nullptr) return false;
+    const std::vector<bool> is_own = found_by(program, repeat.number);
+    const std::vector<bool> uniform = uniform_exprs(program);
+    // Of uniform expressions, operands first: whether they follow from the repeat's reductions, and are
+    // exact.
+    std::vector<bool> follows(program.exprs.size()), exact(program.exprs.size());
+    for (std::size_t e = 0; e < program.exprs.size(); ++e) {
+        const Expr& expr = program.exprs[e];
+        const auto* read = std::get_if<ReductionRef>(&expr.node);
+        follows[e] = read != nullptr && is_own[read->reduction.index];
+        exact[e] = is_exact(expr);
+        for_each_operand(expr, [&](ExprId operand) {
+            follows[e] = follows[e] || follows[operand.index];
+            exact[e] = exact[e] && exact[operand.index];
+        });
+    }
+    return std::ranges::all_of(program.statements, [&](const Statement& statement) {
+        const Repeat* const own = repeat_of(statement);
+        if (own == nullptr || own->number != repeat.number) return true;
+        const std::vector<std::uint32_t> reached = reached_exprs(program, roots_of(statement));
+        return std::ranges::all_of(reached,
+                                   [&](std::uint32_t e) { return !uniform[e] || !follows[e] || exact[e]; });
+    });
 }
 
 std::vector<ReductionId> reductions_of(const Program& program, const RepeatEnd& end) {

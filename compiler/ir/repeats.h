@@ -34,6 +34,12 @@ bool has_repeats(const Program& program);
 // What ends the repeat before all its iterations are done; nullptr: nothing does.
 const RepeatEnd* end_condition(const Program& program, const Repeat& repeat);
 
+// Whether the device may find the condition that ends the repeat, after iterations that the host launched
+// ahead. It computes what follows from the repeat's own reductions by operations that are exact; where
+// statements of the repeat read more, the host computes that between them, waits in any case, and finds the
+// condition, too.
+bool may_end_on_device(const Program& program, const Repeat& repeat);
+
 // The reductions that the condition reads; those of them that its repeat finds, and the names of these.
 std::vector<ReductionId> reductions_of(const Program& program, const RepeatEnd& end);
 std::vector<ReductionId> own_reductions_of(const Program& program, const RepeatEnd& end);

@@ -95,10 +95,37 @@ bool can_compute(const rt::LaunchPlan& plan, const rt::Argument& argument) {
     });
 }
 
+// The repeat that a kernel is of; nullptr: it is done once in a step.
+const rt::RepeatPlan* repeat_of(const rt::LaunchPlan& plan, std::size_t kernel) {
+    const auto found = std::ranges::find_if(plan.repeats, [&](const rt::RepeatPlan& each) {
+        return std::cmp_greater_equal(kernel, each.first) && std::cmp_less(kernel, each.past);
+    });
+    return found == plan.repeats.end() ? nullptr : &*found;
+}
+
+// Whether a scalar of a repeat follows from what the repeat itself reduces. How many iterations there are may
+// depend on the order of a sum in any case, as the device adds up what its condition reads: so the order may
+// be the device's here.
+bool is_found_in_repeat(const rt::LaunchPlan& plan, const rt::RepeatPlan& repeat,
+                        const rt::Argument& argument) {
+    if (!changes(argument)) return false;
+    if (argument.type != rt::ElementType::f32 && argument.type != rt::ElementType::f64) return false;
+    const auto& steps = argument.scalar.steps;
+    if (!std::ranges::all_of(steps, is_exact, &rt::HostScalar::Step::op)) return false;
+    return std::ranges::any_of(steps, [&](const rt::HostScalar::Step& step) {
+        if (step.op != Op::reduction) return false;
+        const int kernel = plan.reductions[static_cast<std::size_t>(step.index)].kernel;
+        return kernel >= repeat.first && kernel < repeat.past;
+    });
+}
+
+bool is_part_of_grid(const rt::LaunchPlan& plan) {
+    return std::ranges::any_of(plan.window, [](const auto& window) { return window.has_value(); });
+}
+
+// Whether all scalars that change can be computed on the device, and there are some.
 bool can_compute(const rt::LaunchPlan& plan) {
-    const bool is_part =
-        std::ranges::any_of(plan.window, [](const auto& window) { return window.has_value(); });
-    if (is_part || !plan.repeats.empty() || plan.time_block) return false;
+    if (is_part_of_grid(plan) || !plan.repeats.empty() || plan.time_block) return false;
     bool any = false;
     for (const rt::KernelPlan& each : plan.kernels)
         for (const rt::Argument& argument : each.arguments) {
@@ -215,8 +242,9 @@ private:
     // All threads go through what the blocks have found, and then the block combines what they have.
     void combine(const std::string& key, int index) {
         const rt::ReductionPlan& reduction = plan_.reductions[static_cast<std::size_t>(index)];
-        const ir::ReduceOp op =
-            reduction.op == rt::ReductionPlan::Op::min ? ir::ReduceOp::min : ir::ReduceOp::max;
+        const ir::ReduceOp op = reduction.op == rt::ReductionPlan::Op::sum   ? ir::ReduceOp::sum
+                                : reduction.op == rt::ReductionPlan::Op::min ? ir::ReduceOp::min
+                                                                             : ir::ReduceOp::max;
         const std::string partials = names_.take(reduction.name + "_partials");
         take({Type::f64, partials, Parameter::Kind::input}, argument_of(rt::Argument::Kind::partials, index));
         const std::string count = names_.take("n_" + reduction.name);
@@ -227,7 +255,9 @@ private:
         const Expr of_block = combine_partials(
             op, {partials, kernel::variable(count, Type::i32), kScalarThreads}, of_thread, part_, body_);
         const std::string name = names_.take(reduction.name);
-        body_.push_back(kernel::Declare{Type::f64, name, of_block});
+        body_.push_back(kernel::Declare{
+            Type::f64, name,
+            reduction.square_root ? kernel::call(kernel::Function::sqrt, {of_block}) : of_block});
         known_[key] = kernel::variable(name, Type::f64);
     }
 
@@ -365,9 +395,11 @@ private:
     std::map<int, Expr> params_, extents_;
 };
 
+// Which scalars are computed: those of all kernels, or of repeats what these find.
 class DeviceScalars {
 public:
-    explicit DeviceScalars(Lowered& lowered) : plan_(lowered.plan), kernels_(lowered.kernels) {}
+    DeviceScalars(Lowered& lowered, bool of_all)
+        : plan_(lowered.plan), kernels_(lowered.kernels), of_all_(of_all) {}
 
     void run() {
         for (const KernelFunction& function : kernels_.functions)
@@ -379,17 +411,31 @@ public:
             add_scalars(first, past, step);
             for (; first < past; ++first) {
                 moved.push_back(static_cast<int>(step.size()));
-                step.push_back(with_loads(plan_.kernels[first]));
+                step.push_back(with_loads(first));
                 forget_what_changes(step.back());
             }
         }
         plan_.kernels = std::move(step);
         for (rt::ReductionPlan& reduction : plan_.reductions)
             reduction.kernel = moved[static_cast<std::size_t>(reduction.kernel)];
+        // A kernel before the first of a repeat is before the repeat, as what it reads was found there.
+        for (rt::RepeatPlan& repeat : plan_.repeats) {
+            repeat.past = moved[static_cast<std::size_t>(repeat.past - 1)] + 1;
+            repeat.first = moved[static_cast<std::size_t>(repeat.first)];
+            if (repeat.until && repeat.until->kernel >= 0) repeat.until->kernel = repeat.past - 1;
+            for (rt::RepeatPlan::Exchange& each : repeat.exchanges)
+                each.kernel = moved[static_cast<std::size_t>(each.kernel)];
+        }
         plan_.device_scalars = scalars_.count();
     }
 
 private:
+    bool moves(std::size_t kernel, const rt::Argument& argument) const {
+        if (of_all_) return changes(argument);
+        const rt::RepeatPlan* const repeat = repeat_of(plan_, kernel);
+        return repeat != nullptr && is_found_in_repeat(plan_, *repeat, argument);
+    }
+
     // One that runs in steps without results stands after that in whose place it does.
     std::size_t past_of_alternatives(std::size_t first) const {
         const std::size_t next = first + 1;
@@ -406,7 +452,7 @@ private:
             const rt::KernelPlan& kernel = plan_.kernels[k];
             const KernelFunction& function = kernel::kernel_named(kernels_, kernel.name);
             for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-                if (!changes(kernel.arguments[i])) continue;
+                if (!moves(k, kernel.arguments[i])) continue;
                 const std::string key =
                     scalars_.place_of(kernel.arguments[i].scalar, function.parameters[i].name).key;
                 if (known_.insert(key).second) wanted.push_back(key);
@@ -425,8 +471,10 @@ private:
 
     // The parameters that change are variables of the kernel instead. It stands in the step once, as only
     // kernels that fill halos do so more often.
-    rt::KernelPlan with_loads(const rt::KernelPlan& kernel) {
-        if (std::ranges::none_of(kernel.arguments, changes)) return kernel;
+    rt::KernelPlan with_loads(std::size_t index) {
+        const rt::KernelPlan& kernel = plan_.kernels[index];
+        const auto is_moved = [&](const rt::Argument& argument) { return moves(index, argument); };
+        if (std::ranges::none_of(kernel.arguments, is_moved)) return kernel;
         rt::KernelPlan result = kernel;
         result.arguments.clear();
         KernelFunction& function = *std::ranges::find(kernels_.functions, kernel.name, &KernelFunction::name);
@@ -438,7 +486,7 @@ private:
         const std::string stored = names.take("scalars");
         for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
             const rt::Argument& argument = kernel.arguments[i];
-            if (!changes(argument)) {
+            if (!is_moved(argument)) {
                 result.arguments.push_back(argument);
                 parameters.push_back(function.parameters[i]);
                 continue;
@@ -448,8 +496,8 @@ private:
                 parameters.push_back({Type::f64, stored, Parameter::Kind::input});
             }
             const Parameter& parameter = function.parameters[i];
-            const int index = scalars_.place_of(argument.scalar, parameter.name).index;
-            const Expr value = kernel::element(stored, {kernel::int_literal(index)}, Type::f64);
+            const int place = scalars_.place_of(argument.scalar, parameter.name).index;
+            const Expr value = kernel::element(stored, {kernel::int_literal(place)}, Type::f64);
             loads.push_back(
                 kernel::Declare{parameter.type, parameter.name, kernel::convert(value, parameter.type)});
         }
@@ -469,6 +517,7 @@ private:
 
     rt::LaunchPlan& plan_;
     kernel::Program& kernels_;
+    bool of_all_;
     Names kernel_names_;
     Scalars scalars_;
     std::set<std::string> known_;  // at this place of the step
@@ -477,7 +526,8 @@ private:
 }  // namespace
 
 void compute_scalars_on_device(Lowered& lowered) {
-    if (can_compute(lowered.plan)) DeviceScalars(lowered).run();
+    if (can_compute(lowered.plan)) return DeviceScalars(lowered, true).run();
+    if (!is_part_of_grid(lowered.plan) && !lowered.plan.repeats.empty()) DeviceScalars(lowered, false).run();
 }
 
 }  // namespace halo::lower

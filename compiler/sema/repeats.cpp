@@ -275,22 +275,25 @@ void StencilAnalyzer::end_by_condition(syntax::GuardId id, std::uint32_t first_r
             "`reduce change = max(abs(p[k+1] - p[k]))`");
 }
 
-// A statement would read what the iteration before has reduced.
+// A statement would read what the iteration before has reduced. After its statement a reduction has the value
+// of the iteration that is being done.
 void StencilAnalyzer::refuse_own_reductions(const Repeated& repeated, std::uint32_t first_reduction,
                                             std::uint32_t past_reduction) {
+    std::uint32_t found = first_reduction;  // the reductions whose statements stand before
     for (std::size_t i = repeated.first_statement; i < program_.statements.size(); ++i) {
         for (const std::uint32_t e : ir::reached_exprs(program_, ir::roots_of(program_.statements[i]))) {
             const auto* read = std::get_if<ir::ReductionRef>(&program_.exprs[e].node);
-            if (read == nullptr || read->reduction.index < first_reduction ||
-                read->reduction.index >= past_reduction)
+            if (read == nullptr || read->reduction.index < found || read->reduction.index >= past_reduction)
                 continue;
             sink_
-                .report(DiagnosticKind::not_built_yet, program_.exprs[e].where,
-                        "a `repeat` whose statements read what it reduces is not built yet")
-                .note("it can be read after the block, where it is of the last iteration");
+                .report(
+                    DiagnosticKind::not_built_yet, program_.exprs[e].where,
+                    "a `repeat` whose statements read what the iteration before has reduced is not built yet")
+                .note("after its `reduce` a reduction has the value of this iteration: read it there");
             has_poison_ = true;
             return;
         }
+        if (std::holds_alternative<ir::Reduce>(program_.statements[i])) ++found;
     }
 }
 

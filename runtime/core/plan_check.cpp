@@ -380,6 +380,25 @@ bool has_coarse_grids(const LaunchPlan& plan) {
     return std::ranges::any_of(plan.fields, [](const FieldPlan& field) { return field.grid.factor != 1; });
 }
 
+bool waits_within_repeats(const LaunchPlan& plan) {
+    const auto reads_own = [&](const RepeatPlan& repeat, const Argument& argument) {
+        return argument.kind == Argument::Kind::scalar &&
+               std::ranges::any_of(argument.scalar.steps, [&](const HostScalar::Step& step) {
+                   if (step.op != HostScalar::Op::reduction) return false;
+                   const int kernel = plan.reductions[static_cast<std::size_t>(step.index)].kernel;
+                   return kernel >= repeat.first && kernel < repeat.past;
+               });
+    };
+    return std::ranges::any_of(plan.repeats, [&](const RepeatPlan& repeat) {
+        return std::any_of(plan.kernels.begin() + repeat.first, plan.kernels.begin() + repeat.past,
+                           [&](const KernelPlan& kernel) {
+                               return std::ranges::any_of(kernel.arguments, [&](const Argument& argument) {
+                                   return reads_own(repeat, argument);
+                               });
+                           });
+    });
+}
+
 bool is_whole_grid(const Domain& domain) {
     return domain.kind == Domain::Kind::grid && domain.factor == 1 &&
            std::ranges::all_of(domain.ranges, [](const Range& range) { return range == Range{}; });

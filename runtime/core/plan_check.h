@@ -25,7 +25,9 @@ bool is_read_on_device(const LaunchPlan& plan, int reduction);
 // another such kernel has filled there before.
 bool runs_in_step(const LaunchPlan& plan, const KernelPlan& kernel);
 bool has_coarse_grids(const LaunchPlan& plan);  // some field lies on a coarser grid
-bool is_whole_grid(const Domain& domain);       // blocks are laid over all cells, and nothing else
+// Whether the host computes scalars between kernels of a repeat, of what they have reduced.
+bool waits_within_repeats(const LaunchPlan& plan);
+bool is_whole_grid(const Domain& domain);  // blocks are laid over all cells, and nothing else
 // Elements of a coefficient, row-major over its ranges.
 std::int64_t element_count(const CoefPlan& coef);
 

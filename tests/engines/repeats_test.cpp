@@ -212,6 +212,28 @@ TEST_CASE("what ends iterations is read after them, and its block may change cel
     CHECK(repeated_difference(text) == "");
 }
 
+TEST_CASE("statements of an iteration read what it has reduced") {
+    const std::string head = R"(stencil s(x, y) {
+    field f: f64
+    field u: f64 { boundary fixed 0.5 }
+    field e: f32 { boundary periodic }
+    reduce before = max(abs(u))
+)";
+    const std::string body = R"({
+        let flux { boundary clamp } = u[k, x-1] - u[k, y+1]
+        reduce most = max(abs(flux)) start 2
+        let pace = before / (1 + most)
+        u[k+1] = u[k] + pace * (flux[x+1] - flux) + f / 8
+        reduce least = min(u[k+1])
+        where e > least { e[k+1] = e[k, x-1] / 2 + pace + least }
+        reduce far = max(abs(e[k+1]))
+    }
+    reduce size = sum(far * u[t+1] + most)
+})";
+    for (const char* times : {"k to 4", "k until far < 1.2 or most < 0.5, at most 9"})
+        CHECK(repeated_difference(head + "    e = f\n    repeat " + times + " " + body) == "");
+}
+
 TEST_CASE("iterations are counted alike by all engines") {
     const ir::Program program = load_program(R"(stencil s(x, y) {
     field u: f64 { boundary fixed 0 }

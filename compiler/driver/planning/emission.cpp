@@ -128,8 +128,9 @@ std::vector<TextFile> cuda_files(const Code& code, const Emission& options,
     std::vector<TextFile> files;
     if (is_cuda_file(options) && !emit::can_have_launcher(plan))
         throw UnsupportedError(
-            "a .cu file that can be launched by itself is not built yet where fields lie on several grids; "
-            "without -o the kernels are printed, and host programs run them through the library");
+            fmt::format("a .cu file that can be launched by itself is not built yet where {}; "
+                        "without -o the kernels are printed, and host programs run them through the library",
+                        emit::why_no_launcher(plan)));
     if (has_launcher(options)) {
         emit::OfflineFiles made =
             emit::print_offline(code.lowered.kernels, plan, stem_of(options), made_with);

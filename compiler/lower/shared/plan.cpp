@@ -173,7 +173,7 @@ const ir::RepeatEnd* RepeatedKernels::ended(const StageView& stage, const StageV
     if (own == nullptr) return nullptr;
     const ir::Repeat* const after = next == nullptr ? nullptr : next->repeat();
     if (after != nullptr && after->number == own->number) return nullptr;
-    return ir::end_condition(*stage.program, *own);
+    return ir::may_end_on_device(*stage.program, *own) ? ir::end_condition(*stage.program, *own) : nullptr;
 }
 
 void RepeatedKernels::begin(const rt::LaunchPlan& plan) {

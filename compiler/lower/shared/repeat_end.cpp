@@ -130,7 +130,7 @@ ProgramLayout with_values_of_device(const ir::Program& program, const ProgramLay
 
 bool is_in_ended_repeat(const Context& context) {
     const ir::Repeat* const repeat = context.stage().repeat();
-    return repeat != nullptr && ir::end_condition(*context.stage().program, *repeat) != nullptr;
+    return repeat != nullptr && ir::may_end_on_device(*context.stage().program, *repeat);
 }
 
 void take_repeat_word(Context& context) {
