@@ -9,6 +9,7 @@
 #include "compiler/ir/grids.h"
 #include "compiler/ir/print.h"
 #include "compiler/ir/repeats.h"
+#include "runtime/core/launch_plan.h"
 
 namespace halo::adjoint {
 
@@ -16,6 +17,16 @@ namespace {
 
 [[noreturn]] void refuse(SourceRange where, const std::string& message, const std::string& mend) {
     throw RefusedError(where, message, mend);
+}
+
+// Whether a `solve` has added the reduction.
+bool is_of_solve(const ir::Program& program, ir::ReductionId reduction) {
+    std::uint32_t index = 0;
+    for (const ir::Statement& statement : program.statements) {
+        const auto* reduce = std::get_if<ir::Reduce>(&statement);
+        if (reduce != nullptr && index++ == reduction.index) return rt::is_hidden_reduction(reduce->name);
+    }
+    return false;
 }
 
 void refuse_expr(const ir::Program& program, const ir::Expr& expr) {
@@ -33,6 +44,9 @@ void refuse_expr(const ir::Program& program, const ir::Expr& expr) {
         refuse(expr.where, "a field over fewer axes is not differentiated yet",
                "leave `over` out: a field over all axes may have the same values along one");
     if (const auto* reduction = std::get_if<ir::ReductionRef>(&expr.node); reduction != nullptr) {
+        if (is_of_solve(program, reduction->reduction))
+            refuse(expr.where, "an equation that `solve` solves is not differentiated yet",
+                   "write an explicit scheme, or a fixed number of iterations, once for each");
         refuse(expr.where, "a statement that reads a reduction is not differentiated yet",
                "give the number as a param");
     }

@@ -88,7 +88,8 @@ std::vector<driver::FieldSet> all_sets(const ir::Program& program) {
         members.insert(sets.back().fields.begin(), sets.back().fields.end());
     }
     for (const ir::Field& field : program.fields)
-        if (field.role != ir::Role::intermediate && !members.contains(field.name))
+        if (field.role != ir::Role::intermediate && !ir::is_hidden(program, field) &&
+            !members.contains(field.name))
             sets.push_back(driver::find_fields(program, field.name));
     return sets;
 }

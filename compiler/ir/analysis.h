@@ -76,6 +76,9 @@ std::vector<Stage> form_stages(const Program& program);
 bool reduces(const Program& program);
 bool reduces(const Program& program, const Stage& stage);
 
+// Whether the field is one that the compiler has added, which users neither name nor see (rt::is_hidden).
+bool is_hidden(const Program& program, const Field& field);
+
 // The names of the axes that a field lies over.
 std::vector<std::string> own_axes(const Program& program, const Field& field);
 

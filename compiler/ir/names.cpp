@@ -1,7 +1,17 @@
 // The words for each alternative of program.h.
+#include <algorithm>
+
+#include "compiler/ir/analysis.h"
 #include "compiler/ir/print.h"
 
 namespace halo::ir {
+
+bool is_hidden(const Program& program, const Field& field) {
+    return field.name.find('.') != std::string::npos &&
+           std::ranges::none_of(program.groups, [&](const Group& group) {
+               return std::ranges::any_of(group.fields, [&](FieldId id) { return &program[id] == &field; });
+           });
+}
 
 std::string_view name_of(Scalar scalar) {
     switch (scalar) {

@@ -96,6 +96,13 @@ void NameWalk::walk_each(const Node& node) {
             declare_local(NameKind::parameter, parameter, node.where);
     }
     if constexpr (requires { node.target; }) walk_target(node.target);
+    if constexpr (requires { node.tolerance; }) {
+        walk(node.left);
+        walk(node.right);
+        if (node.along) use(*node.along);
+        walk(node.tolerance);
+        walk(node.most);
+    }
     if constexpr (requires { node.points; }) use(node.points);
     if constexpr (requires { node.trace; }) walk(node.trace);
     if constexpr (requires { node.value; }) walk(node.value);

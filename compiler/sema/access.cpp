@@ -352,6 +352,12 @@ void Evaluator::refuse_field(const Symbol& symbol, SourceRange where) {
 
 Value Evaluator::read_field(FieldId id, int time, const ir::Offset& offset, const ir::GridMap& map,
                             SourceRange where) {
+    if (equation_ && id == equation_->field && time == equation_->time) {
+        const UnknownField unknown = *std::exchange(equation_, std::nullopt);
+        Value value = read_field(unknown.in_its_place, unknown.time_there, offset, map, where);
+        equation_ = unknown;
+        return value;
+    }
     if (!level_exists(id, time, where)) return Value();
     const ir::Access access{id, time, offset, map};
     if (!accept(access, where)) return Value();

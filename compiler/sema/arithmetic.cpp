@@ -93,6 +93,17 @@ Value Arithmetic::leaf(Scalar type, decltype(ir::Expr::node) node, bool uniform,
     return Value::of(add(type, std::move(node), where), type, uniform, position);
 }
 
+Value Arithmetic::value_of(ExprId id) const {
+    // What is uniform is f64 until it meets a type.
+    for (const auto* unary = std::get_if<ir::Unary>(&program_[id].node);
+         unary != nullptr && unary->op == ir::UnaryOp::convert && is_uniform_[unary->operand.index];
+         unary = std::get_if<ir::Unary>(&program_[id].node))
+        id = unary->operand;
+    const ir::Expr& expr = program_[id];
+    if (const auto* constant = std::get_if<ir::Constant>(&expr.node)) return Value::of(constant->value);
+    return Value::of(id, expr.type, is_uniform_[id.index]);
+}
+
 std::optional<Position> Arithmetic::join(const std::vector<const Value*>& values, SourceRange where) {
     Position all;
     for (const Value* value : values) {

@@ -60,6 +60,8 @@ public:
 
     Value leaf(ir::Scalar type, decltype(ir::Expr::node) node, bool uniform, SourceRange where,
                Position position = {});
+    // A node of the program, which this has made, as a value that lies anywhere.
+    Value value_of(ir::ExprId id) const;
     Value convert(const Value& value, ir::Scalar type, SourceRange where);
     // The nearest number of f32 or f64.
     Value rounded(const Value& value, ir::Scalar type, SourceRange where);

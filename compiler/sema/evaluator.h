@@ -168,6 +168,8 @@ public:
     void set_iterates(const Iterates* iterates) { iterates_ = iterates; }
     // Within `inject`, the numbers of these points are known; nullptr: of none.
     void set_injected(const Symbol* points) { injected_ = points; }
+    // The side of an equation that is read now; none: no equation.
+    void set_unknown(std::optional<UnknownField> unknown) { equation_ = unknown; }
     // What `step` is, and `time` is made of, in place of the steps done.
     void set_step(Value step) { step_ = std::move(step); }
     // The statement that is read now writes this symbol's field; for the suggestion on `u = u + …`.
@@ -452,6 +454,7 @@ private:
     std::optional<std::pair<const Symbol*, SourceRange>> target_;
     bool are_targets_unknown_ = false;
     const Iterates* iterates_ = nullptr;
+    std::optional<UnknownField> equation_;
     const Symbol* injected_ = nullptr;
     std::optional<Value> step_;
     int grid_ = 1;

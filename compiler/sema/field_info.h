@@ -59,6 +59,14 @@ struct Iterates {
     std::set<std::uint32_t> unread{};            // of `written`: the value had a mistake
 };
 
+// The unknown of an equation that is read now: what its level stands for.
+struct UnknownField {
+    ir::FieldId field;
+    int time = 0;
+    ir::FieldId in_its_place;
+    int time_there = 0;
+};
+
 // A field, or a part of one, as it is named: `v`, `v.x`, `f.i[x-1]`, `v[t+1].y`.
 struct Reference {
     const Symbol* symbol = nullptr;

@@ -208,15 +208,18 @@ void StencilAnalyzer::assign_iterate(syntax::GuardId id, const Target& target,
 }
 
 void StencilAnalyzer::widen_halos_of_iterates() {
-    for (const auto& [id, repeated] : repeats_) {
-        for (const auto& [field, next] : repeated.iterates.next) {
-            auto& halo = program_.fields[field].halo;
-            auto& of_next = program_.fields[next.index].halo;
-            for (std::size_t axis = 0; axis < halo.size(); ++axis)
-                for (std::size_t side = 0; side < 2; ++side)
-                    halo[axis][side] = of_next[axis][side] = std::max(halo[axis][side], of_next[axis][side]);
-        }
-    }
+    const auto widen = [&](FieldId field, FieldId next) {
+        auto& halo = program_.fields[field.index].halo;
+        auto& of_next = program_.fields[next.index].halo;
+        for (std::size_t axis = 0; axis < halo.size(); ++axis)
+            for (std::size_t side = 0; side < 2; ++side)
+                halo[axis][side] = of_next[axis][side] = std::max(halo[axis][side], of_next[axis][side]);
+    };
+    for (const auto& [id, repeated] : repeats_)
+        for (const auto& [field, next] : repeated.iterates.next)
+            widen(FieldId{field}, next);
+    for (const auto& [field, next] : exchanged_)
+        widen(field, next);
 }
 
 void StencilAnalyzer::end_repeat(syntax::GuardId id) {

@@ -43,6 +43,10 @@ void StencilAnalyzer::run() {
             evaluator_.enter_iteration(file_[assignment->target].iteration);
             find_target(*assignment);
         }
+        if (const auto* solve = std::get_if<syntax::SolveStatement>(step.statement)) {
+            evaluator_.enter_iteration(file_[solve->target].iteration);
+            find_solve_target(*solve);
+        }
     }
     claim_iterates();
     evaluator_.enter_iteration(0);
@@ -65,6 +69,7 @@ void StencilAnalyzer::run() {
     ir::infer_reaches(program_);
     ir::infer_margins(program_);
     check_sweeps();
+    check_solves();
     check_reads_of_grids();
     divide_means();
     check_point_margins();
@@ -102,6 +107,8 @@ std::uint32_t StencilAnalyzer::iteration_of(const syntax::StencilStatement& stat
         [&](const auto& node) -> std::uint32_t {
             if constexpr (requires { file_[node.value].iteration; }) {
                 return file_[node.value].iteration;
+            } else if constexpr (requires { file_[node.left].iteration; }) {
+                return file_[node.left].iteration;
             } else {
                 return 0;
             }
@@ -253,6 +260,8 @@ void StencilAnalyzer::read(const syntax::StencilStatement& statement) {
         read_inject(*inject);
     } else if (const auto* sample = std::get_if<syntax::SampleStatement>(&statement)) {
         read_sample(*sample);
+    } else if (const auto* solve = std::get_if<syntax::SolveStatement>(&statement)) {
+        read_solve(*solve);
     }
 }
 

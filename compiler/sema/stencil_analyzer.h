@@ -15,6 +15,7 @@
 #include "compiler/sema/evaluator.h"
 #include "compiler/sema/fields.h"
 #include "compiler/sema/guards.h"
+#include "compiler/sema/solve_methods.h"
 #include "compiler/sema/stencil.h"
 #include "compiler/sema/types.h"
 
@@ -165,6 +166,24 @@ private:
     void refuse_own_reductions(const Repeated& repeated, std::uint32_t first_reduction,
                                std::uint32_t past_reduction);
 
+    // ---- equations (solve.cpp)
+
+    void find_solve_target(const syntax::SolveStatement& solve);
+    const SolveMethod* method_of(const syntax::SolveStatement& solve);
+    bool can_be_unknown(const Target& target, SourceRange where);
+    void read_solve(const syntax::SolveStatement& solve);
+    std::optional<Equation> equation_of(const syntax::SolveStatement& solve, const Target& target,
+                                        const SolveMethod& method);
+    bool check_tolerance(const Value& tolerance, syntax::ExprId id);
+    bool find_axis_along(const syntax::Name& along, Equation& equation);
+    bool check_sides(const syntax::SolveStatement& solve, const Equation& equation);
+    bool find_form(const syntax::SolveStatement& solve, Equation& equation);
+    bool check_faces(const syntax::SolveStatement& solve, Equation& equation);
+    bool fits(const Equation& equation, const SolveMethod& method, const syntax::SolveStatement& solve);
+    bool is_tridiagonal(const Equation& equation, const syntax::SolveStatement& solve);
+    std::string text_of_unknown(const Equation& equation) const;
+    void check_solves();
+
     void read_let(const syntax::LetDecl& let);
 
     bool require_positions(const Value& value, Halves place, const std::string& what, syntax::ExprId id);
@@ -254,7 +273,15 @@ private:
     Guards guards_{evaluator_};
     std::map<std::uint32_t, Sweep> sweeps_;      // by GuardId
     std::map<std::uint32_t, Repeated> repeats_;  // by GuardId
-    int repeat_count_ = 0;
+    int repeat_count_ = 0, sweep_count_ = 0;
+    std::map<const syntax::SolveStatement*, std::optional<Target>> solve_targets_;
+    std::map<std::uint32_t, int> solves_of_;  // by unknown: so far
+    std::vector<ExchangedFields> exchanged_;  // by solves
+    struct Solved {
+        std::size_t first = 0, past = 0;  // statements
+        const syntax::SolveStatement* statement = nullptr;
+    };
+    std::vector<Solved> solved_;
     std::optional<syntax::GuardId> current_repeat_;
     std::vector<const syntax::Assignment*> steps_of_targets_;  // parallel to targets_
     std::vector<Step> steps_;

@@ -51,10 +51,7 @@ bool StencilAnalyzer::begin_sweep(syntax::GuardId id) {
         if (!order.axis.text.empty()) evaluator_.report_unknown_axis(order.axis.text, order.axis.where);
         return false;
     }
-    sweep.order = ir::LineSweep{static_cast<int>(symbol->index), order.upwards,
-                                static_cast<int>(std::ranges::count_if(sweeps_, [](const auto& each) {
-                                    return each.second.order.has_value();
-                                }))};
+    sweep.order = ir::LineSweep{static_cast<int>(symbol->index), order.upwards, sweep_count_++};
     return true;
 }
 

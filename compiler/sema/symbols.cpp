@@ -4,6 +4,7 @@
 
 #include "compiler/ir/program.h"
 #include "compiler/sema/builtins.h"
+#include "compiler/sema/solve_methods.h"
 
 namespace halo::sema {
 
@@ -196,6 +197,10 @@ void Symbols::declare_statement(const syntax::StencilStatement& statement, bool 
         Symbol symbol = make(Symbol::Kind::reduction);
         symbol.reduction = reduce;
         declare(std::move(symbol), reduce->name, sink);
+    } else if (const auto* solve = std::get_if<syntax::SolveStatement>(&statement)) {
+        // Its reductions are counted with those that have a name.
+        if (const SolveMethod* const method = find_solve_method(solve->method.text))
+            counts_[static_cast<int>(Symbol::Kind::reduction)] += method->reductions;
     }
 }
 

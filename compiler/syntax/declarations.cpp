@@ -163,6 +163,7 @@ std::optional<StencilStatement> Parser::declaration() {
     if (at_statement("let")) return let(begin);
     if (at_statement("reduce")) return reduce(begin);
     if (at_statement("schedule")) return schedule(begin);
+    if (at_statement("solve")) return solve(begin);
     if (at_statement("for")) return loop(begin);
     return std::nullopt;
 }

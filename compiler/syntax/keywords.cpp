@@ -8,7 +8,7 @@ const std::vector<std::string>& stencil_words() {
     static const std::vector<std::string> words{
         "param", "const",  "spacing", "origin", "coef",     "field",    "table", "series",
         "fast",  "def",    "let",     "reduce", "accuracy", "schedule", "for",   "on",
-        "where", "points", "inject",  "sample", "sweep",    "repeat"};
+        "where", "points", "inject",  "sample", "sweep",    "repeat",   "solve"};
     return words;
 }
 
@@ -30,8 +30,9 @@ const std::vector<std::string>& shared_words() {
 
 const std::vector<std::string>& clause_words() {
     static const std::vector<std::string> words{
-        "arrows", "as",   "at",  "axes", "coarse", "contours", "down",  "every", "flip",     "fps",   "from",
-        "in",     "into", "log", "most", "over",   "range",    "start", "to",    "together", "until", "up"};
+        "along", "arrows", "as",       "at",  "axes",  "coarse", "contours", "down", "every",
+        "flip",  "fps",    "from",     "in",  "into",  "log",    "most",     "over", "range",
+        "start", "to",     "together", "tol", "until", "up",     "using"};
     return words;
 }
 

@@ -177,6 +177,7 @@ private:
     InjectStatement inject(std::uint32_t begin);
     SampleStatement sample(std::uint32_t begin);
     Assignment assignment();
+    SolveStatement solve(std::uint32_t begin);
     bool guarded(Stencil& result);
     bool in_sweep() const;
     RepeatCount repeat_count();

@@ -193,6 +193,17 @@ struct Assignment {  // u[t+1] = expression; df = expression
     SourceRange where;
 };
 
+// solve u[t+1]: u[t+1] - a*laplacian(u[t+1]) = u using cg tol 1e-8, at most 500
+struct SolveStatement {
+    ExprId target;  // the unknown: NameUse, Index or Member
+    ExprId left, right;
+    Name method;                      // as written: sema knows cg, bicgstab, tridiagonal
+    std::optional<Name> along;        // of tridiagonal
+    std::optional<ExprId> tolerance;  // of methods that iterate, and so is `most`
+    std::optional<ExprId> most;
+    SourceRange where;
+};
+
 struct ReduceDecl {  // reduce change = max(expression) start 1
     Name name;
     Name operation;  // as written: sema knows sum, min, max, mean, norm1, norm2
@@ -244,7 +255,7 @@ struct SampleStatement {  // sample expression at phones into phones.trace[t]
 using StencilStatement =
     std::variant<ParamDecl, ConstDecl, SpacingDecl, OriginDecl, CoefDecl, FieldDecl, TableDecl, SeriesDecl,
                  FastDecl, DefDecl, LetDecl, Assignment, ReduceDecl, AccuracyDecl, ScheduleBlock,
-                 ForStatement, PointsDecl, InjectStatement, SampleStatement>;
+                 ForStatement, PointsDecl, InjectStatement, SampleStatement, SolveStatement>;
 
 struct LoopBody {
     StencilStatement statement;

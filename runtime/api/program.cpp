@@ -18,8 +18,9 @@ ProgramInfo info_of(const rt::LaunchPlan& plan) {
     ProgramInfo info;
     info.name = plan.name;
     info.axes = plan.axes;
-    for (const rt::FieldPlan& field : plan.fields) {
-        if (field.role == rt::Role::intermediate) continue;
+    for (std::size_t i = 0; i < plan.fields.size(); ++i) {
+        const rt::FieldPlan& field = plan.fields[i];
+        if (field.role == rt::Role::intermediate || rt::is_hidden(plan, static_cast<int>(i))) continue;
         const Role role = field.role == rt::Role::state   ? Role::state
                           : field.role == rt::Role::input ? Role::input
                                                           : Role::output;
@@ -31,7 +32,8 @@ ProgramInfo info_of(const rt::LaunchPlan& plan) {
     for (const rt::ParamPlan& param : plan.params)
         info.params.push_back({param.name, param.default_value});
     for (const rt::ReductionPlan& reduction : plan.reductions)
-        if (reduction.ahead_of < 0) info.reductions.push_back(reduction.name);
+        if (reduction.ahead_of < 0 && !rt::is_hidden_reduction(reduction.name))
+            info.reductions.push_back(reduction.name);
     for (const rt::CoefPlan& coef : plan.coefs) {
         WeightsInfo weights{coef.name, {}};
         for (std::size_t i = 0; i < coef.low.size(); ++i)

@@ -409,6 +409,13 @@ struct LaunchPlan {
     std::array<std::array<int, 2>, kMaxRank> halo{};  // the widest of all fields: the layout all arrays share
 };
 
+// What the compiler adds to the program of a spec: users neither name nor see it. Its name has a dot, as
+// those of components have, which belong to a group.
+inline bool is_hidden_reduction(const std::string& name) {
+    return name.find('.') != std::string::npos;
+}
+bool is_hidden(const LaunchPlan& plan, int field);
+
 int operand_count(HostScalar::Op op);  // that it takes from the stack
 
 // Whether it has to be computed anew for each step.

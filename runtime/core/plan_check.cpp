@@ -380,6 +380,13 @@ bool has_coarse_grids(const LaunchPlan& plan) {
     return std::ranges::any_of(plan.fields, [](const FieldPlan& field) { return field.grid.factor != 1; });
 }
 
+bool is_hidden(const LaunchPlan& plan, int field) {
+    return plan.fields[static_cast<std::size_t>(field)].name.find('.') != std::string::npos &&
+           std::ranges::none_of(plan.groups, [&](const GroupPlan& group) {
+               return std::ranges::find(group.fields, field) != group.fields.end();
+           });
+}
+
 bool waits_within_repeats(const LaunchPlan& plan) {
     const auto reads_own = [&](const RepeatPlan& repeat, const Argument& argument) {
         return argument.kind == Argument::Kind::scalar &&

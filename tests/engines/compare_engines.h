@@ -24,6 +24,10 @@ using Extent = std::array<std::int64_t, 3>;
 // The first stencil of a spec, analysed (its mistakes are thrown as text) and optimised.
 ir::Program load_program(const std::string& text, bool strict = false);
 
+// Whether statements read sums, which engines add up in different orders: then no bits agree, and of random
+// data not even what an iteration comes to.
+bool reads_sums(const ir::Program& program);
+
 // The interpreter's results after some steps from random fields: the truth for all engines of that grid.
 class Reference {
 public:

@@ -19,9 +19,10 @@ std::string iterations_text(const std::vector<rt::RepeatCounts>& repeats, std::i
         for (const auto& [name, value] : reductions)
             if (std::ranges::find(repeat.reductions, name) != repeat.reductions.end())
                 values += fmt::format("{}{} = {:.6g}", values.empty() ? "" : ", ", name, value);
-        text += fmt::format("  {} of {} step{} ended after {} iteration{} without it; in the last step {}\n",
-                            repeat.unfinished, steps, steps == 1 ? "" : "s", repeat.at_most,
-                            repeat.at_most == 1 ? "" : "s", values);
+        text +=
+            fmt::format("  {} of {} step{} ended after {} iteration{} without it{}{}\n", repeat.unfinished,
+                        steps, steps == 1 ? "" : "s", repeat.at_most, repeat.at_most == 1 ? "" : "s",
+                        values.empty() ? "" : "; in the last step ", values);
     }
     return text;
 }

@@ -109,7 +109,7 @@ LiveRun::LiveRun(const LiveArguments& arguments, RunRequest& request, const ir::
     Console of_plots = console;
     of_plots.set_silent(console.silent() || !stays_);
     for (const ir::Field& field : program.fields)
-        if (field.role != ir::Role::intermediate)
+        if (field.role != ir::Role::intermediate && !ir::is_hidden(program, field))
             outputs_.emplace(field.name, first_view(request, program, run, field, of_plots));
     facts_ = facts(run, device).dump();
     server_ = std::make_unique<HttpServer>(arguments.port.value_or(0),

@@ -38,7 +38,8 @@ public:
         request_.axes = ir::axis_names(program_);
         request_.strict_fp = arguments_.strict_fp;
         for (const ir::Statement& statement : program_.statements) {
-            if (const auto* reduce = std::get_if<ir::Reduce>(&statement))
+            const auto* reduce = std::get_if<ir::Reduce>(&statement);
+            if (reduce != nullptr && !rt::is_hidden_reduction(reduce->name))
                 request_.reductions.push_back(reduce->name);
         }
         request_.source = injected_points(program_);
