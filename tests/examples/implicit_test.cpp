@@ -1,4 +1,6 @@
-// Implicit steps by sweeps along the axes: what a line's system is known to do.
+// Implicit steps, by sweeps along the axes and by equations: what is known of their systems.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <complex>
@@ -78,4 +80,40 @@ TEST_CASE("Crank and Nicolson's steps keep the probability, and move a free pack
     const double exact = std::sqrt(1 + std::pow(1.6 / 2, 2));  // of width 1 at time 1.6
     CHECK(width("0.05", 32) == Approx(exact).epsilon(0.005));
     CHECK(width("0.2", 8) == Approx(exact).epsilon(0.05));
+}
+
+TEST_CASE("an implicit step of heat is of first order, and its equations keep the heat") {
+    constexpr int n = 32;
+    Example example("implicit_heat2d");
+    example.use_one_thread();
+    const auto run = [&](int steps, double dt) {
+        example.run({"--grid", "32,32", "--set", "h=1/32", "--set", fmt::format("dt={}", dt), "--steps",
+                     std::to_string(steps), "--no-files", "--save", "u=u.npy"});
+        std::vector<double> u = example.saved("u");
+        REQUIRE(u.size() == n * n);
+        return u;
+    };
+    const std::vector<double> fine = run(256, 6.25e-5);
+    const auto error_of = [&](const std::vector<double>& u) {
+        double largest = 0;
+        for (std::size_t i = 0; i < u.size(); ++i)
+            largest = std::max(largest, std::abs(u[i] - fine[i]));
+        return largest;
+    };
+    const double coarse = error_of(run(8, 2e-3)), half = error_of(run(16, 1e-3));
+    INFO(coarse << " " << half);
+    CHECK(coarse < 0.03);
+    CHECK(coarse / half == Approx(2).epsilon(0.1));
+
+    // Of the first step from 0, with k at the wall 100 where the strip is.
+    const std::vector<double> first = run(1, 1e-3);
+    double gained = 0, let_in = 0;
+    for (const double u : first)
+        gained += u;
+    for (std::size_t j = 0; j < n; ++j) {
+        const double x = 0.5 / n, y = (static_cast<double>(j) + 0.5) / n;
+        const double k = std::abs(y - 0.5 - 0.3 * std::sin(2 * kPi * x)) < 0.06 ? 100 : 1;
+        let_in += 1e-3 * n * n * k * (1 - first[n * j]);
+    }
+    CHECK(gained == Approx(let_in).epsilon(1e-6));
 }
