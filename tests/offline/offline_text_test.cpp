@@ -132,6 +132,21 @@ TEST_CASE("all examples have launchers, but those with several grids", "[offline
     }
 }
 
+TEST_CASE("a launcher computes nothing on the host between the statements of a repeat", "[offline]") {
+    const auto of = [](const std::string& pace) {
+        return make_offline(
+            OfflineCase{"stencil s(x) {\n    field u: f64 { boundary fixed 0 }\n    repeat k to 3 {\n"
+                        "        reduce most = max(abs(u[k]))\n        u[k+1] = u[k] / (1 + " +
+                            pace + ")\n    }\n}",
+                        "",
+                        {64, 1, 1}});
+    };
+    CHECK(contains(of("sqrt(most)").files.source, "s_scalars"));
+    CHECK_THROWS_WITH(of("exp(most)"),
+                      "s: a launcher is not built yet where the host computes numbers between the "
+                      "statements of a `repeat`");
+}
+
 TEST_CASE("the header says what points are given and what they give", "[offline]") {
     std::string header;
     for (const OfflineCase& offline_case : offline_cases())
