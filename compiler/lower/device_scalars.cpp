@@ -13,6 +13,7 @@
 #include "compiler/kernel/build.h"
 #include "compiler/kernel/part.h"
 #include "compiler/kernel/walk.h"
+#include "compiler/lower/device_scalar_rules.h"
 #include "compiler/lower/shared/names.h"
 #include "compiler/lower/shared/reduce.h"
 #include "compiler/support/error.h"
@@ -30,44 +31,6 @@ using Op = rt::HostScalar::Op;
 // One block combines what tens of thousands of blocks have found: as many loads at once as there can be.
 constexpr int kScalarThreads = 1024;
 
-// IEEE 754 says what the result is, to the last bit.
-bool is_exact(Op op) {
-    switch (op) {
-        case Op::constant:
-        case Op::param:
-        case Op::extent:
-        case Op::reduction:
-        case Op::negate:
-        case Op::logical_not:
-        case Op::sqrt:
-        case Op::abs:
-        case Op::floor:
-        case Op::ceil:
-        case Op::round:
-        case Op::trunc:
-        case Op::round_f32:
-        case Op::add:
-        case Op::sub:
-        case Op::mul:
-        case Op::div:
-        case Op::min:
-        case Op::max:
-        case Op::less:
-        case Op::less_equal:
-        case Op::greater:
-        case Op::greater_equal:
-        case Op::equal:
-        case Op::not_equal:
-        case Op::logical_and:
-        case Op::logical_or:
-        case Op::fma:
-        case Op::select:
-            return true;
-        default:
-            return false;
-    }
-}
-
 rt::Argument argument_of(rt::Argument::Kind kind, int index = 0) {
     rt::Argument argument;
     argument.kind = kind;
@@ -75,65 +38,10 @@ rt::Argument argument_of(rt::Argument::Kind kind, int index = 0) {
     return argument;
 }
 
-bool changes(const rt::Argument& argument) {
-    return argument.kind == rt::Argument::Kind::scalar && rt::changes_with_step(argument.scalar);
-}
-
 bool gives(const rt::KernelPlan& kernel, int reduction) {
     return std::ranges::any_of(kernel.arguments, [&](const rt::Argument& argument) {
         return argument.kind == rt::Argument::Kind::partials && argument.index == reduction;
     });
-}
-
-// Sums depend on the order, which is another one on the host.
-bool can_compute(const rt::LaunchPlan& plan, const rt::Argument& argument) {
-    if (argument.type != rt::ElementType::f32 && argument.type != rt::ElementType::f64) return false;
-    return std::ranges::all_of(argument.scalar.steps, [&](const rt::HostScalar::Step& step) {
-        if (step.op != Op::reduction) return is_exact(step.op);
-        const rt::ReductionPlan& read = plan.reductions[static_cast<std::size_t>(step.index)];
-        return read.op != rt::ReductionPlan::Op::sum && !read.square_root;
-    });
-}
-
-// The repeat that a kernel is of; nullptr: it is done once in a step.
-const rt::RepeatPlan* repeat_of(const rt::LaunchPlan& plan, std::size_t kernel) {
-    const auto found = std::ranges::find_if(plan.repeats, [&](const rt::RepeatPlan& each) {
-        return std::cmp_greater_equal(kernel, each.first) && std::cmp_less(kernel, each.past);
-    });
-    return found == plan.repeats.end() ? nullptr : &*found;
-}
-
-// Whether a scalar of a repeat follows from what the repeat itself reduces. How many iterations there are may
-// depend on the order of a sum in any case, as the device adds up what its condition reads: so the order may
-// be the device's here.
-bool is_found_in_repeat(const rt::LaunchPlan& plan, const rt::RepeatPlan& repeat,
-                        const rt::Argument& argument) {
-    if (!changes(argument)) return false;
-    if (argument.type != rt::ElementType::f32 && argument.type != rt::ElementType::f64) return false;
-    const auto& steps = argument.scalar.steps;
-    if (!std::ranges::all_of(steps, is_exact, &rt::HostScalar::Step::op)) return false;
-    return std::ranges::any_of(steps, [&](const rt::HostScalar::Step& step) {
-        if (step.op != Op::reduction) return false;
-        const int kernel = plan.reductions[static_cast<std::size_t>(step.index)].kernel;
-        return kernel >= repeat.first && kernel < repeat.past;
-    });
-}
-
-bool is_part_of_grid(const rt::LaunchPlan& plan) {
-    return std::ranges::any_of(plan.window, [](const auto& window) { return window.has_value(); });
-}
-
-// Whether all scalars that change can be computed on the device, and there are some.
-bool can_compute(const rt::LaunchPlan& plan) {
-    if (is_part_of_grid(plan) || !plan.repeats.empty() || plan.time_block) return false;
-    bool any = false;
-    for (const rt::KernelPlan& each : plan.kernels)
-        for (const rt::Argument& argument : each.arguments) {
-            if (!changes(argument)) continue;
-            if (each.fills_halo || !can_compute(plan, argument)) return false;
-            any = true;
-        }
-    return any;
 }
 
 // A scalar, or what one is made of: equal ones have equal keys.
@@ -526,7 +434,7 @@ private:
 }  // namespace
 
 void compute_scalars_on_device(Lowered& lowered) {
-    if (can_compute(lowered.plan)) return DeviceScalars(lowered, true).run();
+    if (are_all_computed(lowered.plan)) return DeviceScalars(lowered, true).run();
     if (!is_part_of_grid(lowered.plan) && !lowered.plan.repeats.empty()) DeviceScalars(lowered, false).run();
 }
 

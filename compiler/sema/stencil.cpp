@@ -116,24 +116,6 @@ std::uint32_t StencilAnalyzer::iteration_of(const syntax::StencilStatement& stat
         statement);
 }
 
-void StencilAnalyzer::enter(const Step& step) {
-    evaluator_.set_loop_indices(step.indices);
-    const auto is_over = [&](const std::pair<std::size_t, const Symbol*>& let) {
-        const std::size_t depth = let.first;
-        const bool goes_on = step.iterations.size() >= depth &&
-                             std::equal(current_iterations_.begin(),
-                                        current_iterations_.begin() + static_cast<std::ptrdiff_t>(depth),
-                                        step.iterations.begin());
-        if (!goes_on) evaluator_.forget_let(*let.second);
-        return !goes_on;
-    };
-    loop_lets_.erase(std::remove_if(loop_lets_.begin(), loop_lets_.end(), is_over), loop_lets_.end());
-    current_iterations_ = step.iterations;
-    if (const auto sweep = sweep_of_statement(*step.statement))
-        for (const auto& [name, value] : sweeps_[sweep->index].names)
-            evaluator_.define_local(name, value);
-}
-
 void StencilAnalyzer::find_target(const syntax::Assignment& assignment) {
     const std::optional<syntax::GuardId> repeat = repeat_around(assignment.guards);
     see_levels_of(repeat);
