@@ -155,6 +155,19 @@ std::vector<bool> reachable_exprs(const Program& program, const std::vector<Expr
     return reachable;
 }
 
+bool is_of_sums_and_products(const Program& program, ExprId value) {
+    return std::ranges::all_of(reached_exprs(program, {value}), [&](std::uint32_t index) {
+        const Expr& expr = program.exprs[index];
+        if (expr.type != Scalar::f32 && expr.type != Scalar::f64) return false;
+        if (const auto* binary = std::get_if<Binary>(&expr.node))
+            return binary->op == BinaryOp::add || binary->op == BinaryOp::sub || binary->op == BinaryOp::mul;
+        if (const auto* unary = std::get_if<Unary>(&expr.node)) return unary->op == UnaryOp::negate;
+        return std::holds_alternative<Fma>(expr.node) || std::holds_alternative<Access>(expr.node) ||
+               std::holds_alternative<Constant>(expr.node) || std::holds_alternative<ParamRef>(expr.node) ||
+               std::holds_alternative<CoefElement>(expr.node);
+    });
+}
+
 std::vector<std::uint32_t> reached_exprs(const Program& program, const std::vector<ExprId>& roots) {
     std::vector<std::uint32_t> reached;
     std::unordered_set<std::uint32_t> seen;

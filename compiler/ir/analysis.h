@@ -30,6 +30,9 @@ std::vector<bool> reachable_exprs(const Program& program, const std::vector<Expr
 // every statement stays linear in the program.
 std::vector<std::uint32_t> reached_exprs(const Program& program, const std::vector<ExprId>& roots);
 
+// Whether a real number is made of others by sums, differences, products and signs alone.
+bool is_of_sums_and_products(const Program& program, ExprId value);
+
 // The same for many sets of roots of one program: each set costs what it needs and no more, so that what is
 // asked for every stage stays linear in the program.
 class ReachWalk {

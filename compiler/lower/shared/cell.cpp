@@ -332,9 +332,16 @@ private:
     }
     Expr make(const ir::Expr&, const ir::Select& select, const std::string&) {
         const Expr condition = lower(select.condition);
-        const Expr then = lower(select.then);
-        return kernel::select(condition, then, lower(select.otherwise));
+        const Expr then = lower_side(select.then);
+        return kernel::select(condition, then, lower_side(select.otherwise));
     }
+
+    Expr lower_side(ir::ExprId id) {
+        if (!sources_.chooses_late || is_leaf(id) || !ir::is_of_sums_and_products(program_, id))
+            return lower(id);
+        return lower_named(id, "chosen");
+    }
+
     Expr make(const ir::Expr& expr, const ir::Call& call, const std::string&) {
         std::vector<Expr> arguments;
         for (ir::ExprId argument : call.arguments)
@@ -477,22 +484,6 @@ Expr lower_value(Context& context, const CellSources& sources, ir::ExprId id, co
     const std::string name = context.names().take(wanted);
     declare_values({{name, std::move(value)}}, std::move(before), body);
     return kernel::variable(name, type);
-}
-
-void declare_values(std::vector<NamedValue> values, kernel::Block before, kernel::Block& body) {
-    const bool is_computed = !before.empty();
-    for (NamedValue& each : values) {
-        const Type type = each.value.type();
-        if (!is_computed) {
-            body.push_back(kernel::Declare{type, each.name, std::move(each.value)});
-            continue;
-        }
-        const Expr start =
-            type == Type::boolean ? kernel::int_literal(0, type) : kernel::real_literal(0, type);
-        body.push_back(kernel::Declare{type, each.name, start, true});
-        before.push_back(kernel::Assign{kernel::variable(each.name, type), std::move(each.value)});
-    }
-    if (is_computed) body.push_back(kernel::Scope{std::move(before)});
 }
 
 }  // namespace halo::lower

@@ -23,6 +23,9 @@ struct CellSources {
     std::array<bool, 3> may_pass_low_face{false, false, false};
     std::array<bool, 3> may_pass_high_face{true, true, true};
     bool fast_functions = false;  // the target has approximations for `fast` calls
+    // Cheap sides of a choice are computed whatever its condition is. Where all is in registers that takes
+    // less time than a branch, which cells of a thread pass one after the other.
+    bool chooses_late = false;
 };
 
 struct CellValues {

@@ -200,6 +200,7 @@ CellSources TemporalStages::sources(int stage, const Expr& plane) {
     sources.may_pass_high_face = {};
     const auto walk = static_cast<std::size_t>(frame_.streaming_axis);
     sources.may_pass_low_face[walk] = sources.may_pass_high_face[walk] = !frame_.shape.periodic[walk];
+    sources.chooses_late = true;
     sources.far_from_faces = kernel::logical_not(frame_.near_face) && kernel::logical_not(frame_.near_side);
     sources.load = [this, &uses](const Level& level, const ir::Offset& offset) {
         for (const Use& use : uses)
