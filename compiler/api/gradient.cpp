@@ -265,6 +265,9 @@ GradientReport compute(GradientState& state, std::int64_t steps, const OfTrace& 
         state.is_computed = true;
         return report;
     }
+    state.forward->with_session([&](rt::Session& forward) {
+        state.backward->with_session([&](rt::Session& backward) { backward.lie_as(forward.geometry()); });
+    });
     give_weights(state, weights);
     give_numbers(state);
     state.forward->with_session([&](rt::Session& forward) {

@@ -183,6 +183,16 @@ public:
     // lie beside other components.
     bool copy_level(const std::string& field, int time, const Session& from, const std::string& from_field,
                     int from_time);
+    // Reads an input where a level of such a session lies, in place of copying it, until another one is
+    // borrowed or all are given back: what is there when steps are done here counts, and must stay until they
+    // are. False, and nothing is done, where that cannot be; also where the two lie or show cells past their
+    // faces in other ways.
+    bool borrow_level(const std::string& field, const Session& from, const std::string& from_field,
+                      int from_time);
+    void give_back_levels();
+    // Lets all arrays lie so, with what was in them lost. False, and nothing is done, where they cannot: they
+    // need more room past the cells, are the caller's, or steps were done.
+    bool lie_as(const Geometry& geometry);
     // The cells here, and how they differ from another session's; nothing where these cannot be compared on
     // the device. Waits for it.
     std::optional<CellComparison> compare_level(const std::string& field, int time,

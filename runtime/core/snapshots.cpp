@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <exception>
 #include <new>
 
 #include "runtime/core/session/state.h"
@@ -10,106 +11,115 @@
 
 namespace halo::rt {
 
-namespace {
+using session::KeptArrays;
+using session::Level;
 
-constexpr std::int64_t kLevelAlignment = 256;  // within a snapshot, in bytes
-
-}  // namespace
-
-std::vector<Snapshots::Part> Snapshots::parts_of(const Session& session) {
-    const session::Arrays& arrays = session.state_->parts.arrays;
-    const std::vector<FieldPlan>& fields = session.plan().fields;
-    std::vector<Part> parts;
-    std::int64_t first = 0;
-    for (std::size_t i = 0; i < fields.size(); ++i) {
-        const FieldPlan& field = fields[i];
-        // Other components of an array are in that of the first one.
-        if (field.role != Role::state || field.component > 0) continue;
-        const int index = static_cast<int>(i);
-        for (int time = 0; time >= -field.history; --time) {
-            parts.push_back({index, time, first, arrays.level_bytes(index)});
-            first += (parts.back().bytes + kLevelAlignment - 1) / kLevelAlignment * kLevelAlignment;
-        }
-    }
-    return parts;
+KeptArrays& Snapshots::arrays() const {
+    return session_.state_->parts.kept;
 }
 
 std::int64_t Snapshots::bytes_each(const Session& session) {
-    const std::vector<Part> parts = parts_of(session);
-    if (parts.empty()) return 0;
-    return (parts.back().first + parts.back().bytes + kLevelAlignment - 1) / kLevelAlignment *
-           kLevelAlignment;
+    return session.state_->parts.kept.bytes_of_state();
 }
 
-Snapshots::Snapshots(Session& session, const SnapshotPlaces& places)
-    : session_(session),
-      places_(places),
-      parts_(parts_of(session)),
-      bytes_(bytes_each(session)),
-      images_due_(static_cast<std::size_t>(places.count())) {
+Snapshots::Snapshots(Session& session, const SnapshotPlaces& places) : session_(session), places_(places) {
+    const session::Parts& parts = session.state_->parts;
     const auto refuse = [&](int count, const std::string& why) {
-        throw Error(ErrorCode::out_of_memory, fmt::format("{} snapshot{} of {}: {}; keep fewer", count,
-                                                          count == 1 ? "" : "s", bytes_text(bytes_), why));
+        throw Error(ErrorCode::out_of_memory,
+                    fmt::format("{} snapshot{} of {}: {}; keep fewer", count, count == 1 ? "" : "s",
+                                bytes_text(bytes_each(session)), why));
     };
-    if (bytes_ == 0) return;
     try {
         // Not filled: pages are taken when they are written.
-        if (places.on_host > 0) on_host_.reset(new char[static_cast<std::size_t>(places.on_host * bytes_)]);
-        if (places.on_device > 0) on_device_ = DeviceMemory(session.device(), places.on_device * bytes_);
+        for (int slot = 0; slot < places.on_host; ++slot) {
+            on_host_.emplace_back();
+            for (const KeptArrays::Part& part : parts.kept.parts())
+                on_host_.back().levels.emplace_back(
+                    new char[static_cast<std::size_t>(parts.arrays.level_bytes(part.field))]);
+        }
     } catch (const std::bad_alloc&) {
         refuse(places.on_host, "the host has not so much memory");
+    }
+    on_device_.resize(static_cast<std::size_t>(places.on_device));
+    try {
+        arrays().add_room(places.on_device);
     } catch (const Error& trouble) {
         if (trouble.code() != ErrorCode::out_of_memory) throw;
         refuse(places.on_device, trouble.what());
     }
 }
 
-char* Snapshots::memory_of(int slot) const {
-    if (is_on_host(slot)) return on_host_.get() + slot * bytes_;
-    return static_cast<char*>(on_device_.address()) + (slot - places_.on_host) * bytes_;
+Snapshots::~Snapshots() {
+    try {
+        forget();
+    } catch (const std::exception&) {  // of a device that failed before: the session's state is lost, too
+    }
+    arrays().drop_room();
 }
 
 void Snapshots::keep(int slot) {
-    std::vector<bool>& images_due = images_due_[static_cast<std::size_t>(slot)];
-    images_due.clear();
-    Device& device = session_.device();
-    for (const Part& part : parts_) {
-        const session::Level& level = session_.state_->parts.arrays.level(part.field, part.time);
-        char* const to = memory_of(slot) + part.first;
-        if (is_on_host(slot))
-            device.copy_to_host(to, level.array, part.bytes);
-        else
-            device.copy_on_device(to, level.array, part.bytes);
-        images_due.push_back(level.images_due);
+    session_.state_->prepare();  // constants past faces are part of a state, before the first step, too
+    session::Parts& parts = session_.state_->parts;
+    if (!is_on_host(slot)) {
+        KeptArrays::State& state = on_device_[static_cast<std::size_t>(slot - places_.on_host)];
+        parts.kept.forget(state);
+        state = parts.kept.keep();
+        return;
+    }
+    OnHost& to = on_host_[static_cast<std::size_t>(slot)];
+    to.images_due.clear();
+    for (std::size_t i = 0; i < to.levels.size(); ++i) {
+        const KeptArrays::Part& part = parts.kept.parts()[i];
+        const Level level = parts.kept.present(part);
+        parts.setup.device->copy_to_host(to.levels[i].get(), level.array,
+                                         parts.arrays.level_bytes(part.field));
+        to.images_due.push_back(level.images_due);
     }
 }
 
 void Snapshots::restore(int slot) {
-    Device& device = session_.device();
-    for (std::size_t i = 0; i < parts_.size(); ++i) {
-        const Part& part = parts_[i];
-        session::Level& level = session_.state_->parts.arrays.level(part.field, part.time);
-        const char* const from = memory_of(slot) + part.first;
-        if (is_on_host(slot))
-            device.copy_to_device(level.array, from, part.bytes);
-        else
-            device.copy_on_device(level.array, from, part.bytes);
-        level.images_due = images_due_[static_cast<std::size_t>(slot)][i];
+    session::Parts& parts = session_.state_->parts;
+    if (!is_on_host(slot))
+        return parts.kept.put_back(on_device_[static_cast<std::size_t>(slot - places_.on_host)]);
+    parts.kept.make_way_to_all(false);
+    const OnHost& from = on_host_[static_cast<std::size_t>(slot)];
+    for (std::size_t i = 0; i < from.levels.size(); ++i) {
+        const KeptArrays::Part& part = parts.kept.parts()[i];
+        Level level = parts.kept.present(part);
+        parts.setup.device->copy_to_device(level.array, from.levels[i].get(),
+                                           parts.arrays.level_bytes(part.field));
+        level.images_due = from.images_due[i];
+        parts.arrays.exchange(part.field, part.time, level);
     }
 }
 
-bool Snapshots::copy_level(int slot, const std::string& state, int time, Session& to,
+bool Snapshots::give_level(int slot, const std::string& state, int time, Session& to,
                            const std::string& field, int to_time) const {
+    session::Parts &here = session_.state_->parts, &there = to.state_->parts;
     const int index = session_.state_->field(state, time), target = to.state_->field(field, to_time);
-    session::Parts& there = to.state_->parts;
-    const auto part = std::ranges::find_if(
-        parts_, [&](const Part& each) { return each.field == index && each.time == time; });
-    if (is_on_host(slot) || part == parts_.end() ||
-        !session::has_like_cells(there, target, session_.state_->parts, index))
+    const auto part = std::ranges::find_if(here.kept.parts(), [&](const KeptArrays::Part& each) {
+        return each.field == index && each.time == time;
+    });
+    if (is_on_host(slot) || part == here.kept.parts().end() ||
+        !session::has_like_cells(there, target, here, index))
         return false;
-    there.arrays.copy_cells(target, there.arrays.level(target, to_time), memory_of(slot) + part->first,
-                            session_.geometry());
+    void* const array = on_device_[static_cast<std::size_t>(slot - places_.on_host)]
+                                  [static_cast<std::size_t>(part - here.kept.parts().begin())]
+                                      .array;
+    if (session::can_borrow(there, target, here, index)) {
+        there.arrays.borrow(target, array);
+        return true;
+    }
+    there.kept.make_way(target, to_time, true);
+    there.arrays.copy_cells(target, there.arrays.level(target, to_time), array,
+                            here.setup.geometry_of(here.setup.plan.fields[static_cast<std::size_t>(index)]));
     return true;
+}
+
+void Snapshots::forget() {
+    for (KeptArrays::State& state : on_device_)
+        arrays().forget(state);
+    arrays().go_home();
 }
 
 }  // namespace halo::rt

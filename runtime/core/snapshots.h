@@ -1,8 +1,8 @@
-// Snapshots: states that a session was in and goes back to. Each is a copy of all levels of its states that
-// steps read, the halos with them, in one piece of memory: of the session's device, or of the host.
+// Snapshots: states that a session was in and goes back to. Each is all levels of its states that steps read,
+// the halos with them.
 //
-// On the device a copy is one more piece of work in its order, for which the host does not wait. A copy to
-// the host waits.
+// On the device nothing is copied: the arrays of a state stay as they are, and steps write to others
+// (session/kept_arrays.h). On the host it is a copy in one piece of memory, for which the host waits.
 #pragma once
 
 #include <cstdint>
@@ -13,6 +13,11 @@
 #include "runtime/core/session.h"
 
 namespace halo::rt {
+
+namespace session {
+class KeptArrays;
+struct Level;
+}  // namespace session
 
 // How many are kept where. Slots are counted from 0; the first ones are the host's, as a schedule of
 // snapshots changes the last ones most often.
@@ -26,34 +31,35 @@ public:
     // Takes the memory for all of them. The session must outlive them, and stay where it is. Throws
     // out_of_memory.
     Snapshots(Session& session, const SnapshotPlaces& places);
+    ~Snapshots();
+    Snapshots(const Snapshots&) = delete;
+    Snapshots& operator=(const Snapshots&) = delete;
     static std::int64_t bytes_each(const Session& session);
 
     // Puts the state into a slot, in place of what is there.
     void keep(int slot);
     // Puts a slot's state back. Session::go_back_to() counts the steps from there.
     void restore(int slot);
-    // Copies a level of a state as a slot holds it to another session, as of Session::copy_level(); false
-    // also where the slot is on the host.
-    bool copy_level(int slot, const std::string& state, int time, Session& to, const std::string& field,
+    // Gives a level of a state as a slot holds it to a field of another session: as of
+    // Session::borrow_level() where that can be, and else as of copy_level(). False where neither can, or the
+    // slot is on the host.
+    bool give_level(int slot, const std::string& state, int time, Session& to, const std::string& field,
                     int to_time = 0) const;
+    // Empties all slots. The session is in the state that it was in, in its own arrays.
+    void forget();
 
 private:
-    struct Part {  // of a snapshot: a level
-        int field = 0;
-        int time = 0;
-        std::int64_t first = 0, bytes = 0;
-    };
-    static std::vector<Part> parts_of(const Session& session);
     bool is_on_host(int slot) const { return slot < places_.on_host; }
-    char* memory_of(int slot) const;
+    session::KeptArrays& arrays() const;
 
+    struct OnHost {
+        std::vector<std::unique_ptr<char[]>> levels;
+        std::vector<bool> images_due;
+    };
     Session& session_;
     SnapshotPlaces places_;
-    std::vector<Part> parts_;
-    std::int64_t bytes_ = 0;  // of each
-    std::unique_ptr<char[]> on_host_;
-    DeviceMemory on_device_;
-    std::vector<std::vector<bool>> images_due_;  // by slot, then by part
+    std::vector<OnHost> on_host_;
+    std::vector<std::vector<session::Level>> on_device_;  // states of KeptArrays
 };
 
 }  // namespace halo::rt

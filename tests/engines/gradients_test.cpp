@@ -19,11 +19,12 @@ using namespace halo::test;
 namespace {
 
 constexpr Extent kGrid = {23, 9, 1};
+constexpr std::int64_t kLevelBytes = 23 * 9 * 8;
 
-// A device that counts what comes to the host.
+// A device that counts what comes to the host, and levels that are copied within its memory.
 class CountingDevice : public emulator::EmulatedDevice {
 public:
-    int to_host = 0;
+    int to_host = 0, within = 0;
 
     void copy_to_host(void* host, const void* address, std::int64_t bytes) override {
         ++to_host;
@@ -35,9 +36,18 @@ public:
         EmulatedDevice::download_cells(dense, array, geometry, type);
     }
     void synchronize() override { ++to_host; }
+    void copy_on_device(void* destination, const void* source, std::int64_t bytes) override {
+        if (bytes >= kLevelBytes) ++within;
+        EmulatedDevice::copy_on_device(destination, source, bytes);
+    }
+    void copy_from(rt::Device& other, const rt::BoxCopy& box) override {
+        if (box.row_bytes * box.rows * box.planes >= kLevelBytes) ++within;
+        EmulatedDevice::copy_from(other, box);
+    }
 };
 
-std::unique_ptr<driver::Engine> engine_on(rt::Device& device, const ir::Program& program) {
+std::unique_ptr<driver::Engine> engine_on(rt::Device& device, const ir::Program& program,
+                                          bool poison = false) {
     driver::CodeOptions options;
     options.target = driver::offline_target("sm_90");
     options.extent = kGrid;
@@ -45,7 +55,7 @@ std::unique_ptr<driver::Engine> engine_on(rt::Device& device, const ir::Program&
     const ir::Program optimized = driver::optimize(program, options);
     const driver::Code code = driver::cuda_code(optimized, driver::choose_plan(optimized, options).plan());
     return driver::make_session_engine(
-        rt::Session(code.lowered.plan, kGrid, device, load_cuda(code.lowered, device)));
+        rt::Session(code.lowered.plan, kGrid, device, load_cuda(code.lowered, device), {.poison = poison}));
 }
 
 struct Result {
@@ -85,6 +95,7 @@ struct WaveGradient {
     Result run(const std::function<std::unique_ptr<driver::Engine>(const ir::Program&)>& make,
                const rt::SnapshotPlaces& places, CountingDevice* device = nullptr) const {
         const std::unique_ptr<driver::Engine> forward = make(program), backward = make(adjoint.program);
+        driver::share_geometry(*forward, *backward);
         std::vector<double> v, p;
         for (int i = 0; i < 23 * 9; ++i) {
             v.push_back(0.6 + 0.01 * (i % 13));
@@ -107,12 +118,12 @@ struct WaveGradient {
         plan.snapshots = places;
         plan.points = {{"shots", {4.25, 5}, {{"wavelet", true, wavelet}}},
                        {"phones", {7, 3.5, 12.75, 6}, {}}};
-        if (device != nullptr) device->to_host = 0;
+        if (device != nullptr) device->to_host = device->within = 0;
         const auto kept = driver::make_kept_states(*forward, program, places);
         const driver::GradientResult found =
             driver::run_gradient(*forward, *backward, plan, *kept, [](auto) {});
         Result result{found.objective, {}, found.steps_forward};
-        if (device != nullptr) to_host = device->to_host;
+        if (device != nullptr) to_host = device->to_host, within = device->within;
         for (const auto& [name, number] : found.numbers)
             result.numbers.push_back(number);
         for (const auto& [name, rows] : found.traces)
@@ -130,7 +141,7 @@ struct WaveGradient {
     const adjoint::Adjoint adjoint;
     const Of of;
     const std::int64_t steps;
-    mutable int to_host = 0;  // in the last run
+    mutable int to_host = 0, within = 0;  // copies in the last run
 };
 
 }  // namespace
@@ -172,5 +183,135 @@ TEST_CASE("gradients on a device let the host wait as often for many steps as fo
         CHECK(many.to_host == few.to_host);
         many.run(emulated, {1, 2}, &device);
         CHECK(many.to_host > few.to_host);
+    }
+}
+
+TEST_CASE("gradients on a device copy no state from step to step") {
+    for (const Of of : {Of::last_energy, Of::all_energies, Of::wave}) {
+        CountingDevice device;
+        const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
+        const WaveGradient few(of, 3), many(of, 12);
+        for (const int snapshots : {1, 3, 12}) {
+            few.run(emulated, {0, std::min(snapshots, 3)}, &device);
+            many.run(emulated, {0, snapshots}, &device);
+            // What no step changes, and the state at the end to where the run began, both its levels.
+            CHECK(many.within <= 1 + 2);
+            CHECK(few.within <= 1 + 2);
+        }
+        CHECK(device.allocations() == 0);
+    }
+}
+
+TEST_CASE(
+    "states that are kept where they lie are whole: their halos, parts and the cells that steps leave out") {
+    struct Case {
+        const char* what;
+        const char* text;
+        bool copies;  // to the adjoint
+    };
+    for (const Case& each : std::vector<Case>{{"constants past faces", R"(stencil s(x, y) {
+                param rate = 0.1, inflow = 2
+                field u: f64 { boundary x.low fixed 0.3 * inflow, x.high clamp, y mirror }
+                u[t+1] = u + rate * (1 + u^2) * laplacian(u)
+                reduce r = sum(u[t+1]^2)
+            })",
+                                               false},
+                                              {"two levels that go round", R"(stencil s(x, y) {
+                param rate = 0.1
+                field u: f64 { boundary x periodic, y fixed 1 }
+                u[t+1] = 2*u - u[t-1] + rate * u * laplacian(u, order=4) + 0.01 * u[t-1,x+1]^2
+                reduce r = sum(u[t+1]^2)
+            })",
+                                               false},
+                                              {"cells that are left out", R"(stencil s(x, y) {
+                param rate = 0.1
+                field u: f64
+                u[t+1] = u[x-1] * (0.3 + rate) + u[y+1]^2 / 10
+                reduce r = sum(u[t+1]^2)
+            })",
+                                               true},
+                                              {"formulas past faces", R"(stencil s(x, y) {
+                param rate = 0.1
+                field u: f64 { boundary x.low robin 1, 2, 0.5, x.high gradient 0.2, y extrapolate 2 }
+                u[t+1] = u + rate * u * laplacian(u)
+                reduce r = sum(u[t+1]^2)
+            })",
+                                               true},
+                                              {"components side by side", R"(stencil s(x, y) {
+                param rate = 0.1
+                field v: (x: f64, y: f64) { layout aos; boundary x fixed 0.5, y clamp }
+                v.x[t+1] = v.x + rate * v.y * laplacian(v.x)
+                v.y[t+1] = v.y - rate * v.x * laplacian(v.y)
+                reduce r = sum(v.x[t+1]^2 + v.y[t+1]^2)
+            })",
+                                               true},
+                                              {"several states of different pasts", R"(stencil s(x, y) {
+                param rate = 0.1
+                field u: f64 { boundary clamp }
+                field w: f64 { boundary fixed 1 }
+                field n: f32 { boundary fixed 0 }
+                u[t+1] = 2*u - u[t-1] + rate * w * laplacian(u)
+                w[t+1] = w + rate * u[t+1]^2 * laplacian(w)
+                n[t+1] = n / 2 + w
+                reduce r = sum(u[t+1] * w[t+1] * n[t+1])
+            })",
+                                               false}}) {
+        INFO(each.what);
+        const ir::Program program = load_program(each.text, true);
+        std::vector<std::string> with{"rate"};
+        std::vector<std::pair<std::string, int>> levels;
+        for (const ir::Field& field : program.fields) {
+            if (field.role != ir::Role::state) continue;
+            with.push_back(field.name);
+            for (int time = 0; time >= -field.history; --time)
+                levels.emplace_back(field.name, time);
+        }
+        const adjoint::Adjoint adjoint = adjoint::make_adjoint(program, {{"r"}, with, false});
+        driver::GradientPlan plan{program, adjoint, "r"};
+        plan.steps = 7;
+        plan.returns = true;
+        CountingDevice device;
+        std::vector<double> first;
+        for (const rt::SnapshotPlaces& places :
+             std::vector<rt::SnapshotPlaces>{{9, 0}, {0, 7}, {0, 1}, {0, 3}, {2, 1}, {1, 2}}) {
+            const std::unique_ptr<driver::Engine> forward = engine_on(device, program, true),
+                                                  backward = engine_on(device, adjoint.program);
+            driver::share_geometry(*forward, *backward);
+            for (const auto& [field, time] : levels) {
+                std::vector<double> values;
+                for (int i = 0; i < 23 * 9; ++i)
+                    values.push_back(0.3 * std::sin(0.37 * i + time + static_cast<double>(field.size())));
+                forward->upload(field, time, driver::FieldValues::rounded(forward->type_of(field), values));
+            }
+            const auto start = [&] {
+                std::vector<driver::FieldValues> all;
+                for (const auto& [field, time] : levels)
+                    all.push_back(forward->download(field, time));
+                return all;
+            };
+            const std::vector<driver::FieldValues> before = start();
+            const auto kept = driver::make_kept_states(*forward, program, places);
+            device.within = 0;
+            const driver::GradientResult found =
+                driver::run_gradient(*forward, *backward, plan, *kept, [](auto) {});
+            if (places.on_host == 0 && !each.copies)
+                CHECK(device.within <= static_cast<int>(levels.size()));  // back to where they were
+            const std::vector<driver::FieldValues> after = start();
+            for (std::size_t i = 0; i < levels.size(); ++i)
+                CHECK(after[i].elements == before[i].elements);
+            std::vector<double> numbers{found.objective};
+            for (const auto& [name, number] : found.numbers)
+                numbers.push_back(number);
+            for (const adjoint::Adjoint::Gradient& gradient : adjoint.gradients) {
+                if (gradient.kind != adjoint::Adjoint::Kind::field) continue;
+                const driver::FieldValues cells = backward->download(gradient.name);
+                for (std::int64_t i = 0; i < cells.size(); ++i)
+                    numbers.push_back(cells.at(i));
+            }
+            for (const double number : numbers)
+                REQUIRE(std::isfinite(number));
+            if (first.empty()) first = numbers;
+            CHECK(numbers == first);
+        }
     }
 }

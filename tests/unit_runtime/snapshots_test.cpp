@@ -95,7 +95,7 @@ TEST_CASE("snapshots on the device let the host wait for nothing") {
     kept.keep(0);
     heat.step(3);
     kept.keep(1);
-    CHECK(kept.copy_level(0, "u", 0, other, "u"));
+    CHECK(kept.give_level(0, "u", 0, other, "u"));
     kept.restore(0);
     heat.go_back_to(1);
     CHECK(device.to_host == 0);
@@ -107,7 +107,7 @@ TEST_CASE("snapshots on the device let the host wait for nothing") {
 
     Snapshots on_host(heat, {1, 0});
     on_host.keep(0);
-    CHECK_FALSE(on_host.copy_level(0, "u", 0, other, "u"));
+    CHECK_FALSE(on_host.give_level(0, "u", 0, other, "u"));
     device.is_full = true;
     std::string refusal;
     try {

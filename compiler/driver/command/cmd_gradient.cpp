@@ -253,6 +253,7 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
         group.interleaved = false;
     const std::unique_ptr<Engine> forward = machine->load(apart, request.extent, options, timings);
     const std::unique_ptr<Engine> backward = machine->load(made.program, request.extent, single, timings);
+    share_geometry(*forward, *backward);
     set_known_arguments(*forward, program, request);
     set_known_arguments(*backward, made.program, request);
     const sema::RunSpec* run_spec = spec.analysis.find_run(program.name);

@@ -59,6 +59,11 @@ public:
         const auto* other = dynamic_cast<const SessionEngine*>(&from);
         return other != nullptr && session_.copy_level(field, time, other->session_, from_field, from_time);
     }
+    bool borrow_level(const std::string& field, const Engine& from, const std::string& from_field,
+                      int from_time) override {
+        const auto* other = dynamic_cast<const SessionEngine*>(&from);
+        return other != nullptr && session_.borrow_level(field, other->session_, from_field, from_time);
+    }
     std::optional<rt::CellComparison> compare_level(const std::string& field, int time,
                                                     const Engine& from) const override {
         const auto* other = dynamic_cast<const SessionEngine*>(&from);

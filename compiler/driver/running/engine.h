@@ -80,6 +80,10 @@ public:
                             const std::string& /*from_field*/, int /*from_time*/) {
         return false;
     }
+    virtual bool borrow_level(const std::string& /*field*/, const Engine& /*from*/,
+                              const std::string& /*from_field*/, int /*from_time*/) {
+        return false;
+    }
     virtual std::optional<rt::CellComparison> compare_level(const std::string& /*field*/, int /*time*/,
                                                             const Engine& /*other*/) const {
         return std::nullopt;

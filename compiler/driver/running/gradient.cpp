@@ -40,9 +40,11 @@ public:
             do_steps();
         } catch (...) {
             if (is_kept_) return_to_start();
+            leave_arrays();
             throw;
         }
         if (plan_.returns) return_to_start();
+        leave_arrays();
         if (is_of_reduction_)
             for (const double value : forward_.noted_reductions(plan_.objective))
                 result_.objective += value;
@@ -81,6 +83,12 @@ private:
     void return_to_start() {
         to_restore_ = {0, 0};
         restore();
+    }
+
+    // Each engine is in its own arrays afterwards.
+    void leave_arrays() {
+        if (backward_.session() != nullptr) backward_.session()->give_back_levels();
+        kept_.forget();
     }
 
     // What no step changes is the same for the adjoint.
@@ -185,10 +193,11 @@ private:
     void hand_over() {
         for (const adjoint::Adjoint::Level& level : plan_.adjoint.levels) {
             if (to_restore_ &&
-                kept_.copy_level(to_restore_->slot, level.state, level.time, backward_, level.input))
+                kept_.give_level(to_restore_->slot, level.state, level.time, backward_, level.input))
                 continue;
             restore();
-            give(level.state, level.time, level.input);
+            if (!backward_.borrow_level(level.input, forward_, level.state, level.time))
+                give(level.state, level.time, level.input);
         }
     }
 
@@ -242,6 +251,11 @@ std::vector<std::string> sampled_traces(const ir::Program& program) {
         for (const ir::Points::Trace& trace : points.traces)
             if (trace.sampled) names.push_back(points.name + "." + trace.name);
     return names;
+}
+
+void share_geometry(Engine& forward, Engine& backward) {
+    if (forward.session() != nullptr && backward.session() != nullptr)
+        backward.session()->lie_as(forward.session()->geometry());
 }
 
 GradientResult run_gradient(Engine& forward, Engine& backward, const GradientPlan& plan, KeptStates& kept,

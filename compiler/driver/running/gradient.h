@@ -46,6 +46,10 @@ struct GradientResult {
     double seconds = 0;
 };
 
+// Lets the arrays of both lie alike, before anything is given to `backward`: it can read states where they
+// are kept then.
+void share_geometry(Engine& forward, Engine& backward);
+
 // kept: states of `forward`, in the plan's places. Both engines have their params; `forward` has its fields,
 // too, and has done no step. Afterwards `backward` has the gradients of fields, and `forward` is in some
 // state on the way. undone: called with the number of steps that are left, which a GPU may have yet to do.

@@ -23,10 +23,11 @@ public:
     SessionStates(rt::Session& session, const rt::SnapshotPlaces& places) : snapshots_(session, places) {}
     void keep(int slot) override { snapshots_.keep(slot); }
     void restore(int slot) override { snapshots_.restore(slot); }
-    bool copy_level(int slot, const std::string& state, int time, Engine& to,
+    bool give_level(int slot, const std::string& state, int time, Engine& to,
                     const std::string& input) override {
-        return to.session() != nullptr && snapshots_.copy_level(slot, state, time, *to.session(), input);
+        return to.session() != nullptr && snapshots_.give_level(slot, state, time, *to.session(), input);
     }
+    void forget() override { snapshots_.forget(); }
 
 private:
     rt::Snapshots snapshots_;
@@ -52,7 +53,7 @@ public:
         for (std::size_t i = 0; i < levels_.size(); ++i)
             engine_.upload(levels_[i].first, levels_[i].second, from[i]);
     }
-    bool copy_level(int /*slot*/, const std::string& /*state*/, int /*time*/, Engine& /*to*/,
+    bool give_level(int /*slot*/, const std::string& /*state*/, int /*time*/, Engine& /*to*/,
                     const std::string& /*input*/) override {
         return false;
     }

@@ -36,9 +36,11 @@ public:
     virtual void keep(int slot) = 0;
     // Levels alone; Engine::go_back_to() counts the steps.
     virtual void restore(int slot) = 0;
-    // Copies a level of a slot to an input of another engine; false where it has to be restored first.
-    virtual bool copy_level(int slot, const std::string& state, int time, Engine& to,
+    // Gives a level of a slot to an input of another engine, as rt::Snapshots does; false where it has to be
+    // restored first.
+    virtual bool give_level(int slot, const std::string& state, int time, Engine& to,
                             const std::string& input) = 0;
+    virtual void forget() {}  // all that was kept
 };
 
 // Both must outlive them.

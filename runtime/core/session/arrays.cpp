@@ -183,6 +183,17 @@ void Arrays::set_constants(const std::vector<double>& params) {
     }
 }
 
+void Arrays::set_constants(int field, void* array, const std::vector<double>& params) {
+    const int components = plan_of(field).interleave;
+    for (int each = field; each < field + components; ++each) {
+        const FieldPlan& known = plan_of(each);
+        if (!at(each).fillers.empty()) continue;
+        const auto constants = make_halo_passes(known, setup_.geometry_of(known), params, HaloPart::fixed,
+                                                setup_.geometry.extent);
+        if (!constants.empty()) setup_.device->run_halo_passes(constants, known.type, array);
+    }
+}
+
 void Arrays::mark_written(int field) {
     for (int time = 0; time >= -plan_of(field).history; --time)
         level(field, time).images_due = true;
@@ -276,6 +287,39 @@ void Arrays::bind(int field, std::span<void* const> arrays) {
     if (std::none_of(own.begin(), own.end(), is_gone)) return;
     setup_.device->synchronize();  // steps may still use the memory that is released
     std::erase_if(own, is_gone);
+}
+
+void Arrays::exchange(int field, int time, const Level& given) {
+    const int components = plan_of(field).interleave;
+    for (int each = field; each < field + components; ++each) {
+        Level& place = level(each, time);
+        due_.launches = due_.launches || place.array != given.array;
+        place = given;
+    }
+}
+
+void Arrays::borrow(int field, void* array) {
+    FieldArrays& arrays = at(field);
+    Level& level = arrays.slots.front();
+    if (arrays.own == nullptr) arrays.own = level.array;
+    due_.launches = due_.launches || level.array != array;
+    level = {array, true};
+}
+
+void Arrays::give_back() {
+    for (FieldArrays& arrays : fields_) {
+        if (arrays.own == nullptr) continue;
+        arrays.slots.front() = {std::exchange(arrays.own, nullptr), true};
+        due_.launches = true;
+    }
+}
+
+void Arrays::allocate_again() {
+    fields_.clear();  // first, so that there is room
+    for (std::size_t i = 0; i < setup_.plan.fields.size(); ++i)
+        allocate(static_cast<int>(i));
+    find_fillers();
+    due_.scalars = true;
 }
 
 std::vector<DeviceMemory> Arrays::give_up(int field) {

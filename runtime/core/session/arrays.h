@@ -40,6 +40,7 @@ public:
     const std::vector<int>& fillers(int field) const { return at(field).fillers; }
     void fill_images(int field);                            // of the levels where they are due
     void set_constants(const std::vector<double>& params);  // in all levels: kernels leave them alone
+    void set_constants(int field, void* array, const std::vector<double>& params);  // in one
     void mark_written(int field);  // its present and past levels: their images are due
     void mark_states_written();
     void clear_written();  // all levels of states and outputs become 0
@@ -50,6 +51,13 @@ public:
     void check_bindable(int field, std::span<void* const> arrays) const;
     void bind(int field, std::span<void* const> arrays);
     std::vector<DeviceMemory> give_up(int field);
+    // Another array for a level, and for all components that lie in it. Constants past fixed faces are there.
+    void exchange(int field, int time, const Level& level);
+    // Of an input: its level is in another session's array until all that was borrowed is given back.
+    void borrow(int field, void* array);
+    void give_back();
+    // All arrays anew, for a geometry that changed; none is the caller's.
+    void allocate_again();
 
     // Cells from and to dense arrays of the field's element type (cells.cpp).
     void upload(int field, const Level& level, const Box& box, const void* dense);
@@ -67,6 +75,7 @@ private:
         std::vector<DeviceMemory> memory;  // of arrays that are the session's own, in any order
         std::vector<HaloPass> images;
         std::vector<int> fillers;
+        void* own = nullptr;  // where an array is borrowed: in whose place
     };
     FieldArrays& at(int field) { return fields_[static_cast<std::size_t>(field)]; }
     const FieldArrays& at(int field) const { return fields_[static_cast<std::size_t>(field)]; }

@@ -76,6 +76,17 @@ Setup::Setup(LaunchPlan the_plan, const std::array<std::int64_t, kMaxRank>& exte
     check_reaches(plan, geometry);
 }
 
+bool Setup::has_room_in(const Geometry& other) const {
+    if (other.rank != geometry.rank || other.extent != geometry.extent || other.layout != geometry.layout)
+        return false;
+    try {
+        check_geometry(plan, other, *device);
+    } catch (const Error&) {
+        return false;
+    }
+    return true;
+}
+
 Clock::Clock(const LaunchPlan& plan) {
     for (const FieldPlan& field : plan.fields)
         cycle = std::lcm(cycle, std::int64_t{level_count(field)});

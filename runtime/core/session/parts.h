@@ -32,6 +32,8 @@ struct Setup {
         const auto extent = field.grid.extent(geometry.extent);
         return extent[0] * extent[1] * extent[2];
     }
+    // Whether arrays that lie so have the room that kernels need.
+    bool has_room_in(const Geometry& other) const;
     bool can_record() const { return options.record && device->can_record(); }
 
     LaunchPlan plan;

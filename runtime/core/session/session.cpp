@@ -110,6 +110,7 @@ RunResult Session::run(const RunOptions& options) {
     if (options.check_every < 1 || options.batch < 0)
         throw Error(ErrorCode::bad_argument, "the steps between checks must be 1 or more");
     RunResult result;
+    if (options.until) state_->parts.kept.make_way_to_all(true);
     state_->begin_steps();
     while (result.steps < options.steps) {
         std::int64_t target = options.steps;
@@ -146,6 +147,7 @@ double Session::reduction(const std::string& name) {
 
 void Session::start_again() {
     state_->go_back_to(0);
+    state_->parts.kept.make_way_to_all(false);
     state_->parts.arrays.clear_written();
 }
 

@@ -4,6 +4,7 @@
 #include <type_traits>
 
 #include "runtime/core/element.h"
+#include "runtime/core/plan_check.h"
 #include "runtime/core/session/state.h"
 #include "runtime/core/text.h"
 
@@ -36,6 +37,7 @@ template <class Element>
 void upload_values(session::Parts& parts, int field, int time, std::span<const Element> values) {
     const FieldPlan& known = parts.setup.plan.fields[static_cast<std::size_t>(field)];
     check_count(parts.setup, known, values.size());
+    parts.kept.make_way(field, time, known.interleave > 1);
     Level& to = parts.arrays.level(field, time);
     to.images_due = true;
     if (known.type == kElementType<Element>) return parts.arrays.upload(field, to, values.data());
@@ -61,6 +63,25 @@ bool are_alike(const Geometry& a, const Geometry& b) {
 }
 
 }  // namespace
+
+bool session::can_borrow(const Parts& here, int field, const Parts& there, int other) {
+    const FieldPlan &a = here.setup.plan.fields[static_cast<std::size_t>(field)],
+                    &b = there.setup.plan.fields[static_cast<std::size_t>(other)];
+    if (!has_like_cells(here, field, there, other) || a.role != Role::input || level_count(a) != 1 ||
+        here.setup.options.arrays.contains(a.name) ||
+        !are_alike(here.setup.geometry_of(a), there.setup.geometry_of(b)) ||
+        !here.arrays.fillers(field).empty() || !there.arrays.fillers(other).empty())
+        return false;
+    bool has_constants = false, is_within = true;
+    for (int axis = 0; axis < kMaxRank; ++axis)
+        for (int side = 0; side < 2; ++side) {
+            is_within = is_within && a.halo[axis][side] <= b.halo[axis][side];
+            if (a.halo[axis][side] == 0) continue;  // it is not read past that face
+            if (a.boundary[axis][side].kind != b.boundary[axis][side].kind) return false;
+            has_constants = has_constants || a.image(axis, side).shows_value();
+        }
+    return is_within || !has_constants;  // they are there as far as the other one reads
+}
 
 void Session::upload(const std::string& field, int time, std::span<const double> values) {
     upload_values(state_->parts, state_->field(field, time), time, values);
@@ -90,6 +111,7 @@ void Session::upload_elements(const std::string& field, int time, const void* el
     session::Arrays& arrays = state_->parts.arrays;
     const int index = state_->field(field, time);
     arrays.check_bytes(index, bytes);
+    state_->parts.kept.make_way(index, time, true);
     Level& level = arrays.level(index, time);
     arrays.upload(index, level, elements);
     level.images_due = true;
@@ -106,6 +128,7 @@ void Session::upload_box(const std::string& field, int time, const Box& box, con
     session::Arrays& arrays = state_->parts.arrays;
     const int index = state_->field(field, time);
     arrays.check_box(index, box);
+    state_->parts.kept.make_way(index, time, true);
     Level& level = arrays.level(index, time);
     arrays.upload(index, level, box, elements);
     level.images_due = true;
@@ -123,8 +146,33 @@ bool Session::copy_level(const std::string& field, int time, const Session& from
     session::Parts &to = state_->parts, &source = from.state_->parts;
     const int index = state_->field(field, time), other = from.state_->field(from_field, from_time);
     if (!session::has_like_cells(to, index, source, other)) return false;
+    to.kept.make_way(index, time, true);
     to.arrays.copy_cells(index, to.arrays.level(index, time), source.arrays.level(other, from_time).array,
                          source.setup.geometry_of(source.setup.plan.fields[static_cast<std::size_t>(other)]));
+    return true;
+}
+
+bool Session::borrow_level(const std::string& field, const Session& from, const std::string& from_field,
+                           int from_time) {
+    session::Parts &here = state_->parts, &there = from.state_->parts;
+    const int index = state_->field(field), other = from.state_->field(from_field, from_time);
+    if (!session::can_borrow(here, index, there, other)) return false;
+    here.arrays.borrow(index, there.arrays.level(other, from_time).array);
+    return true;
+}
+
+void Session::give_back_levels() {
+    state_->parts.arrays.give_back();
+}
+
+bool Session::lie_as(const Geometry& geometry) {
+    session::Setup& setup = state_->parts.setup;
+    if (are_alike(setup.geometry, geometry)) return true;
+    if (steps_done() != 0 || state_->block != nullptr || !setup.options.arrays.empty() ||
+        setup.plan.fixed_grid || !setup.has_room_in(geometry))
+        return false;
+    setup.geometry = geometry;
+    state_->parts.arrays.allocate_again();
     return true;
 }
 

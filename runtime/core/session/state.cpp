@@ -43,6 +43,7 @@ void Session::State::prepare() {
         const std::vector<double> params = parts.params.values();
         parts.points.place(params, parts.kernels);
         parts.arrays.set_constants(params);
+        parts.kept.constants_due();
     }
     if (launches_due) {
         const std::vector<double> params = parts.params.values();
@@ -84,6 +85,8 @@ void Session::State::begin_steps() {
 
 void Session::State::step(std::int64_t count, bool with_results) {
     if (count < 0) throw Error(ErrorCode::bad_argument, fmt::format("{} steps cannot be done", count));
+    for (; count > 0 && parts.kept.make_way(); --count)
+        step_singly(with_results && count == 1);
     if (count == 0) return;
     prepare();
     take_async_block();
@@ -95,6 +98,16 @@ void Session::State::step(std::int64_t count, bool with_results) {
     if (count == 0) return;
     fill_due_halos();
     step_without_block(count, with_results);
+}
+
+void Session::State::step_singly(bool with_results) {
+    prepare();
+    fill_due_halos();
+    parts.reductions.found_by_steps();
+    if (std::exchange(is_first, false))
+        singles.step_first(with_results);
+    else
+        singles.step(1, with_results);
 }
 
 void Session::State::step_without_block(std::int64_t count, bool with_results) {

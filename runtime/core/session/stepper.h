@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include "runtime/core/session/kept_arrays.h"
 #include "runtime/core/session/launches.h"
 
 namespace halo::rt::session {
@@ -26,6 +27,7 @@ struct Parts {
     Params params;
     Kernels kernels;
     Arrays arrays;
+    KeptArrays kept;
     Coefs coefs;
     Tables tables;
     PointSets points;
@@ -36,6 +38,9 @@ struct Parts {
 
 // Whether cells of a field can be copied from one to the other on the device.
 bool has_like_cells(const Parts& here, int field, const Parts& there, int other);
+// Whether the one, an input, can be read in an array of the other: it has like cells in the same places, and
+// the same images of them past each face.
+bool can_borrow(const Parts& here, int field, const Parts& there, int other);
 
 class Stepper {
 public:
