@@ -5,8 +5,12 @@
 #include <chrono>
 #include <utility>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "halocline/halocline.hpp"
 #include "runtime/api/c_handles.h"
+#include "runtime/core/element.h"
 
 using namespace halocline;
 using namespace halocline::detail;
@@ -47,6 +51,33 @@ std::vector<Grid> grids_of(const int64_t* grids, int axes, int count) {
         all.push_back(
             grid_of(grids == nullptr ? nullptr : grids + static_cast<std::ptrdiff_t>(i) * axes, axes));
     return all;
+}
+
+void report_to(halo_gradient_report* report, const GradientReport& found) {
+    if (report != nullptr)
+        *report = {found.objective,         found.steps,          found.steps_done_again, found.snapshots,
+                   found.snapshots_on_host, found.snapshot_bytes, found.seconds};
+}
+
+// The weights of one level: `elements` are in memory that lives as long as they do.
+FieldWeights weights_of(const halo_field_weights& given, const std::vector<Gradient::Level>& known,
+                        std::vector<std::byte>& elements) {
+    FieldWeights weights{text_of(given.field, "a field"), given.level};
+    if (given.values == nullptr) {
+        need(given.cells.memory, "an array of weights");
+        const halo_view& cells = given.cells;
+        weights.cells = {cells.memory, cells.bytes, cells.first_cell, cells.pitch, cells.slice};
+        return weights;
+    }
+    // The type does not matter where the weights do not.
+    const auto level = std::ranges::find_if(known, [&](const Gradient::Level& each) {
+        return each.field == weights.field && each.level == weights.level;
+    });
+    const auto type = static_cast<halo::rt::ElementType>(level == known.end() ? Type::f64 : level->type);
+    elements.resize(given.count * static_cast<size_t>(halo::rt::size_of(type)));
+    halo::rt::encode(given.values, static_cast<std::int64_t>(given.count), type, elements.data());
+    weights.elements = elements;
+    return weights;
 }
 
 }  // namespace
@@ -190,9 +221,7 @@ halo_code halo_gradient_compute(halo_gradient* gradient, int64_t steps, const do
         if (weights != nullptr) of_trace.weights = {weights, count};
         if (measured != nullptr) of_trace.measured = {measured, count};
         const GradientReport found = need_handle(gradient, "the gradient").gradient.compute(steps, of_trace);
-        if (report != nullptr)
-            *report = {found.objective,         found.steps,          found.steps_done_again, found.snapshots,
-                       found.snapshots_on_host, found.snapshot_bytes, found.seconds};
+        report_to(report, found);
     });
 }
 halo_code halo_gradient_number(const halo_gradient* gradient, const char* param, double* number) {
@@ -221,6 +250,57 @@ halo_code halo_gradient_trace(const halo_gradient* gradient, const char* injecte
                                                      std::to_string(room));
         need(values, "the values");
         std::copy(rows.begin(), rows.end(), values);
+    });
+}
+halo_code halo_gradient_create_of_fields(const halo_simulation* simulation, const char* const* of,
+                                         const char* const* with, int64_t snapshots,
+                                         halo_gradient** gradient) {
+    return guarded([&] {
+        need(gradient, "the place for the handle");
+        *gradient = nullptr;
+        GradientOptions options{"", words_of(with)};
+        options.of_fields = words_of(of);
+        if (options.of_fields.empty())
+            throw Error(ErrorCode::bad_argument,
+                        "a gradient of fields is of one or more: name states or outputs");
+        if (snapshots != 0) options.snapshots = snapshots;
+        *gradient =
+            new halo_gradient{Gradient(need_handle(simulation, "the simulation").simulation, options)};
+    });
+}
+halo_code halo_gradient_compute_of_fields(halo_gradient* gradient, int64_t steps,
+                                          const halo_field_weights* weights, int count,
+                                          halo_gradient_report* report) {
+    return guarded([&] {
+        Gradient& of_fields = need_handle(gradient, "the gradient").gradient;
+        const std::span<const halo_field_weights> given = list_of(weights, count, "the list of weights");
+        const std::vector<Gradient::Level> known = of_fields.weights();
+        std::vector<std::vector<std::byte>> elements(given.size());
+        std::vector<FieldWeights> all;
+        for (size_t i = 0; i < given.size(); ++i)
+            all.push_back(weights_of(given[i], known, elements[i]));
+        report_to(report, of_fields.compute(steps, all));
+    });
+}
+halo_code halo_gradient_read_level(const halo_gradient* gradient, const char* field, int level,
+                                   double* values, size_t count) {
+    return guarded([&] {
+        need(values, "the values");
+        const Gradient& found = need_handle(gradient, "the gradient").gradient;
+        const std::string name = text_of(field, "the field");
+        std::vector<std::string> known;
+        for (const Gradient::Level& each : found.levels()) {
+            if (each.field == name && each.level == level) {
+                (void)found.field_name(name);  // throws before compute()
+                return found.adjoint().read(each.name, std::span<double>(values, count));
+            }
+            known.push_back(fmt::format("{} of '{}'", each.level, each.field));
+        }
+        throw Error(
+            ErrorCode::bad_argument,
+            fmt::format("the gradient is with respect to no level {} of '{}', or nothing depends on it{}",
+                        level, name,
+                        known.empty() ? "" : fmt::format("; there are {}", fmt::join(known, ", "))));
     });
 }
 void halo_gradient_release(halo_gradient* gradient) {

@@ -84,6 +84,27 @@ halo_code halo_gradient_number(const halo_gradient* gradient, const char* param,
 halo_code halo_gradient_read(const halo_gradient* gradient, const char* field, double* values, size_t count);
 halo_code halo_gradient_trace(const halo_gradient* gradient, const char* injected, double* values,
                               size_t* count);
+
+/* The vector-Jacobian product (GradientOptions::of_fields): the objective is the sum of the cells of fields
+ * after the last step, each times a weight; the report's is 0. of: states and outputs, ends with NULL. What
+ * nothing depends on is left out: it is refused when it is asked for, and 0. */
+typedef struct halo_field_weights {
+    const char* field;
+    int level;            /* of a state also -1, for that before the last one … */
+    const double* values; /* one for each cell, dense and x fastest; or NULL, and: */
+    size_t count;
+    halo_view cells; /* of the field's type, on the simulation's device */
+} halo_field_weights;
+halo_code halo_gradient_create_of_fields(const halo_simulation* simulation, const char* const* of,
+                                         const char* const* with, int64_t snapshots,
+                                         halo_gradient** gradient);
+/* Levels that are not given have the weight 0. */
+halo_code halo_gradient_compute_of_fields(halo_gradient* gradient, int64_t steps,
+                                          const halo_field_weights* weights, int count,
+                                          halo_gradient_report* report);
+/* With respect to a level of a state, 0 for the present one, or to an input; as halo_gradient_read(). */
+halo_code halo_gradient_read_level(const halo_gradient* gradient, const char* field, int level,
+                                   double* values, size_t count);
 void halo_gradient_release(halo_gradient* gradient);
 
 #ifdef __cplusplus

@@ -313,6 +313,37 @@ TEST_CASE("the gradient of fields is the vector-Jacobian product, by level") {
     CHECK(frugal.compute(kWaveSteps, weights).steps_done_again > 0);
     CHECK(level(frugal, "v", 0) == by_v);
     CHECK(level(frugal, "p", -1) == by_past);
+
+    // The same in C: weights as numbers and where they lie.
+    const halo_simulation handle{simulation};
+    const char* const of[] = {"p", "energy", nullptr};
+    const char* const with[] = {"v", "p", "damping", nullptr};
+    halo_gradient* in_c = nullptr;
+    REQUIRE(halo_gradient_create_of_fields(&handle, of, with, 2, &in_c) == HALO_OK);
+    const View energy = dense_view(wave.of_energy);
+    const halo_field_weights given[] = {
+        {"p", 0, wave.of_p.data(), wave.of_p.size(), {}},
+        {"p", -1, wave.of_past.data(), wave.of_past.size(), {}},
+        {"energy", 0, nullptr, 0, {energy.memory, energy.bytes, 0, energy.pitch, energy.slice}}};
+    halo_gradient_report found{};
+    std::vector<double> values(kWaveCells);
+    CHECK(halo_gradient_read_level(in_c, "v", 0, values.data(), kWaveCells) == HALO_BAD_ARGUMENT);
+    CHECK(says(halo_message(), "before compute()"));
+    REQUIRE(halo_gradient_compute_of_fields(in_c, kWaveSteps, given, 3, &found) == HALO_OK);
+    CHECK(found.snapshots == 2);
+    CHECK(halo_gradient_read_level(in_c, "v", 0, values.data(), kWaveCells) == HALO_OK);
+    CHECK(values == by_v);
+    CHECK(halo_gradient_read_level(in_c, "p", -1, values.data(), kWaveCells) == HALO_OK);
+    CHECK(values == by_past);
+    CHECK(halo_gradient_read_level(in_c, "p", -2, values.data(), kWaveCells) == HALO_BAD_ARGUMENT);
+    CHECK(says(halo_message(), "no level -2 of 'p'"));
+    CHECK(says(halo_message(), "there are 0 of 'v', 0 of 'p', -1 of 'p'"));
+    const halo_field_weights too_few[] = {{"p", 0, wave.of_p.data(), 3, {}}};
+    CHECK(halo_gradient_compute_of_fields(in_c, kWaveSteps, too_few, 1, nullptr) == HALO_BAD_ARGUMENT);
+    const halo_field_weights unknown[] = {{"q", 0, wave.of_p.data(), kWaveCells, {}}};
+    CHECK(halo_gradient_compute_of_fields(in_c, kWaveSteps, unknown, 1, nullptr) == HALO_BAD_ARGUMENT);
+    CHECK(says(halo_message(), "'q'"));
+    halo_gradient_release(in_c);
 }
 
 TEST_CASE("gradients of fields that cannot be are refused, and those that are 0 need no adjoint") {

@@ -142,6 +142,31 @@ TEST_CASE("misuse of the compiler: gradients") {
         refused(halo_gradient_trace(gradient, "p.w", &number, &room), "no trace 'p.w'");
         refused(halo_gradient_trace(gradient, "p.w", &number, nullptr), " is NULL");
     }
+    halo_gradient* of_fields = nullptr;
+    halo_field_weights weights[] = {{nullptr, 0, nullptr, 0, {}}};
+    if (simulation != nullptr) {
+        refused(halo_gradient_create_of_fields(simulation, nullptr, with, 0, &of_fields), "of one or more");
+        refused(halo_gradient_create_of_fields(simulation, with, nullptr, 0, &of_fields),
+                "with respect to something");
+        refused(halo_gradient_create_of_fields(simulation, with, with, 0, nullptr), " is NULL");
+        CHECK(of_fields == nullptr);
+        REQUIRE(halo_gradient_create_of_fields(simulation, with, with, 0, &of_fields) == HALO_OK);
+        refused(halo_gradient_compute(of_fields, 2, nullptr, nullptr, 0, nullptr), "with their weights");
+        refused(halo_gradient_compute_of_fields(gradient, 2, nullptr, 0, nullptr), "no field");
+        refused(halo_gradient_compute_of_fields(of_fields, 2, nullptr, 1, nullptr), " is NULL");
+        refused(halo_gradient_compute_of_fields(of_fields, 2, nullptr, -1, nullptr), "-1");
+        refused(halo_gradient_compute_of_fields(of_fields, 2, weights, 1, nullptr), " is NULL");
+        weights[0].field = "u";
+        refused(halo_gradient_compute_of_fields(of_fields, 2, weights, 1, nullptr), " is NULL");
+        weights[0].values = &number;
+        weights[0].count = 1;
+        refused(halo_gradient_compute_of_fields(of_fields, 2, weights, 1, nullptr), "8");
+        CHECK(halo_gradient_compute_of_fields(of_fields, 2, nullptr, 0, nullptr) == HALO_OK);
+        refused(halo_gradient_read_level(of_fields, "u", 0, &number, 1), "8");
+        refused(halo_gradient_read_level(of_fields, "u", 0, nullptr, 8), " is NULL");
+        refused(halo_gradient_read_level(of_fields, "u", -1, &number, 1), "no level -1");
+    }
+    halo_gradient_release(of_fields);
     refused(halo_gradient_create(nullptr, "R", with, 0, 0, &gradient), " is NULL");
     refused(halo_gradient_compute(nullptr, 2, nullptr, nullptr, 0, nullptr), " is NULL");
     refused(halo_gradient_read(nullptr, "u", &number, 1), " is NULL");
@@ -166,5 +191,5 @@ TEST_CASE("misuse of the compiler: no call is forgotten here") {
         INFO((*at)[1]);
         CHECK(here.find((*at)[1].str() + "(") != std::string::npos);
     }
-    CHECK(calls == 21);
+    CHECK(calls == 24);
 }
