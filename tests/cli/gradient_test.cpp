@@ -69,6 +69,42 @@ TEST_CASE("the gradient of the page's example is what two runs differ by") {
     CHECK(cell == Approx(change).epsilon(1e-7));
 }
 
+TEST_CASE("--explain says what a gradient keeps, does again, and reads, and does no step") {
+    const Folder folder;
+    folder.write("control.halo", example_of_page());
+    const auto explained = [&](const std::string& device, const std::string& snapshots, bool as_json) {
+        std::vector<std::string> arguments{"gradient", "control.halo", "--of",     "misfit",      "--with",
+                                           "q,T",      "--save",       "q=q.npy",  "--snapshots", snapshots,
+                                           "--device", device,         "--explain"};
+        if (as_json) arguments.emplace_back("--json");
+        const Outcome outcome = folder.haloc(arguments);
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        return outcome.out;
+    };
+    // An f64 of 20 x 16 cells: T is copied and read, q and wanted are read, and two of its own read and
+    // written.
+    CHECK(explained("interpreter", "50", false) ==
+          "50 steps forward and back; 50 snapshots of 0.00256 MB in memory; 0 steps done again\n"
+          "a step back\n"
+          "  reads copies of T: 0.00256 MB\n"
+          "  reads q, wanted\n"
+          "  advances T_adj, q_adj\n"
+          "  moves 0.023 MB at least: 0.0154 MB read, 0.00768 MB written\n");
+    CHECK_FALSE(std::ifstream(folder.path() + "/q.npy").good());
+    const Report few = Report::parse(explained("interpreter", "5", true));
+    const Report run = run_json(folder, {"gradient", "control.halo", "--of", "misfit", "--with", "q,T",
+                                         "--snapshots", "5", "--device", "interpreter"});
+    CHECK(few["steps_done_again"] == run["steps_done_again"]);
+    CHECK(few["snapshot_bytes"] == run["snapshot_bytes"]);
+    CHECK(few["step_back"]["copied"] == std::vector<std::string>{"T"});
+#ifdef HALO_HAS_LLVM
+    const Report on_cpu = Report::parse(explained("cpu", "50", true))["step_back"];
+    CHECK(on_cpu["read_in_place"] == std::vector<std::string>{"T"});
+    CHECK(on_cpu["bytes_copied"] == 0);
+#endif
+}
+
 TEST_CASE("the gradient has the same bits for any number of snapshots") {
     const Folder folder;
     folder.write("control.halo", example_of_page());

@@ -8,6 +8,7 @@
 
 #include "compiler/adjoint/adjoint.h"
 #include "compiler/driver/command/commands.h"
+#include "compiler/driver/command/gradient_explained.h"
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/running/gradient.h"
@@ -113,20 +114,6 @@ struct GradientReport {
     std::int64_t done_again() const { return std::max<std::int64_t>(result.steps_forward - steps, 0); }
 };
 
-std::string counted(std::int64_t count, const char* what) {
-    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
-}
-
-std::string snapshot_words(const GradientReport& report) {
-    if (report.snapshots.count() == 0) return "no snapshots, as the adjoint reads no state";
-    std::string where = "in memory";
-    if (report.on_gpu) where = report.snapshots.on_device == 0 ? "in the host's memory" : "on the GPU";
-    if (report.on_gpu && report.snapshots.on_device > 0 && report.snapshots.on_host > 0)
-        where = fmt::format("on the GPU, {} of them in the host's memory", report.snapshots.on_host);
-    return fmt::format("{} of {:.3g} MB {}", counted(report.snapshots.count(), "snapshot"),
-                       static_cast<double>(report.bytes) / 1e6, where);
-}
-
 std::string gradient_words(const GradientReport& report) {
     std::string text = fmt::format("{} = {:.17g}\n", report.objective, report.result.objective);
     for (const auto& [name, value] : report.result.numbers)
@@ -134,7 +121,8 @@ std::string gradient_words(const GradientReport& report) {
     for (const Summary& each : report.fields)
         text += fmt::format("  d/d{}: norm {:.6g}, largest {:.6g}\n", each.with, each.norm, each.largest);
     text += fmt::format("{} back in {:.3g} s; {}; {} done again\n", counted(report.steps, "step"),
-                        report.result.seconds, snapshot_words(report), counted(report.done_again(), "step"));
+                        report.result.seconds, snapshot_words(report.snapshots, report.bytes, report.on_gpu),
+                        counted(report.done_again(), "step"));
     for (const WrittenFile& file : report.files)
         text += fmt::format("  {}\n", file.path);
     return text;
@@ -270,6 +258,11 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     plan.snapshots = {};
     if (!made.levels.empty())
         plan.snapshots = choose_snapshots(arguments.snapshots, request.steps, bytes, snapshot_room(*forward));
+    if (arguments.explain) {
+        const ExplainedGradient explained = explain_gradient(*forward, *backward, plan);
+        console.result(arguments.run.json ? explained_json(explained) : explained_words(explained));
+        return ExitCode::ok;
+    }
     Progress progress(console, made.program.name, cell_count(request.extent), request.steps);
     const std::unique_ptr<KeptStates> kept = make_kept_states(*forward, program, plan.snapshots);
     const GradientResult result = run_gradient(

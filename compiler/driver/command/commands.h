@@ -138,6 +138,7 @@ struct GradientArguments {
     std::string weights, measured;  // of a trace that is named in `of`: .npy files
     bool every_step = false;
     std::optional<std::int64_t> snapshots;  // none: as many as fit into memory
+    bool explain = false;                   // what would be done, in place of doing it
 };
 ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Console& console);
 

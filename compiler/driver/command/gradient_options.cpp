@@ -25,6 +25,8 @@ void add_gradient_options(CLI::App& command, GradientArguments& options) {
     command.add_flag("--every-step", options.every_step,
                      "of the sum over all steps; else of what it is after the last one");
     command.add_option("--snapshots", options.snapshots, kSnapshotsHelp)->check(above_zero());
+    command.add_flag("--explain", options.explain,
+                     "say what would be kept, done again, read and written, and do no step");
     repeatable(command, "--save", options.save,
                "NAME[=FILE]: the gradient with respect to a field, as .npy or .h5, or to a trace, as .npy");
     command.add_option("--device", run.device,

@@ -1,0 +1,112 @@
+#include "compiler/driver/command/gradient_explained.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "compiler/adjoint/snapshots.h"
+#include "compiler/support/json_text.h"
+
+namespace halo::driver {
+
+namespace {
+
+std::int64_t level_bytes(Engine& engine, const std::string& field) {
+    return engine.whole_box_of(field).cells() * rt::size_of(engine.type_of(field));
+}
+
+std::string megabytes(std::int64_t bytes) {
+    return fmt::format("{:.3g} MB", static_cast<double>(bytes) / 1e6);
+}
+
+std::string joined_names(const std::vector<std::string>& names) {
+    return fmt::format("{}", fmt::join(names, ", "));
+}
+
+}  // namespace
+
+std::string counted(std::int64_t count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string snapshot_words(const rt::SnapshotPlaces& places, std::int64_t bytes, bool on_gpu) {
+    if (places.count() == 0) return "no snapshots, as the adjoint reads no state";
+    std::string where = "in memory";
+    if (on_gpu) where = places.on_device == 0 ? "in the host's memory" : "on the GPU";
+    if (on_gpu && places.on_device > 0 && places.on_host > 0)
+        where = fmt::format("on the GPU, {} of them in the host's memory", places.on_host);
+    return fmt::format("{} of {} {}", counted(places.count(), "snapshot"), megabytes(bytes), where);
+}
+
+ExplainedGradient explain_gradient(Engine& forward, Engine& backward, const GradientPlan& plan) {
+    ExplainedGradient found;
+    found.steps = plan.steps;
+    found.snapshots = plan.snapshots;
+    found.snapshot_bytes = snapshot_bytes(forward, plan.program);
+    // With the last step, which the objective is of.
+    if (plan.snapshots.count() > 0)
+        found.done_again = adjoint::steps_forward(plan.steps, plan.snapshots.count()) + 1 - plan.steps;
+    found.on_gpu = forward.session() != nullptr && !forward.session()->device().is_host_memory();
+    for (const adjoint::Adjoint::Level& level : plan.adjoint.levels) {
+        const std::int64_t bytes = level_bytes(backward, level.input);
+        found.read_bytes += bytes;
+        if (backward.borrow_level(level.input, forward, level.state, level.time)) {
+            found.in_place.push_back(level.input);
+            continue;
+        }
+        found.copied.push_back(level.input);
+        found.copied_bytes += bytes;
+    }
+    if (backward.session() != nullptr) backward.session()->give_back_levels();
+    for (const ir::Field& field : plan.adjoint.program.fields) {
+        const bool is_state = field.role == ir::Role::state;
+        const bool is_kept =
+            std::ranges::count(plan.adjoint.levels, field.name, &adjoint::Adjoint::Level::input) > 0;
+        if (is_kept || (!is_state && field.role != ir::Role::input)) continue;
+        (is_state ? found.carried : found.inputs).push_back(field.name);
+        found.read_bytes += level_bytes(backward, field.name);
+        if (is_state) found.written_bytes += level_bytes(backward, field.name);
+    }
+    return found;
+}
+
+std::string explained_words(const ExplainedGradient& explained) {
+    std::string text = fmt::format("{} forward and back; {}; {} done again\n", counted(explained.steps, "step"),
+                                   snapshot_words(explained.snapshots, explained.snapshot_bytes,
+                                                  explained.on_gpu),
+                                   counted(explained.done_again, "step"));
+    text += "a step back\n";
+    if (!explained.in_place.empty())
+        text += fmt::format("  reads {} where {} kept\n", joined_names(explained.in_place),
+                            explained.in_place.size() == 1 ? "it is" : "they are");
+    if (!explained.copied.empty())
+        text += fmt::format("  reads copies of {}: {}\n", joined_names(explained.copied),
+                            megabytes(explained.copied_bytes));
+    if (!explained.inputs.empty()) text += fmt::format("  reads {}\n", joined_names(explained.inputs));
+    if (!explained.carried.empty()) text += fmt::format("  advances {}\n", joined_names(explained.carried));
+    text += fmt::format("  moves {} at least: {} read, {} written\n",
+                        megabytes(explained.read_bytes + explained.written_bytes + 2 * explained.copied_bytes),
+                        megabytes(explained.read_bytes + explained.copied_bytes),
+                        megabytes(explained.written_bytes + explained.copied_bytes));
+    return text;
+}
+
+std::string explained_json(const ExplainedGradient& explained) {
+    nlohmann::ordered_json json{{"steps", explained.steps},
+                                {"steps_done_again", explained.done_again},
+                                {"snapshots", explained.snapshots.count()},
+                                {"snapshot_bytes", explained.snapshot_bytes}};
+    if (explained.on_gpu) json["snapshots_on_host"] = explained.snapshots.on_host;
+    json["step_back"] = {{"read_in_place", explained.in_place},
+                         {"copied", explained.copied},
+                         {"inputs", explained.inputs},
+                         {"advanced", explained.carried},
+                         {"bytes_copied", explained.copied_bytes},
+                         {"bytes_read", explained.read_bytes + explained.copied_bytes},
+                         {"bytes_written", explained.written_bytes + explained.copied_bytes}};
+    return json_text(json);
+}
+
+}  // namespace halo::driver

@@ -1,0 +1,37 @@
+// haloc gradient --explain: what a gradient would keep, do again, and read and write in a step back.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "compiler/driver/running/engine.h"
+#include "compiler/driver/running/gradient.h"
+
+namespace halo::driver {
+
+struct ExplainedGradient {
+    std::int64_t steps = 0;
+    rt::SnapshotPlaces snapshots;
+    std::int64_t snapshot_bytes = 0;
+    std::int64_t done_again = 0;
+    bool on_gpu = false;
+    // Of the forward states, as the adjoint names them: those that it reads where they are kept on the device,
+    // and those that are copied for it.
+    std::vector<std::string> in_place, copied;
+    std::int64_t copied_bytes = 0;
+    std::vector<std::string> inputs;   // that no step changes
+    std::vector<std::string> carried;  // its own states, of which a step reads a level and writes the next
+    std::int64_t read_bytes = 0, written_bytes = 0;
+};
+
+// Of engines that share a geometry; `backward` was given nothing yet that is read in its inputs for states.
+ExplainedGradient explain_gradient(Engine& forward, Engine& backward, const GradientPlan& plan);
+std::string explained_words(const ExplainedGradient& explained);
+std::string explained_json(const ExplainedGradient& explained);
+
+// "20 snapshots of 3.1 MB on the GPU, 4 of them in the host's memory"
+std::string snapshot_words(const rt::SnapshotPlaces& places, std::int64_t bytes, bool on_gpu);
+std::string counted(std::int64_t count, const char* what);
+
+}  // namespace halo::driver
