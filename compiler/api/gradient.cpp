@@ -281,19 +281,20 @@ GradientReport compute(GradientState& state, std::int64_t steps, const OfTrace& 
             plan.points = points;
             plan.steps = steps;
             plan.returns = true;
-            report.snapshot_bytes = driver::snapshot_bytes(*ahead, state.program());
             if (state.kept == nullptr || state.steps != steps) {
                 state.kept.reset();
                 // Of an adjoint that reads no state, the state at the start alone is kept.
-                state.places =
-                    driver::choose_snapshots(state.options.snapshots, state.made().levels.empty() ? 1 : steps,
-                                             report.snapshot_bytes, driver::snapshot_room(*ahead));
+                state.places = driver::choose_snapshots(
+                    state.options.snapshots, state.made().levels.empty() ? 1 : steps,
+                    driver::snapshot_bytes(*ahead, state.program()),
+                    driver::snapshot_bytes(*ahead, state.program(), true), driver::snapshot_room(*ahead));
                 state.kept = driver::make_kept_states(*ahead, state.program(), state.places);
                 state.steps = steps;
             }
             plan.snapshots = state.places;
             state.result = driver::run_gradient(*ahead, *back, plan, *state.kept, [](std::int64_t) {});
             report.snapshots = plan.snapshots.count();
+            report.snapshot_bytes = driver::snapshot_bytes(*ahead, state.program(), plan.snapshots.in_a_row);
             report.snapshots_on_host = plan.snapshots.on_host;
         });
     });

@@ -18,8 +18,8 @@ KeptArrays& Snapshots::arrays() const {
     return session_.state_->parts.kept;
 }
 
-std::int64_t Snapshots::bytes_each(const Session& session) {
-    return session.state_->parts.kept.bytes_of_state();
+std::int64_t Snapshots::bytes_each(const Session& session, bool in_a_row) {
+    return session.state_->parts.kept.bytes_of_state(in_a_row);
 }
 
 Snapshots::Snapshots(Session& session, const SnapshotPlaces& places) : session_(session), places_(places) {
@@ -27,7 +27,7 @@ Snapshots::Snapshots(Session& session, const SnapshotPlaces& places) : session_(
     const auto refuse = [&](int count, const std::string& why) {
         throw Error(ErrorCode::out_of_memory,
                     fmt::format("{} snapshot{} of {}: {}; keep fewer", count, count == 1 ? "" : "s",
-                                bytes_text(bytes_each(session)), why));
+                                bytes_text(bytes_each(session, places.in_a_row)), why));
     };
     try {
         // Not filled: pages are taken when they are written.
@@ -42,7 +42,7 @@ Snapshots::Snapshots(Session& session, const SnapshotPlaces& places) : session_(
     }
     on_device_.resize(static_cast<std::size_t>(places.on_device));
     try {
-        arrays().add_room(places.on_device);
+        arrays().add_room(places.on_device, places.in_a_row);
     } catch (const Error& trouble) {
         if (trouble.code() != ErrorCode::out_of_memory) throw;
         refuse(places.on_device, trouble.what());

@@ -23,6 +23,8 @@ struct Level;
 // snapshots changes the last ones most often.
 struct SnapshotPlaces {
     int on_host = 0, on_device = 0;
+    // All are on the device, and are of one step after the other: each needs room for its latest level alone.
+    bool in_a_row = false;
     int count() const { return on_host + on_device; }
 };
 
@@ -34,7 +36,7 @@ public:
     ~Snapshots();
     Snapshots(const Snapshots&) = delete;
     Snapshots& operator=(const Snapshots&) = delete;
-    static std::int64_t bytes_each(const Session& session);
+    static std::int64_t bytes_each(const Session& session, bool in_a_row = false);
 
     // Puts the state into a slot, in place of what is there.
     void keep(int slot);

@@ -154,7 +154,7 @@ TEST_CASE("gradients are the same bits wherever snapshots are kept") {
         const Result all = wave.run(emulated, {0, 9});
         CHECK(all.steps_forward == (of == Of::wave ? 8 : 9));  // nothing is read of what the last one leaves
         for (const rt::SnapshotPlaces& places :
-             std::vector<rt::SnapshotPlaces>{{0, 1}, {0, 3}, {3, 0}, {2, 1}, {9, 0}}) {
+             std::vector<rt::SnapshotPlaces>{{0, 9, true}, {0, 1}, {0, 3}, {3, 0}, {2, 1}, {9, 0}}) {
             const Result other = wave.run(emulated, places);
             CHECK(other.objective == all.objective);
             CHECK(other.numbers == all.numbers);
@@ -273,7 +273,7 @@ TEST_CASE(
         CountingDevice device;
         std::vector<double> first;
         for (const rt::SnapshotPlaces& places :
-             std::vector<rt::SnapshotPlaces>{{9, 0}, {0, 7}, {0, 1}, {0, 3}, {2, 1}, {1, 2}}) {
+             std::vector<rt::SnapshotPlaces>{{9, 0}, {0, 7, true}, {0, 7}, {0, 1}, {0, 3}, {2, 1}, {1, 2}}) {
             const std::unique_ptr<driver::Engine> forward = engine_on(device, program, true),
                                                   backward = engine_on(device, adjoint.program);
             driver::share_geometry(*forward, *backward);

@@ -249,7 +249,6 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     const std::vector<PointData> points = read_points(program, run_spec, request, *machine);
     fill_initial_data(*forward, program, run_spec != nullptr ? run_spec->init : no_init, request, *machine);
 
-    const std::int64_t bytes = snapshot_bytes(*forward, program);
     GradientPlan plan{program, made, arguments.of, arguments.every_step};
     plan.weights = read_rows(arguments, arguments.weights, "--weights", points, request);
     plan.measured = read_rows(arguments, arguments.measured, "--measured", points, request);
@@ -257,7 +256,10 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     plan.steps = request.steps;
     plan.snapshots = {};
     if (!made.levels.empty())
-        plan.snapshots = choose_snapshots(arguments.snapshots, request.steps, bytes, snapshot_room(*forward));
+        plan.snapshots =
+            choose_snapshots(arguments.snapshots, request.steps, snapshot_bytes(*forward, program),
+                             snapshot_bytes(*forward, program, true), snapshot_room(*forward));
+    const std::int64_t bytes = snapshot_bytes(*forward, program, plan.snapshots.in_a_row);
     if (arguments.explain) {
         const ExplainedGradient explained = explain_gradient(*forward, *backward, plan);
         console.result(arguments.run.json ? explained_json(explained) : explained_words(explained));

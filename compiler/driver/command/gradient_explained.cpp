@@ -44,7 +44,7 @@ ExplainedGradient explain_gradient(Engine& forward, Engine& backward, const Grad
     ExplainedGradient found;
     found.steps = plan.steps;
     found.snapshots = plan.snapshots;
-    found.snapshot_bytes = snapshot_bytes(forward, plan.program);
+    found.snapshot_bytes = snapshot_bytes(forward, plan.program, plan.snapshots.in_a_row);
     // With the last step, which the objective is of.
     if (plan.snapshots.count() > 0)
         found.done_again = adjoint::steps_forward(plan.steps, plan.snapshots.count()) + 1 - plan.steps;
@@ -73,10 +73,10 @@ ExplainedGradient explain_gradient(Engine& forward, Engine& backward, const Grad
 }
 
 std::string explained_words(const ExplainedGradient& explained) {
-    std::string text = fmt::format("{} forward and back; {}; {} done again\n", counted(explained.steps, "step"),
-                                   snapshot_words(explained.snapshots, explained.snapshot_bytes,
-                                                  explained.on_gpu),
-                                   counted(explained.done_again, "step"));
+    std::string text =
+        fmt::format("{} forward and back; {}; {} done again\n", counted(explained.steps, "step"),
+                    snapshot_words(explained.snapshots, explained.snapshot_bytes, explained.on_gpu),
+                    counted(explained.done_again, "step"));
     text += "a step back\n";
     if (!explained.in_place.empty())
         text += fmt::format("  reads {} where {} kept\n", joined_names(explained.in_place),
@@ -86,10 +86,11 @@ std::string explained_words(const ExplainedGradient& explained) {
                             megabytes(explained.copied_bytes));
     if (!explained.inputs.empty()) text += fmt::format("  reads {}\n", joined_names(explained.inputs));
     if (!explained.carried.empty()) text += fmt::format("  advances {}\n", joined_names(explained.carried));
-    text += fmt::format("  moves {} at least: {} read, {} written\n",
-                        megabytes(explained.read_bytes + explained.written_bytes + 2 * explained.copied_bytes),
-                        megabytes(explained.read_bytes + explained.copied_bytes),
-                        megabytes(explained.written_bytes + explained.copied_bytes));
+    text +=
+        fmt::format("  moves {} at least: {} read, {} written\n",
+                    megabytes(explained.read_bytes + explained.written_bytes + 2 * explained.copied_bytes),
+                    megabytes(explained.read_bytes + explained.copied_bytes),
+                    megabytes(explained.written_bytes + explained.copied_bytes));
     return text;
 }
 

@@ -16,8 +16,8 @@ struct ExplainedGradient {
     std::int64_t snapshot_bytes = 0;
     std::int64_t done_again = 0;
     bool on_gpu = false;
-    // Of the forward states, as the adjoint names them: those that it reads where they are kept on the device,
-    // and those that are copied for it.
+    // Of the forward states, as the adjoint names them: those that it reads where they are kept on the
+    // device, and those that are copied for it.
     std::vector<std::string> in_place, copied;
     std::int64_t copied_bytes = 0;
     std::vector<std::string> inputs;   // that no step changes

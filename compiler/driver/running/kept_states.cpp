@@ -76,8 +76,8 @@ SnapshotRoom snapshot_room(Engine& engine) {
     return {room, room, host / 2, reserve};
 }
 
-std::int64_t snapshot_bytes(Engine& engine, const ir::Program& program) {
-    if (engine.session() != nullptr) return rt::Snapshots::bytes_each(*engine.session());
+std::int64_t snapshot_bytes(Engine& engine, const ir::Program& program, bool in_a_row) {
+    if (engine.session() != nullptr) return rt::Snapshots::bytes_each(*engine.session(), in_a_row);
     std::int64_t bytes = 0;
     for (const ir::Field& field : program.fields)
         if (field.role == ir::Role::state)
@@ -87,9 +87,14 @@ std::int64_t snapshot_bytes(Engine& engine, const ir::Program& program) {
 }
 
 rt::SnapshotPlaces choose_snapshots(std::optional<std::int64_t> asked, std::int64_t steps, std::int64_t bytes,
-                                    const SnapshotRoom& room) {
+                                    std::int64_t in_a_row, const SnapshotRoom& room) {
     const std::int64_t most = std::clamp<std::int64_t>(steps, 1, 1 << 30),
                        each = std::max<std::int64_t>(bytes, 1);
+    // The first one has its past, too.
+    const std::int64_t every_step = most * in_a_row + (bytes - in_a_row);
+    if (in_a_row < bytes && asked.value_or(steps) >= steps &&
+        every_step <= (asked ? room.most_on_device : room.on_device))
+        return {0, static_cast<int>(most), true};
     const std::int64_t device = std::min(room.on_device / each, most), host = room.on_host / each;
     const std::int64_t enough = adjoint::snapshots_for(steps, kMostRepeats);
     std::int64_t count = asked ? std::min(*asked, most) : device;

@@ -21,14 +21,15 @@ struct SnapshotRoom {
 };
 SnapshotRoom snapshot_room(Engine& engine);
 
-// Bytes of one snapshot.
-std::int64_t snapshot_bytes(Engine& engine, const ir::Program& program);
+// Bytes of one snapshot. in_a_row: of one that shares all but its latest level with that of the step before.
+std::int64_t snapshot_bytes(Engine& engine, const ir::Program& program, bool in_a_row = false);
 
 // As many as are asked for, else as the room lets be, at most one for each step; on the device first. Without
 // being asked the host's memory is used where the device's would have steps done again more than three times
-// each. Throws out_of_memory where there is no room for them.
+// each. Throws out_of_memory where there is no room for them. bytes, in_a_row: of each, where not every
+// step's is kept and where it is.
 rt::SnapshotPlaces choose_snapshots(std::optional<std::int64_t> asked, std::int64_t steps, std::int64_t bytes,
-                                    const SnapshotRoom& room);
+                                    std::int64_t in_a_row, const SnapshotRoom& room);
 
 class KeptStates {
 public:

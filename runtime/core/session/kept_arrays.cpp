@@ -1,6 +1,7 @@
 #include "runtime/core/session/kept_arrays.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 #include "runtime/core/plan_check.h"
 
@@ -27,22 +28,25 @@ std::int64_t KeptArrays::bytes_of(int field) const {
     return (arrays_.level_bytes(field) + kAlignment - 1) / kAlignment * kAlignment;
 }
 
-std::int64_t KeptArrays::bytes_of_state() const {
+std::int64_t KeptArrays::bytes_of_state(bool in_a_row) const {
     std::int64_t bytes = 0;
     for (const Part& part : parts_)
-        bytes += bytes_of(part.field);
+        if (part.time == 0 || !in_a_row) bytes += bytes_of(part.field);
     return bytes;
 }
 
-void KeptArrays::add_room(int states) {
-    const std::int64_t bytes = states * bytes_of_state();
+void KeptArrays::add_room(int states, bool in_a_row) {
+    const auto arrays_of = [&](const Part& part) { return part.time < 0 && in_a_row ? 1 : states; };
+    std::int64_t bytes = 0;
+    for (const Part& part : parts_)
+        bytes += arrays_of(part) * bytes_of(part.field);
     if (bytes > 0) memory_.emplace_back(*setup_.device, bytes);
     if (bytes > 0 && setup_.options.poison)  // NaN in each type
         setup_.device->set_bytes(memory_.back().address(), 0xff, bytes);
     ++rooms_;
     std::int64_t first = 0;
-    for (int state = 0; state < states; ++state)
-        for (const Part& part : parts_) {
+    for (const Part& part : parts_)
+        for (int i = 0; i < arrays_of(part); ++i) {
             void* const array = static_cast<char*>(memory_.back().address()) + first;
             pool_[static_cast<std::size_t>(part.field)].push_back(array);
             free_[static_cast<std::size_t>(part.field)].push_back(array);
@@ -123,6 +127,7 @@ void KeptArrays::replace(int field, int time, bool with_cells) {
     Level level = present({field, time});
     const void* const away = level.array;
     std::vector<void*>& free = free_[static_cast<std::size_t>(field)];
+    if (free.empty()) throw std::logic_error("more states are kept than there is room for");
     level.array = free.back();
     level.images_due = level.images_due && with_cells;
     free.pop_back();

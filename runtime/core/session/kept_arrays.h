@@ -25,9 +25,10 @@ public:
 
     const std::vector<Part>& parts() const { return parts_; }
     Level present(const Part& part);
-    std::int64_t bytes_of_state() const;
+    std::int64_t bytes_of_state(bool in_a_row) const;
     // Takes memory for so many states more, and gives it back: that of all, once nobody asks for any.
-    void add_room(int states);  // throws out_of_memory
+    // in_a_row: each is kept one step after the one before, and adds its latest level to what that has.
+    void add_room(int states, bool in_a_row);  // throws out_of_memory
     void drop_room() noexcept;
 
     State keep();                       // the present one
