@@ -60,8 +60,8 @@ void report_to(halo_gradient_report* report, const GradientReport& found) {
 }
 
 // The weights of one level: `elements` are in memory that lives as long as they do.
-FieldWeights weights_of(const halo_field_weights& given, const std::vector<Gradient::Level>& known,
-                        std::vector<std::byte>& elements) {
+FieldWeights weights_in_c(const halo_field_weights& given, const std::vector<Gradient::Level>& known,
+                          std::vector<std::byte>& elements) {
     FieldWeights weights{text_of(given.field, "a field"), given.level};
     if (given.values == nullptr) {
         need(given.cells.memory, "an array of weights");
@@ -278,7 +278,7 @@ halo_code halo_gradient_compute_of_fields(halo_gradient* gradient, int64_t steps
         std::vector<std::vector<std::byte>> elements(given.size());
         std::vector<FieldWeights> all;
         for (size_t i = 0; i < given.size(); ++i)
-            all.push_back(weights_of(given[i], known, elements[i]));
+            all.push_back(weights_in_c(given[i], known, elements[i]));
         report_to(report, of_fields.compute(steps, all));
     });
 }

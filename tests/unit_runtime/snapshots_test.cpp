@@ -2,6 +2,7 @@
 // the host.
 #include "runtime/core/snapshots.h"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -117,6 +118,42 @@ TEST_CASE("snapshots on the device let the host wait for nothing") {
     }
     CHECK(contains(refusal, "3 snapshots of "));
     CHECK(contains(refusal, ": nothing is free; keep fewer"));
+}
+
+TEST_CASE("what is kept stays as it is whatever is written, and the session ends in its own arrays") {
+    CountingDevice device;
+    Session wave = open_sample(wave_sample(), {21, 1, 1}, device);
+    const std::vector<double> start = wavy(21), other(21, 3.5);
+    wave.upload("p", 0, std::span<const double>(start));
+    wave.upload("p", -1, std::span<const double>(start));
+    std::vector<void*> own = wave.level_arrays("p");
+    std::ranges::sort(own);
+    {
+        Snapshots kept(wave, {0, 2});
+        kept.keep(0);
+        wave.step(2);
+        kept.keep(1);
+        const std::vector<double> second = wave.download("p"), before = wave.download("p", -1);
+        for (const int way : {0, 1, 2, 3}) {
+            if (way == 0) wave.upload("p", 0, std::span<const double>(other));
+            if (way == 1) wave.upload_box("p", -1, {{0, 0, 0}, {3, 1, 1}}, other.data());
+            if (way == 2) wave.start_again();
+            if (way == 3) wave.step(50);
+            kept.restore(1);
+            CHECK(wave.download("p") == second);
+            CHECK(wave.download("p", -1) == before);
+        }
+        kept.restore(0);
+        CHECK(wave.download("p") == start);
+        kept.restore(1);
+        kept.forget();
+        CHECK(wave.download("p") == second);
+        kept.keep(0);
+        wave.step(1);
+    }
+    std::vector<void*> arrays = wave.level_arrays("p");
+    std::ranges::sort(arrays);
+    CHECK(arrays == own);
 }
 
 TEST_CASE("what steps give is noted on the device, and read at the end") {

@@ -9,7 +9,7 @@ namespace halo::rt::session {
 
 namespace {
 
-constexpr std::int64_t kAlignment = 256;  // of arrays in one piece of memory, in bytes
+constexpr std::int64_t kArrayAlignment = 256;  // of arrays in one piece of memory, in bytes
 
 }  // namespace
 
@@ -25,7 +25,7 @@ KeptArrays::KeptArrays(Setup& setup, Arrays& arrays, const Params& params)
 }
 
 std::int64_t KeptArrays::bytes_of(int field) const {
-    return (arrays_.level_bytes(field) + kAlignment - 1) / kAlignment * kAlignment;
+    return (arrays_.level_bytes(field) + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
 }
 
 std::int64_t KeptArrays::bytes_of_state(bool in_a_row) const {
