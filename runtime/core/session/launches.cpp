@@ -122,24 +122,31 @@ PreparedLaunch Launches::prepare(const KernelPlan& kernel, std::int64_t phase,
 }
 
 void Launches::prepare(const std::vector<double>& params) {
+    params_ = params;
+    const auto cycle = static_cast<std::size_t>(from_.clock.cycle);
     launches_.clear();
+    launches_.resize(cycle);
     exchanged_.clear();
-    for (std::int64_t phase = 0; phase < from_.clock.cycle; ++phase) {
-        launches_.emplace_back();
-        for (const KernelPlan& kernel : from_.setup.plan.kernels)
-            launches_.back().push_back(prepare(kernel, phase, params));
-        exchanged_.emplace_back();
-        for (const RepeatPlan& repeat : from_.setup.plan.repeats)
-            for (int kernel = repeat.first; kernel < repeat.past && !repeat.exchanges.empty(); ++kernel)
-                exchanged_.back().emplace(
-                    kernel, prepare(from_.setup.plan.kernels[static_cast<std::size_t>(kernel)], phase, params,
-                                    &repeat));
-    }
+    exchanged_.resize(cycle);
+}
+
+// Arrays may be others in each step (kept_arrays.h), so that no more is prepared than is launched.
+void Launches::prepare_phase(std::size_t phase) {
+    const auto number = static_cast<std::int64_t>(phase);
+    for (const KernelPlan& kernel : from_.setup.plan.kernels)
+        launches_[phase].push_back(prepare(kernel, number, params_));
+    for (const RepeatPlan& repeat : from_.setup.plan.repeats)
+        for (int kernel = repeat.first; kernel < repeat.past && !repeat.exchanges.empty(); ++kernel)
+            exchanged_[phase].emplace(
+                kernel, prepare(from_.setup.plan.kernels[static_cast<std::size_t>(kernel)], number, params_,
+                                &repeat));
 }
 
 PreparedLaunch& Launches::at(int kernel, std::int64_t phase, bool exchanged) {
-    if (exchanged) return exchanged_[from_.clock.in_cycle(phase)].at(kernel);
-    return launches_[from_.clock.in_cycle(phase)][static_cast<std::size_t>(kernel)];
+    const std::size_t in_cycle = from_.clock.in_cycle(phase);
+    if (launches_[in_cycle].empty()) prepare_phase(in_cycle);
+    if (exchanged) return exchanged_[in_cycle].at(kernel);
+    return launches_[in_cycle][static_cast<std::size_t>(kernel)];
 }
 
 void Launches::update(PreparedLaunch& launch, const KernelPlan& kernel, std::int64_t step,

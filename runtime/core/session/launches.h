@@ -60,7 +60,7 @@ public:
     // replayed.
     bool change_with_step() const { return changing_; }
     bool have_changing_scalars() const { return changing_scalars_; }
-    void prepare(const std::vector<double>& params);  // all, in all phases
+    void prepare(const std::vector<double>& params);  // all; those of a phase when it is first asked for
     // Of a kernel that is not among the plan's, or by itself. Arguments that a stepper gives at each launch
     // stay zero (Argument::Kind of time blocks).
     PreparedLaunch prepare(const KernelPlan& kernel, std::int64_t phase, const std::vector<double>& params,
@@ -82,10 +82,12 @@ private:
     PreparedLaunch::Value value_of(const Argument& argument, std::int64_t phase,
                                    const std::vector<double>& params, const RepeatPlan* exchanged);
     bool changes(const Argument& argument) const;
+    void prepare_phase(std::size_t phase);
 
     Sources from_;
     bool changing_ = false, changing_scalars_ = false;
-    std::vector<std::vector<PreparedLaunch>> launches_;     // [phase][kernel]
+    std::vector<double> params_;
+    std::vector<std::vector<PreparedLaunch>> launches_;     // [phase][kernel]; empty until asked for
     std::vector<std::map<int, PreparedLaunch>> exchanged_;  // [phase], by kernel
 };
 
