@@ -19,8 +19,10 @@ bool is_part_of_grid(const rt::LaunchPlan& plan);
 // Whether all scalars that change can be computed on the device, and there are some.
 bool are_all_computed(const rt::LaunchPlan& plan);
 
-// Whether a scalar of a repeat follows from what the repeat itself reduces. How many iterations there are may depend on the
-// order of a sum in any case, as the device adds up what its condition reads: so the order may be the device's here.
-bool is_found_in_repeat(const rt::LaunchPlan& plan, const rt::RepeatPlan& repeat, const rt::Argument& argument);
+// Whether a scalar of a repeat follows from what the repeat itself reduces. How many iterations there are may
+// depend on the order of a sum in any case, as the device adds up what its condition reads: so the order may
+// be the device's here.
+bool is_found_in_repeat(const rt::LaunchPlan& plan, const rt::RepeatPlan& repeat,
+                        const rt::Argument& argument);
 
 }  // namespace halo::lower
