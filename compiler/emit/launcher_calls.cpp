@@ -43,7 +43,7 @@ public:
         write_advance();
         write_wait();
         for (int index = 0; index < count(plan_.reductions); ++index)
-            if (plan_.reductions[index].ahead_of < 0) write_reduction(index);
+            if (!model_.get_reduction[index].empty()) write_reduction(index);
     }
 
 private:

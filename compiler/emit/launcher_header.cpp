@@ -286,7 +286,7 @@ private:
     void write_reductions() {
         for (std::size_t index = 0; index < plan_.reductions.size(); ++index) {
             const rt::ReductionPlan& reduction = plan_.reductions[index];
-            if (reduction.ahead_of >= 0) continue;
+            if (model_.get_reduction[index].empty()) continue;
             const char* const what = reduction.op == rt::ReductionPlan::Op::min   ? "least value"
                                      : reduction.op == rt::ReductionPlan::Op::max ? "greatest value"
                                      : reduction.square_root                      ? "square root of the sum"

@@ -128,7 +128,14 @@ LauncherModel::LauncherModel(const kernel::Program& the_kernels, const rt::Launc
         fields.push_back(names);
     }
     for (const rt::ReductionPlan& reduction : plan.reductions) {
-        get_reduction.push_back(reduction.ahead_of < 0 ? take(prefix + "_get_" + reduction.name) : "");
+        const bool is_read = reduction.ahead_of < 0 && !rt::is_hidden_reduction(reduction.name);
+        get_reduction.push_back(is_read ? take(prefix + "_get_" + reduction.name) : "");
+        std::string word = reduction.name;
+        std::ranges::replace(word, '.', '_');
+        while (std::ranges::any_of(plan.reductions, [&](const auto& other) { return word == other.name; }) &&
+               word != reduction.name)
+            word += "_";
+        reduction_words.push_back(std::move(word));
     }
     name_points();
 }

@@ -70,7 +70,8 @@ public:
     std::string upper;                                                // HEAT3D
     std::string solver, status;                                       // types
     std::string create, destroy, use_stream, advance, wait, message;  // functions
-    std::vector<std::string> set_param, set_coef, get_reduction;      // by index
+    std::vector<std::string> set_param, set_coef, get_reduction;      // by index; empty where there is none
+    std::vector<std::string> reduction_words;                         // by index: their names, without dots
     std::vector<std::string> set_table;                               // likewise
     std::vector<std::string> extents;                                 // by axis: nx
     std::vector<FieldNames> fields;                                   // by index
@@ -111,9 +112,9 @@ public:
     std::string times_components(int field) const;
     std::string to_component(int field) const;
     static std::string device_scalars_member() { return "device_scalars"; }
-    std::string partials_member(int index) const { return plan.reductions[index].name + "_partials"; }
-    std::string latest_member(int index) const { return plan.reductions[index].name + "_latest"; }
-    std::string due_member(int index) const { return plan.reductions[index].name + "_due"; }
+    std::string partials_member(int index) const { return reduction_words[index] + "_partials"; }
+    std::string latest_member(int index) const { return reduction_words[index] + "_latest"; }
+    std::string due_member(int index) const { return reduction_words[index] + "_due"; }
     // One that a kernel for several steps gives, too, for each of them.
     bool is_given_by_steps(int reduction) const;
     std::string of_steps_member(int index) const { return plan.reductions[index].name + "_of_steps"; }

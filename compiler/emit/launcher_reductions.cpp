@@ -14,7 +14,7 @@ public:
 
     void write() {
         for (int index = 0; index < count(plan_.reductions); ++index)
-            if (plan_.reductions[index].ahead_of < 0) write_combination(index);
+            if (!model_.get_reduction[index].empty() || model_.is_read(index)) write_combination(index);
     }
 
 private:

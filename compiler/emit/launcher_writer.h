@@ -25,7 +25,7 @@ protected:
     static std::string launch_function(const rt::KernelPlan& kernel) { return "launch_" + kernel.name; }
 
     std::string combine_function(int reduction) const {
-        return "combine_" + plan_.reductions[reduction].name;
+        return "combine_" + model_.reduction_words[reduction];
     }
 
     // Of a repeat that a condition ends: its words on the device (rt::RepeatWord), the copies of the first of

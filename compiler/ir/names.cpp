@@ -7,9 +7,9 @@
 namespace halo::ir {
 
 bool is_hidden(const Program& program, const Field& field) {
-    return field.name.find('.') != std::string::npos &&
-           std::ranges::none_of(program.groups, [&](const Group& group) {
-               return std::ranges::any_of(group.fields, [&](FieldId id) { return &program[id] == &field; });
+    const std::size_t dot = field.name.rfind('.');
+    return dot != std::string::npos && std::ranges::any_of(program.fields, [&](const Field& other) {
+               return field.name.compare(0, dot, other.name) == 0;
            });
 }
 

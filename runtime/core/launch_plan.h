@@ -409,8 +409,9 @@ struct LaunchPlan {
     std::array<std::array<int, 2>, kMaxRank> halo{};  // the widest of all fields: the layout all arrays share
 };
 
-// What the compiler adds to the program of a spec: users neither name nor see it. Its name has a dot, as
-// those of components have, which belong to a group.
+// What the compiler adds to the program of a spec: users neither name nor see it. Its name is that of a
+// field, a dot, and a word. (Components have dots in their names, too, but what stands before one is no
+// field.)
 inline bool is_hidden_reduction(const std::string& name) {
     return name.find('.') != std::string::npos;
 }

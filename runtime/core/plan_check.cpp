@@ -381,9 +381,10 @@ bool has_coarse_grids(const LaunchPlan& plan) {
 }
 
 bool is_hidden(const LaunchPlan& plan, int field) {
-    return plan.fields[static_cast<std::size_t>(field)].name.find('.') != std::string::npos &&
-           std::ranges::none_of(plan.groups, [&](const GroupPlan& group) {
-               return std::ranges::find(group.fields, field) != group.fields.end();
+    const std::string& name = plan.fields[static_cast<std::size_t>(field)].name;
+    const std::size_t dot = name.rfind('.');
+    return dot != std::string::npos && std::ranges::any_of(plan.fields, [&](const FieldPlan& other) {
+               return name.compare(0, dot, other.name) == 0;
            });
 }
 
