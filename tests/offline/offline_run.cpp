@@ -233,6 +233,15 @@ std::string c_program(const Offline& offline, const Reference& reference) {
     return text + "    " + model.destroy + "(solver);\n    return fclose(out);\n}\n";
 }
 
+// Those that launchers have a function for.
+std::vector<std::string> reductions_given(const rt::LaunchPlan& plan) {
+    std::vector<std::string> names;
+    for (const rt::ReductionPlan& reduction : plan.reductions)
+        if (reduction.ahead_of < 0 && !rt::is_hidden_reduction(reduction.name))
+            names.push_back(reduction.name);
+    return names;
+}
+
 // As they lie in a file. What the interpreter keeps of an i64 is its bits.
 std::string bytes_of(const std::vector<double>& values, rt::ElementType type) {
     std::string bytes(values.size() * static_cast<std::size_t>(rt::size_of(type)), '\0');
@@ -316,7 +325,7 @@ std::string compare(const Offline& offline, const Reference& reference, const Of
         const double expected = results.reductions[n];
         const bool same = value == expected || (std::isnan(value) && std::isnan(expected)) ||
                           std::fabs(value - expected) <= 1e-12 * std::fabs(expected);
-        if (!same) return plan.reductions[n].name + " is " + number(value) + ", not " + number(expected);
+        if (!same) return reductions_given(plan)[n] + " is " + number(value) + ", not " + number(expected);
     }
     return "";
 }
@@ -360,8 +369,8 @@ OfflineResults results_of(const Reference& reference, const rt::LaunchPlan& plan
     for_sampled(plan, reference, [&](const auto&, const auto&, const std::vector<double>& values) {
         results.sampled.push_back(values);
     });
-    for (const rt::ReductionPlan& reduction : plan.reductions)
-        if (reduction.ahead_of < 0) results.reductions.push_back(reference.reduction(reduction.name));
+    for (const std::string& name : reductions_given(plan))
+        results.reductions.push_back(reference.reduction(name));
     return results;
 }
 
@@ -386,8 +395,8 @@ OfflineResults results_of(const Reference& reference, rt::Session& session) {
                 [&](const Reference::PointSet& set, const std::string& name, const auto&) {
                     results.sampled.push_back(session.trace(set.name, name));
                 });
-    for (const rt::ReductionPlan& reduction : session.plan().reductions)
-        if (reduction.ahead_of < 0) results.reductions.push_back(session.reduction(reduction.name));
+    for (const std::string& name : reductions_given(session.plan()))
+        results.reductions.push_back(session.reduction(name));
     return results;
 }
 
