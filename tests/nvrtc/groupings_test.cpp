@@ -27,7 +27,9 @@ struct KnownSpill {
     std::int64_t bytes;  // stored and loaded, of a thread; as NVRTC 13.0 has it
 };
 constexpr KnownSpill kKnownSpills[] = {
+    {"box3d1_symmetric", "temporal", 8},
     {"duct3d", "resident", 40},
+    {"star3d4", "temporal", 108},
 };
 
 std::int64_t known_bytes(const std::string& example, std::string_view grouping) {

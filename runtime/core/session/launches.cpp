@@ -1,6 +1,7 @@
 #include "runtime/core/session/launches.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/core/element.h"
 
@@ -133,13 +134,17 @@ void Launches::prepare(const std::vector<double>& params) {
 // Arrays may be others in each step (kept_arrays.h), so that no more is prepared than is launched.
 void Launches::prepare_phase(std::size_t phase) {
     const auto number = static_cast<std::int64_t>(phase);
+    std::vector<PreparedLaunch> launches;
+    std::map<int, PreparedLaunch> exchanged;
     for (const KernelPlan& kernel : from_.setup.plan.kernels)
-        launches_[phase].push_back(prepare(kernel, number, params_));
+        launches.push_back(prepare(kernel, number, params_));
     for (const RepeatPlan& repeat : from_.setup.plan.repeats)
         for (int kernel = repeat.first; kernel < repeat.past && !repeat.exchanges.empty(); ++kernel)
-            exchanged_[phase].emplace(
-                kernel, prepare(from_.setup.plan.kernels[static_cast<std::size_t>(kernel)], number, params_,
-                                &repeat));
+            exchanged.emplace(kernel, prepare(from_.setup.plan.kernels[static_cast<std::size_t>(kernel)],
+                                              number, params_, &repeat));
+    // All of them or none: where there is no memory for one, they are prepared again.
+    exchanged_[phase] = std::move(exchanged);
+    launches_[phase] = std::move(launches);
 }
 
 PreparedLaunch& Launches::at(int kernel, std::int64_t phase, bool exchanged) {
