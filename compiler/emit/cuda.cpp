@@ -280,7 +280,7 @@ std::string CudaPrinter::prelude(const Program& program) const {
             if (function_call && function_call->fast && function_call->function == Function::rsqrt)
                 used.insert("fast_rsqrt");
             const auto* binary = std::get_if<Binary>(&expr->kind);
-            if (binary != nullptr && binary->op == Operator::div && expr.type() == Type::f32)
+            if (binary != nullptr && binary->op == Operator::div && !division_function(expr.type()).empty())
                 used.insert({"rough_inverse", "divide"});
         });
     }
