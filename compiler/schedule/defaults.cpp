@@ -69,8 +69,12 @@ int blocks_for_budget(const Footprint& footprint, const Schedule& schedule, cons
     // Cells of a finer grid, with the neighbours that are read of each, are no part of the estimate.
     const auto finer = static_cast<int>(std::min<std::int64_t>(footprint.finer_bytes, kRegisterBudget));
     if (estimate.enough > kRegisterBudget || finer == kRegisterBudget) return 1;
-    const int wanted = static_cast<int>(sweep_model::kRegisterMargin * estimate.expected) +
-                       sweep_model::kSpareRegisters + finer;
+    // The many loads of a single cell are hidden by more warps, as it shares none with other cells.
+    const bool is_single = schedule.cells[0] * schedule.cells[1] * schedule.cells[2] == 1;
+    const bool has_many = estimate.enough > direct_model::kManyOfSingle;
+    const double expected =
+        is_single && has_many ? estimate.enough : sweep_model::kRegisterMargin * estimate.expected;
+    const int wanted = static_cast<int>(expected) + sweep_model::kSpareRegisters + finer;
     const int least = kind_of(schedule).least_registers(schedule);
     const int registers = std::clamp(wanted, least, kRegisterBudget);
     const std::int64_t threads =
