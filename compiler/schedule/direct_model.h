@@ -14,9 +14,9 @@ inline constexpr int kMostInFlight = 96;
 // schroedinger2d and cahn_hilliard_rk4 at 128 registers.
 inline constexpr int kSpareOfRow = 12;
 inline constexpr double kShareThatWaits = 0.72;
-// Of a thread with a single cell: registers past which it gets no more than are enough, so that more warps run.
-// Measured by `haloc run` of duct3d on 256 cells cubed: 22 GStencil/s by 5 to 8 blocks of 128 threads an SM, 17
-// by 4.
+// Of a thread with a single cell: registers past which it gets no more than are enough, so that more warps
+// run. Measured by `haloc run` of duct3d on 256 cells cubed: 22 GStencil/s by 5 to 8 blocks of 128 threads an
+// SM, 17 by 4.
 inline constexpr int kManyOfSingle = 80;
 // Registers a thread: a tighter limit spills and saves no time.
 inline constexpr int kLeastRegisters = 40;
