@@ -250,10 +250,11 @@ schedule::StepCost single_step_cost(const ir::Program& program, const std::vecto
         const bool is_same = is_watched || unread.statements.size() == stage.stage.statements.size();
         const schedule::Footprint footprint = is_same ? stage.footprint : footprints.of(unread);
         const auto times = static_cast<double>(stage.times_in_step(program));
-        cost.cells +=
-            times *
-            schedule::estimate_cost(footprint, stage.schedule, options.target, extent).seconds_per_cell *
-            schedule::cells_of(extent);
+        if (!footprint.at_points)  // whose cells are few
+            cost.cells +=
+                times *
+                schedule::estimate_cost(footprint, stage.schedule, options.target, extent).seconds_per_cell *
+                schedule::cells_of(extent);
         cost.launches += times * options.target.graph_launch_seconds;
     }
     if (is_watched) cost.checks = options.target.check_seconds;
