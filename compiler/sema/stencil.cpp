@@ -310,7 +310,7 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
     if (target->is_iterate)
         return assign_iterate(*repeat_around(assignment.guards), *target, *leaves, *cells, assignment);
     // Of a sweep other statements read what was there, too, and where it begins that remains.
-    if (again && !sweep && cells->are_all() && !reads_level(*leaves, *target)) {
+    if (again && !sweep && cells->are_all() && !reads_level(*leaves, *target) && !is_read_since(*target)) {
         report_written_twice(assignment, reference);
         return;
     }
@@ -392,6 +392,25 @@ bool StencilAnalyzer::reads_level(const std::vector<Value>& leaves, const Target
         });
     }
     return result;
+}
+
+// Whether what was written last of the target is read by some statement behind that.
+bool StencilAnalyzer::is_read_since(const Target& target) const {
+    const std::uint32_t first = target.reference.first;
+    const std::size_t count = target.reference.shape->leaves();
+    const auto is_target = [&](ir::FieldId field, int time) {
+        return field.index >= first && field.index - first < count && time == target.time;
+    };
+    for (auto statement = program_.statements.rbegin(); statement != program_.statements.rend();
+         ++statement) {
+        const auto* assign = std::get_if<ir::Assign>(&*statement);
+        if (assign != nullptr && is_target(assign->target, assign->time)) return false;
+        for (const std::uint32_t e : ir::reached_exprs(program_, ir::roots_of(*statement))) {
+            const auto* access = std::get_if<ir::Access>(&program_.exprs[e].node);
+            if (access != nullptr && is_target(access->field, access->time)) return true;
+        }
+    }
+    return false;
 }
 
 void StencilAnalyzer::check_in_place(const ir::Assign& assign) {

@@ -88,6 +88,7 @@ private:
                       SourceRange where, const Cells& cells = {});
 
     bool reads_level(const std::vector<Value>& leaves, const Target& target);
+    bool is_read_since(const Target& target) const;
 
     // Of other grids, when boundaries and margins are known (grids.cpp).
     void check_reads_of_grids();

@@ -130,27 +130,63 @@ bool Parser::at_name_lists(std::size_t at) const {
            !(ahead(at + 5).kind == TokenKind::identifier && text(ahead(at + 5)) == "in");
 }
 
+// How many tokens a bound of a range takes that is known here: `4`, or `top`, `top+1` where an outer loop's
+// index stands for a number. 0: there is none.
+std::size_t Parser::tokens_of_number(std::size_t at) const {
+    if (ahead(at).kind == TokenKind::number) return 1;
+    if (ahead(at).kind != TokenKind::identifier) return 0;
+    const std::string* const name = chosen(text(ahead(at)));
+    if (name == nullptr || !is_number(*name)) return 0;
+    const bool is_moved = ahead(at + 1).kind == TokenKind::plus || ahead(at + 1).kind == TokenKind::minus;
+    return is_moved && ahead(at + 2).kind == TokenKind::number ? 3 : 1;
+}
+
 // Whether `l in 1, 2, 4` follows; or a range before a block with `{l}` in names, `l in 1..4`, or `1..4 down`.
 // Other ranges are no concern of the parser.
 bool Parser::at_numbers(std::size_t at) const {
     const bool is_in = ahead(at).kind == TokenKind::identifier &&
-                       ahead(at + 1).kind == TokenKind::identifier && text(ahead(at + 1)) == "in" &&
-                       ahead(at + 2).kind == TokenKind::number;
+                       ahead(at + 1).kind == TokenKind::identifier && text(ahead(at + 1)) == "in";
     if (!is_in) return false;
-    if (ahead(at + 3).kind == TokenKind::comma) return ahead(at + 4).kind == TokenKind::number;
-    if (ahead(at + 3).kind != TokenKind::dot_dot || ahead(at + 4).kind != TokenKind::number) return false;
-    const Token& next = ahead(at + 5);
+    if (ahead(at + 2).kind == TokenKind::number && ahead(at + 3).kind == TokenKind::comma)
+        return ahead(at + 4).kind == TokenKind::number;
+    const std::size_t low = tokens_of_number(at + 2);
+    if (low == 0 || ahead(at + 2 + low).kind != TokenKind::dot_dot) return false;
+    const std::size_t high = tokens_of_number(at + 3 + low);
+    if (high == 0) return false;
+    const std::size_t behind = at + 3 + low + high;
+    const Token& next = ahead(behind);
     if (next.kind == TokenKind::identifier) return text(next) == "down";
-    const std::size_t opening = at_ + at + 5;
+    const std::size_t opening = at_ + behind;
     if (next.kind != TokenKind::left_brace || match_[opening] == kUnmatched) return false;
-    const std::string index = "{" + std::string(text(ahead(at)));
+    return is_in_names(text(ahead(at)), opening) || begins_range(text(ahead(at)), opening);
+}
+
+// Whether `{l}`, `{l+1}` or `{l-1}` is in a name of the block.
+bool Parser::is_in_names(std::string_view index, std::size_t opening) const {
+    const std::string written = "{" + std::string(index);
     for (std::size_t i = opening + 1; i < match_[opening]; ++i) {
         if (tokens_[i].kind != TokenKind::identifier) continue;
         const std::string_view word = text(tokens_[i]);
-        for (std::size_t found = word.find(index); found != word.npos; found = word.find(index, found + 1)) {
-            const char after = word[found + index.size()];
+        for (std::size_t found = word.find(written); found != word.npos;
+             found = word.find(written, found + 1)) {
+            const char after = word[found + written.size()];
             if (after == '}' || after == '+' || after == '-') return true;
         }
+    }
+    return false;
+}
+
+// Whether a range of the block is written out whose bounds have the index, as `for m in l..4 { … e_{m} … }`.
+bool Parser::begins_range(std::string_view index, std::size_t opening) const {
+    for (std::size_t i = opening + 2; i < match_[opening]; ++i) {
+        if (tokens_[i].kind != TokenKind::identifier || text(tokens_[i]) != "in") continue;
+        const std::string_view inner = text(tokens_[i - 1]);
+        std::size_t end = i + 1;
+        bool has_index = false;
+        for (; end < match_[opening] && tokens_[end].kind != TokenKind::left_brace; ++end)
+            has_index = has_index || text(tokens_[end]) == index;
+        if (has_index && end < match_[opening] && match_[end] != kUnmatched && is_in_names(inner, end))
+            return true;
     }
     return false;
 }
@@ -207,8 +243,8 @@ void Parser::read_rows(NameList& list) {
         }
         return;
     }
-    if (is(TokenKind::number) && ahead(1).kind == TokenKind::dot_dot && list.indices.size() == 1)
-        return read_range(list);
+    const std::size_t low = tokens_of_number(0);
+    if (low > 0 && ahead(low).kind == TokenKind::dot_dot && list.indices.size() == 1) return read_range(list);
     for (bool goes_on = true; goes_on && !failing_;) {
         const std::uint32_t row_begin = peek().where.begin;
         std::vector<std::string> row = read_row(list);
@@ -229,19 +265,21 @@ void Parser::read_rows(NameList& list) {
     }
 }
 
-// 1..4; 1..4 down.
+// 1..4; 1..4 down; top+1..4, which may be empty where `top` is 4.
 void Parser::read_range(NameList& list) {
     const std::uint32_t begin = peek().where.begin;
-    const std::optional<std::int64_t> low = listed_number();
+    const bool is_low_written = is(TokenKind::number);
+    const std::optional<std::int64_t> low = bound_number();
     advance();  // ..
-    const std::optional<std::int64_t> high = listed_number();
+    const bool is_written = is_low_written && is(TokenKind::number);
+    const std::optional<std::int64_t> high = bound_number();
     if (!low || !high) return;
     if (*high - *low >= static_cast<std::int64_t>(kMaxIterations)) {
         fail(DiagnosticKind::too_many_terms, since(begin),
              fmt::format("this range has more than {} numbers, and each is written out", kMaxIterations));
         return;
     }
-    if (*high < *low) {
+    if (*high < *low && is_written) {
         fail(DiagnosticKind::empty_range, since(begin), fmt::format("no number lies in {}..{}", *low, *high))
             .note(fmt::format("from the highest to the lowest it is `{}..{} down`", *high, *low));
         return;
@@ -249,6 +287,20 @@ void Parser::read_range(NameList& list) {
     for (std::int64_t each = *low; each <= *high; ++each)
         list.rows.push_back({std::to_string(each)});
     if (accept_word("down")) std::ranges::reverse(list.rows);
+}
+
+// A bound of a range: a number, or an index that stands for one, and what is added to it.
+std::optional<std::int64_t> Parser::bound_number() {
+    if (is(TokenKind::number)) return listed_number();
+    std::int64_t number = 0;
+    if (const std::string* const name = chosen(text(advance())))
+        std::from_chars(name->data(), name->data() + name->size(), number);
+    const bool is_less = is(TokenKind::minus);
+    if (!is_less && !is(TokenKind::plus)) return number;
+    advance();
+    const std::optional<std::int64_t> distance = listed_number();
+    if (!distance) return std::nullopt;
+    return is_less ? number - *distance : number + *distance;
 }
 
 // A number that is written, and can be in a name.
@@ -360,6 +412,8 @@ void Parser::name_loop(Block block, const std::function<void()>& statement) {
         statements(block, unread_names, statement);
     });
     unread_->insert(unread_->end(), unread_names.begin(), unread_names.end());
+    // A range from an index on may be empty.
+    if (at_ == body && match_[opening] != kUnmatched) at_ = match_[opening];
     if (failing_) {  // too much is written out: on behind the loop
         if (match_[opening] != kUnmatched) resume_at_ = match_[opening] + 1;
         return;

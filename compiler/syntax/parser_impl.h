@@ -115,7 +115,11 @@ private:
     bool at_name_loop() const { return at_statement("for") && at_name_lists(1); }
     bool at_name_lists(std::size_t at = 0) const;  // so many tokens ahead
     bool at_numbers(std::size_t at) const;
+    std::size_t tokens_of_number(std::size_t at) const;
+    bool is_in_names(std::string_view index, std::size_t opening) const;
+    bool begins_range(std::string_view index, std::size_t opening) const;
     void read_range(NameList& list);
+    std::optional<std::int64_t> bound_number();
     std::optional<std::int64_t> listed_number();
     std::string moved_index(const std::string& name, std::string_view written, std::size_t sign,
                             SourceRange where);

@@ -1,4 +1,4 @@
-// V-cycles on several grids: how fast they converge, whatever the size, and what to.
+// Cycles on several grids: how fast they converge, whatever the size, and what to.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -75,4 +75,41 @@ TEST_CASE("cycles end at the solution of the equation, to second order") {
     CHECK(errors[1] < 3e-4);
     CHECK(errors[0] / errors[1] > 3.9);
     CHECK(errors[0] / errors[1] < 4.1);
+}
+
+TEST_CASE("the first F-cycle is as right as the equations are, on grids of all sizes") {
+    const Example example("multigrid_fcycle2d");
+    for (const int n : {32, 128}) {
+        std::vector<double> exact, right;  // u = sin(pi x) sin(pi y), of k = 1
+        for (int j = 0; j < n; ++j)
+            for (int i = 0; i < n; ++i) {
+                exact.push_back(std::sin(kPi * (i + 0.5) / n) * std::sin(kPi * (j + 0.5) / n));
+                right.push_back(2 * kPi * kPi * exact.back());
+            }
+        example.give("f", {n, n}, right);
+        const auto error_after = [&](int cycles) {
+            example.run({"--grid", fmt::format("{0},{0}", n), "--set", fmt::format("h=1/{}", n), "--steps",
+                         fmt::format("{}", cycles), "--no-files", "--load", "f=f.npy", "--init", "k_0 = 1",
+                         "--save", "u=u.npy"});
+            const std::vector<double> u = example.saved("u");
+            double largest = 0;
+            for (std::size_t cell = 0; cell < u.size(); ++cell)
+                largest = std::max(largest, std::abs(u[cell] - exact[cell]));
+            return largest;
+        };
+        const double of_equations = error_after(6);
+        INFO(n << " cells: " << of_equations);
+        CHECK(of_equations < 0.9 / (n * n));
+        CHECK(error_after(1) < of_equations);
+    }
+}
+
+TEST_CASE("an F-cycle divides the residual by more than ten where the coefficient jumps") {
+    const Example example("multigrid_fcycle2d");
+    for (const char* inside : {"0.1", "10"}) {
+        const std::string k = fmt::format("k_0 = if (x - 0.5)^2 + (y - 0.5)^2 < 0.07 then {} else 1", inside);
+        const double factor = factor_of(example, 64, 2, 2, {"--init", k});
+        INFO(inside << ": " << factor);
+        CHECK(factor < 0.08);
+    }
 }

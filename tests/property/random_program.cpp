@@ -10,6 +10,7 @@
 #include "random_axes.h"
 #include "random_expression.h"
 #include "random_grids.h"
+#include "random_rewrites.h"
 
 namespace halo::test {
 
@@ -642,6 +643,7 @@ RandomProgram random_program(std::uint64_t seed, const GeneratorOptions& options
     made.interleaved = options.interleaved;
     made.own_faces = made.has_components && seed % 2 == 1;
     if (options.interleaved) made.halves.clear();  // components lie at one place
+    if (seed % 4 == 1) add_rewrites(made);
     if (options.fewer_axes) add_fields_over_fewer_axes(made, options);
     if (options.several_grids) add_fields_on_coarser_grids(made, options);
     return made;

@@ -60,6 +60,7 @@ const std::set<std::string> kUncut{"cavity3d",
                                    "fin",
                                    "heat2d_adi",
                                    "implicit_heat2d",
+                                   "multigrid_fcycle2d",
                                    "multigrid_poisson2d",
                                    "multigrid_poisson3d",
                                    "schroedinger_cn"};

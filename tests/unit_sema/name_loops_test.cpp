@@ -72,6 +72,39 @@ TEST_CASE("sweeps go along an index, and hold loops") {
         "sweep x down { u[t+1] = u[t+1, x+1] + u; v[t+1] = v[t+1, x+1] + v }");
 }
 
+TEST_CASE("a range goes on from the number of a loop around it, and may be empty") {
+    const std::string fields = "field u: f32\nfor l in 0..3 { field e_{l}: f32 }\n";
+    const std::string end = "\nu[t+1] = u";
+    same(fields + "for a in 2..3 { for l in a..3 { let m_{a}_{l} = e_{l} * a } }" + end,
+         "field u: f32\nfield e_0: f32\nfield e_1: f32\nfield e_2: f32\nfield e_3: f32\n"
+         "let m_2_2 = e_2 * 2\nlet m_2_3 = e_3 * 2\nlet m_3_3 = e_3 * 3" +
+             end);
+    same(fields + "for a in 2..3 { for l in a+1..3 down { e_{l} = u * a } }" + end,
+         "field u: f32\nfield e_0: f32\nfield e_1: f32\nfield e_2: f32\nfield e_3: f32\n"
+         "e_3 = u * 2" +
+             end);
+    same(fields + "for a in 2..3 { for l in 0..a-1 { let m_{a}_{l} = e_{l} } }" + end,
+         "field u: f32\nfield e_0: f32\nfield e_1: f32\nfield e_2: f32\nfield e_3: f32\n"
+         "let m_2_0 = e_0\nlet m_2_1 = e_1\nlet m_3_0 = e_0\nlet m_3_1 = e_1\nlet m_3_2 = e_2" +
+             end);
+    CHECK(contains(messages(fields + "for a in x, y { for l in a..3 { e_{l} = u } }" + end),
+                   "`l` runs through a range that is computed"));
+    CHECK(contains(messages(fields + "for l in 3..2 { e_{l} = u }" + end), "no number lies in 3..2"));
+}
+
+TEST_CASE("a field is written again once it has been read") {
+    const std::string fields = "field u, e, v: f32\nu[t+1] = u\n";
+    CHECK(mistakes(fields + "e = u\nv = e\ne = 2*u") == std::vector<DiagnosticKind>{});
+    CHECK(mistakes(fields + "e = u\nreduce r = sum(e)\ne = 2*u") == std::vector<DiagnosticKind>{});
+    CHECK(mistakes(fields + "e = u\nv = u\ne = 2*u") ==
+          std::vector<DiagnosticKind>{DiagnosticKind::written_twice});
+    // What a statement makes of the field itself has been read by nobody else.
+    CHECK(mistakes(fields + "e = u\nwhere u > 0 { e = e + 1 }\ne = 2*u") ==
+          std::vector<DiagnosticKind>{DiagnosticKind::written_twice});
+    CHECK(mistakes(fields + "e = u\nv = e\ne = 2*u\ne = 3*u") ==
+          std::vector<DiagnosticKind>{DiagnosticKind::written_twice});
+}
+
 TEST_CASE("names of fields, params, lets and defs are made with an index") {
     same(
         "for s, other in (u, v), (v, u) {\n"
