@@ -65,8 +65,10 @@ void compare_cuda(const std::string& name, const test::Example& example,
 }  // namespace
 
 TEST_CASE("examples by the schedules chosen for them") {
-    for (const test::Example& example : test::examples())
+    for (const test::Example& example : test::examples()) {
+        if (example.name == "multigrid_fcycle2d") continue;  // kernels of multigrid_poisson2d, several times
         compare_cuda(example.name, example, test::chosen(example));
+    }
 }
 
 TEST_CASE("heat3d by the other strategies, and on the CPU") {
