@@ -1,10 +1,10 @@
 #include "runtime/cuda/driver.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <memory>
+
+#include "runtime/core/shared_library.h"
 
 namespace halo::rt::cuda {
 
@@ -13,26 +13,21 @@ namespace {
 constexpr const char* kAdvice = "Install NVIDIA's driver for this GPU, or run on the CPU";
 
 std::unique_ptr<Driver> open_library() {
-    // HALOCLINE_LIBCUDA names another library, for tests.
-    const char* own = std::getenv("HALOCLINE_LIBCUDA");
-    void* handle = dlopen(own != nullptr && *own != '\0' ? own : "libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr)
-        throw Error(ErrorCode::no_device,
-                    fmt::format("no NVIDIA driver was found on this machine ({}). {}", dlerror(), kAdvice));
+    SharedLibrary library = SharedLibrary::open(library_names("HALOCLINE_LIBCUDA", {"libcuda.so.1"}));
+    if (!library)
+        throw Error(ErrorCode::no_device, fmt::format("no NVIDIA driver was found on this machine ({}). {}",
+                                                      library.why(), kAdvice));
     auto driver = std::make_unique<Driver>();
-    const char* missing = nullptr;
-#define SYMBOL(name, full_name, ...)                                                    \
-    driver->name = reinterpret_cast<decltype(driver->name)>(dlsym(handle, #full_name)); \
-    if (driver->name == nullptr) missing = #full_name;
+#define SYMBOL(name, full_name, ...) library.take(driver->name, #full_name);
 #include "runtime/cuda/symbols.def"
 #undef SYMBOL
-    if (missing != nullptr)
+    if (library.missing() != nullptr)
         throw Error(
             ErrorCode::driver_too_old,
             fmt::format(
                 "the NVIDIA driver is too old: it has no {}. CUDA 11.4 or newer is needed; update the "
                 "driver, or run on the CPU",
-                missing));
+                library.missing()));
     return driver;
 }
 

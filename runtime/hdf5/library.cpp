@@ -1,16 +1,15 @@
 #include "runtime/hdf5/library.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <array>
-#include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <string_view>
 #include <vector>
 
 #include "runtime/core/file_read.h"
+#include "runtime/core/shared_library.h"
 #include "runtime/hdf5/hdf5.h"
 
 namespace halo::rt::hdf5 {
@@ -25,18 +24,15 @@ struct Opened {
 // Debian's names tell a library that is serial from one that was built for an MPI; either will do, as no
 // function that knows of MPI is called. The number is that of the interface: 1.10, 1.12, 1.14 and 2.
 std::vector<std::string> candidates() {
-    // Another library in its place is for tests, and for installations of one's own.
-    const char* own = std::getenv("HALOCLINE_HDF5");
-    if (own != nullptr && *own != '\0') return {own};
     std::vector<std::string> names;
     for (const char* name : {"libhdf5", "libhdf5_serial", "libhdf5_openmpi", "libhdf5_mpich"})
         for (const char* number : {".320", ".310", ".200", ".103", ""})
             names.push_back(fmt::format("{}.so{}", name, number));
-    return names;
+    return library_names("HALOCLINE_HDF5", std::move(names));
 }
 
 // Constants are variables of the library, which H5open() sets.
-bool read_constants(void* handle, Library& library) {
+bool read_constants(const SharedLibrary& opened, Library& library) {
     const std::pair<const char*, Id*> all[] = {{"H5T_IEEE_F32LE_g", &library.f32},
                                                {"H5T_IEEE_F64LE_g", &library.f64},
                                                {"H5T_STD_U8LE_g", &library.u8},
@@ -48,7 +44,7 @@ bool read_constants(void* handle, Library& library) {
                                                {"H5P_CLS_FILE_CREATE_ID_g", &library.of_files},
                                                {"H5T_STD_REF_OBJ_g", &library.reference}};
     for (const auto& [name, value] : all) {
-        const void* const variable = dlsym(handle, name);
+        const void* const variable = opened.find(name);
         if (variable == nullptr) return false;
         *value = *static_cast<const Id*>(variable);
     }
@@ -56,27 +52,19 @@ bool read_constants(void* handle, Library& library) {
 }
 
 Opened open() {
-    void* handle = nullptr;
-    std::string file;
-    for (const std::string& name : candidates()) {
-        file = name;
-        handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (handle != nullptr) break;
-    }
-    if (handle == nullptr)
+    SharedLibrary opened = SharedLibrary::open(candidates());
+    if (!opened)
         return {nullptr,
                 "libhdf5 is not found (apt-get install libhdf5-dev; HALOCLINE_HDF5 names another file)"};
     auto library = std::make_unique<Library>();
-    const char* missing = nullptr;
-#define SYMBOL(member, name, result, ...)                              \
-    library->member = decltype(library->member)(dlsym(handle, #name)); \
-    if (library->member == nullptr) missing = #name;
-#define MAYBE(member, name, result, ...) library->member = decltype(library->member)(dlsym(handle, #name));
+#define SYMBOL(member, name, result, ...) opened.take(library->member, #name);
+#define MAYBE(member, name, result, ...) library->member = decltype(library->member)(opened.find(#name));
 #include "runtime/hdf5/symbols.def"
 #undef MAYBE
 #undef SYMBOL
-    if (missing != nullptr)
-        return {nullptr, fmt::format("{} has no {}; HDF5 1.10 or newer is needed", file, missing)};
+    const std::string& file = opened.file();
+    if (opened.missing() != nullptr)
+        return {nullptr, fmt::format("{} has no {}; HDF5 1.10 or newer is needed", file, opened.missing())};
     unsigned major = 0, minor = 0, release = 0;
     library->version(&major, &minor, &release);
     library->release = fmt::format("{}.{}.{}", major, minor, release);
@@ -84,7 +72,7 @@ Opened open() {
     // Before 1.10 an Id had 32 bits.
     if (major < 1 || (major == 1 && minor < 10))
         return {nullptr, fmt::format("{} is HDF5 {}, and 1.10 or newer is needed", file, library->release)};
-    if (library->open() < 0 || !read_constants(handle, *library))
+    if (library->open() < 0 || !read_constants(opened, *library))
         return {nullptr, fmt::format("{} cannot be used", file)};
     library->set_printing(kDefault, nullptr, nullptr);
     return {std::move(library), ""};

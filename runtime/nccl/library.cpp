@@ -1,9 +1,8 @@
 #include "runtime/nccl/library.h"
 
-#include <dlfcn.h>
-
-#include <cstdlib>
 #include <memory>
+
+#include "runtime/core/shared_library.h"
 
 namespace halo::rt::nccl {
 
@@ -15,19 +14,14 @@ struct Opened {
 };
 
 Opened open() {
-    // Another library in its place is for tests, and for installations of one's own.
-    const char* own = std::getenv("HALOCLINE_NCCL");
-    void* const handle = dlopen(own != nullptr && *own != '\0' ? own : "libnccl.so.2", RTLD_NOW | RTLD_LOCAL);
-    if (handle == nullptr) return {nullptr, dlerror()};
+    SharedLibrary opened = SharedLibrary::open(library_names("HALOCLINE_NCCL", {"libnccl.so.2"}));
+    if (!opened) return {nullptr, opened.why()};
     auto library = std::make_unique<Library>();
-    const char* missing = nullptr;
-#define SYMBOL(member, name, result, ...)                                                \
-    library->member = reinterpret_cast<decltype(library->member)>(dlsym(handle, #name)); \
-    if (library->member == nullptr) missing = #name;
+#define SYMBOL(member, name, result, ...) opened.take(library->member, #name);
 #include "runtime/nccl/symbols.def"
 #undef SYMBOL
-    if (missing != nullptr)
-        return {nullptr, std::string("it has no ") + missing + "; 2.7 or newer is needed"};
+    if (opened.missing() != nullptr)
+        return {nullptr, std::string("it has no ") + opened.missing() + "; 2.7 or newer is needed"};
     return {std::move(library), ""};
 }
 

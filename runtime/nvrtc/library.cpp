@@ -41,8 +41,6 @@ std::vector<fs::path> toolkit_prefixes() {
 }
 
 std::vector<std::string> candidates() {
-    const char* own = std::getenv("HALOCLINE_NVRTC");
-    if (own != nullptr && *own != '\0') return {own};
     std::vector<std::string> paths;
     for (const char* name : kNames)
         paths.emplace_back(name);  // by the dynamic linker's own search
@@ -53,18 +51,16 @@ std::vector<std::string> candidates() {
                 std::error_code error;
                 if (fs::exists(path, error)) paths.push_back(path.string());
             }
-    return paths;
+    return library_names("HALOCLINE_NVRTC", std::move(paths));
 }
 
 }  // namespace
 
-bool Nvrtc::Library::load_symbols(void* handle) {
-#define SYMBOL(member, name, result, ...)                              \
-    member = reinterpret_cast<decltype(member)>(dlsym(handle, #name)); \
-    if (member == nullptr) return false;
+bool Nvrtc::Library::load_symbols(SharedLibrary& opened) {
+#define SYMBOL(member, name, result, ...) opened.take(member, #name);
 #include "runtime/nvrtc/symbols.def"
 #undef SYMBOL
-    return true;
+    return opened.missing() == nullptr;
 }
 
 void Nvrtc::Library::ask() {
@@ -96,17 +92,16 @@ bool Nvrtc::Library::accepts(const char* option) const {
 
 std::unique_ptr<Nvrtc::Library> Nvrtc::Library::open(std::string& tried) {
     for (const std::string& path : candidates()) {
-        void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-        const char* reason = handle == nullptr ? dlerror() : nullptr;
+        SharedLibrary opened = SharedLibrary::open({path});
         auto library = std::make_unique<Library>();
-        if (handle != nullptr && library->load_symbols(handle)) {
+        if (opened && library->load_symbols(opened)) {
             library->path = path;
             library->ask();
             return library;  // stays open: compiled programs and its own threads live on
         }
-        if (handle != nullptr) dlclose(handle);
         tried += fmt::format("{}{}", tried.empty() ? "" : "; ",
-                             reason != nullptr ? std::string(reason) : path + ": functions are missing");
+                             opened ? path + ": functions are missing" : opened.why());
+        opened.close();
     }
     return nullptr;
 }

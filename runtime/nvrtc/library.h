@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/shared_library.h"
 #include "runtime/nvrtc/nvrtc.h"
 
 namespace halo::rt {
@@ -34,7 +35,7 @@ struct Nvrtc::Library {
     bool no_cache = false;  // knows --no-cache
 
 private:
-    bool load_symbols(void* handle);
+    bool load_symbols(SharedLibrary& opened);
     void ask();
     bool accepts(const char* option) const;
 };

@@ -1,12 +1,10 @@
 #include "runtime/segy/library.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <memory>
-#include <vector>
 
+#include "runtime/core/shared_library.h"
 #include "runtime/io/field_file.h"
 #include "runtime/segy/segy.h"
 
@@ -21,30 +19,16 @@ struct Opened {
     std::string why;
 };
 
-// The number is that of the interface, of segyio 1.
-std::vector<std::string> candidates() {
-    // Another library in its place is for tests, and for installations of one's own.
-    const char* own = std::getenv("HALOCLINE_SEGYIO");
-    if (own != nullptr && *own != '\0') return {own};
-    return {"libsegyio.so.1", "libsegyio.so"};
-}
-
 Opened open() {
-    void* handle = nullptr;
-    auto library = std::make_unique<Library>();
-    for (const std::string& name : candidates()) {
-        library->file = name;
-        handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-        if (handle != nullptr) break;
-    }
-    if (handle == nullptr)
+    // The number is that of the interface, of segyio 1.
+    SharedLibrary opened =
+        SharedLibrary::open(library_names("HALOCLINE_SEGYIO", {"libsegyio.so.1", "libsegyio.so"}));
+    if (!opened)
         return {nullptr,
                 "libsegyio is not found (apt-get install libsegyio1; HALOCLINE_SEGYIO names another file)"};
-    const char* missing = nullptr;
-    const auto take = [&](auto& function, const char* name) {
-        function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(dlsym(handle, name));
-        if (function == nullptr) missing = name;
-    };
+    auto library = std::make_unique<Library>();
+    library->file = opened.file();
+    const auto take = [&](auto& function, const char* name) { opened.take(function, name); };
     take(library->get_field, "segy_get_field");
     take(library->set_field, "segy_set_field");
     take(library->set_binary_field, "segy_set_bfield");
@@ -54,8 +38,8 @@ Opened open() {
     take(library->to_native, "segy_to_native");
     take(library->from_native, "segy_from_native");
     take(library->to_ebcdic, "ascii2ebcdic");
-    if (missing != nullptr)
-        return {nullptr, fmt::format("{} has no {}; segyio 1.8 is needed", library->file, missing)};
+    if (opened.missing() != nullptr)
+        return {nullptr, fmt::format("{} has no {}; segyio 1.8 is needed", library->file, opened.missing())};
     return {std::move(library), ""};
 }
 

@@ -44,9 +44,8 @@ public:
             const std::string target = made_.statements[index].target;
             const std::size_t state = state_behind(index);
             // Before a state that then depends on what is written again, or at the end.
-            const std::size_t at = state < made_.statements.size() && random_.chance(60)
-                                       ? state
-                                       : made_.statements.size();
+            const std::size_t at =
+                state < made_.statements.size() && random_.chance(60) ? state : made_.statements.size();
             if (at < made_.statements.size()) {
                 StatementSpec& reader = made_.statements[at];
                 reader.value = mean(std::move(reader.value), read(target));
@@ -62,7 +61,8 @@ private:
         const StatementSpec& statement = made_.statements[index];
         const bool is_declared =
             std::ranges::find(made_.fields, statement.target, &FieldSpec::name) != made_.fields.end();
-        return statement.kind == Kind::output && statement.guard.empty() && is_plain(statement) && is_declared &&
+        return statement.kind == Kind::output && statement.guard.empty() && is_plain(statement) &&
+               is_declared &&
                std::ranges::count(made_.statements, statement.target, &StatementSpec::target) == 1;
     }
     static bool is_plain(const StatementSpec& statement) {
@@ -105,9 +105,10 @@ private:
         };
         Node beside = read(target);
         // Past a free face there is nothing to read; all others have a value.
-        const bool has_faces = like.faces.written && std::ranges::none_of(like.faces.kind, [](const auto& axis) {
-                                   return std::ranges::count(axis, "free") > 0;
-                               });
+        const bool has_faces =
+            like.faces.written && std::ranges::none_of(like.faces.kind, [](const auto& axis) {
+                return std::ranges::count(axis, "free") > 0;
+            });
         if (has_faces && made_.rank > 1) beside.offset[0] = random_.pick<int>({-1, 0, 1});
         const std::string seen = target + "seen", late = target + "late";
         add(seen, half_of(std::move(beside)));
