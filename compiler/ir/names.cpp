@@ -1,16 +1,12 @@
 // The words for each alternative of program.h.
-#include <algorithm>
-
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/print.h"
+#include "runtime/core/hidden_name.h"
 
 namespace halo::ir {
 
 bool is_hidden(const Program& program, const Field& field) {
-    const std::size_t dot = field.name.rfind('.');
-    return dot != std::string::npos && std::ranges::any_of(program.fields, [&](const Field& other) {
-               return field.name.compare(0, dot, other.name) == 0;
-           });
+    return rt::is_hidden_name(field.name, program.fields);
 }
 
 std::string_view name_of(Scalar scalar) {

@@ -12,6 +12,7 @@
 
 #include "runtime/core/field_grid.h"
 #include "runtime/core/grid_rules.h"
+#include "runtime/core/hidden_name.h"
 #include "runtime/core/image_map.h"
 
 namespace halo::rt {
@@ -409,12 +410,7 @@ struct LaunchPlan {
     std::array<std::array<int, 2>, kMaxRank> halo{};  // the widest of all fields: the layout all arrays share
 };
 
-// What the compiler adds to the program of a spec: users neither name nor see it. Its name is that of a
-// field, a dot, and a word. (Components have dots in their names, too, but what stands before one is no
-// field.)
-inline bool is_hidden_reduction(const std::string& name) {
-    return name.find('.') != std::string::npos;
-}
+// Whether the compiler has added the field (hidden_name.h).
 bool is_hidden(const LaunchPlan& plan, int field);
 
 int operand_count(HostScalar::Op op);  // that it takes from the stack

@@ -381,11 +381,7 @@ bool has_coarse_grids(const LaunchPlan& plan) {
 }
 
 bool is_hidden(const LaunchPlan& plan, int field) {
-    const std::string& name = plan.fields[static_cast<std::size_t>(field)].name;
-    const std::size_t dot = name.rfind('.');
-    return dot != std::string::npos && std::ranges::any_of(plan.fields, [&](const FieldPlan& other) {
-               return name.compare(0, dot, other.name) == 0;
-           });
+    return is_hidden_name(plan.fields[static_cast<std::size_t>(field)].name, plan.fields);
 }
 
 bool waits_within_repeats(const LaunchPlan& plan) {

@@ -1,4 +1,5 @@
-// Libraries that are opened at run time, where a machine has them: NVIDIA's driver, NVRTC, NCCL, HDF5, segyio.
+// Libraries that are opened at run time, where a machine has them: NVIDIA's driver, NVRTC, NCCL, HDF5,
+// segyio.
 #pragma once
 
 #include <string>
