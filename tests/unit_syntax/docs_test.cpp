@@ -12,46 +12,12 @@
 #include "compiler/sema/sema.h"
 #include "compiler/syntax/format.h"
 #include "compiler/syntax/parser.h"
+#include "halo_blocks.h"
 
 using namespace halo;
 using namespace halo::syntax;
 
 namespace {
-
-struct Block {
-    std::string text;
-    std::size_t line;  // of its first line in the document
-};
-
-std::vector<Block> halo_blocks(const std::filesystem::path& path) {
-    std::ifstream in(path);
-    std::vector<Block> blocks;
-    bool inside = false;
-    std::size_t number = 0;
-    for (std::string line; std::getline(in, line);) {
-        ++number;
-        if (!inside && line == "```halo") {
-            inside = true;
-            blocks.push_back({"", number + 1});
-        } else if (inside && line == "```") {
-            inside = false;
-        } else if (inside) {
-            blocks.back().text += line + "\n";
-        }
-    }
-    CHECK_FALSE(inside);
-    return blocks;
-}
-
-std::vector<std::filesystem::path> documents() {
-    const std::filesystem::path root = HALO_SOURCE_DIR;
-    std::vector<std::filesystem::path> all;
-    if (std::filesystem::exists(root / "README.md")) all.push_back(root / "README.md");
-    for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "docs")) {
-        if (entry.path().extension() == ".md") all.push_back(entry.path());
-    }
-    return all;
-}
 
 // With the texts of the library's modules in the places of the lines that use them.
 std::string with_modules(const std::string& text) {
@@ -85,8 +51,11 @@ std::string sorting_key(const std::string& term) {
 
 TEST_CASE("every spec in the documentation is right and well set") {
     std::size_t count = 0;
-    for (const std::filesystem::path& path : documents()) {
-        for (const Block& block : halo_blocks(path)) {
+    for (const std::filesystem::path& path : halo_documents()) {
+        bool is_closed = false;
+        const std::vector<HaloBlock> blocks = halo_blocks(path, is_closed);
+        CHECK(is_closed);
+        for (const HaloBlock& block : blocks) {
             const SourceFile source(
                 path.filename().string() + ", block at line " + std::to_string(block.line), block.text);
             const SourceFile whole(source.name(), with_modules(block.text));

@@ -14,6 +14,18 @@ local function start(buffer, cmd)
     vim.lsp.buf_attach_client(buffer, M.client)
 end
 
+-- Colours by the tree-sitter grammar, where `parser/halocline.so` is on the runtime path.
+local function colour(buffer)
+    if #vim.api.nvim_get_runtime_file("parser/halocline.so", false) == 0 then
+        return
+    end
+    if vim.treesitter.start then
+        vim.treesitter.start(buffer, "halocline")
+    else -- Neovim 0.7
+        vim.treesitter.highlighter.new(vim.treesitter.get_parser(buffer, "halocline"))
+    end
+end
+
 function M.setup(options)
     options = options or {}
     M.root_dir = options.root_dir
@@ -30,6 +42,7 @@ function M.setup(options)
         pattern = "halocline",
         callback = function()
             vim.bo.commentstring = "# %s"
+            colour(vim.api.nvim_get_current_buf())
             start(vim.api.nvim_get_current_buf(), options.cmd or { "haloc", "lsp" })
         end,
     })

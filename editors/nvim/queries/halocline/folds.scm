@@ -1,0 +1,1 @@
+[(stencil) (run) (guard) (loop) (run_loop) (table) (field_declaration) (terms)] @fold
