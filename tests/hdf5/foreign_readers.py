@@ -1,12 +1,15 @@
 #!/usr/bin/env python3
-"""That other programs read what a run writes: VTK (the reader of ParaView), h5py, netCDF4 and xarray.
+"""That other programs read what a run writes: VTK (the reader of ParaView), h5py, netCDF4, xarray and ParaView.
 
     foreign_readers.py HALOC
 
-Each is asked where Python can import it, and left out in words where not; without any the test is skipped (77).
+Each is asked where Python can import it, ParaView where its pvpython is on the PATH, and left out in words where not;
+without any the test is skipped (77).
 """
 
+import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -37,6 +40,7 @@ run seen {
     save u to "all.vtkhdf" every 2 from 0 together
     save v to "all.vtkhdf" every 2 from 0 together
     save u to "one.vtkhdf"
+    save u to "series.vtkhdf" every 2 from 0
     save u at y = 2 to "plane.vtkhdf" every 2 together
     save u to "all.nc" every 2 from 0 together
     save s to "all.nc" every 2 from 0 together
@@ -89,6 +93,7 @@ def cells(np, step):
 
 def check_vtk(np, hdf):
     from vtkmodules.util.numpy_support import vtk_to_numpy
+    from vtkmodules.vtkCommonCore import vtkVersion
     from vtkmodules.vtkCommonExecutionModel import vtkStreamingDemandDrivenPipeline as pipeline
 
     def frames(name):
@@ -101,6 +106,12 @@ def check_vtk(np, hdf):
             reader.Update() if time is None else reader.UpdateTimeStep(time)
             yield time, reader.GetOutputDataObject(0)
 
+    ((_, image),) = frames("one.vtkhdf")
+    assert np.array_equal(vtk_to_numpy(image.GetPointData().GetArray("u")), cells(np, 5).ravel())
+    version = vtkVersion()
+    if (version.GetVTKMajorVersion(), version.GetVTKMinorVersion()) < (9, 3):
+        print("left out: VTK before 9.3 does not know files of several times")
+        return
     read = list(frames("all.vtkhdf"))
     assert [time for time, _ in read] == [0, 0.25, 0.5, 0.625]
     for (_, image), step in zip(frames("all.vtkhdf"), (0, 2, 4, 5)):
@@ -110,8 +121,6 @@ def check_vtk(np, hdf):
         assert np.array_equal(vtk_to_numpy(data.GetArray("u")), cells(np, step).ravel())
         v = vtk_to_numpy(data.GetArray("v"))
         assert v.shape == (120, 2) and v[6, 0] == 0.5**step and v[6, 1] == 0
-    ((_, image),) = frames("one.vtkhdf")
-    assert np.array_equal(vtk_to_numpy(image.GetPointData().GetArray("u")), cells(np, 5).ravel())
     for (_, image), step in zip(frames("plane.vtkhdf"), (2, 4, 5)):
         # Boxes around the places of the values.
         assert image.GetBounds() == (-0.25, 2.75, -0.625, -0.375, -0.5, 3.5)
@@ -177,6 +186,29 @@ def check_xarray(np, xarray):
     subprocess.run([HALOC, "run", "seen.halo", "-q", "--no-files", "--load", "u=again.nc"], check=True)
 
 
+def check_series():
+    with open("series.vtkhdf.series") as file:
+        series = json.load(file)
+    assert series["file-series-version"] == "1.0"
+    assert [(entry["name"], entry["time"]) for entry in series["files"]] == [
+        ("series-000000.vtkhdf", 0),
+        ("series-000002.vtkhdf", 0.25),
+        ("series-000004.vtkhdf", 0.5),
+        ("series.vtkhdf", 0.625),
+    ]
+
+
+def paraview_reads():
+    pvpython = shutil.which("pvpython")
+    if pvpython is None:
+        print("left out: there is no pvpython")
+        return False
+    script = os.path.join(HERE, "paraview_reads.py")
+    subprocess.run([pvpython, "--force-offscreen-rendering", script], check=True, timeout=120)
+    print("ParaView reads them")
+    return True
+
+
 CHECKS = {
     "vtkmodules.vtkIOHDF": check_vtk,
     "h5py": check_h5py,
@@ -187,6 +219,7 @@ HALOC = os.path.abspath(sys.argv[1])
 numpy = imported("numpy")
 if numpy is None:
     sys.exit(77)
+HERE = os.path.dirname(os.path.abspath(__file__))
 with tempfile.TemporaryDirectory() as folder:
     os.chdir(folder)
     for name, spec in ("seen.halo", SPEC), ("units.halo", UNITS):
@@ -203,5 +236,7 @@ with tempfile.TemporaryDirectory() as folder:
         check(numpy, module)
         print(f"{name} reads them")
         done += 1
+    check_series()
+    done += paraview_reads()
     os.chdir("/")
 sys.exit(0 if done else 77)

@@ -8,6 +8,8 @@
 #include "process.h"
 #include "runtime/hdf5/contents.h"
 
+#include <nlohmann/json.hpp>
+
 using namespace halo::test;
 using halo::rt::Hdf5Array;
 using halo::rt::Hdf5Contents;
@@ -94,6 +96,14 @@ TEST_CASE("planes, lines and frames of their own are images of VTK, too") {
     CHECK(array_in(plane, "VTKHDF/CellData/u").shape == std::vector<std::int64_t>{3, 4, 1, 6});
     CHECK(array_in(p, "VTKHDF/CellData/p").shape == std::vector<std::int64_t>{4, 1, 6});
     CHECK(array_in(s, "VTKHDF/PointData/s").shape == std::vector<std::int64_t>{4, 5, 3});
+    // What says the times of frames of their own, and of no other file.
+    const nlohmann::json series = nlohmann::json::parse(folder.read("s.vtkhdf.series"));
+    CHECK(series == nlohmann::json{{"file-series-version", "1.0"},
+                                   {"files",
+                                    {{{"name", "s-000004.vtkhdf"}, {"time", 0.5}},
+                                     {{"name", "s.vtkhdf"}, {"time", 0.625}}}}});
+    CHECK(std::ranges::count_if(folder.names(),
+                                [](const std::string& name) { return name.ends_with(".series"); }) == 1);
     for (const std::string name : {"plane.vtkhdf", "p.vtkhdf", "s-000004.vtkhdf", "s.vtkhdf", "h.vtkhdf"}) {
         const Outcome again = folder.haloc({"rerun", name});
         INFO(name << again.out << again.err);

@@ -6,6 +6,8 @@
 #include <vector>
 
 #include "compiler/driver/running/field_files.h"
+#include "compiler/support/file_kinds.h"
+#include "runtime/core/json_value.h"
 #include "runtime/hdf5/hdf5.h"
 #include "runtime/io/atomic_file.h"
 #include "runtime/io/xdmf.h"
@@ -20,10 +22,12 @@ namespace {
 std::vector<const Output*> outputs_of_file(const Engine& engine, const RunRequest& request,
                                            const Output& first) {
     std::vector<const Output*> outputs;
-    for (const Output& output : request.outputs)
-        if (shares_file(output, first) && !output.lies_apart && !output.part && output.grid.factor == 1 &&
-            rt::has_xdmf(shape_of(engine, output.field, request.rank())))
-            outputs.push_back(&output);
+    for (const Output& output : request.outputs) {
+        if (!shares_file(output, first)) continue;
+        const bool is_in_xdmf = !output.lies_apart && !output.part && output.grid.factor == 1 &&
+                                rt::has_xdmf(shape_of(engine, output.field, request.rank()));
+        if (is_in_xdmf || is_of(output.path, FileFormat::vtkhdf)) outputs.push_back(&output);
+    }
     return outputs;
 }
 
@@ -68,6 +72,15 @@ std::vector<rt::XdmfFrame> frames_there(const Engine& engine, const RunRequest& 
     return frames;
 }
 
+// The files of a series and their times, as ParaView reads it: version 1.0 of VTKHDF has no times.
+std::string list_of_files(const std::vector<rt::XdmfFrame>& frames) {
+    using rt::json::Value;
+    Value files = Value::list({});
+    for (const rt::XdmfFrame& frame : frames)
+        files.push_back(Value::object({{"name", frame.file}, {"time", frame.time}}));
+    return Value::object({{"file-series-version", "1.0"}, {"files", files}}).dump(1) + "\n";
+}
+
 void write_page(const std::string& path, const std::string& page) {
     rt::AtomicFile file(path);
     file.write(page.data(), page.size());
@@ -76,8 +89,12 @@ void write_page(const std::string& path, const std::string& page) {
 
 }  // namespace
 
-std::string xdmf_path(const std::string& path) {
-    return fs::path(path).replace_extension(".xdmf").string();
+std::optional<std::string> page_path(const Output& output) {
+    if (is_of(output.path, FileFormat::hdf5))
+        return fs::path(output.path).replace_extension(".xdmf").string();
+    if (is_of(output.path, FileFormat::vtkhdf) && output.frames.every > 0 && !output.frames.together)
+        return output.path + ".series";
+    return std::nullopt;
 }
 
 std::optional<std::string> write_frames_page(rt::Ranks& ranks, const Engine& engine,
@@ -85,7 +102,7 @@ std::optional<std::string> write_frames_page(rt::Ranks& ranks, const Engine& eng
                                              const std::vector<std::int64_t>& steps) {
     const std::vector<const Output*> outputs = outputs_of_file(engine, request, first);
     if (outputs.empty()) return std::nullopt;
-    const std::string path = xdmf_path(first.path);
+    const std::string path = *page_path(first);
     rt::together(ranks, [&] {
         if (!ranks.is_first()) return;
         std::vector<rt::XdmfFrame> frames;
@@ -103,20 +120,23 @@ std::optional<std::string> FieldSeries::write(rt::Ranks& ranks, const Engine& en
                                               const RunRequest& request, const Output& first,
                                               std::int64_t done, bool last) {
     const std::vector<const Output*> outputs = outputs_of_file(engine, request, first);
-    if (outputs.empty()) return std::nullopt;
-    const std::string path = xdmf_path(first.path);
+    std::optional<std::string> path;
+    for (const Output* output : outputs)
+        if (!path) path = page_path(*output);
+    if (!path) return std::nullopt;
     if (++frames_ >= next_page_ || last) {
         next_page_ = frames_ + 1 + frames_ / 16;
         rt::together(ranks, [&] {
             if (!ranks.is_first()) return;
+            const std::vector<rt::XdmfFrame> frames = frames_there(engine, request, outputs, done, last);
             const bool is_series =
                 std::ranges::any_of(outputs, [](const Output* output) { return output->frames.every > 0; });
-            const std::string page = rt::xdmf_page(
-                request.name, request.spacing, frames_there(engine, request, outputs, done, last), is_series);
-            write_page(path, page);
+            write_page(*path, is_of(first.path, FileFormat::vtkhdf)
+                                  ? list_of_files(frames)
+                                  : rt::xdmf_page(request.name, request.spacing, frames, is_series));
         });
     }
-    return last ? std::optional<std::string>(path) : std::nullopt;
+    return last ? path : std::nullopt;
 }
 
 }  // namespace halo::driver

@@ -1,5 +1,6 @@
-// The page of XDMF beside HDF5 files: out.xdmf says where out.h5 and its frames, out-000100.h5 and so on,
-// have which fields, and is what ParaView opens.
+// What ParaView opens beside HDF5 files. The page of XDMF: out.xdmf says where out.h5 and its frames,
+// out-000100.h5 and so on, have which fields. Images of VTK say that themselves, and their frames' times are
+// in a list of ParaView's, out.vtkhdf.series.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 
 namespace halo::driver {
 
-// "out.h5" → "out.xdmf"
-std::string xdmf_path(const std::string& path);
+// "out.h5" → "out.xdmf", "out.vtkhdf" → "out.vtkhdf.series"; nothing where a file has no such page.
+std::optional<std::string> page_path(const Output& output);
 
 // Collective, after the file is written: the page of a file that has all frames, those after `steps`. Its
 // path; nothing where no field is such as XDMF knows. Throws rt::Error (io).
@@ -27,8 +28,8 @@ class FieldSeries {
 public:
     // Collective, after the files of step `done` are written: those of the outputs that share the file of
     // `first`. The page lists all frames that are there, also those of a run that this one goes on from;
-    // where they are many it is not made anew after each. Its path, with `last`; nothing where no field is
-    // such as XDMF knows. Throws rt::Error (io).
+    // where they are many it is not made anew after each. Its path, with `last`; nothing where there is no
+    // page, as for fields that XDMF does not know. Throws rt::Error (io).
     std::optional<std::string> write(rt::Ranks& ranks, const Engine& engine, const RunRequest& request,
                                      const Output& first, std::int64_t done, bool last);
 

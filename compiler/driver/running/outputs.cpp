@@ -151,7 +151,8 @@ void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t don
     write_files(engine, files, done, last);
     for (const FileOfFields& file : files)
         written_.push_back({names_of(file.outputs), file.path, done});
-    if (is_of(first.path, FileFormat::hdf5)) write_page(engine, first, done, last);
+    if (is_of(first.path, FileFormat::hdf5) || is_of(first.path, FileFormat::vtkhdf))
+        write_page(engine, first, done, last);
 }
 
 // After the files that it is about.

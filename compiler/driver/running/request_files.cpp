@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -220,7 +221,8 @@ void check_files(const RunRequest& request) {
     for (const Output& output : request.outputs) {
         check_format(request, output);
         take(output, output.path);
-        if (output.is_array() && is_of(output.path, FileFormat::hdf5)) take(output, xdmf_path(output.path));
+        const std::optional<std::string> page = output.is_array() ? page_path(output) : std::nullopt;
+        if (page) take(output, *page);
         check_folder(output.path);
     }
     check_arrays(request);
