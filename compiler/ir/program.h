@@ -289,6 +289,7 @@ struct Points {  // places off the grid: sources and receivers
     struct Trace {                     // a number for each step and point
         std::string name;
         bool sampled = false;  // written by a Sample; else given by the run
+        std::string unit = {};
     };
     std::vector<Trace> traces;
     Interpolation interpolation = Interpolation::linear;
@@ -368,6 +369,7 @@ struct Reduce {                                        // over the cells inside 
     double initial = 0;               // what a ReductionRef gives before the first step
     std::optional<Repeat> repeat;     // its value is that of the last time
     SourceRange where;
+    std::string unit = {};  // empty: not said
 };
 // Adds weight × value to the cells around each point: `value` is evaluated at each cell, for each point; what
 // comes of several points is added in their order. After all that was written before, in place.

@@ -299,7 +299,7 @@ std::optional<int> StencilAnalyzer::sampled_trace(const Symbol& points,
                                    : fmt::format("`{}` is injected, so it cannot be sampled, too", wanted));
         return std::nullopt;
     }
-    set.traces.push_back({member->member.text, true});
+    set.traces.push_back({member->member.text, true, sample.unit ? sample.unit->text : std::string()});
     return static_cast<int>(set.traces.size()) - 1;
 }
 

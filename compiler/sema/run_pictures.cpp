@@ -91,6 +91,7 @@ void RunAnalyzer::read_trace_picture(const syntax::PlotStatement& plot, const Sy
     made.field = *trace;
     made.path = plot.path.text;
     made.where = plot.where;
+    made.is_asked = plot.is_asked;
     result_.trace_plots.push_back(std::move(made));
 }
 
@@ -100,6 +101,7 @@ void RunAnalyzer::read_reduction_picture(const syntax::PlotStatement& plot, cons
     made.field = target.name.text;
     made.path = plot.path.text;
     made.where = plot.where;
+    made.is_asked = plot.is_asked;
     made.frames = read_frames(plot.every, false);
     syntax::PlotStatement without_axes = plot;
     without_axes.flipped.clear();
@@ -138,6 +140,7 @@ bool RunAnalyzer::read_picture(const syntax::PlotStatement& plot, std::string_vi
     made.frames = read_frames(plot.every, !field || starts(*field));
     read_looks(plot, false, made);
     made.where = plot.where;
+    made.is_asked = plot.is_asked;
     if (plot.cut) {
         made.cut = read_cut(*plot.cut);
         if (!made.cut) return false;

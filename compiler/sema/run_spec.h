@@ -100,7 +100,8 @@ struct Plot {
     std::array<bool, ir::kMaxRank> flipped{};  // axes that run from high to low; of a trace: points, time
     bool logarithmic = false;                  // the scale of the values
     SourceRange where;
-    std::int64_t fps = 0;  // of a movie: frames a second
+    std::int64_t fps = 0;   // of a movie: frames a second
+    bool is_asked = false;  // by the command line, not by the file
 };
 
 // `rows atoms = 4000` and `init atoms.x = …`. The program's one axis is the rows; its outputs are the columns

@@ -26,6 +26,7 @@ void StencilAnalyzer::read_reduction(const syntax::ReduceDecl& reduce) {
     ir::Reduce made;
     made.name = reduce.name.text;
     made.where = reduce.where;
+    if (reduce.unit) made.unit = reduce.unit->text;
     const std::string& operation = reduce.operation.text;
     const bool is_mean = operation == "mean", is_norm1 = operation == "norm1",
                is_norm2 = operation == "norm2";

@@ -316,6 +316,7 @@ ReduceDecl Parser::reduce(std::uint32_t begin) {
     for (const char* word : {"on", "where"}) {
         if (is_word(word) && !peek().newline_before && !failing_) result.guards.push_back(guard(false));
     }
+    result.unit = unit_of_value();
     result.where = since(begin);
     return result;
 }

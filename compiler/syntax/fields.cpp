@@ -174,7 +174,7 @@ std::optional<Unit> Parser::unit_of_value(std::string_view why_not) {
     if (!is_word("unit") || peek().newline_before) return std::nullopt;
     if (why_not.empty()) return unit();
     fail(DiagnosticKind::misplaced_statement, peek().where, std::string(why_not))
-        .note("params, spacings and fields have units");
+        .note("params, spacings, fields, reductions and sampled traces have units");
     return std::nullopt;
 }
 

@@ -341,6 +341,11 @@ void parse_run_init(const SourceFile& source, std::uint32_t begin, std::uint32_t
     into = Parser(source, begin, sink, std::move(into)).replaced_init(stencil, first);
 }
 
+void parse_run_picture(const SourceFile& source, std::uint32_t begin, const std::string& stencil,
+                       DiagnosticSink& sink, File& into) {
+    into = Parser(source, begin, sink, std::move(into)).added_picture(stencil);
+}
+
 void parse_run_until(const SourceFile& source, std::uint32_t begin, const std::string& stencil,
                      DiagnosticSink& sink, File& into) {
     into = Parser(source, begin, sink, std::move(into)).replaced_until(stencil);

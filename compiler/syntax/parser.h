@@ -33,6 +33,10 @@ void parse_run_init(const SourceFile& source, std::uint32_t begin, std::uint32_t
                     const std::string& stencil, DiagnosticSink& sink, File& into);
 void parse_run_until(const SourceFile& source, std::uint32_t begin, const std::string& stencil,
                      DiagnosticSink& sink, File& into);
+// "plot u to …" or "movie u …" is added to what the run block says: which of its pictures it replaces knows
+// who takes them.
+void parse_run_picture(const SourceFile& source, std::uint32_t begin, const std::string& stencil,
+                       DiagnosticSink& sink, File& into);
 
 // The words that can be the name of nothing: they are part of expressions or open a block.
 bool is_reserved(std::string_view word);

@@ -27,6 +27,7 @@ public:
     File run_until(const std::string& stencil);
     File replaced_init(const std::string& stencil, std::uint32_t first);
     File replaced_until(const std::string& stencil);
+    File added_picture(const std::string& stencil);
 
 private:
     // What a block's statements are; also the words that may begin one.
@@ -193,7 +194,7 @@ private:
                     std::optional<Unit>* unit_entry);
     void unit_property(std::optional<Unit>* given);
     std::optional<Unit> unit();
-    std::optional<Unit> unit_of_value(std::string_view why_not);
+    std::optional<Unit> unit_of_value(std::string_view why_not = {});
     bool accept_entry_comma();
     void layout(std::optional<LayoutEntry>* given);
     std::vector<Name> over();

@@ -41,6 +41,7 @@ SampleStatement Parser::sample(std::uint32_t begin) {
     result.points = name("the points to sample at");
     expect_word("into", "and a trace, as in `phones.trace[t]`");
     result.trace = postfix();
+    result.unit = unit_of_value();
     result.where = since(begin);
     return result;
 }

@@ -81,4 +81,24 @@ File Parser::replaced_until(const std::string& stencil) {
     return std::move(file_);
 }
 
+File Parser::added_picture(const std::string& stencil) {
+    const std::uint32_t begin = peek().where.begin;
+    std::optional<RunStatement> statement;
+    if (is_word("movie")) {
+        MovieStatement given = movie(begin);
+        given.is_asked = true;
+        statement = std::move(given);
+    } else {
+        PlotStatement given = plot(begin);
+        given.is_asked = true;
+        statement = std::move(given);
+    }
+    if (!failing_ && tokens_[at_].kind != TokenKind::end) fail_expected("the end of the line");
+    if (failing_)
+        file_.is_complete = false;
+    else
+        run_of(stencil).statements.push_back(*std::move(statement));
+    return std::move(file_);
+}
+
 }  // namespace halo::syntax

@@ -204,13 +204,14 @@ struct SolveStatement {
     SourceRange where;
 };
 
-struct ReduceDecl {  // reduce change = max(expression) start 1
+struct ReduceDecl {  // reduce change = max(expression) start 1 unit "K"
     Name name;
     Name operation;  // as written: sema knows sum, min, max, mean, norm1, norm2
     ExprId value;
     std::optional<ExprId> start;   // before the first step
     std::optional<ExprId> coarse;  // `on coarse(2)`: the grid whose cells it is over
     std::vector<GuardId> guards;   // the blocks around it, outermost first, then its own
+    std::optional<Unit> unit;
     SourceRange where;
 };
 
@@ -245,10 +246,11 @@ struct InjectStatement {  // inject p[t+1] at shots += expression
     SourceRange where;
 };
 
-struct SampleStatement {  // sample expression at phones into phones.trace[t]
+struct SampleStatement {  // sample expression at phones into phones.trace[t] [unit "Pa"]
     ExprId value;
     Name points;
     ExprId trace;
+    std::optional<Unit> unit;
     SourceRange where;
 };
 
@@ -360,6 +362,7 @@ struct PlotStatement {
     std::vector<Name> flipped;  // axes
     std::optional<Every> every;
     SourceRange where;
+    bool is_asked = false;  // by the command line, not by the file
 };
 // movie u [at z = 64] every 50 [from 0 [to 1000]] to "u.mp4" [range -1..1] [flip y] [fps 25]: frames that
 // look as pictures of `plot` do. `every` may also come last, as it does there.

@@ -79,14 +79,14 @@ module.exports = grammar({
         names: ($) => seq(choice("series", "fast"), list($.identifier)),
         points: ($) => seq("points", list(field("name", $.identifier)), optional(seq(":", $.identifier, optional($.number)))),
         inject: ($) => seq("inject", $._reference, "at", $.identifier, alias("+=", $.operator), $.expression),
-        sample: ($) => seq("sample", $.expression, "at", $.identifier, "into", $._reference),
+        sample: ($) => seq("sample", $.expression, "at", $.identifier, "into", $._reference, optional($.unit)),
 
         def: ($) => seq("def", field("name", $.identifier), $.parameters, $._value),
         parameters: ($) => seq("(", optional(list($.identifier)), ")"),
         let: ($) => seq("let", field("name", $.identifier), optional($.coarse), optional($.position), optional($.properties),
             $._value),
         reduce: ($) => seq("reduce", field("name", $.identifier), "=", $.call,
-            optional(seq("start", $.expression)), optional($.coarse), optional($.cells), optional($.condition)),
+            optional(seq("start", $.expression)), optional($.coarse), optional($.cells), optional($.condition), optional($.unit)),
 
         guard: ($) => seq(choice($.cells, $.condition, $.sweep, $.repeat), field("body", $.stencil_body)),
         cells: ($) => seq("on", list($.region)),

@@ -24,14 +24,19 @@ const hdf5::Library& library_to_write(const std::string& path) {
 // A table is small beside fields: it is written whole, after rows that are ever further apart.
 class Hdf5Table::Rows {
 public:
-    Rows(const std::string& path, const std::vector<std::string>& columns, const std::string& provenance)
+    Rows(const std::string& path, const std::vector<Column>& columns, const std::string& time_unit,
+         const std::string& provenance)
         : file_(path), writer_(library_to_write(path)) {
         const hdf5::Library& lib = writer_.library();
         if (!provenance.empty()) writer_.write_long_text(kProvenance, provenance);
         lists_.emplace_back(writer_, writer_.top(), "step", lib.i64);
-        lists_.emplace_back(writer_, writer_.top(), "time", lib.f64);
-        for (const std::string& column : columns)
-            lists_.emplace_back(writer_, writer_.top(), column.c_str(), lib.f64);
+        const auto add_list = [&](const std::string& name, const std::string& unit) {
+            lists_.emplace_back(writer_, writer_.top(), name.c_str(), lib.f64);
+            writer_.write_unit(lists_.back().dataset().id(), kUnit, unit);
+        };
+        add_list("time", time_unit);
+        for (const Column& column : columns)
+            add_list(column.name, column.unit);
         if (file_.temporary().empty())
             throw Error(ErrorCode::io,
                         "cannot write \"" + path + "\": it is no plain file, and rows are added to it");
@@ -64,9 +69,9 @@ private:
     std::int64_t rows_ = 0, next_ = 1;
 };
 
-Hdf5Table::Hdf5Table(const std::string& path, const std::vector<std::string>& columns,
-                     const std::string& provenance)
-    : rows_(std::make_unique<Rows>(path, columns, provenance)) {}
+Hdf5Table::Hdf5Table(const std::string& path, const std::vector<Column>& columns,
+                     const std::string& time_unit, const std::string& provenance)
+    : rows_(std::make_unique<Rows>(path, columns, time_unit, provenance)) {}
 Hdf5Table::~Hdf5Table() = default;
 
 void Hdf5Table::add_row(std::int64_t step, double time, const std::vector<double>& numbers) {

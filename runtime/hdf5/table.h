@@ -12,9 +12,13 @@ namespace halo::rt {
 
 class Hdf5Table {
 public:
+    struct Column {
+        std::string name;
+        std::string unit;  // empty: not said
+    };
     // Throws Error (io), as all here: also where the library is not there. The file has another name in its
     // folder until commit(), as AtomicFile has it.
-    Hdf5Table(const std::string& path, const std::vector<std::string>& columns,
+    Hdf5Table(const std::string& path, const std::vector<Column>& columns, const std::string& time_unit,
               const std::string& provenance);
     ~Hdf5Table();
 

@@ -382,3 +382,29 @@ run s {
     refused({"--save", "total=log.csv", "--save", "total=log.csv"},
             "two outputs would be written to log.csv");
 }
+
+TEST_CASE("tables say the units of their columns") {
+    Folder folder;
+    folder.write("s.halo", R"(stencil s(x) {
+    param dt = 0.5 unit "s"
+    field u: f64 { boundary clamp; unit "kg" }
+    u[t+1] = u + 1
+    reduce highest = max(u[t+1]) start 1 unit "kg"
+    reduce total = sum(u[t+1]) where u > 0 unit "kg, net"
+    reduce size = sum(1)
+}
+
+run s {
+    grid 4
+    steps 1
+    init u = 1
+    save highest to "log.csv"
+    save total to "log.csv"
+    save size to "log.csv"
+}
+)");
+    const Outcome outcome = run_interpreted(folder, {"s.halo"});
+    INFO(outcome.err);
+    REQUIRE(outcome.code == 0);
+    CHECK(folder.read("log.csv") == "step,time [s],highest [kg],\"total [kg, net]\",size\n1,0.5,2,8,4\n");
+}

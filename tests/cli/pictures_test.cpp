@@ -54,3 +54,52 @@ TEST_CASE("pictures have lines and arrows over their colours, and curves beside 
     CHECK(contains(folder.haloc({"run", "p.halo", "--plot", "most=a.npy"}).err,
                    "--plot most: the name of this file must end in .png, and a.npy does not"));
 }
+
+TEST_CASE("--plot and --movie take what a run block says of a picture") {
+    Folder folder;
+    const std::string stencil =
+        "stencil s(x, y) {\n    field u: f64 { boundary clamp }\n    field w: f64\n    u[t+1] = 2 * u\n"
+        "    reduce most = max(u[t+1])\n}\n";
+    const std::string run =
+        "run s {\n    grid 8, 6\n    steps 3\n    init u = x + 1\n    init w = y\n"
+        "    plot w to \"w.png\"\n    plot u to \"own.png\"\n";
+    const std::string words = "u contours w = 1, 2.5 arrows w, u to \"u.png\" range 1..40 log flip y";
+    const auto haloc = [&](std::vector<std::string> arguments) {
+        arguments.insert(arguments.begin(), {"run", "--device", "interpreter", "s.halo"});
+        return folder.haloc(arguments);
+    };
+    folder.write("s.halo", stencil + run + "    plot " + words + "\n}\n");
+    REQUIRE(haloc({}).code == 0);
+    const std::string expected = folder.read("u.png");
+    folder.write("s.halo", stencil + run + "}\n");
+    REQUIRE(haloc({"--plot", words, "--no-files"}).code == 0);
+    CHECK((folder.read("u.png") == expected));
+    // It takes the place of what the block says of that field.
+    const Outcome both = haloc({"--plot", words, "--plot", "most to \"most.png\" log every 2"});
+    INFO(both.err);
+    CHECK(both.code == 0);
+    CHECK(contains(both.out + both.err, "wrote w.png"));
+    CHECK(contains(both.out + both.err, "wrote most.png"));
+    CHECK(!contains(both.out + both.err, "wrote own.png"));
+    CHECK(haloc({"--movie", "u every 1 to \"u.gif\" range 0..20 fps 5", "--no-files"}).code == 0);
+    CHECK(folder.read("u.gif").starts_with("GIF89a"));
+
+    const auto refused = [&](std::vector<std::string> arguments, const std::string& part) {
+        const Outcome outcome = haloc(arguments);
+        INFO(outcome.err);
+        CHECK(outcome.code == 2);
+        CHECK(contains(outcome.err, part));
+    };
+    refused({"--plot", "u contour w to \"u.png\""}, "--plot:1:8: error: expected `to`");
+    refused({"--plot", "u to \"u.png\" range 0..1 fps 3"},
+            "--plot:1:30: error: expected the end of the line");
+    refused({"--plot", "v to \"u.png\""}, "--plot:1:6: error:");
+    refused({"--plot", "u to \"u.npy\""}, "--plot:1:11: error:");
+    refused({"--movie", "u to \"u.gif\""}, "every");
+    // A spec of somebody else's says nothing of what the command line names.
+    folder.write("s.halo", stencil + "run s {\n    grid 8, 6\n    steps 1\n}\n");
+    CHECK(haloc({"--safe", "--plot",
+                 "u to \"../" + folder.path().substr(folder.path().rfind('/') + 1) + "/s.png\""})
+              .code == 0);
+    CHECK(folder.read("s.png").size() > 1000);
+}

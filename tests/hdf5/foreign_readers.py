@@ -63,10 +63,20 @@ UNITS = """stencil warm(x, y) {
     u[t+1] = u + 1
     v[t+1] = v
     w[t+1] = w
+    reduce most = max(u) unit "K"
+    reduce cells = sum(1)
+    points ears
+    sample u at ears into ears.heard[t] unit "K"
+    sample w at ears into ears.other[t]
 }
 run warm {
     grid 6, 5
     steps 2
+    ears at [1, 2]
+    save most to "columns.h5"
+    save cells to "columns.h5"
+    save ears.heard to "heard_units.h5"
+    save ears.other to "other_units.h5"
     save u to "units.nc"
     save v to "units.nc"
     save w to "units.nc"
@@ -154,6 +164,16 @@ def check_h5py(np, h5py):
         u, v, w = file["u"].attrs, file["v.x"].attrs, file["w"].attrs
         assert (u["units"], u["axis_units"], u["time_units"]) == (b"K", b"km; m", b"s")
         assert (v["units"], v["axis_units"]) == (b"m s-1", b"km") and "units" not in w
+
+
+    def units_of(name):
+        with h5py.File(name) as file:
+            return {key: file[key].attrs.get("units") for key in file}
+
+    assert units_of("columns.h5") == {"step": None, "time": b"s", "most": b"K", "cells": None}
+    heard = {"heard": b"K", "positions": None, "step": None, "time": b"s"}  # axes of two units
+    assert units_of("heard_units.h5") == heard
+    assert units_of("other_units.h5")["other"] is None
 
 
 def check_netcdf(np, netcdf):

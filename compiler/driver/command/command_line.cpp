@@ -189,7 +189,7 @@ private:
             ->needs(every);
         repeatable(*sub, "--plot", run_.plot,
                    "FIELD[@AXIS=INDEX][=FILE.png]: draw a field (or a slice of it) at the end; a reduction "
-                   "over the time");
+                   "over the time; or as in a run block: 'u contours p to \"u.png\" range 0..1'");
         auto* movie = repeatable(*sub, "--movie", run_.movie, kMovieHelp);
         sub->add_option("--movie-every", run_.movie_every, kMovieEveryHelp)
             ->transform(step_count())

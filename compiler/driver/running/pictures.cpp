@@ -116,12 +116,12 @@ void write_trace_picture(const std::string& path, const RunRequest& request, con
     if (points == 1) {
         rt::Curve curve;
         curve.title = title;
-        curve.lines.push_back({output.field.name, values, time.first, time.last});
+        curve.lines.push_back({with_unit(output.field.name, output.unit), values, time.first, time.last});
         if (flips_time) std::ranges::reverse(curve.lines.front().values);
         curve.across = time;
         curve.range = output.range;
         curve.logarithmic = output.logarithmic;
-        curve.value_label = output.field.name;
+        curve.value_label = with_unit(output.field.name, output.unit);
         return rt::write_picture(path, curve);
     }
     // Traces are much longer than points are many, or the other way round: each is drawn as wide as makes a
@@ -142,7 +142,7 @@ void write_trace_picture(const std::string& path, const RunRequest& request, con
     picture.across = {output.trace->points, 0, static_cast<double>(points - 1)};
     if (flips_points) std::swap(picture.across.first, picture.across.last);
     picture.up = {time.label, time.last, time.first};
-    picture.value_label = output.trace->trace;
+    picture.value_label = with_unit(output.trace->trace, output.unit);
     picture.range = output.range;
     picture.logarithmic = output.logarithmic;
     rt::write_picture(path, picture);

@@ -57,14 +57,17 @@ rt::Curve ReductionCurve::picture(const RunRequest& request) const {
     curve.title = fmt::format("{}: {}, {} steps", request.name, names(), steps_.back());
     curve.range = output_.range;
     curve.logarithmic = output_.logarithmic;
-    curve.value_label = fields_.size() == 1 ? fields_.front() : "";
+    std::vector<std::string> labels{with_unit(output_.field.name, output_.unit)};
+    for (const Output& layer : output_.layers)
+        labels.push_back(with_unit(layer.field.name, layer.unit));
+    curve.value_label = labels.size() == 1 ? labels.front() : "";
     std::vector<double> times;
     for (const std::int64_t step : steps_)
         times.push_back(request.time_after(step));
     curve.across = {request.time_step ? with_unit("time", request.time_unit) : "step", times.front(),
                     times.back()};
     for (std::size_t i = 0; i < fields_.size(); ++i)
-        curve.lines.push_back({fields_[i], columns_[i], times.front(), times.back(), times});
+        curve.lines.push_back({labels[i], columns_[i], times.front(), times.back(), times});
     return curve;
 }
 

@@ -11,6 +11,7 @@
 #include "compiler/driver/running/picture_cut.h"
 #include "compiler/driver/running/request_files.h"
 #include "compiler/driver/running/requested_outputs.h"
+#include "compiler/driver/running/run_lines.h"
 #include "compiler/driver/running/saved_columns.h"
 #include "compiler/driver/running/saved_frames.h"
 #include "compiler/driver/running/saved_part.h"
@@ -60,8 +61,12 @@ public:
         take_saves();
         take_pictures(Output::Kind::plot, arguments_.plot);
         take_pictures(Output::Kind::movie, arguments_.movie);
-        for (Output& output : request_.outputs)
-            if (output.is_of_field()) take_place(output, program_);
+        for (Output& output : request_.outputs) {
+            if (output.is_of_field())
+                take_place(output, program_);
+            else
+                take_unit(output, program_);
+        }
         check_files(request_);
         check_together(request_);
         check_columns(request_);
@@ -361,6 +366,7 @@ private:
         const std::string option = is_movie ? "--movie" : "--plot";
         std::set<std::string> given;
         for (const std::string& text : asked) {
+            if (is_run_line(text)) continue;  // among those of the run block
             const FileArgument argument = parse_picture_argument(text, option, is_movie ? ".mp4" : ".png");
             if (is_movie && sampled_trace(argument.field))
                 refuse_usage(
@@ -381,16 +387,22 @@ private:
             if (is_movie) take_usual_frames(output);
             request_.outputs.push_back(std::move(output));
         }
-        if (run_ == nullptr || arguments_.no_files) return;
+        if (run_ == nullptr) return;
+        const std::vector<sema::Plot>& pictures = is_movie ? run_->movies : run_->plots;
+        for (const auto* plots : {&pictures, &run_->trace_plots, &run_->reduction_plots})
+            for (const sema::Plot& plot : *plots)
+                if (plot.is_asked) given.insert(plot.field);
+        const auto is_wanted = [&](const sema::Plot& plot) {
+            return plot.is_asked || (!arguments_.no_files && !given.contains(plot.field));
+        };
         if (!is_movie) {
             for (const sema::Plot& plot : run_->trace_plots)
-                if (!given.contains(plot.field))
-                    add_trace(kind, plot.field, plot.path, plot.frames).look_as(plot);
+                if (is_wanted(plot)) add_trace(kind, plot.field, plot.path, plot.frames).look_as(plot);
             for (const sema::Plot& plot : run_->reduction_plots)
-                if (!given.contains(plot.field)) add_curve(request_, plot);
+                if (is_wanted(plot)) add_curve(request_, plot);
         }
-        for (const sema::Plot& plot : is_movie ? run_->movies : run_->plots) {
-            if (given.contains(plot.field)) continue;
+        for (const sema::Plot& plot : pictures) {
+            if (!is_wanted(plot)) continue;
             const FieldSet set = field(plot.field);
             Output output{kind, set, plot.path,
                           picture_cut(request_, plot, first_of(program_, set), console_), plot.frames};

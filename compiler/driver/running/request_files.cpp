@@ -198,7 +198,7 @@ void check_safe(const sema::RunSpec& run, bool no_files) {
             check_below(here, "save", save.field, save.path);
     for (const auto* plots : {&run.plots, &run.trace_plots, &run.reduction_plots, &run.movies})
         for (const sema::Plot& plot : *plots)
-            check_below(here, plot.fps > 0 ? "film" : "plot", plot.field, plot.path);
+            if (!plot.is_asked) check_below(here, plot.fps > 0 ? "film" : "plot", plot.field, plot.path);
 }
 
 void check_arrays(const RunRequest& request) {

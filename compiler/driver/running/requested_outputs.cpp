@@ -24,6 +24,22 @@ void take_place(Output& output, const ir::Program& program) {
     });
 }
 
+void take_unit(Output& output, const ir::Program& program) {
+    if (output.trace) {
+        for (const ir::Points& points : program.points)
+            for (const ir::Points::Trace& trace : points.traces)
+                if (points.name == output.trace->points && trace.name == output.trace->trace)
+                    output.unit = trace.unit;
+        return;
+    }
+    for (const ir::Statement& statement : program.statements) {
+        const auto* reduce = std::get_if<ir::Reduce>(&statement);
+        if (reduce != nullptr && reduce->name == output.field.name) output.unit = reduce->unit;
+    }
+    for (Output& layer : output.layers)
+        take_unit(layer, program);
+}
+
 void add_layers(const ir::Program& program, const sema::Plot& plot, Output& output) {
     for (const sema::PlotLayer& layer : plot.layers) {
         Output made{output.kind, find_fields(program, layer.field), plot.path, output.cut, plot.frames};

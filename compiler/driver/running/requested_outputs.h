@@ -12,6 +12,8 @@ namespace halo::driver {
 const ir::Field& first_of(const ir::Program& program, const FieldSet& set);
 // Fills in where the output's field lies, and its unit.
 void take_place(Output& output, const ir::Program& program);
+// Fills in the unit of a trace or of reductions.
+void take_unit(Output& output, const ir::Program& program);
 
 // What else is in the picture of a field, on the same plane of the grid.
 void add_layers(const ir::Program& program, const sema::Plot& plot, Output& output);

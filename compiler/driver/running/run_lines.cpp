@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "compiler/driver/console/exit_code.h"
 
@@ -38,9 +39,16 @@ CheckedSpec spec_of(const RunArguments& arguments, const Console& console) {
 
 }  // namespace
 
+bool is_run_line(const std::string& picture) {
+    return picture.find('"') != std::string::npos;
+}
+
 CheckedSpec read_run_spec(const RunArguments& arguments, const Console& console) {
     CheckedSpec spec = spec_of(arguments, console);
-    if (arguments.init.empty() && arguments.until.empty()) return spec;
+    RunLines lines{arguments.init, arguments.until, {}, {}};
+    std::ranges::copy_if(arguments.plot, std::back_inserter(lines.plots), is_run_line);
+    std::ranges::copy_if(arguments.movie, std::back_inserter(lines.movies), is_run_line);
+    if (lines.is_empty()) return spec;
     check_inits(arguments);
     const std::string stencil = choose_stencil(spec, arguments.run_name).program.name;
     const sema::RunSpec* run = spec.analysis.find_run(stencil);
@@ -49,7 +57,7 @@ CheckedSpec read_run_spec(const RunArguments& arguments, const Console& console)
         throw CommandError(ExitCode::usage,
                            "--until needs a number of steps after which the run stops in any case",
                            "for example --steps 10000");
-    CheckedSpec result = check_run_lines(spec, stencil, arguments.init, arguments.until);
+    CheckedSpec result = check_run_lines(spec, stencil, lines);
     if (!result.ok) {
         show_diagnostics(result.diagnostics, result.source, console);
         throw CommandError(ExitCode::usage, "");

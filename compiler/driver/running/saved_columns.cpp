@@ -23,6 +23,16 @@ void add_column(RunRequest& request, const std::string& name, const std::string&
     request.outputs.push_back(std::move(column));
 }
 
+// "mass [kg]", in quotes where a reader of tables would take it apart.
+std::string title(const std::string& name, const std::string& unit) {
+    const std::string text = with_unit(name, unit);
+    if (text.find_first_of(",\"") == std::string::npos) return text;
+    std::string quoted = "\"";
+    for (const char c : text)
+        quoted += c == '"' ? std::string("\"\"") : std::string(1, c);
+    return quoted + "\"";
+}
+
 }  // namespace
 
 bool take_column(RunRequest& request, const FileArgument& argument, const sema::Frames& frames) {
@@ -62,15 +72,18 @@ void check_columns(const RunRequest& request) {
                              "give them the same `every`, or files of their own");
 }
 
-void SavedTable::begin() {
-    std::vector<std::string> names;
-    for (const Output* column : columns_)
-        names.push_back(column->field.name);
+void SavedTable::begin(const RunRequest& request) {
     const std::string& path = columns_.front()->path;
     if (needs_hdf5(path)) {
-        hdf5_ = std::make_unique<rt::Hdf5Table>(path, names, provenance_);
+        std::vector<rt::Hdf5Table::Column> columns;
+        for (const Output* column : columns_)
+            columns.push_back({column->field.name, column->unit});
+        hdf5_ = std::make_unique<rt::Hdf5Table>(path, columns, request.time_unit, provenance_);
     } else {
-        const std::string titles = fmt::format("step,time,{}\n", fmt::join(names, ","));
+        std::string titles = "step," + title("time", request.time_unit);
+        for (const Output* column : columns_)
+            titles += "," + title(column->field.name, column->unit);
+        titles += "\n";
         text_.emplace(path);
         text_->write(titles.data(), titles.size());
     }
@@ -90,7 +103,7 @@ void SavedTable::add_row(rt::Ranks& ranks, Engine& engine, const RunRequest& req
         if (done > 0) numbers.push_back(engine.reduction(column->field.name));
     rt::together(ranks, [&] {
         if (!ranks.is_first()) return;
-        if (!is_begun_) begin();
+        if (!is_begun_) begin(request);
         if (done > 0) write(done, request.time_after(done), numbers);
     });
     is_begun_ = true;

@@ -40,7 +40,7 @@ public:
     void finish(rt::Ranks& ranks);
 
 private:
-    void begin();
+    void begin(const RunRequest& request);
     void write(std::int64_t done, double time, const std::vector<double>& numbers);
 
     std::vector<const Output*> columns_;

@@ -119,7 +119,13 @@ void write_trace_file(const std::string& path, const RunRequest& request, const 
                       done),
         numbers_field(request, "step", ElementType::i64, done, std::nullopt, {"step"}, done),
         numbers_field(request, "time", ElementType::f64, done, std::nullopt, {"step"}, done)};
-    fields.back().unit = request.time_unit;
+    fields[0].unit = output.unit;
+    // One for all axes, or none is said.
+    const std::string& unit = request.axis_units.front();
+    if (std::ranges::count(request.axis_units.begin(), request.axis_units.begin() + request.rank(), unit) ==
+        request.rank())
+        fields[1].unit = unit;
+    fields[3].unit = request.time_unit;
     const std::vector<const void*> numbers{values.data(), positions.data(), steps.data(), times.data()};
     const std::unique_ptr<rt::Ranks> ranks = rt::single_rank();  // the first has all of it
     rt::FieldFile file(*ranks, path, rt::hdf5_layout(*ranks, fields, provenance));

@@ -76,20 +76,27 @@ CheckedSpec check_until(const CheckedSpec& spec, const std::string& stencil, con
     return result;
 }
 
-CheckedSpec check_run_lines(const CheckedSpec& spec, const std::string& stencil,
-                            const std::vector<std::string>& inits, const std::string& until) {
+CheckedSpec check_run_lines(const CheckedSpec& spec, const std::string& stencil, const RunLines& lines) {
     CheckedSpec result{SourceFile(spec.source.name(), spec.text), spec.text, spec.modules, {}, {}};
     DiagnosticSink sink;
     syntax::File tree = syntax::parse(result.source, sink);
     result.module_texts = add_modules(result.source, tree, result.modules, sink);
     std::optional<std::uint32_t> first;
-    for (const std::string& line : inits) {
+    for (const std::string& line : lines.inits) {
         const std::uint32_t begin = result.source.add("--init", "init " + line);
         if (!first) first = begin;
         syntax::parse_run_init(result.source, begin, *first, stencil, sink, tree);
     }
-    if (!until.empty())
-        syntax::parse_run_until(result.source, result.source.add("--until", until), stencil, sink, tree);
+    if (!lines.until.empty())
+        syntax::parse_run_until(result.source, result.source.add("--until", lines.until), stencil, sink,
+                                tree);
+    const auto add_pictures = [&](const std::string& word, const std::vector<std::string>& pictures) {
+        for (const std::string& line : pictures)
+            syntax::parse_run_picture(result.source, result.source.add("--" + word, word + " " + line),
+                                      stencil, sink, tree);
+    };
+    add_pictures("plot", lines.plots);
+    add_pictures("movie", lines.movies);
     result.analysis = sema::analyze(tree, sink);
     result.diagnostics = sink.sorted();
     result.ok = !sink.has_errors();

@@ -37,10 +37,18 @@ CheckedSpec check_text(std::string name, std::string text, const ModulePath& mod
 // own. The spec has no mistakes, so those that are found are the condition's.
 CheckedSpec check_until(const CheckedSpec& spec, const std::string& stencil, const std::string& condition);
 
-// The spec once more, with lines of the command line in the place of those of the stencil's run block:
-// `inits` as "u = EXPR", and a condition to stop; empty: none. Mistakes that are found are theirs.
-CheckedSpec check_run_lines(const CheckedSpec& spec, const std::string& stencil,
-                            const std::vector<std::string>& inits, const std::string& until);
+// Lines of the command line, as a run block has them.
+struct RunLines {
+    std::vector<std::string> inits;          // u = EXPR
+    std::string until;                       // a condition to stop; empty: none
+    std::vector<std::string> plots, movies;  // u contours p to "u.png" range 0..1
+
+    bool is_empty() const { return inits.empty() && until.empty() && plots.empty() && movies.empty(); }
+};
+
+// The spec once more, with such lines in the place of those of the stencil's run block. Mistakes that are
+// found are theirs.
+CheckedSpec check_run_lines(const CheckedSpec& spec, const std::string& stencil, const RunLines& lines);
 
 // Diagnostics to standard error, with colours where it is a terminal that wants them.
 void show_diagnostics(const std::vector<Diagnostic>& diagnostics, const SourceFile& source,
