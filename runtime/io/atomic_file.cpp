@@ -169,12 +169,25 @@ void AtomicFile::write(const void* bytes, std::size_t count) {
 }
 
 void AtomicFile::write_at(std::int64_t offset, const void* bytes, std::size_t count) {
-    const char* next = static_cast<const char*>(bytes);
+    const char* const from = static_cast<const char*>(bytes);
+    const DirectWrites::Parts parts = DirectWrites::parts_of(offset, count);
+    write_cached(offset, from, parts.before);
+    std::size_t done = parts.before;
+    if (parts.direct > 0 && !temporary_.empty()) {
+        const std::int64_t written =
+            direct_.write(temporary_, offset + static_cast<std::int64_t>(done), from + done, parts.direct);
+        if (written < 0) fail(errno);
+        done += static_cast<std::size_t>(written);
+    }
+    write_cached(offset + static_cast<std::int64_t>(done), from + done, count - done);
+}
+
+void AtomicFile::write_cached(std::int64_t offset, const char* bytes, std::size_t count) {
     while (count > 0) {
-        const ssize_t written = ::pwrite(descriptor_, next, count, offset);
+        const ssize_t written = ::pwrite(descriptor_, bytes, count, offset);
         if (written < 0 && errno == EINTR) continue;
         if (written < 0) fail(errno);
-        next += written;
+        bytes += written;
         offset += written;
         count -= static_cast<std::size_t>(written);
     }

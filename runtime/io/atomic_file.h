@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <string>
 
+#include "runtime/io/direct_writes.h"
+
 namespace halo::rt {
 
 class AtomicFile {
@@ -30,11 +32,13 @@ public:
 
 private:
     [[noreturn]] void fail(int error_number);
+    void write_cached(std::int64_t offset, const char* bytes, std::size_t count);
     std::string path_;       // as the user wrote it
     std::string target_;     // with links followed
     std::string temporary_;  // empty where the target is written directly
     bool is_part_ = false;   // of another process' file
     int descriptor_ = -1;
+    DirectWrites direct_;
 };
 
 }  // namespace halo::rt
