@@ -7,8 +7,7 @@ const PREC = { choice: 1, or: 2, and: 3, not: 4, compare: 5, sum: 6, fold: 7, pr
 // The words that begin statements of a stencil are names like any other where `=`, `[` or `.` follows.
 const STATEMENT_WORDS = [
     "param", "const", "spacing", "origin", "coef", "field", "table", "series", "fast", "def", "let", "reduce",
-    "schedule", "for", "on", "where", "points", "inject", "sample", "sweep", "repeat", "solve", "use",
-    "rows", "init", "load", "save", "plot", "movie", "halo", "boundary", "layout", "unit",
+    "schedule", "for", "on", "where", "points", "inject", "sample", "sweep", "repeat", "solve",
 ];
 
 const list = (rule) => seq(rule, repeat(seq(",", rule)));

@@ -243,6 +243,7 @@ TEST_CASE("the grammar for tree-sitter ends statements where the compiler does")
     const char* const texts[] = {
         // Words of statements as names, an end of line, and `;`.
         "stencil s(x) { field on, grid: f32; on[t+1] = on\n grid = 1; }\n",
+        "stencil s(x) { field halo, save, field: f32; halo[t+1] = save\n field = let.a[x+1] + unit }\n",
         "stencil s(x) {\n    field u: f32\n    u[t+1] = u  # a comment\n        # another\n        + u[x+1] "
         "-\n"
         "        u[x-1]\n    reduce a = max(u)\n    on x.low { u[t+1] = 0 }\n}\n",
