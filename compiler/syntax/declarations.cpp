@@ -317,6 +317,10 @@ ReduceDecl Parser::reduce(std::uint32_t begin) {
         if (is_word(word) && !peek().newline_before && !failing_) result.guards.push_back(guard(false));
     }
     result.unit = unit_of_value();
+    for (const char* word : {"start", "on", "where"})
+        if (result.unit && is_word(word) && !peek().newline_before && !failing_)
+            fail(DiagnosticKind::unexpected_token, peek().where,
+                 fmt::format("`{}` stands before the unit, which is last", word));
     result.where = since(begin);
     return result;
 }
