@@ -2,6 +2,8 @@
 // statements end.
 #include <tree_sitter/api.h>
 
+#include <algorithm>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
