@@ -24,9 +24,11 @@ namespace {
 
 class AdjointMaker {
 public:
-    AdjointMaker(const ir::Program& program, const Request& request)
+    // without_objective: what reductions and outputs add is left out.
+    AdjointMaker(const ir::Program& program, const Request& request, bool without_objective)
         : given_(needed_part(program, request)),
           request_(request),
+          without_objective_(without_objective),
           program_(frame_of(program)),
           a_(program_),
           names_(program),
@@ -176,6 +178,7 @@ private:
             if (given_[field].role != ir::Role::output) continue;
             const FieldId last = flow_.last.at(field);
             const std::string name = names_.take(given_[field].name + "_adj_given");
+            if (without_objective_) continue;
             const FieldId seed = add_field_like(a_, last, name, ir::Role::input);
             result_.seeds.push_back({given_[field].name, Adjoint::Kind::field, name});
             const Scalar type = program_[last].type;
@@ -187,6 +190,7 @@ private:
     void seed_reduction(const Flow::Objective& objective) {
         ir::Param param;
         param.name = names_.take(objective.name + "_adj");
+        if (without_objective_) return;
         param.default_value = 1;
         const ir::ParamId seed{static_cast<std::uint32_t>(program_.params.size())};
         result_.seeds.push_back({objective.name, Adjoint::Kind::number, param.name});
@@ -368,7 +372,7 @@ private:
 
     // Where it has no gradient.
     void refuse_unneeded(SourceRange where, const std::string& name) const {
-        if (request_.as_function) return;
+        if (request_.as_function || without_objective_) return;
         throw RefusedError(where, fmt::format("nothing that is asked for depends on `{}`", name),
                            "leave it out of what is differentiated with respect to");
     }
@@ -441,6 +445,7 @@ private:
 
     const ir::Program given_;
     const Request& request_;
+    const bool without_objective_;
     ir::Program program_;
     Algebra a_;
     Names names_;
@@ -460,7 +465,11 @@ private:
 }  // namespace
 
 Adjoint make_adjoint(const ir::Program& program, const Request& request) {
-    return AdjointMaker(program, request).run();
+    return AdjointMaker(program, request, false).run();
+}
+
+Adjoint make_adjoint_without_objective(const ir::Program& program, const Request& request) {
+    return AdjointMaker(program, request, true).run();
 }
 
 }  // namespace halo::adjoint

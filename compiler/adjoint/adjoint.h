@@ -61,4 +61,8 @@ struct Adjoint {
 // Components `v.x` are fields `v_x`. Throws RefusedError.
 Adjoint make_adjoint(const ir::Program& program, const Request& request);
 
+// The same of a step that adds nothing to the reductions and outputs that are asked for. What depends on them
+// alone is not there.
+Adjoint make_adjoint_without_objective(const ir::Program& program, const Request& request);
+
 }  // namespace halo::adjoint

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "compiler/adjoint/earlier.h"
 #include "compiler/api/errors.h"
 #include "compiler/driver/planning/offline_target.h"
 #include "compiler/driver/planning/pieces_plan.h"
@@ -109,11 +110,16 @@ std::shared_ptr<const CompiledSource::Derived> CompiledSource::adjoint_of(
     return adjoints_.get(key, [&] {
         auto derived = std::make_shared<Derived>();
         derived->made = halo::adjoint::make_adjoint(checked_.program, request);
-        CheckedProgram program{derived->made.program, checked_.options};
-        program.options.schedules.clear();  // which are of other stages
-        program.options.file_schedule.clear();
-        program.options.single_steps = true;
-        derived->source = std::make_shared<CompiledSource>(std::move(program));
+        derived->earlier = halo::adjoint::make_adjoint_of_earlier(checked_.program, request, derived->made);
+        const auto source_of = [&](const halo::ir::Program& made) {
+            CheckedProgram program{made, checked_.options};
+            program.options.schedules.clear();  // which are of other stages
+            program.options.file_schedule.clear();
+            program.options.single_steps = true;
+            return std::make_shared<CompiledSource>(std::move(program));
+        };
+        derived->source = source_of(derived->made.program);
+        if (derived->earlier) derived->earlier_source = source_of(derived->earlier->program);
         return std::shared_ptr<const Derived>(std::move(derived));
     });
 }

@@ -26,6 +26,7 @@ using Kind = adjoint::Adjoint::Kind;
 
 struct GradientState {
     std::shared_ptr<WholeSimulation> forward, backward;
+    std::shared_ptr<WholeSimulation> earlier;  // undoes all steps but the last; null: `backward` does
     std::shared_ptr<CompiledSource> source;
     std::shared_ptr<const CompiledSource::Derived> derived;
     GradientOptions options;
@@ -133,22 +134,25 @@ std::shared_ptr<GradientState> make_state(const Simulation& simulation, const Gr
     state->of_trace = driver::is_sampled(state->program(), options.of);
     if (state->made().gradients.empty()) return state;  // all derivatives are 0
     const DeviceLock lock(*state->forward->device);
-    state->backward = std::make_shared<WholeSimulation>(
-        Program(state->derived->source), state->forward->device, state->forward->grid, SimulationOptions{});
+    const auto simulation_of = [&](const std::shared_ptr<CompiledSource>& source) {
+        return std::make_shared<WholeSimulation>(Program(source), state->forward->device,
+                                                 state->forward->grid, SimulationOptions{});
+    };
+    state->backward = simulation_of(state->derived->source);
+    if (state->derived->earlier) state->earlier = simulation_of(state->derived->earlier_source);
     return state;
 }
 
 // What the adjoint was given for what the forward program was given.
-void give_numbers(const GradientState& state) {
-    const std::vector<ParamInfo>& known = state.backward->known_params;
-    for (const ParamInfo& param : state.forward->known_params)
+void give_numbers(const WholeSimulation& forward, WholeSimulation& to) {
+    const std::vector<ParamInfo>& known = to.known_params;
+    for (const ParamInfo& param : forward.known_params)
         if (std::ranges::count(known, param.name, &ParamInfo::name) > 0 &&
-            (param.default_value || state.forward->params.contains(param.name)))
-            state.backward->set(param.name, state.forward->get(param.name));
-    for (const WeightsInfo& each : state.derived->source->info().weights)
-        if (const auto given = state.forward->given.weights.find(each.name);
-            given != state.forward->given.weights.end())
-            state.backward->set_weights(each.name, given->second);
+            (param.default_value || forward.params.contains(param.name)))
+            to.set(param.name, forward.get(param.name));
+    for (const WeightsInfo& each : to.source->info().weights)
+        if (const auto given = forward.given.weights.find(each.name); given != forward.given.weights.end())
+            to.set_weights(each.name, given->second);
 }
 
 std::vector<driver::PointData> given_points(const GradientState& state) {
@@ -248,6 +252,30 @@ void give_weights(GradientState& state, std::span<const FieldWeights> weights) {
     }
 }
 
+// Whether there is memory for what another simulation can do, too, in less.
+bool starts(WholeSimulation& simulation) {
+    try {
+        simulation.start();
+        return true;
+    } catch (const rt::Error& error) {
+        if (error.code() != rt::ErrorCode::out_of_memory) throw;
+        return false;
+    }
+}
+
+void with_engines(const GradientState& state,
+                  const std::function<void(const driver::GradientEngines&)>& work) {
+    state.forward->with_session([&](rt::Session& forward) {
+        state.backward->with_session([&](rt::Session& backward) {
+            const std::unique_ptr<driver::Engine> ahead = driver::make_engine_on(forward),
+                                                  back = driver::make_engine_on(backward);
+            if (!state.earlier) return work({*ahead, *back});
+            state.earlier->with_session(
+                [&](rt::Session& earlier) { work({*ahead, *back, driver::make_engine_on(earlier).get()}); });
+        });
+    });
+}
+
 GradientReport compute(GradientState& state, std::int64_t steps, const OfTrace& of_trace,
                        std::span<const FieldWeights> weights) {
     const DeviceLock lock(*state.forward->device);
@@ -265,38 +293,40 @@ GradientReport compute(GradientState& state, std::int64_t steps, const OfTrace& 
         state.is_computed = true;
         return report;
     }
-    state.forward->with_session([&](rt::Session& forward) {
-        state.backward->with_session([&](rt::Session& backward) { backward.lie_as(forward.geometry()); });
-    });
+    const auto lie_alike = [](const driver::GradientEngines& engines) {
+        engines.backward.session()->lie_as(engines.forward.session()->geometry());
+    };
+    with_engines(state, lie_alike);
+    if (state.earlier && !starts(*state.earlier)) state.earlier.reset();
     give_weights(state, weights);
-    give_numbers(state);
-    state.forward->with_session([&](rt::Session& forward) {
-        state.backward->with_session([&](rt::Session& backward) {
-            const std::unique_ptr<driver::Engine> ahead = driver::make_engine_on(forward),
-                                                  back = driver::make_engine_on(backward);
-            driver::GradientPlan plan{state.program(), state.made(), state.options.of,
-                                      state.options.every_step};
-            plan.weights.assign(of_trace.weights.begin(), of_trace.weights.end());
-            plan.measured.assign(of_trace.measured.begin(), of_trace.measured.end());
-            plan.points = points;
-            plan.steps = steps;
-            plan.returns = true;
-            if (state.kept == nullptr || state.steps != steps) {
-                state.kept.reset();
-                // Of an adjoint that reads no state, the state at the start alone is kept.
-                state.places = driver::choose_snapshots(
-                    state.options.snapshots, state.made().levels.empty() ? 1 : steps,
-                    driver::snapshot_bytes(*ahead, state.program()),
-                    driver::snapshot_bytes(*ahead, state.program(), true), driver::snapshot_room(*ahead));
-                state.kept = driver::make_kept_states(*ahead, state.program(), state.places);
-                state.steps = steps;
-            }
-            plan.snapshots = state.places;
-            state.result = driver::run_gradient(*ahead, *back, plan, *state.kept, [](std::int64_t) {});
-            report.snapshots = plan.snapshots.count();
-            report.snapshot_bytes = driver::snapshot_bytes(*ahead, state.program(), plan.snapshots.in_a_row);
-            report.snapshots_on_host = plan.snapshots.on_host;
-        });
+    give_numbers(*state.forward, *state.backward);
+    if (state.earlier) give_numbers(*state.forward, *state.earlier);
+    driver::GradientPlan plan{state.program(), state.made(),
+                              state.earlier ? &*state.derived->earlier : nullptr, state.options.of,
+                              state.options.every_step};
+    plan.weights.assign(of_trace.weights.begin(), of_trace.weights.end());
+    plan.measured.assign(of_trace.measured.begin(), of_trace.measured.end());
+    plan.points = points;
+    plan.steps = steps;
+    plan.returns = true;
+    with_engines(state, [&](const driver::GradientEngines& engines) {
+        driver::share_arrays(engines, plan);
+        driver::Engine& ahead = engines.forward;
+        if (state.kept == nullptr || state.steps != steps) {
+            state.kept.reset();
+            // Where steps back read no state, that at the start alone is kept.
+            state.places = driver::choose_snapshots(
+                state.options.snapshots, driver::reads_states(plan) ? steps : 1,
+                driver::snapshot_bytes(ahead, state.program()),
+                driver::snapshot_bytes(ahead, state.program(), true), driver::snapshot_room(ahead));
+            state.kept = driver::make_kept_states(ahead, state.program(), state.places);
+            state.steps = steps;
+        }
+        plan.snapshots = state.places;
+        state.result = driver::run_gradient(engines, plan, *state.kept, [](std::int64_t) {});
+        report.snapshots = plan.snapshots.count();
+        report.snapshot_bytes = driver::snapshot_bytes(ahead, state.program(), plan.snapshots.in_a_row);
+        report.snapshots_on_host = plan.snapshots.on_host;
     });
     state.is_computed = true;
     report.objective = state.result.objective;

@@ -190,6 +190,11 @@ public:
     bool borrow_level(const std::string& field, const Session& from, const std::string& from_field,
                       int from_time);
     void give_back_levels();
+    // Goes on in the arrays in which such a session has the field of that name, with what is in their cells:
+    // of two that do steps on the same fields in turn. Both have them from then on, and the one that does
+    // steps asks for them first, as levels have moved on. False, and nothing is done, where that cannot be;
+    // also where the two lie in other ways.
+    bool share_levels(const std::string& field, const Session& with);
     // Lets all arrays lie so, with what was in them lost. False, and nothing is done, where they cannot: they
     // need more room past the cells, are the caller's, or steps were done.
     bool lie_as(const Geometry& geometry);

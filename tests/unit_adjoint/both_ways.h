@@ -5,10 +5,12 @@
 #include <cmath>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/adjoint/adjoint.h"
+#include "compiler/adjoint/earlier.h"
 #include "compiler/adjoint/tangent.h"
 #include "compiler/ir/interpreter.h"
 
@@ -60,6 +62,10 @@ struct Start {
     }
 };
 
+inline bool operator==(const BothWays& a, const BothWays& b) {
+    return a.forward == b.forward && a.backward == b.backward && a.size == b.size;
+}
+
 inline double dot(const Values& a, const Values& b, double& size) {
     double sum = 0;
     for (std::size_t i = 0; i < a.size(); ++i) {
@@ -84,7 +90,8 @@ public:
           extent_(extent),
           tangent_program_(tangent),
           tangent_(tangent, extent, ir::Arithmetic::f64),
-          backwards_(adjoint.program, extent, ir::Arithmetic::f64) {
+          backwards_(adjoint.program, extent, ir::Arithmetic::f64),
+          last_{adjoint, backwards_} {
         for (int axis = 0; axis < program.rank(); ++axis)
             count_ *= static_cast<std::size_t>(extent[static_cast<std::size_t>(axis)]);
     }
@@ -104,7 +111,23 @@ public:
         return result_;
     }
 
+    // Undoes all steps but the last.
+    void set_earlier(const adjoint::Adjoint& earlier) {
+        before_.emplace(earlier.program, extent_, ir::Arithmetic::f64);
+        earlier_.emplace(Back{earlier, *before_});
+    }
+
 private:
+    struct Back {
+        const adjoint::Adjoint& adjoint;
+        ir::Interpreter& interpreter;
+    };
+    template <class Visit>
+    void for_each_back(const Visit& visit) {
+        visit(last_);
+        if (earlier_) visit(*earlier_);
+    }
+
     static bool has_field(const ir::Program& program, const std::string& name) {
         return std::ranges::any_of(program.fields, [&](const ir::Field& each) { return each.name == name; });
     }
@@ -137,7 +160,10 @@ private:
             const double value =
                 given != start_.params.end() ? given->second : param.default_value.value_or(0.3);
             if (has_param(tangent_program_, param.name)) tangent_.set_param(param.name, value);
-            if (has_param(adjoint_.program, param.name)) backwards_.set_param(param.name, value);
+            for_each_back([&](const Back& back) {
+                if (has_param(back.adjoint.program, param.name))
+                    back.interpreter.set_param(param.name, value);
+            });
             if (is_asked(request_.with, param.name) && has_param(tangent_program_, param.name + "_dot"))
                 tangent_.set_param(param.name + "_dot", number("x" + param.name));
         }
@@ -190,19 +216,27 @@ private:
                 touched[i / 2].push_back(weight);
             }
             if (find_points(tangent_program_, points.name)) tangent_.set_points(points.name, touched);
-            if (find_points(adjoint_.program, points.name)) backwards_.set_points(points.name, touched);
+            for_each_back([&](const Back& back) {
+                if (find_points(back.adjoint.program, points.name))
+                    back.interpreter.set_points(points.name, touched);
+            });
             for (const std::string& column : points.columns) {
                 const Values values = numbers(points.name + column, kPoints, start_.seed);
                 if (has_column(tangent_program_, points.name, column))
                     tangent_.set_column(points.name, column, values);
-                if (has_column(adjoint_.program, points.name, column))
-                    backwards_.set_column(points.name, column, values);
+                for_each_back([&](const Back& back) {
+                    if (has_column(back.adjoint.program, points.name, column))
+                        back.interpreter.set_column(points.name, column, values);
+                });
             }
             for (const ir::Points::Trace& trace : points.traces) {
                 if (trace.sampled) continue;
                 const std::string name = points.name + "." + trace.name;
                 set_rows(tangent_, tangent_program_, points.name, trace.name, rows(name));
-                set_rows(backwards_, adjoint_.program, points.name, trace.name, backwards(rows(name)));
+                for_each_back([&](const Back& back) {
+                    set_rows(back.interpreter, back.adjoint.program, points.name, trace.name,
+                             backwards(rows(name)));
+                });
                 if (is_asked(request_.with, name))
                     set_rows(tangent_, tangent_program_, points.name, trace.name + "_dot", rows("x" + name));
             }
@@ -233,14 +267,18 @@ private:
             if (is_asked(request_.with, field.name) && -time <= history(tangent_program_, dot))
                 tangent_.field(dot, time) = direction(field.name, time);
         }
-        if (field.role == ir::Role::input && has_field(adjoint_.program, plain(field.name)))
-            backwards_.field(plain(field.name)) = start_.of(field.name, 0, count_);
+        for_each_back([&](const Back& back) {
+            if (field.role == ir::Role::input && has_field(back.adjoint.program, plain(field.name)))
+                back.interpreter.field(plain(field.name)) = start_.of(field.name, 0, count_);
+        });
     }
 
     void keep_levels() {
         kept_.emplace_back();
-        for (const adjoint::Adjoint::Level& level : adjoint_.levels)
-            kept_.back().push_back(tangent_.field(plain(level.state), level.time));
+        for_each_back([&](const Back& back) {
+            for (const adjoint::Adjoint::Level& level : back.adjoint.levels)
+                kept_.back()[level.input] = tangent_.field(plain(level.state), level.time);
+        });
     }
 
     void add_results(bool is_last) {
@@ -274,18 +312,27 @@ private:
         }
         for (const adjoint::Adjoint::Seed& seed : adjoint_.seeds)
             if (seed.kind == Kind::trace)
-                set_rows(backwards_, adjoint_.program, parts(seed.name).first, parts(seed.name).second,
-                         backwards(rows("y" + seed.of)));
-        if (adjoint_.steps && has_param(adjoint_.program, *adjoint_.steps))
-            backwards_.set_param(*adjoint_.steps, steps_);
+                for_each_back([&](const Back& back) {
+                    set_rows(back.interpreter, back.adjoint.program, parts(seed.name).first,
+                             parts(seed.name).second, backwards(rows("y" + seed.of)));
+                });
+        for_each_back([&](const Back& back) {
+            if (back.adjoint.steps && has_param(back.adjoint.program, *back.adjoint.steps))
+                back.interpreter.set_param(*back.adjoint.steps, steps_);
+        });
         for (const adjoint::Adjoint::Part& part : adjoint_.parts)
             if (part.time == 0 && is_asked(request_.of, part.state))
                 backwards_.field(part.field) = weights(part.state);
         for (int step = steps_; step-- > 0;) {
-            for (std::size_t i = 0; i < adjoint_.levels.size(); ++i)
-                backwards_.field(adjoint_.levels[i].input) = kept_[static_cast<std::size_t>(step)][i];
-            backwards_.step();
+            const Back& back = earlier_ && step + 1 < steps_ ? *earlier_ : last_;
+            for (const adjoint::Adjoint::Level& level : back.adjoint.levels)
+                back.interpreter.field(level.input) = kept_[static_cast<std::size_t>(step)].at(level.input);
+            back.interpreter.step();
+            if (!earlier_ || step + 1 != steps_) continue;
+            go_on(last_, *earlier_);
+            before_->continue_from(1, {});
         }
+        if (earlier_) go_on(*earlier_, last_);
         for (const adjoint::Adjoint::Part& part : adjoint_.parts)
             if (is_asked(request_.with, part.state))
                 result_.backward +=
@@ -294,9 +341,11 @@ private:
             if (gradient.kind == Kind::trace) {
                 const auto [points, trace] = parts(gradient.name);
                 result_.backward +=
-                    dot(backwards_.trace(points, trace), backwards(rows("x" + gradient.with)), result_.size);
+                    dot(trace_of(points, trace), backwards(rows("x" + gradient.with)), result_.size);
             } else if (gradient.kind == Kind::number) {
-                const double term = backwards_.reduction(gradient.name) * number("x" + gradient.with);
+                const bool is_earlier = earlier_ && has(earlier_->adjoint.gradients, gradient.name);
+                const double term = (is_earlier ? *before_ : backwards_).reduction(gradient.name) *
+                                    number("x" + gradient.with);
                 result_.backward += term;
                 result_.size += std::abs(term);
             } else if (is_input(gradient.with)) {
@@ -304,6 +353,29 @@ private:
                     dot(backwards_.field(gradient.name), direction(gradient.with, 0), result_.size);
             }
         }
+    }
+
+    static bool has(const std::vector<adjoint::Adjoint::Gradient>& gradients, const std::string& name) {
+        return std::ranges::count(gradients, name, &adjoint::Adjoint::Gradient::name) > 0;
+    }
+
+    // What the one has carried so far.
+    static void go_on(const Back& from, const Back& to) {
+        for (const ir::Field& field : from.adjoint.program.fields)
+            if (adjoint::is_carried(from.adjoint, field) && has_field(to.adjoint.program, field.name))
+                to.interpreter.field(field.name) = from.interpreter.field(field.name);
+    }
+
+    // The first row is of the last step, the others of those before.
+    Values trace_of(const std::string& points, const std::string& name) {
+        Values rows = backwards_.trace(points, name);
+        if (!earlier_) return rows;
+        if (has(earlier_->adjoint.gradients, points + "." + name)) {
+            const Values& others = before_->trace(points, name);
+            rows.insert(rows.end(), others.begin(), others.end());
+        }
+        rows.resize(static_cast<std::size_t>(steps_) * kPoints);
+        return rows;
     }
 
     bool is_input(const std::string& name) const {
@@ -321,7 +393,10 @@ private:
     std::size_t count_ = 1;
     const ir::Program& tangent_program_;
     ir::Interpreter tangent_, backwards_;
-    std::vector<std::vector<Values>> kept_;  // by step, then by level that the adjoint reads
+    Back last_;
+    std::optional<ir::Interpreter> before_;
+    std::optional<Back> earlier_;
+    std::vector<std::map<std::string, Values>> kept_;  // by step, then by level that the adjoint reads
     BothWays result_;
 };
 

@@ -36,6 +36,12 @@ inline void check_transposed(const ir::Program& program, const adjoint::Request&
     made_again.program = adjoint_again.program();
     for (const Extent& grid : grids) {
         const BothWays direct = BothWaysRun(program, request, tangent, made, grid, steps, start).run();
+        if (const auto earlier = adjoint::make_adjoint_of_earlier(program, request, made)) {
+            BothWaysRun in_turns(program, request, tangent, made, grid, steps, start);
+            in_turns.set_earlier(*earlier);
+            INFO(adjoint::spec_text(earlier->program, ""));
+            CHECK(in_turns.run() == direct);
+        }
         const BothWays by_text =
             BothWaysRun(program, request, tangent_again.program(), made_again, grid, steps, start).run();
         INFO(fmt::format("grid {} x {} x {}: {} forwards, {} backwards; by text {} and {}", grid[0], grid[1],

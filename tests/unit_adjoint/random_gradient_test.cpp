@@ -99,7 +99,7 @@ bool is_finite(const test::BothWays& ways) {
 
 TEST_CASE("random programs: the adjoint is the transposed tangent") {
     const test::Seeds seeds = test::seeds_from_environment(1, 400);
-    int accepted = 0, written = 0;
+    int accepted = 0, written = 0, in_turns = 0;
     std::map<std::string, int> refusals;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         const test::RandomProgram source = random_case(seed, seed % 2 == 0);
@@ -121,6 +121,14 @@ TEST_CASE("random programs: the adjoint is the transposed tangent") {
         ++accepted;
         INFO(fmt::format("{} forwards, {} backwards", direct.forward, direct.backward));
         CHECK(direct.difference() <= kRounding);
+        if (const auto earlier = adjoint::make_adjoint_of_earlier(program, request, *made)) {
+            ++in_turns;
+            for (const std::string& broken : ir::verify(earlier->program))
+                FAIL_CHECK(broken << "\n" << ir::print(earlier->program));
+            test::BothWaysRun run(program, request, tangent, *made, grid, 3, {});
+            run.set_earlier(*earlier);
+            CHECK(run.run() == direct);
+        }
         if (!text || !tangent_text) continue;
         ++written;
         // What is read back from the text is the same.
@@ -139,6 +147,7 @@ TEST_CASE("random programs: the adjoint is the transposed tangent") {
     INFO(why);
     CHECK(accepted * 2 > static_cast<int>(seeds.count));
     CHECK(written * 10 > accepted * 9);
+    CHECK(in_turns * 3 > accepted);
 }
 
 TEST_CASE("random programs: the tangent is what differences tend to") {

@@ -204,6 +204,18 @@ void save_traces(const GradientArguments& arguments, const GradientResult& resul
     }
 }
 
+// Of steps that another engine can do, too, in less memory.
+std::unique_ptr<Engine> load_if_it_fits(Machine& machine, const ir::Program& program, const Extent& extent,
+                                        const CodeOptions& options) {
+    LoadTimings timings;
+    try {
+        return machine.load(program, extent, options, timings);
+    } catch (const rt::Error& error) {
+        if (error.code() != rt::ErrorCode::out_of_memory) throw;
+        return nullptr;
+    }
+}
+
 }  // namespace
 
 ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Console& console) {
@@ -214,8 +226,11 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     RunRequest request = make_request(arguments.run, spec, stencil, console);
     check_asked(arguments, program, request);
     adjoint::Adjoint made;
+    std::optional<adjoint::Adjoint> made_earlier;
     try {
-        made = adjoint::make_adjoint(program, {{arguments.of}, arguments.with, arguments.every_step});
+        const adjoint::Request derived{{arguments.of}, arguments.with, arguments.every_step};
+        made = adjoint::make_adjoint(program, derived);
+        if (request.steps > 1) made_earlier = adjoint::make_adjoint_of_earlier(program, derived, made);
     } catch (const adjoint::RefusedError& refused) {
         show_no_derivative(refused, spec.source, console);
         return ExitCode::spec;
@@ -241,34 +256,40 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
         group.interleaved = false;
     const std::unique_ptr<Engine> forward = machine->load(apart, request.extent, options, timings);
     const std::unique_ptr<Engine> backward = machine->load(made.program, request.extent, single, timings);
-    share_geometry(*forward, *backward);
+    const std::unique_ptr<Engine> earlier =
+        made_earlier ? load_if_it_fits(*machine, made_earlier->program, request.extent, single) : nullptr;
+    if (earlier == nullptr) made_earlier.reset();
+    const GradientEngines engines{*forward, *backward, earlier.get()};
+    GradientPlan plan{program, made, made_earlier ? &*made_earlier : nullptr, arguments.of,
+                      arguments.every_step};
+    share_arrays(engines, plan);
     set_known_arguments(*forward, program, request);
     set_known_arguments(*backward, made.program, request);
+    if (earlier) set_known_arguments(*earlier, made_earlier->program, request);
     const sema::RunSpec* run_spec = spec.analysis.find_run(program.name);
     const std::optional<ir::Program> no_init;
     const std::vector<PointData> points = read_points(program, run_spec, request, *machine);
     fill_initial_data(*forward, program, run_spec != nullptr ? run_spec->init : no_init, request, *machine);
 
-    GradientPlan plan{program, made, arguments.of, arguments.every_step};
     plan.weights = read_rows(arguments, arguments.weights, "--weights", points, request);
     plan.measured = read_rows(arguments, arguments.measured, "--measured", points, request);
     plan.points = points;
     plan.steps = request.steps;
     plan.snapshots = {};
-    if (!made.levels.empty())
+    if (reads_states(plan))
         plan.snapshots =
             choose_snapshots(arguments.snapshots, request.steps, snapshot_bytes(*forward, program),
                              snapshot_bytes(*forward, program, true), snapshot_room(*forward));
     const std::int64_t bytes = snapshot_bytes(*forward, program, plan.snapshots.in_a_row);
     if (arguments.explain) {
-        const ExplainedGradient explained = explain_gradient(*forward, *backward, plan);
+        const ExplainedGradient explained = explain_gradient(engines, plan);
         console.result(arguments.run.json ? explained_json(explained) : explained_words(explained));
         return ExitCode::ok;
     }
     Progress progress(console, made.program.name, cell_count(request.extent), request.steps);
     const std::unique_ptr<KeptStates> kept = make_kept_states(*forward, program, plan.snapshots);
-    const GradientResult result = run_gradient(
-        *forward, *backward, plan, *kept, [&](std::int64_t left) { progress.update(request.steps - left); });
+    const GradientResult result =
+        run_gradient(engines, plan, *kept, [&](std::int64_t left) { progress.update(request.steps - left); });
     progress.clear();
     Outputs outputs(request, ranks, places_of(points));
     outputs.write(*backward, request.steps, true);

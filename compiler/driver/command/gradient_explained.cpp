@@ -32,7 +32,7 @@ std::string counted(std::int64_t count, const char* what) {
 }
 
 std::string snapshot_words(const rt::SnapshotPlaces& places, std::int64_t bytes, bool on_gpu) {
-    if (places.count() == 0) return "no snapshots, as the adjoint reads no state";
+    if (places.count() == 0) return "no snapshots, as steps back need no state that is gone";
     std::string where = "in memory";
     if (on_gpu) where = places.on_device == 0 ? "in the host's memory" : "on the GPU";
     if (on_gpu && places.on_device > 0 && places.on_host > 0)
@@ -40,35 +40,76 @@ std::string snapshot_words(const rt::SnapshotPlaces& places, std::int64_t bytes,
     return fmt::format("{} of {} {}", counted(places.count(), "snapshot"), megabytes(bytes), where);
 }
 
-ExplainedGradient explain_gradient(Engine& forward, Engine& backward, const GradientPlan& plan) {
-    ExplainedGradient found;
-    found.steps = plan.steps;
-    found.snapshots = plan.snapshots;
-    found.snapshot_bytes = snapshot_bytes(forward, plan.program, plan.snapshots.in_a_row);
-    // With the last step, which the objective is of.
-    if (plan.snapshots.count() > 0)
-        found.done_again = adjoint::steps_forward(plan.steps, plan.snapshots.count()) + 1 - plan.steps;
-    found.on_gpu = forward.session() != nullptr && !forward.session()->device().is_host_memory();
-    for (const adjoint::Adjoint::Level& level : plan.adjoint.levels) {
-        const std::int64_t bytes = level_bytes(backward, level.input);
+namespace {
+
+ExplainedGradient::StepBack explain_step(Engine& forward, Engine& engine, const adjoint::Adjoint& adjoint) {
+    ExplainedGradient::StepBack found;
+    for (const adjoint::Adjoint::Level& level : adjoint.levels) {
+        const std::int64_t bytes = level_bytes(engine, level.input);
         found.read_bytes += bytes;
-        if (backward.borrow_level(level.input, forward, level.state, level.time)) {
+        if (engine.borrow_level(level.input, forward, level.state, level.time)) {
             found.in_place.push_back(level.input);
             continue;
         }
         found.copied.push_back(level.input);
         found.copied_bytes += bytes;
     }
-    if (backward.session() != nullptr) backward.session()->give_back_levels();
-    for (const ir::Field& field : plan.adjoint.program.fields) {
+    if (engine.session() != nullptr) engine.session()->give_back_levels();
+    for (const ir::Field& field : adjoint.program.fields) {
         const bool is_state = field.role == ir::Role::state;
         const bool is_kept =
-            std::ranges::count(plan.adjoint.levels, field.name, &adjoint::Adjoint::Level::input) > 0;
+            std::ranges::count(adjoint.levels, field.name, &adjoint::Adjoint::Level::input) > 0;
         if (is_kept || (!is_state && field.role != ir::Role::input)) continue;
         (is_state ? found.carried : found.inputs).push_back(field.name);
-        found.read_bytes += level_bytes(backward, field.name);
-        if (is_state) found.written_bytes += level_bytes(backward, field.name);
+        found.read_bytes += level_bytes(engine, field.name);
+        if (is_state) found.written_bytes += level_bytes(engine, field.name);
     }
+    return found;
+}
+
+std::string step_words(const ExplainedGradient::StepBack& step) {
+    std::string text;
+    if (!step.in_place.empty())
+        text += fmt::format("  reads {} where {} kept\n", joined_names(step.in_place),
+                            step.in_place.size() == 1 ? "it is" : "they are");
+    if (!step.copied.empty())
+        text += fmt::format("  reads copies of {}: {}\n", joined_names(step.copied),
+                            megabytes(step.copied_bytes));
+    if (!step.inputs.empty()) text += fmt::format("  reads {}\n", joined_names(step.inputs));
+    if (!step.carried.empty()) text += fmt::format("  advances {}\n", joined_names(step.carried));
+    text += fmt::format("  moves {} at least: {} read, {} written\n",
+                        megabytes(step.read_bytes + step.written_bytes + 2 * step.copied_bytes),
+                        megabytes(step.read_bytes + step.copied_bytes),
+                        megabytes(step.written_bytes + step.copied_bytes));
+    return text;
+}
+
+nlohmann::ordered_json step_json(const ExplainedGradient::StepBack& step) {
+    return {{"read_in_place", step.in_place},
+            {"copied", step.copied},
+            {"inputs", step.inputs},
+            {"advanced", step.carried},
+            {"bytes_copied", step.copied_bytes},
+            {"bytes_read", step.read_bytes + step.copied_bytes},
+            {"bytes_written", step.written_bytes + step.copied_bytes}};
+}
+
+}  // namespace
+
+ExplainedGradient explain_gradient(const GradientEngines& engines, const GradientPlan& plan) {
+    ExplainedGradient found;
+    found.steps = plan.steps;
+    found.snapshots = plan.snapshots;
+    found.snapshot_bytes = snapshot_bytes(engines.forward, plan.program, plan.snapshots.in_a_row);
+    // With the last step, which the objective is of.
+    if (plan.snapshots.count() > 0)
+        found.done_again = adjoint::steps_forward(plan.steps, plan.snapshots.count()) + 1 - plan.steps;
+    rt::Session* const session = engines.forward.session();
+    found.on_gpu = session != nullptr && !session->device().is_host_memory();
+    found.step_back = explain_step(engines.forward, engines.backward, plan.adjoint);
+    if (engines.earlier == nullptr) return found;
+    found.first = std::move(found.step_back);
+    found.step_back = explain_step(engines.forward, *engines.earlier, *plan.earlier);
     return found;
 }
 
@@ -77,20 +118,9 @@ std::string explained_words(const ExplainedGradient& explained) {
         fmt::format("{} forward and back; {}; {} done again\n", counted(explained.steps, "step"),
                     snapshot_words(explained.snapshots, explained.snapshot_bytes, explained.on_gpu),
                     counted(explained.done_again, "step"));
-    text += "a step back\n";
-    if (!explained.in_place.empty())
-        text += fmt::format("  reads {} where {} kept\n", joined_names(explained.in_place),
-                            explained.in_place.size() == 1 ? "it is" : "they are");
-    if (!explained.copied.empty())
-        text += fmt::format("  reads copies of {}: {}\n", joined_names(explained.copied),
-                            megabytes(explained.copied_bytes));
-    if (!explained.inputs.empty()) text += fmt::format("  reads {}\n", joined_names(explained.inputs));
-    if (!explained.carried.empty()) text += fmt::format("  advances {}\n", joined_names(explained.carried));
-    text +=
-        fmt::format("  moves {} at least: {} read, {} written\n",
-                    megabytes(explained.read_bytes + explained.written_bytes + 2 * explained.copied_bytes),
-                    megabytes(explained.read_bytes + explained.copied_bytes),
-                    megabytes(explained.written_bytes + explained.copied_bytes));
+    text += "a step back\n" + step_words(explained.step_back);
+    if (explained.first)
+        text += "the first step back, which has the objective\n" + step_words(*explained.first);
     return text;
 }
 
@@ -100,13 +130,8 @@ std::string explained_json(const ExplainedGradient& explained) {
                                 {"snapshots", explained.snapshots.count()},
                                 {"snapshot_bytes", explained.snapshot_bytes}};
     if (explained.on_gpu) json["snapshots_on_host"] = explained.snapshots.on_host;
-    json["step_back"] = {{"read_in_place", explained.in_place},
-                         {"copied", explained.copied},
-                         {"inputs", explained.inputs},
-                         {"advanced", explained.carried},
-                         {"bytes_copied", explained.copied_bytes},
-                         {"bytes_read", explained.read_bytes + explained.copied_bytes},
-                         {"bytes_written", explained.written_bytes + explained.copied_bytes}};
+    json["step_back"] = step_json(explained.step_back);
+    if (explained.first) json["first_step_back"] = step_json(*explained.first);
     return json_text(json);
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,17 +17,23 @@ struct ExplainedGradient {
     std::int64_t snapshot_bytes = 0;
     std::int64_t done_again = 0;
     bool on_gpu = false;
-    // Of the forward states, as the adjoint names them: those that it reads where they are kept on the
-    // device, and those that are copied for it.
-    std::vector<std::string> in_place, copied;
-    std::int64_t copied_bytes = 0;
-    std::vector<std::string> inputs;   // that no step changes
-    std::vector<std::string> carried;  // its own states, of which a step reads a level and writes the next
-    std::int64_t read_bytes = 0, written_bytes = 0;
+    struct StepBack {
+        // Of the forward states, as the adjoint names them: those that it reads where they are kept on the
+        // device, and those that are copied for it.
+        std::vector<std::string> in_place, copied;
+        std::int64_t copied_bytes = 0;
+        std::vector<std::string> inputs;  // that no step changes
+        std::vector<std::string>
+            carried;  // its own states, of which a step reads a level and writes the next
+        std::int64_t read_bytes = 0, written_bytes = 0;
+    };
+    StepBack step_back;
+    std::optional<StepBack> first;  // the one that undoes the last step, where others do less
 };
 
-// Of engines that share a geometry; `backward` was given nothing yet that is read in its inputs for states.
-ExplainedGradient explain_gradient(Engine& forward, Engine& backward, const GradientPlan& plan);
+// Of engines that share their arrays; those that go back were given nothing yet that is read in their inputs
+// for states.
+ExplainedGradient explain_gradient(const GradientEngines& engines, const GradientPlan& plan);
 std::string explained_words(const ExplainedGradient& explained);
 std::string explained_json(const ExplainedGradient& explained);
 

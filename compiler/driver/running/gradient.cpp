@@ -6,6 +6,7 @@
 
 #include "compiler/adjoint/snapshots.h"
 #include "compiler/driver/console/stopwatch.h"
+#include "compiler/driver/running/turns.h"
 
 namespace halo::driver {
 
@@ -20,24 +21,33 @@ class GradientRun {
     using Kind = adjoint::Adjoint::Kind;
 
 public:
-    GradientRun(Engine& forward, Engine& backward, const GradientPlan& plan, KeptStates& kept,
+    GradientRun(const GradientEngines& engines, const GradientPlan& plan, KeptStates& kept,
                 const std::function<void(std::int64_t)>& undone)
-        : forward_(forward),
-          backward_(backward),
+        : forward_(engines.forward),
+          backward_(engines.backward),
+          last_{plan.adjoint, backward_},
           plan_(plan),
           undone_(undone),
           is_of_trace_(is_sampled(plan.program, plan.objective)),
           is_of_reduction_(!is_of_trace_ && !plan.objective.empty()),
-          kept_(kept) {}
+          kept_(kept) {
+        // Of one step there are none before.
+        if (plan.earlier != nullptr && plan.steps > 1)
+            earlier_.emplace(Back{*plan.earlier, *engines.earlier});
+    }
 
     GradientResult run() {
         Stopwatch clock;
         if (is_of_reduction_) forward_.noted_reductions(plan_.objective);  // of a run that failed
         give_inputs();
         give_points();
-        if (plan_.adjoint.steps) backward_.set_param(*plan_.adjoint.steps, static_cast<double>(plan_.steps));
+        for_each_back([&](const Back& back) {
+            if (back.adjoint.steps)
+                back.engine.set_param(*back.adjoint.steps, static_cast<double>(plan_.steps));
+        });
         try {
             do_steps();
+            if (earlier_) go_on(*earlier_, last_, plan_.steps);
         } catch (...) {
             if (is_kept_) return_to_start();
             leave_arrays();
@@ -60,7 +70,7 @@ public:
 
 private:
     void do_steps() {
-        if (!plan_.adjoint.levels.empty()) {
+        if (reads_states(plan_)) {
             adjoint::go_back(plan_.steps, plan_.snapshots.count(),
                              {[this](std::int64_t, int slot) { keep(slot); },
                               [this](std::int64_t step, int slot) { to_restore_ = {step, slot}; },
@@ -87,14 +97,21 @@ private:
 
     // Each engine is in its own arrays afterwards.
     void leave_arrays() {
-        if (backward_.session() != nullptr) backward_.session()->give_back_levels();
+        for_each_back([](const Back& back) {
+            if (back.engine.session() != nullptr) back.engine.session()->give_back_levels();
+        });
         kept_.forget();
     }
 
-    // What no step changes is the same for the adjoint.
+    void for_each_back(const std::function<void(const Back&)>& visit) {
+        visit(last_);
+        if (earlier_) visit(*earlier_);
+    }
+
+    // What no step changes is the same for the adjoint; go_on() passes it on.
     void give_inputs() {
         for (const adjoint::Adjoint::Input& each : plan_.adjoint.inputs)
-            give(each.given, 0, each.input);
+            give(each.given, 0, backward_, each.input);
     }
 
     std::size_t count_of(const std::string& points) const {
@@ -118,12 +135,13 @@ private:
     void give_points() {
         for (const PointData& data : plan_.points) {
             forward_.set_points(data.points, data.positions);
-            backward_.set_points(data.points, data.positions);
+            for_each_back([&](const Back& back) { back.engine.set_points(data.points, data.positions); });
             for (const PointData::Numbers& each : data.numbers) {
                 forward_.set_point_values(data.points, each.name, each.values);
-                backward_.set_point_values(
-                    data.points, each.name,
-                    each.is_trace ? backwards(each.values, count_of(data.points)) : each.values);
+                const std::vector<double> values =
+                    each.is_trace ? backwards(each.values, count_of(data.points)) : each.values;
+                for_each_back(
+                    [&](const Back& back) { back.engine.set_point_values(data.points, each.name, values); });
             }
         }
     }
@@ -158,9 +176,9 @@ private:
         result_.traces.emplace_back(gradient.with, rows);
     }
 
-    void give(const std::string& field, int time, const std::string& to) {
-        if (!backward_.copy_level(to, 0, forward_, field, time))
-            backward_.upload(to, 0, forward_.download(field, time));
+    void give(const std::string& field, int time, Engine& engine, const std::string& to) {
+        if (!engine.copy_level(to, 0, forward_, field, time))
+            engine.upload(to, 0, forward_.download(field, time));
     }
 
     // A state that is restored is put into the engine where steps are to go on from it, or another engine's
@@ -190,26 +208,30 @@ private:
     }
 
     // What the adjoint reads of the state before the step.
-    void hand_over() {
-        for (const adjoint::Adjoint::Level& level : plan_.adjoint.levels) {
+    void hand_over(const Back& to) {
+        for (const adjoint::Adjoint::Level& level : to.adjoint.levels) {
             if (to_restore_ &&
-                kept_.give_level(to_restore_->slot, level.state, level.time, backward_, level.input))
+                kept_.give_level(to_restore_->slot, level.state, level.time, to.engine, level.input))
                 continue;
             restore();
-            if (!backward_.borrow_level(level.input, forward_, level.state, level.time))
-                give(level.state, level.time, level.input);
+            if (!to.engine.borrow_level(level.input, forward_, level.state, level.time))
+                give(level.state, level.time, to.engine, level.input);
         }
     }
 
     void undo(std::int64_t step) {
-        hand_over();
-        if (step == plan_.steps - 1 && !plan_.objective.empty()) {
+        const bool is_last = step == plan_.steps - 1;
+        const Back& back = earlier_ && !is_last ? *earlier_ : last_;
+        hand_over(back);
+        if (is_last && !plan_.objective.empty()) {
             restore();
             step_with_objective();
             ++result_.steps_forward;
             if (is_of_trace_) weigh_trace();
         }
-        backward_.step(1, step == 0);
+        const bool is_turn = is_last && earlier_;
+        back.engine.step(1, step == 0 || is_turn);
+        if (is_turn) go_on(last_, *earlier_, 1);
         undone_(step);
     }
 
@@ -225,6 +247,8 @@ private:
 
     Engine& forward_;
     Engine& backward_;
+    const Back last_;
+    std::optional<Back> earlier_;
     const GradientPlan& plan_;
     const std::function<void(std::int64_t)>& undone_;
     const bool is_of_trace_, is_of_reduction_;
@@ -241,6 +265,11 @@ private:
 
 }  // namespace
 
+bool reads_states(const GradientPlan& plan) {
+    // The state before the last step is there when that is undone.
+    return !(plan.earlier != nullptr ? plan.earlier : &plan.adjoint)->levels.empty();
+}
+
 bool is_sampled(const ir::Program& program, const std::string& trace) {
     return std::ranges::count(sampled_traces(program), trace) > 0;
 }
@@ -253,14 +282,21 @@ std::vector<std::string> sampled_traces(const ir::Program& program) {
     return names;
 }
 
-void share_geometry(Engine& forward, Engine& backward) {
-    if (forward.session() != nullptr && backward.session() != nullptr)
-        backward.session()->lie_as(forward.session()->geometry());
+void share_arrays(const GradientEngines& engines, const GradientPlan& plan) {
+    const auto lie_alike = [](Engine& engine, Engine& like) {
+        if (engine.session() != nullptr && like.session() != nullptr)
+            engine.session()->lie_as(like.session()->geometry());
+    };
+    lie_alike(engines.backward, engines.forward);
+    if (engines.earlier == nullptr) return;
+    lie_alike(*engines.earlier, engines.backward);
+    for (const std::string& field : common_fields(*plan.earlier, plan.adjoint))
+        engines.earlier->share_levels(field, engines.backward);
 }
 
-GradientResult run_gradient(Engine& forward, Engine& backward, const GradientPlan& plan, KeptStates& kept,
+GradientResult run_gradient(const GradientEngines& engines, const GradientPlan& plan, KeptStates& kept,
                             const std::function<void(std::int64_t)>& undone) {
-    return GradientRun(forward, backward, plan, kept, undone).run();
+    return GradientRun(engines, plan, kept, undone).run();
 }
 
 }  // namespace halo::driver

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/adjoint/adjoint.h"
+#include "compiler/adjoint/earlier.h"
 #include "compiler/driver/running/engine.h"
 #include "compiler/driver/running/kept_states.h"
 #include "compiler/driver/running/point_data.h"
@@ -19,6 +20,8 @@ namespace halo::driver {
 struct GradientPlan {
     const ir::Program& program;
     const adjoint::Adjoint& adjoint;
+    // Of all steps but the last, where that leaves something out; null: `adjoint` undoes them all.
+    const adjoint::Adjoint* earlier = nullptr;
     // A reduction of the program, or a trace that it samples. Empty: levels that the last step leaves, each
     // cell times what the adjoint was given for it; nothing adds them up.
     std::string objective;
@@ -33,6 +36,9 @@ struct GradientPlan {
     bool returns = false;                // to the state before the first step, at the end; needs a snapshot
 };
 
+// Whether a step back reads a state that the run has gone on from.
+bool reads_states(const GradientPlan& plan);
+
 bool is_sampled(const ir::Program& program, const std::string& trace);
 std::vector<std::string> sampled_traces(const ir::Program& program);
 
@@ -46,14 +52,21 @@ struct GradientResult {
     double seconds = 0;
 };
 
-// Lets the arrays of both lie alike, before anything is given to `backward`: it can read states where they
-// are kept then.
-void share_geometry(Engine& forward, Engine& backward);
+struct GradientEngines {
+    Engine& forward;
+    Engine& backward;           // of GradientPlan::adjoint
+    Engine* earlier = nullptr;  // of GradientPlan::earlier, where there is one
+};
 
-// kept: states of `forward`, in the plan's places. Both engines have their params; `forward` has its fields,
-// too, and has done no step. Afterwards `backward` has the gradients of fields, and `forward` is in some
-// state on the way. undone: called with the number of steps that are left, which a GPU may have yet to do.
-GradientResult run_gradient(Engine& forward, Engine& backward, const GradientPlan& plan, KeptStates& kept,
+// Lets the arrays of all lie alike, before anything is given to those that go back: they can read states
+// where they are kept then. What the two of them carry from step to step is in the same arrays, where that
+// can be.
+void share_arrays(const GradientEngines& engines, const GradientPlan& plan);
+
+// kept: states of `forward`, in the plan's places. All engines have their params; `forward` has its fields,
+// too, and has done no step. Afterwards `backward` has all that was found, and `forward` is in some state on
+// the way. undone: called with the number of steps that are left, which a GPU may have yet to do.
+GradientResult run_gradient(const GradientEngines& engines, const GradientPlan& plan, KeptStates& kept,
                             const std::function<void(std::int64_t)>& undone);
 
 }  // namespace halo::driver

@@ -165,6 +165,18 @@ void Session::give_back_levels() {
     state_->parts.arrays.give_back();
 }
 
+bool Session::share_levels(const std::string& field, const Session& with) {
+    session::Parts &here = state_->parts, &there = with.state_->parts;
+    const int index = state_->field(field), other = with.state_->field(field);
+    const FieldPlan &a = here.setup.plan.fields[static_cast<std::size_t>(index)],
+                    &b = there.setup.plan.fields[static_cast<std::size_t>(other)];
+    if (!session::has_like_cells(here, index, there, other) || a.role != b.role || a.history != b.history ||
+        level_count(a) != level_count(b) || !are_alike(here.setup.geometry_of(a), there.setup.geometry_of(b)))
+        return false;
+    here.arrays.bind(index, there.arrays.level_arrays(other));
+    return true;
+}
+
 bool Session::lie_as(const Geometry& geometry) {
     session::Setup& setup = state_->parts.setup;
     if (are_alike(setup.geometry, geometry)) return true;
