@@ -11,6 +11,7 @@
 #include "compiler/adjoint/flow.h"
 #include "compiler/adjoint/gather.h"
 #include "compiler/adjoint/needed.h"
+#include "compiler/adjoint/past.h"
 #include "compiler/adjoint/refusals.h"
 #include "compiler/ir/analysis.h"
 
@@ -24,11 +25,14 @@ namespace {
 
 class AdjointMaker {
 public:
-    // without_objective: what reductions and outputs add is left out.
-    AdjointMaker(const ir::Program& program, const Request& request, bool without_objective)
+    enum class Steps { all, last, earlier };
+
+    AdjointMaker(const ir::Program& program, const Request& request, Steps of,
+                 std::vector<Adjoint::Past> pasts = {})
         : given_(needed_part(program, request)),
           request_(request),
-          without_objective_(without_objective),
+          of_(of),
+          pasts_(std::move(pasts)),
           program_(frame_of(program)),
           a_(program_),
           names_(program),
@@ -79,21 +83,13 @@ private:
         program_.statements.emplace_back(std::move(assign));
     }
 
-    static FaceSet free_faces(const ir::Field& field) {
-        FaceSet free{};
-        for (std::size_t axis = 0; axis < free.size(); ++axis)
-            for (std::size_t side = 0; side < 2; ++side)
-                free[axis][side] = field.boundary[axis][side].kind == ir::BoundaryKind::free;
-        return free;
-    }
-
     // A state that what is asked for depends on.
     bool is_stepped(FieldId field) const {
         return flow_.last.contains(field) && given_[field].role == ir::Role::state;
     }
 
     void add_read_fields(ExprId root, std::set<FieldId>& fields) const {
-        for (const std::uint32_t i : reached(root))
+        for (const std::uint32_t i : ir::reached_exprs(program_, {root}))
             if (const auto* access = std::get_if<ir::Access>(&program_.exprs[i].node))
                 fields.insert(access->field);
     }
@@ -136,8 +132,6 @@ private:
         varied_.emplace(program_, active, params, numbers);
     }
 
-    std::vector<std::uint32_t> reached(ExprId root) const { return ir::reached_exprs(program_, {root}); }
-
     // The adjoint of each level of each state that counts.
     void add_adjoint_levels() {
         for (const auto& [field, levels] : flow_.levels) {
@@ -156,7 +150,8 @@ private:
             }
             // What the step has left in the state becomes `now`.
             const FieldId last = flow_.last.at(field);
-            add_read(last, {}, {a_.number(1, program_[last].type), a_.read(parts_[field].front()), {}}, last);
+            now_[field] = a_.read(parts_[field].front());
+            add_read(last, {}, {a_.number(1, program_[last].type), now_[field], {}}, last);
         }
     }
 
@@ -178,7 +173,7 @@ private:
             if (given_[field].role != ir::Role::output) continue;
             const FieldId last = flow_.last.at(field);
             const std::string name = names_.take(given_[field].name + "_adj_given");
-            if (without_objective_) continue;
+            if (of_ == Steps::earlier) continue;
             const FieldId seed = add_field_like(a_, last, name, ir::Role::input);
             result_.seeds.push_back({given_[field].name, Adjoint::Kind::field, name});
             const Scalar type = program_[last].type;
@@ -190,7 +185,7 @@ private:
     void seed_reduction(const Flow::Objective& objective) {
         ir::Param param;
         param.name = names_.take(objective.name + "_adj");
-        if (without_objective_) return;
+        if (of_ == Steps::earlier) return;
         param.default_value = 1;
         const ir::ParamId seed{static_cast<std::uint32_t>(program_.params.size())};
         result_.seeds.push_back({objective.name, Adjoint::Kind::number, param.name});
@@ -214,15 +209,8 @@ private:
         return a_.builder().add({Scalar::f64, ir::ReductionRef{{reductions_++}}, SourceRange{}});
     }
 
-    // A field that lies where an expression does.
     FieldId place_of(ExprId value) const {
-        std::optional<FieldId> place;
-        for (const std::uint32_t i : reached(value)) {
-            const auto* access = std::get_if<ir::Access>(&program_.exprs[i].node);
-            if (access == nullptr) continue;
-            if (!place || access->offset == ir::Offset{}) place = access->field;
-        }
-        return place.value_or(flow_.levels.begin()->second.front());
+        return adjoint::place_of(program_, value).value_or(flow_.levels.begin()->second.front());
     }
 
     void pull_back_at(ExprId value, const Term& seed, FieldId at) {
@@ -319,7 +307,7 @@ private:
     void sample_back(const ir::Inject& inject, const ir::PointColumn& number, const Term& term) {
         const ExprId value = gather_.at_cell(term);
         const std::string name = name_of({number.points, number.column});
-        for (const std::uint32_t i : reached(value))
+        for (const std::uint32_t i : ir::reached_exprs(program_, {value}))
             if (std::holds_alternative<ir::PointColumn>(program_.exprs[i].node))
                 throw RefusedError(
                     inject.where,
@@ -353,6 +341,7 @@ private:
             assign(adjoint, whole, 0);
             whole = a_.read(adjoint);
         }
+        left_[field] = whole;
         const Term seed{a_.number(1, program_[field].type), whole, {}};
         pull_back_at(definition.value, seed, field);
         if (definition.inject) go_back_through(*definition.inject, whole, field);
@@ -361,18 +350,47 @@ private:
     void step_back(FieldId field, const std::vector<FieldId>& parts) {
         const std::vector<FieldId>& levels = flow_.levels.at(field);
         std::vector<ExprId> values;
-        for (std::size_t i = 0; i < parts.size(); ++i) {
-            ExprId value = gather_.sum(levels[i]);
-            if (i + 1 < parts.size()) value = a_.add(a_.read(parts[i + 1]), value);
-            values.push_back(value);
-        }
         for (std::size_t i = 0; i < parts.size(); ++i)
-            assign(parts[i], values[i], 1);
+            values.push_back(gather_.sum(levels[i]));
+        const bool is_past = of_ == Steps::earlier && follows_from_now(field, parts, values);
+        for (std::size_t i = 0; i + 1 < parts.size(); ++i)
+            values[i] =
+                a_.add(is_past ? a_step_before(a_, values[1], parts[0]) : a_.read(parts[i + 1]), values[i]);
+        if (is_past) carry_past(program_.fields[parts[0].index], program_.fields[parts[1].index]);
+        for (std::size_t i = 0; i < parts.size(); ++i)
+            assign(parts[i], values[i], program_[parts[i]].role == ir::Role::state ? 1 : 0);
+        for (Adjoint::Past& past : pasts_) {
+            if (of_ != Steps::last || past.now != program_[parts[0]].name) continue;
+            past.before = names_.take(past.now + "_before");
+            const FieldId before = add_field_like(a_, parts[0], past.before, ir::Role::output);
+            assign(before, left_.at(flow_.last.at(field)), 0);
+            results_.insert(past.before);
+        }
+    }
+
+    // Whether the adjoint of the past level is known from what the step before has left in that of the
+    // present.
+    bool follows_from_now(FieldId field, const std::vector<FieldId>& parts,
+                          const std::vector<ExprId>& values) const {
+        const auto left = left_.find(flow_.last.at(field));
+        if (parts.size() != 2 || left == left_.end() || left->second != now_.at(field)) return false;
+        std::set<FieldId> unchanging;
+        for (const auto& [given, levels] : flow_.levels)
+            if (given_[given].role == ir::Role::input) unchanging.insert(levels.front());
+        return follows_from(program_, values[1], parts[0], unchanging);
+    }
+
+    void carry_past(ir::Field& now, ir::Field& level) {
+        now.history = 1;
+        level.role = ir::Role::output;
+        results_.insert(level.name);
+        names_.take(now.name + "_before");  // as the program of the last step does
+        pasts_.push_back({now.name, level.name, ""});
     }
 
     // Where it has no gradient.
     void refuse_unneeded(SourceRange where, const std::string& name) const {
-        if (request_.as_function || without_objective_) return;
+        if (request_.as_function || of_ == Steps::earlier) return;
         throw RefusedError(where, fmt::format("nothing that is asked for depends on `{}`", name),
                            "leave it out of what is differentiated with respect to");
     }
@@ -399,7 +417,7 @@ private:
         const FieldId total = add_field_like(a_, like, names_.take(name + "_gradient"), ir::Role::output);
         ExprId sum = a_.number(0, program_[total].type);
         for (const FieldId part : found->second)
-            sum = a_.add(sum, a_.read(part, 1));
+            sum = a_.add(sum, a_.read(part, program_[part].role == ir::Role::state ? 1 : 0));
         assign(total, sum, 0);
         result_.gradients.push_back({name, Adjoint::Kind::field, program_[total].name});
         results_.insert(program_[total].name);
@@ -430,9 +448,7 @@ private:
             const ir::Field& given = given_[field];
             for (std::size_t past = 0; past < levels.size(); ++past) {
                 const std::string& input = program_[levels[past]].name;
-                const bool is_read = std::ranges::any_of(
-                    result_.program.fields, [&](const ir::Field& each) { return each.name == input; });
-                if (!is_read) continue;
+                if (std::ranges::count(result_.program.fields, input, &ir::Field::name) == 0) continue;
                 if (given.role == ir::Role::input) {
                     result_.inputs.push_back({given.name, input});
                 } else {
@@ -440,12 +456,14 @@ private:
                 }
             }
         }
+        result_.pasts = pasts_;
         if (flow_.steps) result_.steps = program_[*flow_.steps].name;
     }
 
     const ir::Program given_;
     const Request& request_;
-    const bool without_objective_;
+    const Steps of_;
+    std::vector<Adjoint::Past> pasts_;
     ir::Program program_;
     Algebra a_;
     Names names_;
@@ -457,6 +475,8 @@ private:
     // By param: what its change adds at the cells of a field, one for each place in the cells.
     std::map<ir::ParamId, std::vector<std::pair<FieldId, ExprId>>> param_terms_;
     std::set<PointNumber> given_numbers_;  // of which there is a gradient
+    // What the step was left, by state; and the adjoint of each value that it has made.
+    std::map<FieldId, ExprId> now_, left_;
     std::set<std::string> results_;
     std::uint32_t reductions_ = 0;
     Adjoint result_;
@@ -465,11 +485,16 @@ private:
 }  // namespace
 
 Adjoint make_adjoint(const ir::Program& program, const Request& request) {
-    return AdjointMaker(program, request, false).run();
+    return AdjointMaker(program, request, AdjointMaker::Steps::all).run();
 }
 
-Adjoint make_adjoint_without_objective(const ir::Program& program, const Request& request) {
-    return AdjointMaker(program, request, true).run();
+Adjoint make_adjoint_of_earlier(const ir::Program& program, const Request& request) {
+    return AdjointMaker(program, request, AdjointMaker::Steps::earlier).run();
+}
+
+Adjoint make_adjoint_of_last(const ir::Program& program, const Request& request,
+                             const std::vector<Adjoint::Past>& pasts) {
+    return AdjointMaker(program, request, AdjointMaker::Steps::last, pasts).run();
 }
 
 }  // namespace halo::adjoint

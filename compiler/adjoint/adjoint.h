@@ -56,13 +56,24 @@ struct Adjoint {
     std::vector<Seed> seeds;  // of reductions, outputs and traces; a state's adjoint is given at the start
 
     std::optional<std::string> steps;  // the param that is to be given the number of steps
+
+    // Of programs that undo steps in turns (turns.h): the adjoint of a past level follows from what `now` was
+    // a step before, and the program of earlier steps carries `now` alone, with its past. That of the last
+    // step carries `level`, too, and gives `before`: what the other is to find as the past of `now`.
+    struct Past {
+        std::string now, level;  // states, the second one an output of the program of earlier steps
+        std::string before;      // an output of the program of the last step
+    };
+    std::vector<Past> pasts;
 };
 
 // Components `v.x` are fields `v_x`. Throws RefusedError.
 Adjoint make_adjoint(const ir::Program& program, const Request& request);
 
-// The same of a step that adds nothing to the reductions and outputs that are asked for. What depends on them
-// alone is not there.
-Adjoint make_adjoint_without_objective(const ir::Program& program, const Request& request);
+// What make_turns() is made of. Of a step that adds nothing to the reductions and outputs that are asked for,
+// as earlier ones do; what depends on them alone is not there. And of the last one.
+Adjoint make_adjoint_of_earlier(const ir::Program& program, const Request& request);
+Adjoint make_adjoint_of_last(const ir::Program& program, const Request& request,
+                             const std::vector<Adjoint::Past>& pasts);
 
 }  // namespace halo::adjoint

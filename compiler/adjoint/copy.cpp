@@ -57,6 +57,16 @@ ir::Program frame_of(const ir::Program& program) {
     return frame;
 }
 
+std::optional<FieldId> place_of(const ir::Program& program, ExprId value) {
+    std::optional<FieldId> place;
+    for (const std::uint32_t i : ir::reached_exprs(program, {value})) {
+        const auto* access = std::get_if<ir::Access>(&program.exprs[i].node);
+        if (access == nullptr) continue;
+        if (!place || access->offset == ir::Offset{}) place = access->field;
+    }
+    return place;
+}
+
 ExprId copy_expr(const ir::Program& from, ExprId root, Algebra& to, const ReplaceLeaf& replace) {
     std::map<std::uint32_t, ExprId> made;
     for (const std::uint32_t i : ir::reached_exprs(from, {root})) {

@@ -27,6 +27,9 @@ ir::Program frame_of(const ir::Program& program);
 // What stands in the place of a leaf; nullopt: a copy of it. Reads are always replaced.
 using ReplaceLeaf = std::function<std::optional<ir::ExprId>(const ir::Expr& leaf)>;
 
+// A field that lies where an expression does; nullopt where it reads none.
+std::optional<ir::FieldId> place_of(const ir::Program& program, ir::ExprId value);
+
 ir::ExprId copy_expr(const ir::Program& from, ir::ExprId root, Algebra& to, const ReplaceLeaf& replace);
 
 // A field of its own, with the type, the place and the boundary of another; with `is_defined` there is

@@ -235,4 +235,12 @@ std::vector<Reader> readers_of(Algebra& algebra, FieldId field, const ir::Offset
     return readers;
 }
 
+FaceSet free_faces(const ir::Field& field) {
+    FaceSet free{};
+    for (std::size_t axis = 0; axis < free.size(); ++axis)
+        for (std::size_t side = 0; side < 2; ++side)
+            free[axis][side] = field.boundary[axis][side].kind == ir::BoundaryKind::free;
+    return free;
+}
+
 }  // namespace halo::adjoint

@@ -39,6 +39,7 @@ struct Reader {
 };
 // Past `undefined` faces no cell that counts reads anything.
 using FaceSet = std::array<std::array<bool, 2>, ir::kMaxRank>;  // [axis][side]
+FaceSet free_faces(const ir::Field& field);
 std::vector<Reader> readers_of(Algebra& algebra, ir::FieldId field, const ir::Offset& offset,
                                const FaceSet& undefined);
 

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compiler/adjoint/earlier.h"
+#include "compiler/adjoint/turns.h"
 #include "compiler/api/errors.h"
 #include "compiler/driver/planning/offline_target.h"
 #include "compiler/driver/planning/pieces_plan.h"
@@ -109,8 +109,9 @@ std::shared_ptr<const CompiledSource::Derived> CompiledSource::adjoint_of(
                     request.every_step ? " in every step" : "", request.as_function ? " as a function" : "");
     return adjoints_.get(key, [&] {
         auto derived = std::make_shared<Derived>();
-        derived->made = halo::adjoint::make_adjoint(checked_.program, request);
-        derived->earlier = halo::adjoint::make_adjoint_of_earlier(checked_.program, request, derived->made);
+        halo::adjoint::Turns turns = halo::adjoint::make_turns(checked_.program, request);
+        derived->made = std::move(turns.last);
+        derived->earlier = std::move(turns.earlier);
         const auto source_of = [&](const halo::ir::Program& made) {
             CheckedProgram program{made, checked_.options};
             program.options.schedules.clear();  // which are of other stages

@@ -76,9 +76,10 @@ public:
     // The program's adjoint, made once for each request. Throws halo::adjoint::RefusedError.
     struct Derived {
         halo::adjoint::Adjoint made;
-        std::shared_ptr<CompiledSource> source;          // of made.program
-        std::optional<halo::adjoint::Adjoint> earlier;   // as make_adjoint_of_earlier() has it
-        std::shared_ptr<CompiledSource> earlier_source;  // of its program
+        std::shared_ptr<CompiledSource> source;  // of made.program
+        // Of all steps but the last, where that is another.
+        std::optional<halo::adjoint::Adjoint> earlier;
+        std::shared_ptr<CompiledSource> earlier_source;
     };
     std::shared_ptr<const Derived> adjoint_of(const halo::adjoint::Request& request);
     // Simulations that are made later are compiled anew, by schedules that were measured meanwhile.

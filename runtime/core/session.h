@@ -190,11 +190,6 @@ public:
     bool borrow_level(const std::string& field, const Session& from, const std::string& from_field,
                       int from_time);
     void give_back_levels();
-    // Goes on in the arrays in which such a session has the field of that name, with what is in their cells:
-    // of two that do steps on the same fields in turn. Both have them from then on, and the one that does
-    // steps asks for them first, as levels have moved on. False, and nothing is done, where that cannot be;
-    // also where the two lie in other ways.
-    bool share_levels(const std::string& field, const Session& with);
     // Lets all arrays lie so, with what was in them lost. False, and nothing is done, where they cannot: they
     // need more room past the cells, are the caller's, or steps were done.
     bool lie_as(const Geometry& geometry);
@@ -217,6 +212,10 @@ public:
     // the session's own that are not among them are released. Not for fields whose components lie side by
     // side.
     void bind_levels(const std::string& field, std::span<void* const> arrays);
+    // Whether the arrays of a field of another session can be bound here: they are on the same device, of the
+    // same type, and lie in the same way.
+    bool has_like_arrays(const std::string& field, const Session& other,
+                         const std::string& other_field) const;
     // Hands over the memory of those arrays of a field that are the session's own; it goes on with them.
     std::vector<DeviceMemory> release_levels(const std::string& field);
     // The caller has changed cells in the field's arrays: their halos are filled before the next step.

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "compiler/adjoint/adjoint.h"
-#include "compiler/adjoint/earlier.h"
 #include "compiler/adjoint/tangent.h"
+#include "compiler/adjoint/turns.h"
 #include "compiler/ir/interpreter.h"
 
 namespace halo::test {
@@ -328,11 +328,9 @@ private:
             for (const adjoint::Adjoint::Level& level : back.adjoint.levels)
                 back.interpreter.field(level.input) = kept_[static_cast<std::size_t>(step)].at(level.input);
             back.interpreter.step();
-            if (!earlier_ || step + 1 != steps_) continue;
-            go_on(last_, *earlier_);
-            before_->continue_from(1, {});
+            if (earlier_ && step + 1 == steps_) go_on();
         }
-        if (earlier_) go_on(*earlier_, last_);
+        if (earlier_) bring_back();
         for (const adjoint::Adjoint::Part& part : adjoint_.parts)
             if (is_asked(request_.with, part.state))
                 result_.backward +=
@@ -360,10 +358,22 @@ private:
     }
 
     // What the one has carried so far.
-    static void go_on(const Back& from, const Back& to) {
-        for (const ir::Field& field : from.adjoint.program.fields)
-            if (adjoint::is_carried(from.adjoint, field) && has_field(to.adjoint.program, field.name))
-                to.interpreter.field(field.name) = from.interpreter.field(field.name);
+    static void pass_on(const Back& from, const Back& to) {
+        for (const std::string& field : adjoint::common_fields(from.adjoint, to.adjoint))
+            to.interpreter.field(field) = from.interpreter.field(field);
+        for (const adjoint::Adjoint::Past& past : from.adjoint.pasts)
+            to.interpreter.field(past.now) = from.interpreter.field(past.now);
+    }
+    void go_on() {
+        pass_on(last_, *earlier_);
+        for (const adjoint::Adjoint::Past& past : adjoint_.pasts)
+            before_->field(past.now, -1) = backwards_.field(past.before);
+        before_->continue_from(1, {});
+    }
+    void bring_back() {
+        pass_on(*earlier_, last_);
+        for (const adjoint::Adjoint::Past& past : adjoint_.pasts)
+            backwards_.field(past.level) = before_->field(past.level);
     }
 
     // The first row is of the last step, the others of those before.

@@ -36,10 +36,10 @@ inline void check_transposed(const ir::Program& program, const adjoint::Request&
     made_again.program = adjoint_again.program();
     for (const Extent& grid : grids) {
         const BothWays direct = BothWaysRun(program, request, tangent, made, grid, steps, start).run();
-        if (const auto earlier = adjoint::make_adjoint_of_earlier(program, request, made)) {
-            BothWaysRun in_turns(program, request, tangent, made, grid, steps, start);
-            in_turns.set_earlier(*earlier);
-            INFO(adjoint::spec_text(earlier->program, ""));
+        if (const adjoint::Turns turns = adjoint::make_turns(program, request); turns.earlier) {
+            BothWaysRun in_turns(program, request, tangent, turns.last, grid, steps, start);
+            in_turns.set_earlier(*turns.earlier);
+            INFO(adjoint::spec_text(turns.earlier->program, ""));
             CHECK(in_turns.run() == direct);
         }
         const BothWays by_text =

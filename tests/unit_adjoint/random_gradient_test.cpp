@@ -121,12 +121,12 @@ TEST_CASE("random programs: the adjoint is the transposed tangent") {
         ++accepted;
         INFO(fmt::format("{} forwards, {} backwards", direct.forward, direct.backward));
         CHECK(direct.difference() <= kRounding);
-        if (const auto earlier = adjoint::make_adjoint_of_earlier(program, request, *made)) {
+        if (const adjoint::Turns turns = adjoint::make_turns(program, request); turns.earlier) {
             ++in_turns;
-            for (const std::string& broken : ir::verify(earlier->program))
-                FAIL_CHECK(broken << "\n" << ir::print(earlier->program));
-            test::BothWaysRun run(program, request, tangent, *made, grid, 3, {});
-            run.set_earlier(*earlier);
+            for (const std::string& broken : ir::verify(turns.earlier->program))
+                FAIL_CHECK(broken << "\n" << ir::print(turns.earlier->program));
+            test::BothWaysRun run(program, request, tangent, turns.last, grid, 3, {});
+            run.set_earlier(*turns.earlier);
             CHECK(run.run() == direct);
         }
         if (!text || !tangent_text) continue;

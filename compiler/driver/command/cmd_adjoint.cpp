@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "compiler/adjoint/adjoint.h"
 #include "compiler/adjoint/spec_text.h"
 #include "compiler/adjoint/tangent.h"
+#include "compiler/adjoint/turns.h"
 #include "compiler/driver/command/commands.h"
 #include "compiler/driver/console/files.h"
 #include "compiler/driver/spec/spec.h"
@@ -26,10 +26,14 @@ std::string tangent_comment(const std::string& name, const adjoint::Request& req
 }
 
 std::string adjoint_comment(const std::string& name, const adjoint::Request& request,
-                            const adjoint::Adjoint& made) {
+                            const adjoint::Adjoint& made, bool is_earlier) {
     std::string text = fmt::format("# The adjoint of {}: the derivative of {} with respect to {}.\n", name,
                                    listed(request.of), listed(request.with));
-    text += "# A step undoes one of the forward program, the last one first.\n";
+    text += is_earlier ? "# A step undoes one of the forward program that has another after it.\n"
+                       : "# A step undoes one of the forward program, the last one first.\n";
+    for (const adjoint::Adjoint::Past& past : made.pasts)
+        text += fmt::format("# {}[t-1] is at first what the last step of the forward program made of it.\n",
+                            past.now);
     for (const adjoint::Adjoint::Level& level : made.levels)
         text += fmt::format("# {} is {}{} as that step began with it.\n", level.input, level.state,
                             level.time == 0 ? "" : fmt::format("[t{}]", level.time));
@@ -46,6 +50,17 @@ std::string laid_out(const std::string& text) {
     return usual.value_or(text);
 }
 
+adjoint::Adjoint earlier_steps(const ir::Program& program, const adjoint::Request& request) {
+    adjoint::Turns turns = adjoint::make_turns(program, request);
+    if (!turns.earlier)
+        throw CommandError(
+            ExitCode::usage,
+            fmt::format("--earlier: all steps back from {} are alike, and one program does them",
+                        listed(request.of)),
+            "leave it out");
+    return std::move(*turns.earlier);
+}
+
 ExitCode derive(const DeriveOptions& options, bool is_adjoint, const Console& console) {
     const CheckedSpec spec = read_spec(options.file, options.include, console);
     const ir::Program& program = choose_stencil(spec, options.stencil).program;
@@ -53,8 +68,10 @@ ExitCode derive(const DeriveOptions& options, bool is_adjoint, const Console& co
     try {
         std::string text;
         if (is_adjoint) {
-            const adjoint::Adjoint made = adjoint::make_adjoint(program, request);
-            text = adjoint::spec_text(made.program, adjoint_comment(program.name, request, made));
+            const adjoint::Adjoint made =
+                options.earlier ? earlier_steps(program, request) : adjoint::make_adjoint(program, request);
+            text = adjoint::spec_text(made.program,
+                                      adjoint_comment(program.name, request, made, options.earlier));
         } else {
             text = adjoint::spec_text(adjoint::make_tangent(program, request),
                                       tangent_comment(program.name, request));

@@ -225,16 +225,18 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     const ir::Program& program = stencil.program;
     RunRequest request = make_request(arguments.run, spec, stencil, console);
     check_asked(arguments, program, request);
-    adjoint::Adjoint made;
-    std::optional<adjoint::Adjoint> made_earlier;
+    adjoint::Turns turns;
     try {
         const adjoint::Request derived{{arguments.of}, arguments.with, arguments.every_step};
-        made = adjoint::make_adjoint(program, derived);
-        if (request.steps > 1) made_earlier = adjoint::make_adjoint_of_earlier(program, derived, made);
+        if (request.steps > 1)
+            turns = adjoint::make_turns(program, derived);
+        else
+            turns.last = adjoint::make_adjoint(program, derived);
     } catch (const adjoint::RefusedError& refused) {
         show_no_derivative(refused, spec.source, console);
         return ExitCode::spec;
     }
+    const adjoint::Adjoint& made = turns.last;
     request.outputs = gradient_outputs(arguments, program, made);
     check_arrays(request);
 
@@ -257,15 +259,15 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     const std::unique_ptr<Engine> forward = machine->load(apart, request.extent, options, timings);
     const std::unique_ptr<Engine> backward = machine->load(made.program, request.extent, single, timings);
     const std::unique_ptr<Engine> earlier =
-        made_earlier ? load_if_it_fits(*machine, made_earlier->program, request.extent, single) : nullptr;
-    if (earlier == nullptr) made_earlier.reset();
+        turns.earlier ? load_if_it_fits(*machine, turns.earlier->program, request.extent, single) : nullptr;
+    if (earlier == nullptr) turns.earlier.reset();
     const GradientEngines engines{*forward, *backward, earlier.get()};
-    GradientPlan plan{program, made, made_earlier ? &*made_earlier : nullptr, arguments.of,
+    GradientPlan plan{program, made, turns.earlier ? &*turns.earlier : nullptr, arguments.of,
                       arguments.every_step};
     share_arrays(engines, plan);
     set_known_arguments(*forward, program, request);
     set_known_arguments(*backward, made.program, request);
-    if (earlier) set_known_arguments(*earlier, made_earlier->program, request);
+    if (earlier) set_known_arguments(*earlier, turns.earlier->program, request);
     const sema::RunSpec* run_spec = spec.analysis.find_run(program.name);
     const std::optional<ir::Program> no_init;
     const std::vector<PointData> points = read_points(program, run_spec, request, *machine);

@@ -368,9 +368,13 @@ private:
             ->delimiter(',')
             ->required()
             ->option_text("NAME,...");
-        if (name == "adjoint")
+        if (name == "adjoint") {
             sub->add_flag("--every-step", derive_.every_step,
                           "of the sum over all steps; else of what the last step gives");
+            sub->add_flag("--earlier", derive_.earlier,
+                          "the one by which haloc gradient undoes all steps but the last: without what only "
+                          "the objective needs");
+        }
         sub->add_option("-o,--output", derive_.output,
                         "file to write; standard output where it is not given");
         sub->add_option("--stencil", derive_.stencil, "which stencil, where the file has several");

@@ -125,6 +125,7 @@ struct DeriveOptions {
     std::string output;   // empty: standard output
     std::vector<std::string> of, with;
     bool every_step = false;  // of the sum over all steps, not of the last one
+    bool earlier = false;     // of an adjoint: that of the steps before the last one
 };
 ExitCode tangent(const DeriveOptions& options, const Console& console);
 ExitCode adjoint(const DeriveOptions& options, const Console& console);

@@ -64,10 +64,6 @@ public:
         const auto* other = dynamic_cast<const SessionEngine*>(&from);
         return other != nullptr && session_.borrow_level(field, other->session_, from_field, from_time);
     }
-    bool share_levels(const std::string& field, const Engine& with) override {
-        const auto* other = dynamic_cast<const SessionEngine*>(&with);
-        return other != nullptr && session_.share_levels(field, other->session_);
-    }
     std::optional<rt::CellComparison> compare_level(const std::string& field, int time,
                                                     const Engine& from) const override {
         const auto* other = dynamic_cast<const SessionEngine*>(&from);

@@ -84,7 +84,6 @@ public:
                               const std::string& /*from_field*/, int /*from_time*/) {
         return false;
     }
-    virtual bool share_levels(const std::string& /*field*/, const Engine& /*with*/) { return false; }
     virtual std::optional<rt::CellComparison> compare_level(const std::string& /*field*/, int /*time*/,
                                                             const Engine& /*other*/) const {
         return std::nullopt;

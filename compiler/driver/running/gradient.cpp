@@ -47,7 +47,7 @@ public:
         });
         try {
             do_steps();
-            if (earlier_) go_on(*earlier_, last_, plan_.steps);
+            if (earlier_) bring_back(*earlier_, last_, plan_.steps);
         } catch (...) {
             if (is_kept_) return_to_start();
             leave_arrays();
@@ -231,7 +231,7 @@ private:
         }
         const bool is_turn = is_last && earlier_;
         back.engine.step(1, step == 0 || is_turn);
-        if (is_turn) go_on(last_, *earlier_, 1);
+        if (is_turn) go_on(last_, *earlier_);
         undone_(step);
     }
 
@@ -290,8 +290,7 @@ void share_arrays(const GradientEngines& engines, const GradientPlan& plan) {
     lie_alike(engines.backward, engines.forward);
     if (engines.earlier == nullptr) return;
     lie_alike(*engines.earlier, engines.backward);
-    for (const std::string& field : common_fields(*plan.earlier, plan.adjoint))
-        engines.earlier->share_levels(field, engines.backward);
+    share_arrays_of_turns({plan.adjoint, engines.backward}, {*plan.earlier, *engines.earlier});
 }
 
 GradientResult run_gradient(const GradientEngines& engines, const GradientPlan& plan, KeptStates& kept,

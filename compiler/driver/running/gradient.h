@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/adjoint/adjoint.h"
-#include "compiler/adjoint/earlier.h"
+#include "compiler/adjoint/turns.h"
 #include "compiler/driver/running/engine.h"
 #include "compiler/driver/running/kept_states.h"
 #include "compiler/driver/running/point_data.h"

@@ -32,40 +32,116 @@ std::vector<double> rows_of(const Back& from, const Back& to, const std::string&
     return rows;
 }
 
-}  // namespace
-
-std::vector<std::string> common_fields(const adjoint::Adjoint& one, const adjoint::Adjoint& other) {
-    const auto stays = [](const adjoint::Adjoint& adjoint, const std::string& name) {
-        const bool is_input = std::ranges::count(adjoint.inputs, name, &adjoint::Adjoint::Input::input) > 0;
-        return is_input || std::ranges::any_of(adjoint.program.fields, [&](const ir::Field& field) {
-                   return field.name == name && adjoint::is_carried(adjoint, field);
-               });
-    };
-    std::vector<std::string> names;
-    for (const ir::Field& field : one.program.fields)
-        if (stays(one, field.name) && stays(other, field.name)) names.push_back(field.name);
-    return names;
+void copy_level(const Back& from, const std::string& field, int time, const Back& to,
+                const std::string& to_field, int to_time) {
+    if (!to.engine.copy_level(to_field, to_time, from.engine, field, time))
+        to.engine.upload(to_field, to_time, from.engine.download(field, time));
 }
 
-void go_on(const Back& from, const Back& to, std::int64_t steps) {
-    for (const std::string& field : common_fields(from.adjoint, to.adjoint)) {
-        if (to.engine.share_levels(field, from.engine)) continue;
-        if (!to.engine.copy_level(field, 0, from.engine, field, 0))
-            to.engine.upload(field, 0, from.engine.download(field));
+// A level's array, by its place as of rt::Session::bind_levels().
+struct LevelArray {
+    std::string field;
+    std::size_t at = 0;
+};
+
+// Puts arrays of the one engine in the place of those of a field of the other. False, and nothing is done,
+// where that cannot be.
+bool bind_arrays(const Back& to, const std::string& field, const Back& from,
+                 const std::vector<LevelArray>& places) {
+    rt::Session* const here = to.engine.session();
+    rt::Session* const there = from.engine.session();
+    if (here == nullptr || there == nullptr || here->level_arrays(field).size() != places.size())
+        return false;
+    std::vector<void*> arrays;
+    for (const LevelArray& place : places) {
+        const std::vector<void*> levels = there->level_arrays(place.field);
+        if (place.at >= levels.size() || !here->has_like_arrays(field, *there, place.field)) return false;
+        arrays.push_back(levels[place.at]);
     }
-    rt::StepsBefore before;
-    before.steps = steps;
-    for (const ir::Statement& statement : to.adjoint.program.statements)
-        if (const auto* reduce = std::get_if<ir::Reduce>(&statement))
-            before.reductions[reduce->name] =
-                (has_reduction(from.adjoint.program, reduce->name) ? from : to)
-                    .engine.reduction(reduce->name);
+    here->bind_levels(field, arrays);
+    return true;
+}
+
+bool bind_arrays(const Back& to, const Back& from, const std::string& field) {
+    if (to.engine.session() == nullptr) return false;
+    std::vector<LevelArray> places(to.engine.session()->level_arrays(field).size(), LevelArray{field, 0});
+    for (std::size_t i = 0; i < places.size(); ++i)
+        places[i].at = i;
+    return from.engine.session() != nullptr &&
+           from.engine.session()->level_arrays(field).size() == places.size() &&
+           bind_arrays(to, field, from, places);
+}
+
+void pass_common(const Back& from, const Back& to) {
+    for (const std::string& field : adjoint::common_fields(from.adjoint, to.adjoint))
+        if (!bind_arrays(to, from, field)) copy_level(from, field, 0, to, field, 0);
+}
+
+// The arrays of `now`, and of what the last step gives as its past, are those of `now` and its past in the
+// engine of earlier steps; that of `level` is the same in both.
+bool bind_arrays_of_past(const Back& last, const Back& earlier, const adjoint::Adjoint::Past& past) {
+    return bind_arrays(earlier, past.now, last, {{past.now, 0}, {past.before, 0}, {past.now, 1}}) &&
+           bind_arrays(earlier, past.level, last, {{past.level, 0}});
+}
+
+const void* first_array(const Back& back, const std::string& field) {
+    rt::Session* const session = back.engine.session();
+    return session == nullptr ? nullptr : session->level_arrays(field).front();
+}
+
+// The last step's engine has the memory of its arrays, each for a field: what lies in another one is copied.
+void bring_back_level(const Back& earlier, const Back& last, const std::string& field) {
+    const void* const array = first_array(earlier, field);
+    if (array == nullptr || array != first_array(last, field))
+        return copy_level(earlier, field, 0, last, field, 0);
+    last.engine.session()->mark_written(field);
+}
+
+void pass_traces(const Back& from, const Back& to, std::int64_t steps, rt::StepsBefore& before) {
     for (const ir::Points& points : to.adjoint.program.points)
         for (const ir::Points::Trace& trace : points.traces)
             if (trace.sampled)
                 before.traces.push_back(
                     {points.name, trace.name, rows_of(from, to, points.name, trace.name, steps)});
-    to.engine.continue_from(before);
+}
+
+}  // namespace
+
+void share_arrays_of_turns(const Back& last, const Back& earlier) {
+    for (const std::string& field : adjoint::common_fields(earlier.adjoint, last.adjoint))
+        bind_arrays(earlier, last, field);
+    for (const adjoint::Adjoint::Past& past : earlier.adjoint.pasts)
+        bind_arrays_of_past(last, earlier, past);
+}
+
+void go_on(const Back& last, const Back& earlier) {
+    pass_common(last, earlier);
+    for (const adjoint::Adjoint::Past& past : earlier.adjoint.pasts) {
+        if (bind_arrays_of_past(last, earlier, past)) continue;
+        copy_level(last, past.now, 0, earlier, past.now, 0);
+        copy_level(last, past.before, 0, earlier, past.now, -1);
+    }
+    rt::StepsBefore before;
+    before.steps = 1;
+    pass_traces(last, earlier, 1, before);
+    earlier.engine.continue_from(before);
+}
+
+void bring_back(const Back& earlier, const Back& last, std::int64_t steps) {
+    pass_common(earlier, last);
+    for (const adjoint::Adjoint::Past& past : earlier.adjoint.pasts)
+        for (const std::string& field : {past.now, past.level})
+            bring_back_level(earlier, last, field);
+    rt::StepsBefore before;
+    before.steps = steps;
+    for (const ir::Statement& statement : last.adjoint.program.statements) {
+        const auto* reduce = std::get_if<ir::Reduce>(&statement);
+        if (reduce == nullptr) continue;
+        const bool is_earlier = has_reduction(earlier.adjoint.program, reduce->name);
+        before.reductions[reduce->name] = (is_earlier ? earlier : last).engine.reduction(reduce->name);
+    }
+    pass_traces(earlier, last, steps, before);
+    last.engine.continue_from(before);
 }
 
 }  // namespace halo::driver

@@ -2,10 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
-#include <vector>
 
-#include "compiler/adjoint/earlier.h"
+#include "compiler/adjoint/turns.h"
 #include "compiler/driver/running/engine.h"
 
 namespace halo::driver {
@@ -15,13 +13,16 @@ struct Back {
     Engine& engine;
 };
 
-// Fields that both have, by name: those that are carried from step to step, results, and inputs that no step
-// changes.
-std::vector<std::string> common_fields(const adjoint::Adjoint& one, const adjoint::Adjoint& other);
+// Lets the engine of earlier steps work in the arrays of the other, as far as that can be. Before it is given
+// anything.
+void share_arrays_of_turns(const Back& last, const Back& earlier);
 
-// `to` goes on where `from` ended, after `steps` steps back of both: with its fields, numbers and rows of
-// traces. What `from` has not stays as the step that
-// `to` has done left it.
-void go_on(const Back& from, const Back& to, std::int64_t steps);
+// The engine of earlier steps goes on where the other has undone the last step: with its fields, and its rows
+// of traces.
+void go_on(const Back& last, const Back& earlier);
+
+// All that was found after so many steps back is with the engine of the last step, its numbers, too. What the
+// other has not stays as the last step left it.
+void bring_back(const Back& earlier, const Back& last, std::int64_t steps);
 
 }  // namespace halo::driver

@@ -165,16 +165,13 @@ void Session::give_back_levels() {
     state_->parts.arrays.give_back();
 }
 
-bool Session::share_levels(const std::string& field, const Session& with) {
-    session::Parts &here = state_->parts, &there = with.state_->parts;
-    const int index = state_->field(field), other = with.state_->field(field);
-    const FieldPlan &a = here.setup.plan.fields[static_cast<std::size_t>(index)],
-                    &b = there.setup.plan.fields[static_cast<std::size_t>(other)];
-    if (!session::has_like_cells(here, index, there, other) || a.role != b.role || a.history != b.history ||
-        level_count(a) != level_count(b) || !are_alike(here.setup.geometry_of(a), there.setup.geometry_of(b)))
-        return false;
-    here.arrays.bind(index, there.arrays.level_arrays(other));
-    return true;
+bool Session::has_like_arrays(const std::string& field, const Session& other,
+                              const std::string& other_field) const {
+    const session::Parts &here = state_->parts, &there = other.state_->parts;
+    const int index = state_->field(field), its = other.state_->field(other_field);
+    return session::has_like_cells(here, index, there, its) &&
+           are_alike(here.setup.geometry_of(here.setup.plan.fields[static_cast<std::size_t>(index)]),
+                     there.setup.geometry_of(there.setup.plan.fields[static_cast<std::size_t>(its)]));
 }
 
 bool Session::lie_as(const Geometry& geometry) {
