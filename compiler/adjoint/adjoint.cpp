@@ -10,6 +10,7 @@
 #include "compiler/adjoint/copy.h"
 #include "compiler/adjoint/flow.h"
 #include "compiler/adjoint/gather.h"
+#include "compiler/adjoint/injections.h"
 #include "compiler/adjoint/needed.h"
 #include "compiler/adjoint/past.h"
 #include "compiler/adjoint/refusals.h"
@@ -32,6 +33,7 @@ public:
         : given_(needed_part(program, request)),
           request_(request),
           of_(of),
+          leaves_out_objective_(of == Steps::earlier && !request.every_step),
           pasts_(std::move(pasts)),
           program_(frame_of(program)),
           a_(program_),
@@ -173,7 +175,7 @@ private:
             if (given_[field].role != ir::Role::output) continue;
             const FieldId last = flow_.last.at(field);
             const std::string name = names_.take(given_[field].name + "_adj_given");
-            if (of_ == Steps::earlier) continue;
+            if (leaves_out_objective_) continue;
             const FieldId seed = add_field_like(a_, last, name, ir::Role::input);
             result_.seeds.push_back({given_[field].name, Adjoint::Kind::field, name});
             const Scalar type = program_[last].type;
@@ -185,7 +187,7 @@ private:
     void seed_reduction(const Flow::Objective& objective) {
         ir::Param param;
         param.name = names_.take(objective.name + "_adj");
-        if (of_ == Steps::earlier) return;
+        if (leaves_out_objective_) return;
         param.default_value = 1;
         const ir::ParamId seed{static_cast<std::uint32_t>(program_.params.size())};
         result_.seeds.push_back({objective.name, Adjoint::Kind::number, param.name});
@@ -243,18 +245,6 @@ private:
         return points.name + "." + points.traces[trace].name;
     }
 
-    int add_trace(ir::PointsId points, const std::string& name, bool sampled) {
-        ir::Points& declared = program_.points[points.index];
-        std::string own = name;
-        const auto is_taken = [&] {
-            return std::ranges::any_of(declared.traces, [&](const auto& each) { return each.name == own; });
-        };
-        for (int number = 2; is_taken(); ++number)
-            own = fmt::format("{}{}", name, number);
-        declared.traces.push_back({own, sampled});
-        return static_cast<int>(declared.traces.size()) - 1;
-    }
-
     // A field that is 0 but for what `value` adds around points; it is read like another.
     ExprId injected(ir::PointsId points, ExprId value, FieldId at) {
         const FieldId field =
@@ -275,7 +265,7 @@ private:
     void seed_sample(const ir::Sample& sample) {
         const ir::Points points = program_[sample.points];
         const std::string& name = points.traces[static_cast<std::size_t>(sample.trace)].name;
-        const int trace = add_trace(sample.points, name + "_adj", false);
+        const int trace = add_trace(program_.points[sample.points.index], name + "_adj", false);
         const std::string own = program_[sample.points].traces[static_cast<std::size_t>(trace)].name;
         result_.seeds.push_back({points.name + "." + name, Adjoint::Kind::trace, points.name + "." + own});
         const Scalar type = program_[sample.value].type;
@@ -317,7 +307,8 @@ private:
                     "let the trace have them in it");
         ir::Sample sample;
         sample.points = inject.points;
-        sample.trace = add_trace(inject.points, name.substr(name.find('.') + 1) + "_adj", true);
+        sample.trace =
+            add_trace(program_.points[inject.points.index], name.substr(name.find('.') + 1) + "_adj", true);
         sample.value = value;
         const ir::Points& points = program_[inject.points];
         result_.gradients.push_back(
@@ -442,6 +433,7 @@ private:
     }
 
     void finish() {
+        if (of_ != Steps::all) inject_into_states(program_);
         result_.program = without_unread(program_, results_);
         complete(result_.program);
         for (const auto& [field, levels] : flow_.levels) {
@@ -463,6 +455,7 @@ private:
     const ir::Program given_;
     const Request& request_;
     const Steps of_;
+    const bool leaves_out_objective_;
     std::vector<Adjoint::Past> pasts_;
     ir::Program program_;
     Algebra a_;

@@ -40,6 +40,14 @@ std::string Names::take(const std::string& wanted) {
     return name;
 }
 
+int add_trace(ir::Points& points, const std::string& name, bool sampled) {
+    std::string own = name;
+    for (int number = 2; std::ranges::count(points.traces, own, &ir::Points::Trace::name) > 0; ++number)
+        own = fmt::format("{}{}", name, number);
+    points.traces.push_back({own, sampled});
+    return static_cast<int>(points.traces.size()) - 1;
+}
+
 ir::Program frame_of(const ir::Program& program) {
     ir::Program frame;
     frame.name = program.name;

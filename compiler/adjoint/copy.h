@@ -21,6 +21,9 @@ private:
     std::set<std::string> taken_;
 };
 
+// Adds a trace to points, under that name or one with a number behind. Its index in Points::traces.
+int add_trace(ir::Points& points, const std::string& name, bool sampled);
+
 // A program with the axes, params, coefs and points of another, and nothing that is computed.
 ir::Program frame_of(const ir::Program& program);
 

@@ -61,15 +61,14 @@ std::vector<std::string> common_fields(const Adjoint& one, const Adjoint& other)
 }
 
 Turns make_turns(const ir::Program& program, const Request& request) {
-    Adjoint all = make_adjoint(program, request);
-    const bool has_objective = std::ranges::any_of(
-        all.seeds, [](const Adjoint::Seed& seed) { return seed.kind != Adjoint::Kind::trace; });
-    if (request.every_step || !has_objective) return {std::move(all), std::nullopt};
     Adjoint earlier = make_adjoint_of_earlier(program, request);
     Adjoint last = make_adjoint_of_last(program, request, earlier.pasts);
     earlier.pasts = last.pasts;
-    if (!is_part_of(earlier, last)) return {std::move(all), std::nullopt};
-    return {std::move(last), std::move(earlier)};
+    const bool has_objective = std::ranges::any_of(
+        last.seeds, [](const Adjoint::Seed& seed) { return seed.kind != Adjoint::Kind::trace; });
+    const bool is_less = (has_objective && !request.every_step) || !last.pasts.empty();
+    if (is_less && is_part_of(earlier, last)) return {std::move(last), std::move(earlier)};
+    return {make_adjoint_of_last(program, request, {}), std::nullopt};
 }
 
 }  // namespace halo::adjoint

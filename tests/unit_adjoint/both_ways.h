@@ -9,10 +9,13 @@
 #include <string>
 #include <vector>
 
+#include "catch.h"
 #include "compiler/adjoint/adjoint.h"
 #include "compiler/adjoint/tangent.h"
 #include "compiler/adjoint/turns.h"
 #include "compiler/ir/interpreter.h"
+#include "compiler/ir/print.h"
+#include "compiler/ir/verify.h"
 
 namespace halo::test {
 
@@ -61,10 +64,6 @@ struct Start {
         return cells;
     }
 };
-
-inline bool operator==(const BothWays& a, const BothWays& b) {
-    return a.forward == b.forward && a.backward == b.backward && a.size == b.size;
-}
 
 inline double dot(const Values& a, const Values& b, double& size) {
     double sum = 0;
@@ -409,6 +408,24 @@ private:
     std::vector<std::map<std::string, Values>> kept_;  // by step, then by level that the adjoint reads
     BothWays result_;
 };
+
+// Steps undone in turns: they find the same bits, but for what points add, which is added in another order.
+inline void check_in_turns(const ir::Program& program, const adjoint::Request& request,
+                           const ir::Program& tangent, const BothWays& direct, const Extent& extent,
+                           int steps, const Start& start, double rounding) {
+    const adjoint::Turns turns = adjoint::make_turns(program, request);
+    INFO(ir::print(turns.last.program));
+    INFO((turns.earlier ? ir::print(turns.earlier->program) : "one program for all steps"));
+    CHECK(ir::verify(turns.last.program).empty());
+    BothWaysRun run(program, request, tangent, turns.last, extent, steps, start);
+    if (turns.earlier) {
+        CHECK(ir::verify(turns.earlier->program).empty());
+        run.set_earlier(*turns.earlier);
+    }
+    const BothWays found = run.run();
+    const double allowed = program.points.empty() ? 0 : rounding * direct.size;
+    CHECK(std::abs(found.backward - direct.backward) <= allowed);
+}
 
 // What BothWays::forward is the derivative of, after three steps from the start, moved by `h` along the
 // direction.

@@ -36,12 +36,7 @@ inline void check_transposed(const ir::Program& program, const adjoint::Request&
     made_again.program = adjoint_again.program();
     for (const Extent& grid : grids) {
         const BothWays direct = BothWaysRun(program, request, tangent, made, grid, steps, start).run();
-        if (const adjoint::Turns turns = adjoint::make_turns(program, request); turns.earlier) {
-            BothWaysRun in_turns(program, request, tangent, turns.last, grid, steps, start);
-            in_turns.set_earlier(*turns.earlier);
-            INFO(adjoint::spec_text(turns.earlier->program, ""));
-            CHECK(in_turns.run() == direct);
-        }
+        check_in_turns(program, request, tangent, direct, grid, steps, start, kRounding);
         const BothWays by_text =
             BothWaysRun(program, request, tangent_again.program(), made_again, grid, steps, start).run();
         INFO(fmt::format("grid {} x {} x {}: {} forwards, {} backwards; by text {} and {}", grid[0], grid[1],

@@ -228,10 +228,8 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     adjoint::Turns turns;
     try {
         const adjoint::Request derived{{arguments.of}, arguments.with, arguments.every_step};
-        if (request.steps > 1)
-            turns = adjoint::make_turns(program, derived);
-        else
-            turns.last = adjoint::make_adjoint(program, derived);
+        turns = adjoint::make_turns(program, derived);
+        if (request.steps == 1) turns.earlier.reset();
     } catch (const adjoint::RefusedError& refused) {
         show_no_derivative(refused, spec.source, console);
         return ExitCode::spec;

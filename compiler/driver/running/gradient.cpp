@@ -158,11 +158,13 @@ private:
         }
         for (std::size_t i = 0; i < std::min(result_.rows.size(), weights.size()); ++i)
             result_.objective += weights[i] * (plan_.measured.empty() ? result_.rows[i] : weights[i] / 2);
-        for (const adjoint::Adjoint::Seed& seed : plan_.adjoint.seeds) {
-            if (seed.kind != Kind::trace) continue;
-            const auto [of, name] = parts_of(seed.name);
-            backward_.set_point_values(of, name, backwards(weights, count_of(of)));
-        }
+        for_each_back([&](const Back& back) {
+            for (const adjoint::Adjoint::Seed& seed : back.adjoint.seeds) {
+                if (seed.kind != Kind::trace) continue;
+                const auto [of, name] = parts_of(seed.name);
+                back.engine.set_point_values(of, name, backwards(weights, count_of(of)));
+            }
+        });
     }
 
     void add_trace(const adjoint::Adjoint::Gradient& gradient) {
