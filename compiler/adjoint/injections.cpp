@@ -49,8 +49,8 @@ private:
     ExprId without(ExprId id, bool is_added) {
         const ir::Expr expr = a_.program()[id];
         const auto* unary = std::get_if<ir::Unary>(&expr.node);
-        const bool is_converted = unary != nullptr && unary->op == ir::UnaryOp::convert &&
-                                  is_term(a_.program()[unary->operand]);
+        const bool is_converted =
+            unary != nullptr && unary->op == ir::UnaryOp::convert && is_term(a_.program()[unary->operand]);
         if (is_converted || is_term(expr)) {
             ++times_;
             is_added_ = is_added;

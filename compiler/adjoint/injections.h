@@ -1,5 +1,5 @@
-// What points add to a state: where it is an output of its own first, which is 0 but around the points, it takes
-// a sweep that sets it to 0 and one that reads it.
+// What points add to a state: where it is an output of its own first, which is 0 but around the points, it
+// takes a sweep that sets it to 0 and one that reads it.
 #pragma once
 
 #include "compiler/ir/program.h"

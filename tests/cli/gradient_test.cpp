@@ -82,11 +82,15 @@ TEST_CASE("--explain says what a gradient keeps, does again, and reads, and does
         REQUIRE(outcome.code == 0);
         return outcome.out;
     };
-    // An f64 of 20 x 16 cells: T is copied and read, q and wanted are read, and two of its own read and
-    // written.
+    // An f64 of 20 x 16 cells: T is copied and read, and two of its own read and written; the objective reads
+    // q and wanted.
     CHECK(explained("interpreter", "50", false) ==
           "50 steps forward and back; 50 snapshots of 0.00256 MB in memory; 0 steps done again\n"
           "a step back\n"
+          "  reads copies of T: 0.00256 MB\n"
+          "  advances T_adj, q_adj\n"
+          "  moves 0.0179 MB at least: 0.0102 MB read, 0.00768 MB written\n"
+          "the first step back, which has the objective\n"
           "  reads copies of T: 0.00256 MB\n"
           "  reads q, wanted\n"
           "  advances T_adj, q_adj\n"
@@ -98,6 +102,8 @@ TEST_CASE("--explain says what a gradient keeps, does again, and reads, and does
     CHECK(few["steps_done_again"] == run["steps_done_again"]);
     CHECK(few["snapshot_bytes"] == run["snapshot_bytes"]);
     CHECK(few["step_back"]["copied"] == std::vector<std::string>{"T"});
+    CHECK(few["step_back"]["inputs"].empty());
+    CHECK(few["first_step_back"]["inputs"] == std::vector<std::string>{"q", "wanted"});
 #ifdef HALO_HAS_LLVM
     const Report on_cpu = Report::parse(explained("cpu", "50", true))["step_back"];
     CHECK(on_cpu["read_in_place"] == std::vector<std::string>{"T"});
@@ -168,6 +174,50 @@ TEST_CASE("derived specs are specs in the usual layout") {
     const Outcome printed = folder.haloc({"adjoint", "control.halo", "--of", "misfit", "--with", "q,T"});
     CHECK(printed.out.find("# q_adj is the derivative with respect to q, after the last step.\n") !=
           std::string::npos);
+}
+
+TEST_CASE("steps before the last are undone without what the objective needs") {
+    const Folder folder;
+    folder.write(
+        "wave.halo",
+        "stencil wave(x) {\n    param dt = 0.5\n    field v, f: f64\n    field p: f64 { boundary fixed 0 "
+        "}\n    p[t+1] = 2*p - p[t-1] + (v * dt)^2 * laplacian(p) + f\n    reduce energy = "
+        "sum(p[t+1]^2)\n}\n\nrun wave {\n    grid 30\n    steps 40\n    init v = 1\n    init p = exp(-(x - "
+        "12)^2 / 9)\n    init f = x / 1000\n}\n");
+    const Outcome earlier =
+        folder.haloc({"adjoint", "wave.halo", "--of", "energy", "--with", "v", "--earlier", "-o", "e.halo"});
+    INFO(earlier.err);
+    REQUIRE(earlier.code == 0);
+    const std::string text = folder.read("e.halo");
+    CHECK(text.find("energy_adj") == std::string::npos);
+    CHECK(text.find("p_adj[t+1] = -p_adj[t-1] +") != std::string::npos);
+    CHECK(folder.haloc({"check", "e.halo"}).code == 0);
+    CHECK(folder.haloc({"fmt", "--check", "e.halo"}).code == 0);
+    const Outcome alike =
+        folder.haloc({"adjoint", "wave.halo", "--of", "energy", "--with", "v", "--every-step", "--earlier"});
+    CHECK(alike.code == 2);
+    CHECK(alike.err.find("--earlier: all steps back from energy are alike") != std::string::npos);
+
+    // With respect to what it is linear in, a step back reads no state, and none is kept.
+    const std::vector<std::string> arguments{"gradient", "wave.halo", "--of",        "energy", "--with",
+                                             "f,p",      "--device",  "interpreter", "--save", "f=f.npy"};
+    const Report found = run_json(folder, arguments);
+    CHECK(found["snapshots"] == 0);
+    CHECK(found["steps_done_again"] == 0);
+    std::vector<std::string> with_v = arguments;
+    with_v[5] = "f,p,v";
+    const std::string linear = folder.read("f.npy");
+    CHECK(run_json(folder, with_v)["snapshots"] == 40);
+    CHECK(folder.read("f.npy") == linear);
+    const auto energy_with = [&](const std::string& f) {
+        return run_json(folder,
+                        {"run", "wave.halo", "--device", "interpreter", "--init",
+                         "f = x / 1000 + (if idx(x) == 7 then " + f + " else 0)"})["reductions"]["energy"]
+            .get<double>();
+    };
+    double cell = 0;
+    std::memcpy(&cell, linear.data() + 128 + 8 * 7, sizeof cell);
+    CHECK(cell == Approx((energy_with("1e-5") - energy_with("-1e-5")) / 2e-5).epsilon(1e-7));
 }
 
 TEST_CASE("mistakes of derivatives have a place and a mend") {

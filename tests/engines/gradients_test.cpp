@@ -65,13 +65,20 @@ struct Result {
 };
 
 // What is differentiated: the wave's energy after the last step, or all energies, or both levels of the wave,
-// with weights.
-enum class Of { last_energy, all_energies, wave };
+// or what receivers see, with weights.
+enum class Of { last_energy, all_energies, wave, seen };
+constexpr Of kAll[] = {Of::last_energy, Of::all_energies, Of::wave, Of::seen};
 
 adjoint::Request request_of(Of of) {
     const std::vector<std::string> with{"v", "p", "dt", "shots.wavelet"};
     if (of == Of::wave) return {{"p"}, with, false, true};
+    if (of == Of::seen) return {{"phones.seen"}, with};
     return {{"energy"}, with, of == Of::all_energies};
+}
+
+std::string objective_of(Of of) {
+    if (of == Of::wave) return "";
+    return of == Of::seen ? "phones.seen" : "energy";
 }
 
 // A wave that is damped by what it is, sent by a point and seen at two.
@@ -100,8 +107,8 @@ struct WaveGradient {
         const std::unique_ptr<driver::Engine> forward = make(program), backward = make(adjoint.program),
                                               before = earlier && in_turns ? make(earlier->program) : nullptr;
         const driver::GradientEngines engines{*forward, *backward, before.get()};
-        driver::GradientPlan plan{program, adjoint, before ? &*earlier : nullptr,
-                                  of == Of::wave ? "" : "energy", of == Of::all_energies};
+        driver::GradientPlan plan{program, adjoint, before ? &*earlier : nullptr, objective_of(of),
+                                  of == Of::all_energies};
         driver::share_arrays(engines, plan);
         std::vector<double> v, p;
         for (int i = 0; i < 23 * 9; ++i) {
@@ -122,6 +129,9 @@ struct WaveGradient {
                 backward->upload(part.field, 0, values(part.time == 0 ? v : p));
         plan.steps = steps;
         plan.snapshots = places;
+        if (of == Of::seen)
+            for (std::int64_t i = 0; i < 2 * steps; ++i)
+                plan.weights.push_back(std::sin(static_cast<double>(3 * i)));
         plan.points = {{"shots", {4.25, 5}, {{"wavelet", true, wavelet}}},
                        {"phones", {7, 3.5, 12.75, 6}, {}}};
         if (device != nullptr) device->to_host = device->within = 0;
@@ -154,7 +164,7 @@ struct WaveGradient {
 }  // namespace
 
 TEST_CASE("gradients are the same bits wherever snapshots are kept") {
-    for (const Of of : {Of::last_energy, Of::all_energies, Of::wave}) {
+    for (const Of of : kAll) {
         const WaveGradient wave(of, 9);
         CountingDevice device;
         const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
@@ -183,8 +193,32 @@ TEST_CASE("gradients are the same bits wherever snapshots are kept") {
     }
 }
 
+TEST_CASE("gradients of few steps are the same whether steps are undone in turns or by one program") {
+    for (const Of of : kAll)
+        for (const int steps : {1, 2, 3, 4}) {
+            const WaveGradient wave(of, steps);
+            const auto interpreter = [](const ir::Program& program) {
+                return driver::make_interpreter_engine(program, kGrid);
+            };
+            CountingDevice device;
+            const auto emulated = [&](const ir::Program& program) {
+                return engine_on(device, program, true);
+            };
+            const Result one = wave.run(interpreter, {0, 2}, nullptr, false);
+            CHECK(wave.run(interpreter, {0, 2}).numbers == one.numbers);
+            const Result turns = wave.run(emulated, {0, steps}),
+                         alone = wave.run(emulated, {0, steps}, nullptr, false);
+            REQUIRE(turns.numbers.size() == one.numbers.size());
+            for (std::size_t i = 0; i < one.numbers.size(); ++i) {
+                CHECK(turns.numbers[i] == Approx(one.numbers[i]).epsilon(1e-12).margin(1e-12));
+                CHECK(alone.numbers[i] == Approx(one.numbers[i]).epsilon(1e-12).margin(1e-12));
+            }
+            CHECK(device.allocations() == 0);
+        }
+}
+
 TEST_CASE("gradients on a device let the host wait as often for many steps as for few") {
-    for (const Of of : {Of::last_energy, Of::all_energies, Of::wave}) {
+    for (const Of of : kAll) {
         CountingDevice device;
         const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
         const WaveGradient few(of, 4), many(of, 12);
@@ -198,7 +232,7 @@ TEST_CASE("gradients on a device let the host wait as often for many steps as fo
 }
 
 TEST_CASE("gradients on a device copy no state from step to step") {
-    for (const Of of : {Of::last_energy, Of::all_energies, Of::wave}) {
+    for (const Of of : kAll) {
         CountingDevice device;
         const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
         const WaveGradient few(of, 3), many(of, 12);

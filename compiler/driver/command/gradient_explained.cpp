@@ -61,7 +61,7 @@ ExplainedGradient::StepBack explain_step(Engine& forward, Engine& engine, const 
             std::ranges::count(adjoint.levels, field.name, &adjoint::Adjoint::Level::input) > 0;
         if (is_kept || (!is_state && field.role != ir::Role::input)) continue;
         (is_state ? found.carried : found.inputs).push_back(field.name);
-        found.read_bytes += level_bytes(engine, field.name);
+        found.read_bytes += (1 + field.history) * level_bytes(engine, field.name);
         if (is_state) found.written_bytes += level_bytes(engine, field.name);
     }
     return found;

@@ -24,7 +24,7 @@ struct ExplainedGradient {
         std::int64_t copied_bytes = 0;
         std::vector<std::string> inputs;  // that no step changes
         std::vector<std::string>
-            carried;  // its own states, of which a step reads a level and writes the next
+            carried;  // its own states, of which a step reads the levels and writes the next
         std::int64_t read_bytes = 0, written_bytes = 0;
     };
     StepBack step_back;
