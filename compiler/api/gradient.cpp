@@ -27,6 +27,7 @@ using Kind = adjoint::Adjoint::Kind;
 struct GradientState {
     std::shared_ptr<WholeSimulation> forward, backward;
     std::shared_ptr<WholeSimulation> earlier;  // undoes all steps but the last; null: `backward` does
+    bool lacks_memory = false;                 // for it
     std::shared_ptr<CompiledSource> source;
     std::shared_ptr<const CompiledSource::Derived> derived;
     GradientOptions options;
@@ -123,6 +124,12 @@ std::shared_ptr<CompiledSource> differentiable_source(const std::shared_ptr<Prog
     return source;
 }
 
+std::shared_ptr<WholeSimulation> simulation_of(const GradientState& state,
+                                               const std::shared_ptr<CompiledSource>& source) {
+    return std::make_shared<WholeSimulation>(Program(source), state.forward->device, state.forward->grid,
+                                             SimulationOptions{});
+}
+
 std::shared_ptr<GradientState> make_state(const Simulation& simulation, const GradientOptions& options) {
     auto state = std::make_shared<GradientState>();
     state->source = differentiable_source(simulation.state()->source);
@@ -134,12 +141,7 @@ std::shared_ptr<GradientState> make_state(const Simulation& simulation, const Gr
     state->of_trace = driver::is_sampled(state->program(), options.of);
     if (state->made().gradients.empty()) return state;  // all derivatives are 0
     const DeviceLock lock(*state->forward->device);
-    const auto simulation_of = [&](const std::shared_ptr<CompiledSource>& source) {
-        return std::make_shared<WholeSimulation>(Program(source), state->forward->device,
-                                                 state->forward->grid, SimulationOptions{});
-    };
-    state->backward = simulation_of(state->derived->source);
-    if (state->derived->earlier) state->earlier = simulation_of(state->derived->earlier_source);
+    state->backward = simulation_of(*state, state->derived->source);
     return state;
 }
 
@@ -252,14 +254,16 @@ void give_weights(GradientState& state, std::span<const FieldWeights> weights) {
     }
 }
 
-// Whether there is memory for what another simulation can do, too, in less.
-bool starts(WholeSimulation& simulation) {
+// Compiled once there are steps for it. Where it has no memory, `backward` does without it, in less.
+void start_earlier(GradientState& state, std::int64_t steps) {
+    if (steps < 2 || !state.derived->earlier || state.lacks_memory) return;
+    if (!state.earlier) state.earlier = simulation_of(state, state.derived->earlier_source);
     try {
-        simulation.start();
-        return true;
+        state.earlier->start();
     } catch (const rt::Error& error) {
         if (error.code() != rt::ErrorCode::out_of_memory) throw;
-        return false;
+        state.lacks_memory = true;
+        state.earlier.reset();
     }
 }
 
@@ -297,7 +301,7 @@ GradientReport compute(GradientState& state, std::int64_t steps, const OfTrace& 
         engines.backward.session()->lie_as(engines.forward.session()->geometry());
     };
     with_engines(state, lie_alike);
-    if (state.earlier && !starts(*state.earlier)) state.earlier.reset();
+    start_earlier(state, steps);
     give_weights(state, weights);
     give_numbers(*state.forward, *state.backward);
     if (state.earlier) give_numbers(*state.forward, *state.earlier);
