@@ -216,6 +216,24 @@ TEST_CASE("what is injected is sampled backwards, and what is sampled is injecte
     }
 }
 
+TEST_CASE("adjoints of waves that are damped, driven and seen, whose earlier steps carry a past") {
+    const Analyzed spec = stencil(
+        "param dt = 0.1\nfield damp, v, f: f64 { boundary clamp }\nfield u: f64 { boundary x fixed 0, y "
+        "mirror }\n"
+        "points shots, phones: linear\n"
+        "u[t+1] = (2 * u - (1 - damp) * u[t-1] + (v * dt)^2 * laplacian(u, order=4) + f) / (1 + damp)\n"
+        "inject u[t+1] at shots += v * shots.wavelet[t]\nsample u at phones into phones.seen[t]\n"
+        "reduce R = sum(f * u[t+1]^2)");
+    const std::vector<Extent> grids{{9, 7, 1}, {3, 1, 1}};
+    for (const char* of : {"R", "phones.seen"}) {
+        CHECK(adjoint::make_turns(spec.program(), {{of}, {"v", "u"}}).last.pasts.size() == 1);
+        test::check_transposed(spec.program(), {{of}, {"v", "u", "damp", "f", "dt", "shots.wavelet"}}, grids,
+                               4);
+        test::check_transposed(spec.program(), {{of}, {"u", "f"}}, grids, 2);
+        test::check_transposed(spec.program(), {{of}, {"u"}}, grids, 1);
+    }
+}
+
 TEST_CASE("what the tangent leaves falls with the square of the step") {
     struct Case {
         std::string body;

@@ -6,6 +6,7 @@
 #include "compiler/adjoint/adjoint.h"
 #include "compiler/adjoint/spec_text.h"
 #include "compiler/adjoint/tangent.h"
+#include "compiler/adjoint/turns.h"
 
 using namespace halo;
 
@@ -58,6 +59,42 @@ TEST_CASE("of a step as a function each level has a gradient, and what nothing d
     CHECK(found == std::vector<std::string>{"u 0 u_adj", "u -1 u_adj1", "c 0 c_adj"});
     // What all levels at the start have in common is not computed.
     CHECK(adjoint::spec_text(made.program, "").find("u_gradient") == std::string::npos);
+}
+
+TEST_CASE("earlier steps carry the past of an adjoint, also of a damped wave") {
+    const std::string wave =
+        "param dt = 0.1\nfield damp, v: f64\nfield u: f64 { boundary fixed 0 }\n"
+        "u[t+1] = (2 * u - (1 - damp) * u[t-1] + (v * dt)^2 * d2(u, x)) / (1 + damp)\nreduce R = "
+        "sum(u[t+1]^2)";
+    const adjoint::Turns turns = adjoint::make_turns(stencil(wave, "x").program(), {{"R"}, {"v"}});
+    REQUIRE(turns.earlier);
+    CHECK(adjoint::spec_text(turns.earlier->program, "") == R"(stencil s_adjoint(x) {
+    param dt = 0.1
+    field damp: f64
+    field v: f64
+    field u: f64 { boundary fixed 0 }
+    field u_adj: f64
+    field u_adj1: f64
+    field v_adj: f64
+
+    let u_new_adj_term { boundary fixed 0 } = v * dt * (v * dt) * (u_adj / (1 + damp))
+    u_adj[t+1] = -((1 - damp) * (u_adj[t-1] / (1 + damp))) + (u_new_adj_term[x-1] + u_new_adj_term[x+1] + (-2) * u_new_adj_term + 2 * (u_adj / (1 + damp)))
+    u_adj1 = -((1 - damp) * (u_adj / (1 + damp)))
+    v_adj[t+1] = v_adj + 2 * dt * (v * dt * (((-2) * u + (u[x-1] + u[x+1])) * (u_adj / (1 + damp))))
+}
+)");
+    REQUIRE(turns.last.pasts.size() == 1);
+    CHECK(turns.last.pasts.front().now == "u_adj");
+    CHECK(turns.last.pasts.front().level == "u_adj1");
+    CHECK(turns.last.pasts.front().before == "u_adj_before");
+    // What points add is in the state before neighbours read it: what the step was left is not its past.
+    const adjoint::Turns seen = adjoint::make_turns(
+        stencil("param dt = 0.1\nfield u: f64 { boundary fixed 0 }\npoints phones: linear\n"
+                "u[t+1] = 2 * u - u[t-1] + dt * d2(u, x)\nsample u[t+1] at phones into phones.seen[t]",
+                "x")
+            .program(),
+        {{"phones.seen"}, {"u"}});
+    CHECK_FALSE(seen.earlier);
 }
 
 TEST_CASE("the tangent of a step in place") {
