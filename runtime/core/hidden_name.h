@@ -1,5 +1,5 @@
-// Names of what the compiler adds to the program of a spec, which users neither name nor see: that of a field, a dot, and
-// a word. Components have dots in their names, too, but what stands before one is no field.
+// Names of what the compiler adds to the program of a spec, which users neither name nor see: that of a
+// field, a dot, and a word. Components have dots in their names, too, but what stands before one is no field.
 #pragma once
 
 #include <algorithm>
