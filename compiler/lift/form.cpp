@@ -118,9 +118,11 @@ private:
         form_.axes.resize(rank);
         for (Field& each : form_.fields) {
             const std::vector<Geometry::Axis>& axes = axes_.geometry(each.object).axes;
-            for (auto axis = axes.rbegin(); axis != axes.rend(); ++axis) {
-                each.stride.push_back(axis->stride);
-                each.level.push_back(axis->level);
+            for (std::size_t a = 0; a < rank; ++a) {
+                const bool is_along = each.lies_along(a);
+                const Geometry::Axis& own = is_along ? axes[axes.size() - 1 - each.own(a)] : axes.back();
+                each.stride.push_back(is_along ? own.stride : Polynomial(0));
+                each.level.push_back(own.level);
             }
         }
     }
@@ -128,17 +130,9 @@ private:
     // How far each read is from the cell that is stored.
     void relate(std::size_t i, std::size_t rank) {
         Statement& made = form_.statements[i];
-        for (const Touch& touch : touches_[i]) {
-            const std::string& name = form_.fields[static_cast<std::size_t>(touch.field)].name;
-            if (touch.axes.size() != rank)
-                throw Refusal(
-                    touch.where,
-                    "`" + name + "` has " + std::to_string(touch.axes.size()) + " axes, and `" +
-                        form_.fields[static_cast<std::size_t>(std::max(0, form_.statements.front().field))]
-                            .name +
-                        "` has " + std::to_string(rank) + ": a field has a value at every cell of the grid",
-                    {"fill an array that has a value for each cell in a loop before this one, and read "
-                     "that"});
+        for (Touch& touch : touches_[i]) {
+            const std::string name = form_.fields[static_cast<std::size_t>(touch.field)].name;
+            if (touch.axes.size() != rank || made.axes.size() != rank) spread(touch, made, rank);
             if (touch.read < 0) continue;
             ResolvedRead read;
             read.field = touch.field;
@@ -159,6 +153,43 @@ private:
             }
             made.reads[touch.read] = read;
         }
+    }
+
+    // An array that has some of the grid's axes alone, and is read: along the others it has one value.
+    void spread(Touch& touch, const Statement& made, std::size_t rank) {
+        if (touch.read < 0 || touch.axes.size() > rank || made.axes.size() != rank)
+            throw_axes_differ(touch, rank);
+        Field& of = form_.fields[static_cast<std::size_t>(touch.field)];
+        std::vector<int> own(rank, -1);
+        std::vector<AxisIndex> axes = made.axes;
+        for (std::size_t o = 0; o < touch.axes.size(); ++o) {
+            const AxisIndex& index = touch.axes[o];
+            const auto along = std::ranges::find_if(
+                made.axes, [&](const AxisIndex& axis) { return index.loop >= 0 && axis.loop == index.loop; });
+            if (along == made.axes.end()) throw_axes_differ(touch, rank);
+            const auto a = static_cast<std::size_t>(along - made.axes.begin());
+            own[a] = static_cast<int>(o);
+            axes[a] = index;
+        }
+        if (has(Mutation::turn_profile)) std::ranges::reverse(own);
+        if (!of.own_axis.empty() && of.own_axis != own)
+            throw Refusal(touch.where, "`" + of.name +
+                                           "` has fewer axes than the grid, and is read along others in "
+                                           "another place: a field lies over the same axes everywhere");
+        of.own_axis = own;
+        touch.axes = axes;
+    }
+    [[noreturn]] void throw_axes_differ(const Touch& touch, std::size_t rank) const {
+        const std::string& name = form_.fields[static_cast<std::size_t>(touch.field)].name;
+        const int first = std::max(0, form_.statements.front().field);
+        throw Refusal(touch.where,
+                      "`" + name + "` has " + std::to_string(touch.axes.size()) + " axes, and `" +
+                          form_.fields[static_cast<std::size_t>(first)].name + "` has " +
+                          std::to_string(rank) +
+                          (touch.read < 0 ? ": what is written has a value at every cell of the grid"
+                                          : ": what is read here is no row or plane of its own along the "
+                                            "loops"),
+                      {"an array of fewer axes is lifted where it is read by the indices of the loops"});
     }
 
     std::vector<std::string> assume_notes(const Polynomial& apart) const {
@@ -351,6 +382,7 @@ private:
         made.pitch = from.pitch;
         made.stride = from.stride;
         made.level = from.level;
+        made.own_axis = from.own_axis;
         made.phase_stride = from.phase_stride;
         made.phase_level = from.phase_level;
         made.after_step = to;

@@ -26,7 +26,14 @@ struct Field {
     std::vector<Polynomial> pitch;   // as told by the next stride, where one does; at least the extent
     std::vector<Polynomial> stride;  // elements (or pointers) from cell to cell, by axis
     std::vector<int> level;          // pointers on the way, by axis
-    Polynomial phase_stride;         // of a[t % 2]
+    // Of an array with fewer axes than the grid, by axis of the grid: which of its own it is, x first; -1: it
+    // has one value along it, with one cell and the stride 0. Else empty.
+    std::vector<int> own_axis;
+    bool lies_along(std::size_t axis) const { return own_axis.empty() || own_axis[axis] >= 0; }
+    std::size_t own(std::size_t axis) const {
+        return own_axis.empty() ? axis : static_cast<std::size_t>(own_axis[axis]);
+    }
+    Polynomial phase_stride;  // of a[t % 2]
     int phase_level = 0;
     bool is_written = false, is_old_read = false;
     bool is_state = false;  // else, where written, an output

@@ -89,9 +89,14 @@ private:
                 add_edge(each, from, entry, edge, read, elsewhere);
         }
         read.touched.resize(rank);
-        for (std::size_t a = 0; a < rank; ++a)
-            read.touched[a].push_back(
-                {elsewhere[a].lower + read.offset[a], elsewhere[a].upper + read.offset[a]});
+        const Field& of = form_.fields[static_cast<std::size_t>(read.field)];
+        for (std::size_t a = 0; a < rank; ++a) {
+            if (of.lies_along(a))
+                read.touched[a].push_back(
+                    {elsewhere[a].lower + read.offset[a], elsewhere[a].upper + read.offset[a]});
+            else
+                read.touched[a].push_back({0, is_empty(elsewhere[a]) ? 0 : 1});
+        }
         for (const ReadEdge& edge : read.edges) {
             const Range there = edge.fixed
                                     ? Range{*edge.fixed, *edge.fixed + 1}
@@ -124,7 +129,11 @@ private:
             if (known.axis == a) refuse("this index differs at both edges");
         }
         const std::vector<Geometry::Axis>& all = axes_.geometry(from.object).axes;
-        const Geometry::Axis& along = all[all.size() - 1 - a];
+        const Field& of = form_.fields[static_cast<std::size_t>(read.field)];
+        if (!of.lies_along(a))
+            refuse("this index differs by `" + model_.loop(edge.loop).name +
+                   "`, along which the array has one value");
+        const Geometry::Axis& along = all[all.size() - 1 - of.own(a)];
         const auto by =
             along.level == entry.level ? (edge.more * entry.stride).divided_by(along.stride) : std::nullopt;
         if (!by) refuse("at an edge this index moves along another axis than that of the edge");
@@ -175,6 +184,7 @@ private:
         Field& field = form_.fields[static_cast<std::size_t>(id)];
         const bool is_never = is_never_done(read);
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {
+            if (!field.lies_along(a)) continue;
             const Range& region = each.region[a];
             // Where it is read in some cells alone, or in none, what it is in the others does not matter.
             const auto low = (region.lower + read.offset[a]).constant();

@@ -92,8 +92,9 @@ void ExtentFinder::need(ByField& needed, const Range& cells, const Touch& touch,
 }
 
 std::optional<Polynomial> ExtentFinder::told_extent(int field_id, std::size_t a) const {
-    const Geometry& geometry = axes_.geometry(form_.fields[static_cast<std::size_t>(field_id)].object);
-    return geometry.axes[geometry.axes.size() - 1 - a].extent;
+    const Field& of = form_.fields[static_cast<std::size_t>(field_id)];
+    const Geometry& geometry = axes_.geometry(of.object);
+    return geometry.axes[geometry.axes.size() - 1 - of.own(a)].extent;
 }
 
 // Rotating arrays are of one size.
@@ -154,6 +155,12 @@ void ExtentFinder::settle(std::size_t a, const ByField& needed) {
     std::optional<Polynomial> grid, untold;
     for (const auto& [id, own] : needed) {
         Field& of = form_.fields[static_cast<std::size_t>(id)];
+        of.extents.resize(form_.axes.size());
+        of.pitch.resize(form_.axes.size());
+        if (!of.lies_along(a)) {
+            of.extents[a] = of.pitch[a] = 1;
+            continue;
+        }
         const Polynomial cells = of_group.at(group_of(id));
         const std::optional<Polynomial> told = told_extent(id, a);
         const auto spare = told ? (*told - cells).constant() : std::optional<std::int64_t>();
@@ -167,8 +174,6 @@ void ExtentFinder::settle(std::size_t a, const ByField& needed) {
                                told->terms().size() < cells.terms().size();  // n of which h are left out
         const bool is_told = spare || is_thin || is_within;
         if (is_within) bounds_.emplace_back(a, *told - cells + 1);
-        of.extents.resize(form_.axes.size());
-        of.pitch.resize(form_.axes.size());
         const bool is_symmetric = whole && whole->terms().size() < cells.terms().size();
         of.extents[a] = is_told ? *told : is_symmetric ? *whole : with_margin(cells, *low);
         of.pitch[a] = told.value_or(of.extents[a]);

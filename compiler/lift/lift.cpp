@@ -330,7 +330,7 @@ std::string file_text(const Lifted& lifted, const std::vector<std::string>& verd
     for (const auto& [id, name] : lifted.spec.fields) {
         const Field& field = lifted.form.fields[static_cast<std::size_t>(id)];
         for (std::size_t a = 0; a < field.extents.size(); ++a) {
-            if (!(field.extents[a] == lifted.form.grid[a]))
+            if (field.lies_along(a) && !(field.extents[a] == lifted.form.grid[a]))
                 append_wrapped(text, fmt::format("Of `{}` the function has {} cells along {}.", name,
                                                  model.text(field.extents[a]), lifted.form.axes[a]));
         }

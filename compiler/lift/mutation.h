@@ -35,7 +35,8 @@ enum class Mutation : std::uint8_t {
     drop_cut,         // of a window at an edge
     shift_weight,     // a given one is the next one
     swap_boundary,    // clamp and periodic
-    last_mutation = swap_boundary
+    turn_profile,     // an array of fewer axes lies over other ones
+    last_mutation = turn_profile
 };
 
 inline Mutation mutation = Mutation::none;  // of all threads

@@ -76,7 +76,18 @@ static int halo_lift_ready(halo_lifted* stencil, const char* name, const char* t
     return 1;
 }
 
+/* How many cells the field has along an axis; one where the array is the same all along it. */
+static int64_t halo_lift_cells(const halo_lifted* stencil, const halo_lift_array* array, int axis) {
+    return array->stride[axis] ? stencil->grid[axis] : 1;
+}
+
+static int64_t halo_lift_bytes(const halo_lifted* stencil, const halo_lift_array* array) {
+    return halo_lift_cells(stencil, array, 0) * halo_lift_cells(stencil, array, 1) *
+           halo_lift_cells(stencil, array, 2) * array->bytes;
+}
+
 static void halo_lift_copy(halo_lifted* stencil, const halo_lift_array* array, int back) {
+    const int64_t nx = halo_lift_cells(stencil, array, 0), ny = halo_lift_cells(stencil, array, 1);
     for (int64_t z = array->from[2]; z < array->to[2]; ++z)
         for (int64_t y = array->from[1]; y < array->to[1]; ++y) {
             const int64_t at[3] = {0, y, z};
@@ -87,7 +98,7 @@ static void halo_lift_copy(halo_lifted* stencil, const halo_lift_array* array, i
                     if (array->level[axis] == level) index += at[axis] * array->stride[axis];
                 row = level < array->level[0] ? ((char**)row)[index] : row + index * array->bytes;
             }
-            char* cells = stencil->cells + (z * stencil->grid[1] + y) * stencil->grid[0] * array->bytes;
+            char* cells = stencil->cells + (z * ny + y) * nx * array->bytes;
             for (int64_t x = array->from[0]; x < array->to[0]; ++x) {
                 char* own = row + x * array->stride[0] * array->bytes;
                 char* cell = cells + x * array->bytes;
@@ -97,16 +108,16 @@ static void halo_lift_copy(halo_lifted* stencil, const halo_lift_array* array, i
 }
 
 static halo_code halo_lift_write(halo_lifted* stencil, const char* field, const halo_lift_array* array) {
-    const int64_t cells = stencil->grid[0] * stencil->grid[1] * stencil->grid[2];
-    memset(stencil->cells, 0, (size_t)(cells * array->bytes));
+    const size_t bytes = (size_t)halo_lift_bytes(stencil, array);
+    memset(stencil->cells, 0, bytes);
     halo_lift_copy(stencil, array, 0);
-    return halo_write_elements(stencil->simulation, field, stencil->cells, (size_t)(cells * array->bytes), 0);
+    return halo_write_elements(stencil->simulation, field, stencil->cells, bytes, 0);
 }
 
 /* From here on the loops can no longer run instead. */
 static void halo_lift_read(halo_lifted* stencil, const char* field, const halo_lift_array* array) {
-    const int64_t cells = stencil->grid[0] * stencil->grid[1] * stencil->grid[2];
-    if (halo_read_elements(stencil->simulation, field, stencil->cells, (size_t)(cells * array->bytes), 0)) {
+    const size_t bytes = (size_t)halo_lift_bytes(stencil, array);
+    if (halo_read_elements(stencil->simulation, field, stencil->cells, bytes, 0)) {
         fprintf(stderr, "stencil %s: %s\n", stencil->name, halo_message());
         abort();
     }

@@ -155,11 +155,19 @@ private:
         std::string text;
         std::map<std::string, std::string> by_type;
         for (const auto& [id, name] : spec_.fields) {
-            std::string& names = by_type[precision_.type.at(id) + boundary_of(field(id))];
+            std::string& names = by_type[precision_.type.at(id) + over(field(id)) + boundary_of(field(id))];
             names += (names.empty() ? "" : ", ") + name;
         }
         for (const auto& [type, names] : by_type)
             text += "field " + names + ": " + type + "\n";
+        return text;
+    }
+
+    // The axes of an array that has fewer than the grid.
+    std::string over(const Field& of) const {
+        std::string text;
+        for (std::size_t a = 0; a < form_.axes.size() && !of.own_axis.empty(); ++a)
+            if (of.lies_along(a)) text += (text.empty() ? " over " : ", ") + form_.axes[a];
         return text;
     }
 
@@ -171,14 +179,18 @@ private:
         };
         std::string text;
         bool is_same = true;
+        std::size_t first = 0;
+        while (!of.lies_along(first))
+            ++first;
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {
+            if (!of.lies_along(a)) continue;
             const auto& [low, high] = of.past[a];
             const auto add = [&](const std::string& faces, Field::Past past) {
                 text += (text.empty() ? "" : ", ") + faces + name(past);
             };
             const bool has_low = low != Field::Past::nothing, has_high = high != Field::Past::nothing;
             is_same = is_same && has_low && has_high && name(low) == std::string(name(high)) &&
-                      name(low) == std::string(name(of.past[0][0]));
+                      name(low) == std::string(name(of.past[first][0]));
             if (has_low && has_high && name(low) == std::string(name(high))) {
                 add(form_.axes[a], low);
                 continue;
@@ -187,7 +199,7 @@ private:
             if (has_high) add(form_.axes[a] + ".high", high);
         }
         if (text.empty()) return "";
-        return " { boundary " + (is_same ? name(of.past[0][0]) + 1 : text) + " }";
+        return " { boundary " + (is_same ? name(of.past[first][0]) + 1 : text) + " }";
     }
 
     // ---- statements

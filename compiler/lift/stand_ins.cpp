@@ -130,6 +130,7 @@ void for_cells(const Called& stencil, const CalledArray& array, const Visit& vis
         }
         visit(at, cell);
     };
+    const auto cells = [&](int axis) { return array.stride[axis] != 0 ? stencil.grid[axis] : 1; };
     for (std::int64_t z = array.from[2]; z < array.to[2]; ++z) {
         for (std::int64_t y = array.from[1]; y < array.to[1]; ++y) {
             const std::int64_t at[3] = {0, y, z};
@@ -143,7 +144,7 @@ void for_cells(const Called& stencil, const CalledArray& array, const Visit& vis
             }
             for (std::int64_t x = array.from[0]; x < array.to[0]; ++x)
                 copy(row + x * array.stride[0] * array.bytes,
-                     static_cast<std::size_t>((z * stencil.grid[1] + y) * stencil.grid[0] + x));
+                     static_cast<std::size_t>((z * cells(1) + y) * cells(0) + x));
         }
     }
 }

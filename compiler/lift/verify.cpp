@@ -184,14 +184,15 @@ private:
                     const std::int64_t all[3] = {x, y, z};
                     for (std::size_t a = 0; a < cell.size(); ++a)
                         cell[a] = all[a];
-                    visit(cell, at(cell));
+                    visit(cell, at(of, cell));
                 }
             }
         }
     }
-    std::size_t at(const std::vector<std::int64_t>& cell) const {
+    std::size_t at(const Field& of, const std::vector<std::int64_t>& cell) const {
         std::size_t index = 0, stride = 1;
         for (std::size_t a = 0; a < cell.size(); ++a) {
+            if (!of.lies_along(a)) continue;
             index += static_cast<std::size_t>(cell[a]) * stride;
             stride *= static_cast<std::size_t>(grid_[a]);
         }

@@ -127,16 +127,19 @@ public:
         memory.used = 0;
         values_.clear();
         std::size_t cells = 1;
+        std::vector<std::size_t> sizes;
         double numbers[64];
         for (std::size_t i = 0; i < function_.arguments.size(); ++i) {
             const Argument& each = function_.arguments[i];
             if (each.role == Argument::Role::array || each.role == Argument::Role::list) continue;
             numbers[i] = draw(each);
             if (each.role == Argument::Role::size)
-                cells *= static_cast<std::size_t>(numbers[i]);
+                sizes.push_back(static_cast<std::size_t>(numbers[i]));
             else
                 drawn_.push_back(numbers[i]);
         }
+        for (const std::size_t size : sizes)
+            cells *= size;
         cells = std::max<std::size_t>(cells, 1);
         for (std::size_t i = 0; i < function_.arguments.size(); ++i) {
             const Argument& each = function_.arguments[i];
@@ -153,7 +156,10 @@ public:
             }
             char* begin = aliased(each);
             if (begin == nullptr) {
-                const std::size_t count = cells + (may_overlap(each) ? 8 : 0);
+                std::size_t own = each.over.empty() ? cells : 1;
+                for (const int axis : each.over)
+                    own *= sizes[static_cast<std::size_t>(axis)];
+                const std::size_t count = own + (may_overlap(each) ? 8 : 0);
                 begin = memory.take(count * c_bytes(each.type), each.type);
                 for (std::size_t k = 0; k < count; ++k)
                     write_value(begin + k * c_bytes(each.type), each.type, cell(each.type));

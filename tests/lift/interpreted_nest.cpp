@@ -222,6 +222,8 @@ void InterpretedNest::visit(int field, int place, const double* numbers, void** 
         stride[a] = number(of.stride[a], numbers);
     }
     (void)field;
+    const std::int64_t nx = of.lies_along(0) ? extent[0] : 1;
+    const std::int64_t ny = of.extents.size() < 2 || of.lies_along(1) ? extent[1] : 1;
     for (std::int64_t z = 0; z < size[2]; ++z)
         for (std::int64_t y = 0; y < size[1]; ++y)
             for (std::int64_t x = 0; x < size[0]; ++x) {
@@ -232,7 +234,7 @@ void InterpretedNest::visit(int field, int place, const double* numbers, void** 
                                           x, y, z, of.name);
                     return;
                 }
-                act(at, static_cast<std::size_t>(x + extent[0] * (y + extent[1] * z)), how);
+                act(at, static_cast<std::size_t>(x + nx * (y + ny * z)), how);
             }
 }
 

@@ -16,7 +16,8 @@ const char* const kNames[] = {"none",           "drop_condition",  "drop_index_c
                               "drop_equal",     "swap_difference", "swap_extremes",        "swap_comparison",
                               "keep_counter",   "keep_pointer",    "keep_order",           "keep_arrays",
                               "drop_zero",      "drop_bound",      "drop_assumption",      "drop_need",
-                              "shorten_window", "drop_cut",        "shift_weight",         "swap_boundary"};
+                              "shorten_window", "drop_cut",        "shift_weight",         "swap_boundary",
+                              "turn_profile"};
 
 class Faulty {
 public:

@@ -78,6 +78,7 @@ private:
         made_.arguments.push_back({"from", CType::i32, Role::count, false});
         made_.arguments.push_back({"steps", CType::i32, Role::count, false});
         writes_a_ = chance(0.5);
+        add_profile();
     }
     std::string head() const {
         std::string text = made_.result == CType::boolean ? "void FUNCTION("
@@ -95,7 +96,7 @@ private:
                 continue;
             }
             const std::string restricts = each.is_restrict ? "restrict " : "";
-            if (is_flat_) {
+            if (is_flat_ || !each.over.empty()) {
                 text += c_name(each.type) + (" *" + restricts) + each.name;
             } else {
                 text +=
@@ -317,7 +318,7 @@ private:
         const std::string to = pick<std::string>({"b", "b", "b", "c", writes_a_ ? "a" : "b"});
         const std::string op = chance(0.15) ? pick<std::string>({" += ", " -= ", " *= "}) : " = ";
         const CType type = array(to).type;
-        return statement(cell(to, wild()) + op, {is_real(type) ? real(3) : whole(2)}, ";\n");
+        return statement(cell(to, wild()) + op, {is_real(type) ? with_profile(real(3)) : whole(2)}, ";\n");
     }
     Piece cell_statement(int depth) {
         const int most = depth > 2 ? 7 : 13;

@@ -38,6 +38,7 @@ struct Argument {
     CType type = CType::f32;
     Role role = Role::number;
     bool is_restrict = false;
+    std::vector<int> over = {};  // of an array with fewer axes than the function's: which
 };
 
 // The function's name is FUNCTION and those of what it calls begin with it: the user replaces it.

@@ -1,6 +1,7 @@
 // Random values and conditions of a function in C, for random_function.cpp.
 #pragma once
 
+#include <algorithm>
 #include <random>
 #include <string>
 #include <vector>
@@ -160,6 +161,36 @@ protected:
         return value("(", {leaf(condition + " ? " + read + " : "), real(1)});
     }
 
+    // An array of some axes alone, in some functions of several. No draw decides, so that all else stays as
+    // it is.
+    void add_profile() {
+        if (made_.rank < 2 || made_.seed % 4 != 1) return;
+        const int first = static_cast<int>(made_.seed / 4 % static_cast<unsigned>(made_.rank));
+        profile_ = {first};
+        if (made_.rank == 3 && made_.seed / 16 % 2 == 1) {
+            profile_.push_back((first + 1) % 3);
+            std::sort(profile_.begin(), profile_.end());
+        }
+        Argument made{"d", made_.seed / 32 % 8 == 1 ? CType::f32 : real_, Argument::Role::array,
+                      is_restrict_};
+        made.over = profile_;
+        made_.arguments.push_back(made);
+    }
+    Piece with_profile(Piece of) {
+        if (profile_.empty() || stores_++ % 2 == 1) return of;
+        std::string at;
+        for (std::size_t i = profile_.size(); i-- > 0;) {
+            const int turned =
+                made_.seed % 31 == 0 && stores_ > 2 ? made_.rank - 1 - profile_[i] : profile_[i];
+            const std::string step = stores_ % 3 == 0 && low_ > 0    ? " - 1"
+                                     : stores_ % 3 == 1 && past_ > 0 ? " + 1"
+                                                                     : "";
+            at += (at.empty() ? "" : " * " + std::string(sizes()[profile_[i]]) + " + ") + "(" +
+                  index(turned) + step + ")";
+        }
+        return value("(", {std::move(of), leaf("d[" + at + "]")}, " + ");
+    }
+
     // ---- values
 
     std::string real_literal() {
@@ -255,6 +286,8 @@ protected:
     CType real_ = CType::f32, size_ = CType::i32;
     bool is_restrict_ = true, is_flat_ = true, writes_a_ = false;
     bool has_helper_ = false, has_table_ = false, has_index_ = false, has_alias_index_ = false;
+    std::vector<int> profile_;  // its axes
+    int stores_ = 0;
     bool has_edges_ = false, has_margin_ = false, has_weights_ = false;
     std::string alias_, high_;
     int low_ = 0, past_ = 0, next_ = 0;

@@ -189,3 +189,27 @@ void staggered(int nx, int ny, const double *restrict p, double *restrict u, dou
 void in_place_forward(int n, double *u) {
     for (int i = 0; i < n - 1; ++i) u[i] = 0.5 * (u[i] + u[i + 1]);
 }
+
+// case profile: an array of one axis, which has one value along the other
+void profile(int nx, int ny, const double *restrict d, const double *restrict u, double *restrict w) {
+    for (int j = 0; j < ny; j++)
+        for (int i = 0; i < nx; i++) w[j * nx + i] = d[i] * u[j * nx + i];
+}
+
+// case layers: a profile of the height at two of its cells, and a plane of floats
+void layers(int nx, int ny, int nz, const double *restrict wind, const float *restrict depth, const double *restrict c,
+            double *restrict w, double dt) {
+    for (int k = 1; k < nz - 1; k++)
+        for (int j = 0; j < ny; j++)
+            for (int i = 1; i < nx; i++) {
+                const int at = IDX(i, j, k);
+                w[at] = c[at] - dt * (wind[k - 1] + wind[k]) * (c[at] - c[at - 1]) * depth[j * nx + i];
+            }
+}
+
+// case side_view: a plane whose axes are in another order in memory, and that is clamped along one
+void side_view(int nx, int ny, int nz, double p[restrict nx][nz], double c[restrict nz][ny][nx]) {
+    for (int k = 0; k < nz; k++)
+        for (int j = 0; j < ny; j++)
+            for (int i = 0; i < nx - 1; i++) c[k][j][i] += p[i + 1][k > 0 ? k - 1 : 0];
+}

@@ -153,6 +153,11 @@ void shift_weight(int n, const float *restrict weight, const float *restrict a, 
     for (int i = 0; i < n; i++) b[i] = weight[0] * a[i] + weight[1];
 }
 
+void turn_profile(int nx, int ny, const float *restrict a, const float *restrict d, float *restrict b) {
+    for (int j = 0; j < ny; j++)
+        for (int i = 0; i < nx; i++) b[j * nx + i] = d[j] * a[j * nx + i];
+}
+
 void swap_boundary(int n, const float *restrict a, float *restrict b) {
     for (int i = 0; i < n; i++) b[i] = a[i > 0 ? i - 1 : 0] + a[i < n - 1 ? i + 1 : n - 1];
 }

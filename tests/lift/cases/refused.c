@@ -150,10 +150,18 @@ void marching(int n, const double *restrict u, double *restrict w) {
     for (int i = 0; i < n; i++) *at++ = u[i];
 }
 
-// case profile refused: a value at every cell: an array with fewer axes than the grid
-void profile(int nx, int ny, const double *restrict d, const double *restrict u, double *restrict w) {
+// case profile_both_ways refused: over the same axes: an array of one axis, read along two
+void profile_both_ways(int nx, int ny, const double *restrict d, double *restrict w) {
     for (int j = 0; j < ny; j++)
-        for (int i = 0; i < nx; i++) w[j * nx + i] = d[i] * u[j * nx + i];
+        for (int i = 0; i < nx; i++) w[j * nx + i] = d[i] * d[j];
+}
+
+// case profile_written refused: what is written has a value at every cell: a row that is written beside the cells
+void profile_written(int nx, int ny, double *restrict d, double *restrict w) {
+    for (int j = 0; j < ny; j++) {
+        d[j] = 2.0;
+        for (int i = 0; i < nx; i++) w[j * nx + i] = 1.0;
+    }
 }
 
 static int calls;
