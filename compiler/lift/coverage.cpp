@@ -120,13 +120,27 @@ private:
         if (from.kind == ExprKind::integer || from.kind == ExprKind::real) return true;
         if (from.kind == ExprKind::variable) {
             const c::Variable& named = unit_.variables[static_cast<std::size_t>(from.variable)];
-            return named.is_const && named.storage != c::Variable::Storage::parameter && named.init >= 0 &&
-                   is_constant(expr(named.init));
+            return named.storage != c::Variable::Storage::parameter && named.init >= 0 &&
+                   (named.is_const || is_never_changed(from.variable)) && is_constant(expr(named.init));
         }
         const bool is_value = from.kind == ExprKind::unary || from.kind == ExprKind::binary ||
                               from.kind == ExprKind::convert || from.kind == ExprKind::conditional;
         return is_value && std::all_of(from.operands.begin(), from.operands.end(),
                                        [&](int operand) { return is_constant(expr(operand)); });
+    }
+    // Whether a variable of a function keeps what it begins with: wherever it is named, it is read.
+    bool is_never_changed(int id) const {
+        const c::Variable& named = unit_.variables[static_cast<std::size_t>(id)];
+        const auto is_opaque = [](const auto& each) { return each.is_opaque; };
+        return named.storage == c::Variable::Storage::local && !named.is_static &&
+               unit_.types[static_cast<std::size_t>(named.type)].kind == c::Type::Kind::number &&
+               std::ranges::all_of(unit_.exprs,
+                                   [id](const c::Expr& each) {
+                                       return each.kind != ExprKind::variable || each.variable != id ||
+                                              each.is_loaded;
+                                   }) &&
+               std::ranges::none_of(unit_.exprs, is_opaque) &&
+               std::ranges::none_of(unit_.statements, is_opaque);
     }
     int point(std::size_t at, const std::string& text, bool needs_false) {
         const Line line = line_of(text_, at);

@@ -383,6 +383,7 @@ private:
         made.stride = from.stride;
         made.level = from.level;
         made.own_axis = from.own_axis;
+        made.apart = from.apart;
         made.phase_stride = from.phase_stride;
         made.phase_level = from.phase_level;
         made.after_step = to;

@@ -37,17 +37,19 @@ AxisFinder::Split AxisFinder::split(const PathEntry& entry, SourceRange where) c
 void AxisFinder::add(int object, const std::vector<PathEntry>& path, SourceRange where) {
     Geometry& geometry = geometries_[object];
     first_.emplace(object, where);
-    const auto note = [&](int level, const Polynomial& stride) {
-        for (const Geometry::Axis& axis : geometry.axes) {
-            if (axis.level == level && axis.stride == stride) return;
+    const auto note = [&](int level, const Polynomial& stride, int loop) {
+        for (Geometry::Axis& axis : geometry.axes) {
+            if (axis.level != level || !(axis.stride == stride)) continue;
+            if (axis.loop < 0 || (loop >= 0 && loop < axis.loop)) axis.loop = loop;
+            return;
         }
-        geometry.axes.push_back({level, stride, std::nullopt});
+        geometry.axes.push_back({level, stride, loop, std::nullopt, false});
     };
     for (const PathEntry& entry : path) {
         if (entry.modulus) continue;
-        note(entry.level, entry.stride);
+        note(entry.level, entry.stride, -1);
         for (const auto& [loop, factor] : split(entry, where).loops)
-            note(entry.level, entry.stride * factor);
+            note(entry.level, entry.stride * factor, loop);
     }
 }
 
@@ -66,6 +68,10 @@ void AxisFinder::settle() {
             if (axes[i].level != axes[i + 1].level) continue;
             const auto ratio = axes[i].stride.divided_by(axes[i + 1].stride);
             const auto fixed = ratio ? ratio->constant() : std::nullopt;
+            if (!ratio && are_apart(axes, i)) {
+                axes[i].is_apart = true;
+                continue;
+            }
             if (!ratio || (fixed && *fixed < 1))
                 throw Refusal(first_.at(object), "the strides of `" + name + "` are ambiguous: `" +
                                                      model_.text(axes[i].stride) + "` and `" +
@@ -73,11 +79,31 @@ void AxisFinder::settle() {
                                                      "`, of which none is a multiple of the other");
             axes[i + 1].extent = *ratio;
         }
+        if (std::ranges::any_of(axes, &Geometry::Axis::is_apart) && axes.back().loop < 0)
+            throw Refusal(first_.at(object), "no loop goes from cell to cell of `" + name + "`: its strides `" +
+                                                 model_.text(axes[axes.size() - 3].stride) + "` and `" +
+                                                 model_.text(axes[axes.size() - 2].stride) +
+                                                 "` are parameters, and nothing is next to a cell");
         if (axes.empty()) throw Refusal(first_.at(object), "`" + name + "` is no array over cells");
         if (axes.size() > 3)
             throw Refusal(first_.at(object), "`" + name + "` has " + std::to_string(axes.size()) +
                                                  " axes, and a grid has three at most");
     }
+}
+
+// Whether two strides are parameters of their own, as in i + j*row + k*plane: then the loops tell which one is
+// assumed to be the larger, and a call makes sure of it.
+bool AxisFinder::are_apart(std::vector<Geometry::Axis>& axes, std::size_t i) const {
+    const auto is_parameter = [](const Polynomial& stride) {
+        return stride.terms().size() == 1 && stride.terms().begin()->first.size() == 1 &&
+               stride.terms().begin()->second == 1;
+    };
+    Geometry::Axis &one = axes[i], &other = axes[i + 1];
+    const bool is_last = axes.size() == i + 3 && axes.back().stride == Polynomial(1);
+    if (!is_last || one.loop < 0 || other.loop < 0 || one.loop == other.loop) return false;
+    if (!is_parameter(one.stride) || !is_parameter(other.stride)) return false;
+    if (one.loop > other.loop) std::swap(one, other);
+    return true;
 }
 
 int AxisFinder::find_axis(int object, int level, const Polynomial& stride) const {

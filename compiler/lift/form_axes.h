@@ -13,7 +13,9 @@ struct Geometry {
     struct Axis {
         int level = 0;  // pointers on the way
         Polynomial stride;
+        int loop = -1;                     // the outermost that goes along it, where one does
         std::optional<Polynomial> extent;  // that the next stride tells
+        bool is_apart = false;             // the next stride is another parameter: the larger one, it is assumed
     };
     std::vector<Axis> axes;  // slowest first
 };
@@ -36,6 +38,7 @@ private:
     };
     Split split(const PathEntry& entry, SourceRange where) const;
     bool is_direct(int object, const std::vector<PathEntry>& path) const;
+    bool are_apart(std::vector<Geometry::Axis>& axes, std::size_t i) const;
     int find_axis(int object, int level, const Polynomial& stride) const;
 
     const Model& model_;

@@ -47,13 +47,18 @@ void ExtentFinder::find() {
                     {"leave out what is never done"});
     for (std::size_t a = 0; a < rank; ++a)
         settle(a, needed[a]);
+    for (Field& each : form_.fields)
+        keep_apart(each);
     std::set<std::string> said;
     for (const Polynomial& each : form_needs(model_, form_)) {
         // That there are cells is no assumption; where a parameter puts them is one.
         const bool is_bound = std::any_of(bounds_.begin(), bounds_.end(), [&](const auto& bound) {
             return bound.second == each && !(each - form_.grid[bound.first]).constant();
         });
-        if (is_bound && said.insert(need_text(model_, each)).second)
+        const bool is_apart = std::ranges::any_of(form_.fields, [&](const Field& of) {
+            return std::ranges::find(of.apart, each) != of.apart.end();
+        });
+        if ((is_bound || is_apart) && said.insert(need_text(model_, each)).second)
             form_.assumptions.push_back(need_text(model_, each));
     }
 }
@@ -95,6 +100,17 @@ std::optional<Polynomial> ExtentFinder::told_extent(int field_id, std::size_t a)
     const Field& of = form_.fields[static_cast<std::size_t>(field_id)];
     const Geometry& geometry = axes_.geometry(of.object);
     return geometry.axes[geometry.axes.size() - 1 - of.own(a)].extent;
+}
+
+// A plane is as long as its rows, at least.
+void ExtentFinder::keep_apart(Field& of) const {
+    const std::vector<Geometry::Axis>& axes = axes_.geometry(of.object).axes;
+    for (std::size_t a = 0; a + 1 < form_.axes.size(); ++a) {
+        if (!of.lies_along(a)) continue;
+        const std::size_t own = axes.size() - 1 - of.own(a);
+        if (own == 0 || !axes[own - 1].is_apart || has(Mutation::drop_apart)) continue;
+        of.apart.push_back(axes[own - 1].stride - axes[own].stride * of.extents[a] + 1);
+    }
 }
 
 // Rotating arrays are of one size.
@@ -215,6 +231,8 @@ std::vector<Polynomial> form_needs(const Model& model, const Form& form) {
             need(each.pitch[a] - each.extents[a] + 1);
             need(form.grid[a] - each.extents[a] + 1);
         }
+        for (const Polynomial& apart : each.apart)
+            need(apart);
     }
     for (const Statement& each : form.statements) {
         for (std::size_t a = 0; a < each.region.size(); ++a) {

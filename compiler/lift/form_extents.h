@@ -36,6 +36,7 @@ private:
     void need_touched(ByField& needed, const Statement& each, const Touch& touch, std::size_t a);
     void need(ByField& needed, const Range& cells, const Touch& touch, std::size_t a);
     std::optional<Polynomial> told_extent(int field, std::size_t a) const;
+    void keep_apart(Field& of) const;
     int group_of(int field) const;
     std::optional<Polynomial> larger(const Polynomial& a, const Polynomial& b) const;
     Polynomial larger_grid(const Polynomial& a, const Polynomial& b, std::size_t axis, int field) const;

@@ -36,7 +36,8 @@ enum class Mutation : std::uint8_t {
     shift_weight,     // a given one is the next one
     swap_boundary,    // clamp and periodic
     turn_profile,     // an array of fewer axes lies over other ones
-    last_mutation = turn_profile
+    drop_apart,       // that strides of their own are far enough apart
+    last_mutation = drop_apart
 };
 
 inline Mutation mutation = Mutation::none;  // of all threads

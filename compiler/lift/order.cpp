@@ -61,6 +61,10 @@ private:
                 all.reads.insert(from.variable);
                 return all;
             case ExprKind::subscript:
+                // A row of an array of arrays is a place; a row that is reached by a pointer is read.
+                all.reads_memory =
+                    all.reads_memory || from.type < 0 || type(from.type).kind != c::Type::Kind::array;
+                break;
             case ExprKind::dereference:
             case ExprKind::member:
                 all.reads_memory = true;
@@ -153,9 +157,9 @@ private:
         for (const int inner : each.statements)
             walk(inner, made, own);
     }
+    const c::Type& type(int id) const { return unit_.types[static_cast<std::size_t>(id)]; }
     const c::Type& type_of(int id) const {
-        const c::Variable& named = unit_.variables[static_cast<std::size_t>(id)];
-        return unit_.types[static_cast<std::size_t>(named.type)];
+        return type(unit_.variables[static_cast<std::size_t>(id)].type);
     }
 
     c::Unit& unit_;

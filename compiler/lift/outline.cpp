@@ -163,6 +163,7 @@ private:
         if (of.kind == c::Type::Kind::other) return {};
         Mentions needed;
         mention_expr(last.value, needed);
+        if (needed.known.count(id)) return {};  // made of what it was before
         // A number that is written down is the user's to choose, and so is one that is rounded.
         if (needed.order.empty() && !named.is_const && !of.is_reference) return {};
         if (!needed.order.empty() && c::is_real(of.number)) return {};

@@ -29,8 +29,8 @@ struct RunRecord {
     char *first = nullptr, *last = nullptr;  // all regions lie between them
     static constexpr int kProcesses = 3;
     int rank = 0;                 // of MPI
-    int failing_allocation = -1;  // the one that gives no memory; -1: none
-    int allocations = 0;
+    int failing_request = -1;  // the one for memory or the time that is refused; -1: none
+    int requests = 0;
     char called[128] = {};  // a function that is not in the list, and ended the run
     bool has_exited = false;
     int exit_code = 0;

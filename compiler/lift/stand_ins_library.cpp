@@ -21,10 +21,15 @@ namespace {
 
 constexpr int kUnwritten = 0x3f;  // reals of ordinary size
 
+// What a system may refuse, memory or the time: one request of some runs.
+bool is_refused() {
+    RunRecord* run = recorded_run();
+    return run != nullptr && run->requests++ == run->failing_request;
+}
+
 // A mapping of its own, which ends where the memory does.
 void* guarded(std::size_t bytes, bool is_zero) {
-    if (recorded_run() != nullptr && recorded_run()->allocations++ == recorded_run()->failing_allocation)
-        return nullptr;
+    if (is_refused()) return nullptr;
     const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
     const std::size_t kept = (bytes + 15) / 16 * 16;
     const std::size_t room = (kept + page - 1) / page * page;
@@ -71,7 +76,7 @@ long stand_in_clock() {
 }
 int stand_in_clock_gettime(int, long* into) {
     into[0] = into[1] = 0;
-    return 0;
+    return is_refused() ? -1 : 0;
 }
 int stand_in_gettimeofday(long* into, void*) {
     into[0] = into[1] = 0;

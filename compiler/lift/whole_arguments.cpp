@@ -34,8 +34,11 @@ void put_number(char* at, Number type, double value) {
 }  // namespace
 
 Arguments::Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes,
-                     const Assumptions& assume)
-    : values(harness.values), global_values(harness.globals), assume_(assume) {
+                     const Assumptions& assume, std::set<std::string> strides)
+    : values(harness.values),
+      global_values(harness.globals),
+      assume_(assume),
+      strides_(std::move(strides)) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         memory_.push_back(std::make_unique<GuardedMemory>(is_one(values[i]) ? 4096 : 2 * room(i)));
         rows_.push_back(has_tables(i) ? std::make_unique<GuardedMemory>((kPlanes + kRows) * sizeof(void*))
@@ -91,6 +94,7 @@ void Arguments::draw(Draws& draws) {
 double Arguments::number_of(const WholeValue& value, Draws& draws) const {
     const auto assumed = assume_.find(value.name);
     const bool is_said = assumed != assume_.end() && draws.chance(0.5);
+    if (strides_.count(value.name) && draws.chance(0.5)) return draws.length() * draws.length();
     return is_said ? static_cast<double>(assumed->second) : draws.number(value.number);
 }
 

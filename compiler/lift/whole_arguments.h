@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,9 +19,10 @@ enum class Layout : unsigned char { roomy, high, low };
 
 class Arguments {
 public:
-    // global_bytes: the size of each global. assume: numbers that are mostly drawn as they are there.
+    // global_bytes: the size of each global. assume: numbers that are mostly drawn as they are there. strides:
+    // those that are mostly as large as a plane.
     Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes,
-              const Assumptions& assume = {});
+              const Assumptions& assume = {}, std::set<std::string> strides = {});
 
     void draw(Draws& draws);  // new values for all
     // Writes them to memory, and tells the record of it. touched: of each value, in a roomy layout.
@@ -43,6 +45,7 @@ private:
     std::vector<std::vector<char>> contents_, global_contents_;
     std::vector<double> numbers_;
     Assumptions assume_;
+    std::set<std::string> strides_;
 };
 
 }  // namespace halo::lift

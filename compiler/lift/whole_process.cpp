@@ -81,7 +81,7 @@ void limit_time(int clock, double seconds) {
 
 Outcome run_process(const ProcessRun& run) {
     run.record->called[0] = 0;
-    run.record->allocations = 0;
+    run.record->requests = 0;
     run.record->has_exited = false;
     std::fflush(nullptr);
     const int out = ::memfd_create("printed", 0);

@@ -117,6 +117,17 @@ public:
 private:
     // ---- what is run
 
+    // Parameters that a stencil takes for the distance of planes.
+    std::set<std::string> far_strides() const {
+        std::set<std::string> names;
+        for (const Lifted& nest : found_.lifted)
+            for (const Field& each : nest.form.fields)
+                for (const Polynomial& apart : each.apart)
+                    for (const auto& [monomial, factor] : apart.terms())
+                        if (monomial.size() == 1 && factor > 0) names.insert(nest.model.name(monomial[0]));
+        return names;
+    }
+
     void prepare() {
         Options plain = options_;
         plain.source.text = preprocessed_.request().text;
@@ -156,7 +167,7 @@ private:
         std::vector<void*> places(harness.globals.size() + 1);
         std::vector<long> bytes(harness.globals.size() + 1);
         original_->function<void(void**, long*)>("halo_lift_globals")(places.data(), bytes.data());
-        arguments_.emplace(harness, bytes, options_.assume);
+        arguments_.emplace(harness, bytes, options_.assume, far_strides());
     }
     RunRecord& record() const { return *reinterpret_cast<RunRecord*>(record_memory_->begin()); }
     unsigned char* seen() const { return reinterpret_cast<unsigned char*>(seen_memory_->begin()); }
@@ -167,7 +178,7 @@ private:
         Draws draws(unit_, seed);
         arguments_->draw(draws);
         record() = RunRecord{};
-        record().failing_allocation = seed % 8 == 7 ? static_cast<int>(seed / 8 % 6) : -1;
+        record().failing_request = seed % 8 == 7 ? static_cast<int>(seed / 8 % 6) : -1;
         record().rank = static_cast<int>(seed % RunRecord::kProcesses);
         const std::vector<char> seen_before(seen(), seen() + 2 * points_.size());
         const Outcome own = run_one(*original_, Layout::roomy, 0x3f);

@@ -158,6 +158,12 @@ void turn_profile(int nx, int ny, const float *restrict a, const float *restrict
         for (int i = 0; i < nx; i++) b[j * nx + i] = d[j] * a[j * nx + i];
 }
 
+void drop_apart(int nx, int ny, int nz, int row, int plane, const float *restrict a, float *restrict b) {
+    for (int k = 0; k < nz; k++)
+        for (int j = 0; j < ny; j++)
+            for (int i = 0; i < nx; i++) b[i + j * row + k * plane] = 2 * b[i + j * row + k * plane] + a[k];
+}
+
 void swap_boundary(int n, const float *restrict a, float *restrict b) {
     for (int i = 0; i < n; i++) b[i] = a[i > 0 ? i - 1 : 0] + a[i < n - 1 ? i + 1 : n - 1];
 }
