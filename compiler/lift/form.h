@@ -26,7 +26,8 @@ struct Field {
     std::vector<Polynomial> pitch;   // as told by the next stride, where one does; at least the extent
     std::vector<Polynomial> stride;  // elements (or pointers) from cell to cell, by axis
     std::vector<int> level;          // pointers on the way, by axis
-    // That strides which are parameters of their own are so far apart that no two cells are the same: 1 at least.
+    // That strides which are parameters of their own are so far apart that no two cells are the same: 1 at
+    // least.
     std::vector<Polynomial> apart;
     // Of an array with fewer axes than the grid, by axis of the grid: which of its own it is, x first; -1: it
     // has one value along it, with one cell and the stride 0. Else empty.

@@ -80,10 +80,11 @@ void AxisFinder::settle() {
             axes[i + 1].extent = *ratio;
         }
         if (std::ranges::any_of(axes, &Geometry::Axis::is_apart) && axes.back().loop < 0)
-            throw Refusal(first_.at(object), "no loop goes from cell to cell of `" + name + "`: its strides `" +
-                                                 model_.text(axes[axes.size() - 3].stride) + "` and `" +
-                                                 model_.text(axes[axes.size() - 2].stride) +
-                                                 "` are parameters, and nothing is next to a cell");
+            throw Refusal(first_.at(object),
+                          "the strides of `" + name + "` are ambiguous: `" +
+                              model_.text(axes[axes.size() - 3].stride) + "` and `" +
+                              model_.text(axes[axes.size() - 2].stride) +
+                              "` are parameters, and no loop goes from one cell to the next");
         if (axes.empty()) throw Refusal(first_.at(object), "`" + name + "` is no array over cells");
         if (axes.size() > 3)
             throw Refusal(first_.at(object), "`" + name + "` has " + std::to_string(axes.size()) +
@@ -91,8 +92,8 @@ void AxisFinder::settle() {
     }
 }
 
-// Whether two strides are parameters of their own, as in i + j*row + k*plane: then the loops tell which one is
-// assumed to be the larger, and a call makes sure of it.
+// Whether two strides are parameters of their own, as in i + j*row + k*plane: then the loops tell which one
+// is assumed to be the larger, and a call makes sure of it.
 bool AxisFinder::are_apart(std::vector<Geometry::Axis>& axes, std::size_t i) const {
     const auto is_parameter = [](const Polynomial& stride) {
         return stride.terms().size() == 1 && stride.terms().begin()->first.size() == 1 &&

@@ -15,7 +15,7 @@ struct Geometry {
         Polynomial stride;
         int loop = -1;                     // the outermost that goes along it, where one does
         std::optional<Polynomial> extent;  // that the next stride tells
-        bool is_apart = false;             // the next stride is another parameter: the larger one, it is assumed
+        bool is_apart = false;  // the next stride is another parameter: the larger one, it is assumed
     };
     std::vector<Axis> axes;  // slowest first
 };

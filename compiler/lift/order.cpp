@@ -158,9 +158,7 @@ private:
             walk(inner, made, own);
     }
     const c::Type& type(int id) const { return unit_.types[static_cast<std::size_t>(id)]; }
-    const c::Type& type_of(int id) const {
-        return type(unit_.variables[static_cast<std::size_t>(id)].type);
-    }
+    const c::Type& type_of(int id) const { return type(unit_.variables[static_cast<std::size_t>(id)].type); }
 
     c::Unit& unit_;
     std::map<int, Effect> known_;

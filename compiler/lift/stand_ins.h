@@ -28,7 +28,7 @@ struct RunRecord {
     int region_count = 0;
     char *first = nullptr, *last = nullptr;  // all regions lie between them
     static constexpr int kProcesses = 3;
-    int rank = 0;                 // of MPI
+    int rank = 0;              // of MPI
     int failing_request = -1;  // the one for memory or the time that is refused; -1: none
     int requests = 0;
     char called[128] = {};  // a function that is not in the list, and ended the run

@@ -35,10 +35,7 @@ void put_number(char* at, Number type, double value) {
 
 Arguments::Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes,
                      const Assumptions& assume, std::set<std::string> strides)
-    : values(harness.values),
-      global_values(harness.globals),
-      assume_(assume),
-      strides_(std::move(strides)) {
+    : values(harness.values), global_values(harness.globals), assume_(assume), strides_(std::move(strides)) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         memory_.push_back(std::make_unique<GuardedMemory>(is_one(values[i]) ? 4096 : 2 * room(i)));
         rows_.push_back(has_tables(i) ? std::make_unique<GuardedMemory>((kPlanes + kRows) * sizeof(void*))

@@ -19,8 +19,8 @@ enum class Layout : unsigned char { roomy, high, low };
 
 class Arguments {
 public:
-    // global_bytes: the size of each global. assume: numbers that are mostly drawn as they are there. strides:
-    // those that are mostly as large as a plane.
+    // global_bytes: the size of each global. assume: numbers that are mostly drawn as they are there.
+    // strides: those that are mostly as large as a plane.
     Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes,
               const Assumptions& assume = {}, std::set<std::string> strides = {});
 

@@ -132,7 +132,9 @@ public:
         for (std::size_t i = 0; i < function_.arguments.size(); ++i) {
             const Argument& each = function_.arguments[i];
             if (each.role == Argument::Role::array || each.role == Argument::Role::list) continue;
-            numbers[i] = draw(each);
+            numbers[i] = each.role == Argument::Role::row     ? static_cast<double>(sizes[0] + random_() % 3)
+                         : each.role == Argument::Role::plane ? plane(sizes, numbers[i - 1])
+                                                              : draw(each);
             if (each.role == Argument::Role::size)
                 sizes.push_back(static_cast<std::size_t>(numbers[i]));
             else
@@ -140,6 +142,11 @@ public:
         }
         for (const std::size_t size : sizes)
             cells *= size;
+        for (std::size_t i = 0; i < function_.arguments.size(); ++i) {
+            if (function_.arguments[i].role == Argument::Role::plane)
+                cells = static_cast<std::size_t>(numbers[i] * static_cast<double>(sizes[2]) +
+                                                 numbers[i - 1] * static_cast<double>(sizes[1] + 1));
+        }
         cells = std::max<std::size_t>(cells, 1);
         for (std::size_t i = 0; i < function_.arguments.size(); ++i) {
             const Argument& each = function_.arguments[i];
@@ -172,6 +179,11 @@ public:
 
 private:
     bool may_overlap(const Argument& array) const { return !no_alias_ && !array.is_restrict; }
+    // In one run of four planes lie within each other, and the stencil must not run.
+    double plane(const std::vector<std::size_t>& sizes, double row) {
+        const double rows = static_cast<double>(sizes[1]) - (run_ % 4 == 3 && sizes[1] > 1 ? 1 : 0);
+        return row * rows + static_cast<double>(random_() % 3);
+    }
     char* aliased(const Argument& array) {
         if (!may_overlap(array)) return nullptr;
         for (const auto& [other, begin] : arrays_) {

@@ -79,6 +79,7 @@ private:
         made_.arguments.push_back({"steps", CType::i32, Role::count, false});
         writes_a_ = chance(0.5);
         add_profile();
+        add_strides();
     }
     std::string head() const {
         std::string text = made_.result == CType::boolean ? "void FUNCTION("
@@ -371,6 +372,7 @@ private:
         const std::string array = pick<std::string>({"a", "a", "c"});
         std::string at = is_flat_          ? made_.rank == 1   ? "[e]"
                                              : made_.rank == 2 ? "[j * n + e]"
+                                             : has_strides_    ? strided("z", "j", "e")
                                                                : "[(z * m + j) * n + e]"
                          : made_.rank == 1 ? "[e]"
                          : made_.rank == 2 ? "[j][e]"

@@ -32,6 +32,8 @@ struct Argument {
         count,   // -3 to 12: where loops begin
         margin,  // 2 to 4: cells that loops leave out at an edge
         list,    // an array of 9 weights
+        row,     // how far apart rows lie: n at least
+        plane,   // and planes, which overlap in some runs
         number,  // any
     };
     std::string name;

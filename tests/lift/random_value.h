@@ -109,6 +109,7 @@ protected:
             }
             return name + "[(" + at(1) + ") * n + " + at(0) + "]";
         }
+        if (has_strides_) return name + strided(at(2), at(1), at(0));
         return name + "[((" + at(2) + ") * m + " + at(1) + ") * n + " + at(0) + "]";
     }
 
@@ -116,6 +117,7 @@ protected:
     std::string cell_with(const std::string& name, int axis, const std::string& text) const {
         const auto at = [&](int a) { return a == axis ? text : index(a); };
         if (made_.rank == 1) return name + "[" + at(0) + "]";
+        if (has_strides_) return name + strided(at(2), at(1), at(0));
         if (is_flat_)
             return name + (made_.rank == 2 ? "[" + at(1) + " * n + " + at(0) + "]"
                                            : "[(" + at(2) + " * m + " + at(1) + ") * n + " + at(0) + "]");
@@ -159,6 +161,17 @@ protected:
             return value("(", {leaf(condition + " && " + read + " > "), scalar(0), leaf(" ? "), real(1),
                                leaf(" : "), real(1)});
         return value("(", {leaf(condition + " ? " + read + " : "), real(1)});
+    }
+
+    // Of some flat arrays of three axes rows and planes are as far apart as parameters say.
+    void add_strides() {
+        if (made_.rank != 3 || !is_flat_ || made_.seed % 4 != 2) return;
+        has_strides_ = true;
+        made_.arguments.push_back({"row", size_, Argument::Role::row, false});
+        made_.arguments.push_back({"plane", size_, Argument::Role::plane, false});
+    }
+    static std::string strided(const std::string& z, const std::string& y, const std::string& x) {
+        return "[(" + z + ") * plane + (" + y + ") * row + " + x + "]";
     }
 
     // An array of some axes alone, in some functions of several. No draw decides, so that all else stays as
@@ -288,6 +301,7 @@ protected:
     bool has_helper_ = false, has_table_ = false, has_index_ = false, has_alias_index_ = false;
     std::vector<int> profile_;  // its axes
     int stores_ = 0;
+    bool has_strides_ = false;
     bool has_edges_ = false, has_margin_ = false, has_weights_ = false;
     std::string alias_, high_;
     int low_ = 0, past_ = 0, next_ = 0;

@@ -213,3 +213,19 @@ void side_view(int nx, int ny, int nz, double p[restrict nx][nz], double c[restr
         for (int j = 0; j < ny; j++)
             for (int i = 0; i < nx - 1; i++) c[k][j][i] += p[i + 1][k > 0 ? k - 1 : 0];
 }
+
+// case own_strides: rows and planes that are as far apart as parameters say
+void own_strides(int nx, int ny, int nz, int row, int plane, const double *restrict u, double *restrict w) {
+    for (int k = 1; k < nz - 1; k++)
+        for (int j = 1; j < ny - 1; j++)
+            for (int i = 1; i < nx - 1; i++) {
+                const int at = i + j * row + k * plane;
+                w[at] = u[at - 1] + u[at + 1] + u[at - row] + u[at + row] + u[at - plane] + u[at + plane];
+            }
+}
+
+// case both_at_once --no-alias: a chain of assignments to arrays of arrays
+void both_at_once(int ny, int nx, double a[ny][nx], double b[ny][nx]) {
+    for (int j = 0; j < ny; j++)
+        for (int i = 0; i < nx; i++) a[j][i] = b[j][i] = 0.5 * (i - j);
+}

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #define NX 24
 #define NY 20
@@ -141,11 +142,21 @@ void watched(int n, volatile double *restrict u, double *restrict w) {
     for (int i = 0; i < n; i++) w[i] = u[i];
 }
 
-// case moved_size nests 0 refused: ambiguous: a product of sizes of which one has changed since
+// case moved_size nests 1: a product of sizes of which one has changed since, as a stride of its own
 void moved_size(int nx, int ny, const double *restrict u, double *restrict w) {
     int plane = nx * ny;
     scanf("%d", &nx);
     for (int k = 1; k < 4; k++)
         for (int j = 0; j < ny; j++)
             for (int i = 0; i < nx; i++) w[k * plane + j * nx + i] = u[k * plane + j * nx + i];
+}
+
+// case timed --no-alias nests 1: a clock that may fail, a branch that is never taken, a size that is made of itself
+double timed(int n, const double *u, double *w) {
+    struct timespec now;
+    double end = 0.0;
+    n = n + (n & 1);
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0) perror("clock");
+    for (int i = 1; i < n - 1; i++) w[i] = 0.5 * (u[i - 1] + u[i + 1]);
+    return end != 0.0 ? end : (double)now.tv_sec;
 }
