@@ -168,6 +168,7 @@ private:
                 made.axes, [&](const AxisIndex& axis) { return index.loop >= 0 && axis.loop == index.loop; });
             if (along == made.axes.end()) throw_axes_differ(touch, rank);
             const auto a = static_cast<std::size_t>(along - made.axes.begin());
+            if (own[a] >= 0) throw_axes_differ(touch, rank);  // a diagonal
             own[a] = static_cast<int>(o);
             axes[a] = index;
         }

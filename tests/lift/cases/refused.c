@@ -156,6 +156,13 @@ void profile_both_ways(int nx, int ny, const double *restrict d, double *restric
         for (int i = 0; i < nx; i++) w[j * nx + i] = d[i] * d[j];
 }
 
+// case diagonal refused: no row or plane of its own: the diagonal of a plane
+void diagonal(int n, int m, const double d[restrict n][n], double w[restrict m][m][n]) {
+    for (int k = 0; k < m; k++)
+        for (int j = 0; j < m; j++)
+            for (int i = 0; i < n; i++) w[k][j][i] = d[i][i];
+}
+
 // case profile_written refused: what is written has a value at every cell: a row that is written beside the cells
 void profile_written(int nx, int ny, double *restrict d, double *restrict w) {
     for (int j = 0; j < ny; j++) {
