@@ -342,6 +342,7 @@ void StencilAnalyzer::report_written_twice(const syntax::Assignment& assignment,
     if (!is_in_loop) diagnostic.label(before, "what is written here is lost");
     diagnostic.note(is_in_loop ? "each iteration of the loop writes it, and only the last is kept"
                                : "`on` and `where` write some of the cells alone");
+    diagnostic.note("all cells are written again once something has read what was written");
 }
 
 void StencilAnalyzer::refuse_guards(const syntax::Assignment& assignment) {
