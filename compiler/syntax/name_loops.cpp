@@ -15,8 +15,12 @@ constexpr std::size_t kMaxNameLength = 1000;
 constexpr std::size_t kMaxRepeatedTokens = 1'000'000;  // of a file, loops within each other multiplied out
 constexpr std::size_t kMaxIterations = 4096;
 
-bool is_number(std::string_view name) {
-    return !name.empty() && name.front() >= '0' && name.front() <= '9';
+// The number that an index stands for; nullopt: it stands for a name.
+std::optional<std::int64_t> number_of(const std::string* name) {
+    if (name == nullptr || name->empty() || name->front() < '0' || name->front() > '9') return std::nullopt;
+    std::int64_t number = 0;
+    std::from_chars(name->data(), name->data() + name->size(), number);
+    return number;
 }
 
 }  // namespace
@@ -65,14 +69,14 @@ std::string Parser::resolved(const Token& token) {
 // `l+1` in a name, where `l` stands for a number; empty where that is reported.
 std::string Parser::moved_index(const std::string& name, std::string_view written, std::size_t sign,
                                 SourceRange where) {
-    std::int64_t number = -1, distance = 0;
+    std::int64_t distance = 0;
     const std::string_view digits = written.substr(sign + 1);
     std::from_chars(digits.data(), digits.data() + digits.size(), distance);
-    if (is_number(name)) std::from_chars(name.data(), name.data() + name.size(), number);
-    if (number >= 0) number += written[sign] == '+' ? distance : -distance;
-    if (number >= 0) return std::to_string(number);
+    std::optional<std::int64_t> number = number_of(&name);
+    if (number) *number += written[sign] == '+' ? distance : -distance;
+    if (number && *number >= 0) return std::to_string(*number);
     if (failing_) return {};
-    if (is_number(name)) {
+    if (number) {
         fail(DiagnosticKind::out_of_range, where,
              fmt::format("`{}` is below 0 where `{}` is {}, and names count from 0", written,
                          written.substr(0, sign), name));
@@ -135,8 +139,7 @@ bool Parser::at_name_lists(std::size_t at) const {
 std::size_t Parser::tokens_of_number(std::size_t at) const {
     if (ahead(at).kind == TokenKind::number) return 1;
     if (ahead(at).kind != TokenKind::identifier) return 0;
-    const std::string* const name = chosen(text(ahead(at)));
-    if (name == nullptr || !is_number(*name)) return 0;
+    if (!number_of(chosen(text(ahead(at))))) return 0;
     const bool is_moved = ahead(at + 1).kind == TokenKind::plus || ahead(at + 1).kind == TokenKind::minus;
     return is_moved && ahead(at + 2).kind == TokenKind::number ? 3 : 1;
 }
@@ -292,9 +295,7 @@ void Parser::read_range(NameList& list) {
 // A bound of a range: a number, or an index that stands for one, and what is added to it.
 std::optional<std::int64_t> Parser::bound_number() {
     if (is(TokenKind::number)) return listed_number();
-    std::int64_t number = 0;
-    if (const std::string* const name = chosen(text(advance())))
-        std::from_chars(name->data(), name->data() + name->size(), number);
+    const std::int64_t number = number_of(chosen(text(advance()))).value_or(0);
     const bool is_less = is(TokenKind::minus);
     if (!is_less && !is(TokenKind::plus)) return number;
     advance();
