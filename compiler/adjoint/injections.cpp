@@ -14,19 +14,6 @@ using ir::FieldId;
 
 namespace {
 
-bool reads(const ir::Program& program, ExprId root, FieldId field, std::optional<int> time = std::nullopt) {
-    return std::ranges::any_of(ir::reached_exprs(program, {root}), [&](std::uint32_t i) {
-        const auto* access = std::get_if<ir::Access>(&program.exprs[i].node);
-        return access != nullptr && access->field == field && (!time || access->time == *time);
-    });
-}
-
-bool reads(const ir::Program& program, const ir::Statement& statement, FieldId field,
-           std::optional<int> time = std::nullopt) {
-    return std::ranges::any_of(ir::roots_of(statement),
-                               [&](ExprId root) { return reads(program, root, field, time); });
-}
-
 // A sum without one of its terms.
 class WithoutTerm {
 public:
@@ -35,7 +22,7 @@ public:
     // nullopt where it is no term of the sum, or stands elsewhere in it, too.
     std::optional<ExprId> of(ExprId sum) {
         const ExprId rest = without(sum, true);
-        if (times_ != 1 || reads(a_.program(), rest, term_)) return std::nullopt;
+        if (times_ != 1 || ir::reads(a_.program(), {rest}, term_)) return std::nullopt;
         return rest;
     }
     bool is_added() const { return is_added_; }  // else subtracted
@@ -93,7 +80,7 @@ private:
             const auto* injected = std::get_if<ir::Inject>(&statement);
             const bool is_zero = assign != nullptr && assign->target == share && a_.is_zero(assign->value);
             const bool is_injected = injected != nullptr && injected->target == share;
-            const bool is_read = reads(program_, statement, share);
+            const bool is_read = ir::reads(program_, statement, share);
             if (assign != nullptr && assign->target == share && !is_zero) return;
             if ((is_zero && zero) || (is_injected && inject) || (is_read && reader)) return;
             if (is_zero) zero = i;
@@ -115,7 +102,7 @@ private:
         // After all that writes states, so that these are one sweep; and before the sum is read.
         std::size_t place = *reader + 1;
         while (place < program_.statements.size() &&
-               !reads(program_, program_.statements[place], moved.target, 1))
+               !ir::reads(program_, program_.statements[place], moved.target, 1))
             ++place;
         const auto begin = program_.statements.begin();
         program_.statements.insert(begin + static_cast<std::ptrdiff_t>(place), moved);

@@ -183,6 +183,17 @@ std::vector<std::uint32_t> reached_exprs(const Program& program, const std::vect
     return reached;
 }
 
+bool reads(const Program& program, const std::vector<ExprId>& roots, FieldId field, std::optional<int> time) {
+    return std::ranges::any_of(reached_exprs(program, roots), [&](std::uint32_t i) {
+        const auto* access = std::get_if<Access>(&program.exprs[i].node);
+        return access != nullptr && access->field == field && (!time || access->time == *time);
+    });
+}
+
+bool reads(const Program& program, const Statement& statement, FieldId field, std::optional<int> time) {
+    return reads(program, roots_of(statement), field, time);
+}
+
 const std::vector<std::uint32_t>& ReachWalk::from(const std::vector<ExprId>& roots) {
     ++turn_;
     reached_.clear();

@@ -1,6 +1,7 @@
 // Questions about a StencilProgram that several rooms ask.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,11 @@ std::vector<bool> reachable_exprs(const Program& program, const std::vector<Expr
 // Their indices, themselves included, ascending. Costs what they need and no more, so that what is asked for
 // every statement stays linear in the program.
 std::vector<std::uint32_t> reached_exprs(const Program& program, const std::vector<ExprId>& roots);
+// Whether they read a field; time: at that level alone.
+bool reads(const Program& program, const std::vector<ExprId>& roots, FieldId field,
+           std::optional<int> time = std::nullopt);
+bool reads(const Program& program, const Statement& statement, FieldId field,
+           std::optional<int> time = std::nullopt);
 
 // Whether a real number is made of others by sums, differences, products and signs alone.
 bool is_of_sums_and_products(const Program& program, ExprId value);
