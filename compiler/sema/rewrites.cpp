@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/in_place.h"
 #include "compiler/sema/stencil_analyzer.h"
 
 namespace halo::sema {
