@@ -92,7 +92,7 @@ public:
         int draws = 0;
         for (; draws < kMostDraws && has_time() && !result_.differs; ++draws) {
             if (compared_ >= enough && missing().empty()) break;
-            draw(static_cast<unsigned>(draws));
+            draw(static_cast<unsigned>(draws), compared_ >= enough && unrun().empty());
         }
         if (result_.differs) return std::move(result_);
         const auto left = missing();
@@ -174,7 +174,9 @@ private:
 
     // ---- one draw of all arguments
 
-    void draw(unsigned seed) {
+    // to_see: enough has been compared, and what is still looked for are branches that no run has taken; a draw
+    // that takes none of them is not compared.
+    void draw(unsigned seed, bool to_see) {
         Draws draws(unit_, seed);
         arguments_->draw(draws);
         record() = RunRecord{};
@@ -182,6 +184,7 @@ private:
         record().rank = static_cast<int>(seed % RunRecord::kProcesses);
         const std::vector<char> seen_before(seen(), seen() + 2 * points_.size());
         const Outcome own = run_one(*original_, Layout::roomy, 0x3f);
+        if (to_see && std::equal(seen_before.begin(), seen_before.end(), seen())) return;
         std::vector<Region> touched(record().regions, record().regions + record().region_count);
         // A result that depends on uninitialized memory has no meaning.
         const bool means_something = !own.has_failed && own == run_one(*original_, Layout::roomy, 0x33);
@@ -288,6 +291,12 @@ private:
     // What no run that was compared has reached.
     std::vector<std::string> missing() const {
         std::vector<std::string> all = unseen(points_, seen());
+        for (std::string& each : unrun())
+            all.push_back(std::move(each));
+        return all;
+    }
+    std::vector<std::string> unrun() const {
+        std::vector<std::string> all;
         for (const Lifted& each : found_.lifted) {
             if (ran_.find(each.spec.name + " ") == std::string::npos)
                 all.push_back(fmt::format("`{}` never ran: its loops did, on grids that are too small for it",
