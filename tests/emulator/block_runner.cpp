@@ -74,9 +74,7 @@ bool BlockRunner::run(const ThreadIndex& block, std::uint32_t serial, Entry* ent
         each.arrived = 0;
         each.epoch = 0;
     }
-    current_ = 0;
-    thread_idx = fiber(0).index;
-    who_.thread = 0;
+    become(0);
     switch_fiber(main_, fiber(0).context);
     return trouble_.kind == FindingKind::none;
 }
@@ -92,10 +90,7 @@ bool BlockRunner::go_on() {
     }
     ready_ = polling_;
     polling_ = 0;
-    current_ = first;
-    thread_idx = fiber(first).index;
-    who_.thread = static_cast<std::uint16_t>(first);
-    who_.warp_epoch = warp().epoch;
+    become(first);
     switch_fiber(main_, fiber(first).context);
     return trouble_.kind == FindingKind::none;
 }
@@ -160,13 +155,18 @@ void BlockRunner::fiber_main() {
     __builtin_unreachable();
 }
 
-void BlockRunner::resume(int next) {
-    const int previous = current_;
-    if (next == previous) return;
+void BlockRunner::become(int next) {
     current_ = next;
+    own_stack_ = reinterpret_cast<std::uintptr_t>(stacks_.lowest(first_stack_ + next));
     thread_idx = fiber(next).index;
     who_.thread = static_cast<std::uint16_t>(next);
     who_.warp_epoch = warp().epoch;
+}
+
+void BlockRunner::resume(int next) {
+    const int previous = current_;
+    if (next == previous) return;
+    become(next);
     switch_fiber(fiber(previous).context, fiber(next).context);
 }
 
@@ -233,11 +233,8 @@ void BlockRunner::give_up() {
     __builtin_unreachable();
 }
 
-void BlockRunner::access(std::uintptr_t address, std::size_t bytes, bool is_write, bool aligned,
-                         const void* place) {
-    const auto* memory = reinterpret_cast<const void*>(address);
-    // Its own variables, which are not watched: most accesses of a kernel that is not optimised.
-    if (stacks_.contains(first_stack_ + current_, memory)) return;
+void BlockRunner::watch(std::uintptr_t address, std::size_t bytes, bool is_write, bool aligned,
+                        const void* place) {
     Access now = who_;
     now.site = static_cast<std::uint32_t>(static_cast<const char*>(place) - code_base_);
     // The sizes of vectors are powers of two.
@@ -249,7 +246,7 @@ void BlockRunner::access(std::uintptr_t address, std::size_t bytes, bool is_writ
     trouble_.kind = violation.kind;
     trouble_.bytes = bytes;
     trouble_.place = place;
-    if (stacks_.contains_any(memory)) trouble_.detail = "a local variable of another thread";
+    if (stacks_.contains_any(reinterpret_cast<const void*>(address))) trouble_.detail = "a local variable of another thread";
     give_up();
 }
 

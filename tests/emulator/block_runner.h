@@ -56,7 +56,11 @@ public:
     const void* place_of(std::uint32_t site) const;
 
     // What the compiled text calls; `place` is the return address.
-    void access(std::uintptr_t address, std::size_t bytes, bool is_write, bool aligned, const void* place);
+    void access(std::uintptr_t address, std::size_t bytes, bool is_write, bool aligned, const void* place) {
+        // Its own variables, which are not watched: most accesses of a kernel that is not optimised.
+        if (address - own_stack_ < FiberStacks::kStackBytes) return;
+        watch(address, bytes, is_write, aligned, place);
+    }
     int barrier(int predicate, const void* place);  // the number of threads whose predicate is not 0
     unsigned meet_warp(unsigned mask, std::uint64_t value, const void* place);  // the meeting's turn
     std::uint64_t shuffle(unsigned mask, std::uint64_t bits, int lane, int width, int mode,
@@ -90,6 +94,9 @@ private:
     int lane() const { return current_ % kWarp; }
     Warp& warp() { return warps_[static_cast<std::size_t>(current_ / kWarp)]; }
     Fiber& fiber(int index) { return fibers_[static_cast<std::size_t>(index)]; }
+    // Which fiber runs once it is switched to.
+    void become(int next);
+    void watch(std::uintptr_t address, std::size_t bytes, bool is_write, bool aligned, const void* place);
     void resume(int next);
     void leave();
     void settle();  // no fiber is ready
@@ -114,6 +121,7 @@ private:
     Entry* entry_ = nullptr;
     void** arguments_ = nullptr;
     int current_ = 0;
+    std::uintptr_t own_stack_ = 0;  // of the current fiber: its lowest byte
     int ready_ = 0, waiting_ = 0, polling_ = 0, finished_ = 0;
     const void* polling_place_ = nullptr;
     int first_waiting_ = 0;

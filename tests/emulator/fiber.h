@@ -33,11 +33,7 @@ public:
     int count() const { return count_; }
     // Lets switch_fiber() into `context` call entry(); entry must not return.
     void prepare(int index, FiberContext& context, void (*entry)());
-    // Asked for each access of a kernel.
-    bool contains(int index, const void* address) const {
-        const auto* byte = static_cast<const char*>(address);
-        return byte >= low(index) && byte < low(index) + kStackBytes;
-    }
+    const char* lowest(int index) const { return low(index); }  // byte of kStackBytes
     bool contains_any(const void* address) const;
 
 private:
