@@ -54,5 +54,6 @@ function(halo_clang_files path)
                              $<TARGET_PROPERTY:halo_${name},COMPILE_DEFINITIONS>)
   target_link_libraries(halo_${name}_clang PRIVATE halo_warnings)
   target_sources(halo_${name} PRIVATE $<TARGET_OBJECTS:halo_${name}_clang>)
-  target_link_libraries(halo_${name} PRIVATE clang-cpp LLVM)
+  # What a program has of them is for it to say: HALO_STATIC_LLVM is a property of targets.
+  target_link_libraries(halo_${name} PRIVATE $<IF:$<BOOL:$<TARGET_PROPERTY:HALO_STATIC_LLVM>>,halo_static_llvm,clang-cpp$<SEMICOLON>LLVM>)
 endfunction()

@@ -20,24 +20,10 @@ if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize") # whose run-time library is the exe
 endif()
 target_link_libraries(halocline_python PRIVATE fmt::fmt PNG::PNG $<$<BOOL:${GIF_FOUND}>:GIF::GIF> OpenSSL::Crypto Threads::Threads ${CMAKE_DL_LIBS})
 if(HALO_LLVM AND HALO_PYTHON_STATIC_LLVM)
-  # Debian's CMake files of Clang name the shared LLVM, also for the static libraries. Of these only what is called gets
-  # into the library.
-  execute_process(COMMAND ${LLVM_TOOLS_BINARY_DIR}/llvm-config --link-static --libfiles all
-                  OUTPUT_VARIABLE llvm OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
-  separate_arguments(llvm)
-  list(FILTER llvm EXCLUDE REGEX "Polly")
-  target_sources(halocline_python PRIVATE no_polly.cpp)
-  set_source_files_properties(no_polly.cpp PROPERTIES COMPILE_OPTIONS "-isystem${LLVM_INCLUDE_DIRS}")
-  set(clang)
-  foreach(library IN ITEMS CodeGen Frontend FrontendTool Driver Serialization Parse Sema Edit Analysis ASTMatchers AST APINotes
-                           ExtractAPI InstallAPI Index Rewrite RewriteFrontend Support Lex Basic ToolingCore)
-    if(EXISTS ${LLVM_LIBRARY_DIR}/libclang${library}.a)
-      list(APPEND clang ${LLVM_LIBRARY_DIR}/libclang${library}.a)
-    endif()
-  endforeach()
-  find_package(ZLIB REQUIRED)
-  find_library(zstd zstd REQUIRED)
-  target_link_libraries(halocline_python PRIVATE -Wl,--start-group ${clang} ${llvm} -Wl,--end-group ZLIB::ZLIB ${zstd} rt m)
+  if(NOT HALO_HAS_STATIC_LLVM)
+    message(FATAL_ERROR "HALO_PYTHON_STATIC_LLVM needs LLVM's static libraries (apt-get install libclang-19-dev libzstd-dev zlib1g-dev)")
+  endif()
+  target_link_libraries(halocline_python PRIVATE halo_static_llvm)
 elseif(HALO_LLVM)
   target_link_libraries(halocline_python PRIVATE clang-cpp LLVM)
 endif()

@@ -174,8 +174,8 @@ private:
 
     // ---- one draw of all arguments
 
-    // to_see: enough has been compared, and what is still looked for are branches that no run has taken; a draw
-    // that takes none of them is not compared.
+    // to_see: enough has been compared, and what is still looked for are branches that no run has taken; a
+    // draw that takes none of them is not compared.
     void draw(unsigned seed, bool to_see) {
         Draws draws(unit_, seed);
         arguments_->draw(draws);

@@ -246,7 +246,8 @@ void BlockRunner::watch(std::uintptr_t address, std::size_t bytes, bool is_write
     trouble_.kind = violation.kind;
     trouble_.bytes = bytes;
     trouble_.place = place;
-    if (stacks_.contains_any(reinterpret_cast<const void*>(address))) trouble_.detail = "a local variable of another thread";
+    if (stacks_.contains_any(reinterpret_cast<const void*>(address)))
+        trouble_.detail = "a local variable of another thread";
     give_up();
 }
 
