@@ -27,6 +27,8 @@ std::string method_names() {
 }
 
 constexpr const char* kIterationExample = "`using cg tol 1e-8, at most 500`";
+constexpr const char* kGridsExample = "`using multigrid over 5 tol 1e-8, at most 50`";
+constexpr int kMostGrids = 12;
 
 }  // namespace
 
@@ -60,11 +62,19 @@ const SolveMethod* StencilAnalyzer::method_of(const syntax::SolveStatement& solv
     if (method->iterates && solve.along)
         return misfit(solve.along->where, fmt::format("`{}` is for all axes at once", method->name),
                       "`using tridiagonal along x` goes along one");
+    if (!method->has_grids && solve.grids)
+        return misfit(
+            evaluator_.where(*solve.grids), fmt::format("`{}` has one grid", method->name),
+            "`using multigrid over 5 tol 1e-8, at most 50` has five, each half as fine as the one before");
+    if (method->has_grids && !solve.grids)
+        return misfit(
+            solve.method.where, "`multigrid` needs the number of its grids",
+            fmt::format("as in {}: the coarsest has a 16th of the cells along each axis", kGridsExample));
     if (method->iterates && (!solve.tolerance || !solve.most))
         return misfit(
             solve.method.where,
             fmt::format("`{}` iterates: it needs a tolerance, and the most iterations", method->name),
-            fmt::format("as in {}", kIterationExample));
+            fmt::format("as in {}", method->has_grids ? kGridsExample : kIterationExample));
     if (!method->iterates && (solve.tolerance || solve.most))
         return misfit(evaluator_.where(solve.tolerance ? *solve.tolerance : *solve.most),
                       fmt::format("`{}` is exact, and iterates nothing", method->name),
@@ -123,6 +133,7 @@ void StencilAnalyzer::read_solve(const syntax::SolveStatement& solve) {
     const SolveCounts counts{repeat_count_, sweep_count_};
     std::vector<ExchangedFields> exchanged;
     if (method->name == "cg") exchanged = solve_by_cg(evaluator_, *equation, counts);
+    if (method->name == "multigrid") exchanged = solve_by_multigrid(evaluator_, *equation, counts);
     if (method->name == "bicgstab") exchanged = solve_by_bicgstab(evaluator_, *equation, counts);
     if (method->name == "tridiagonal") solve_tridiagonal(evaluator_, *equation, counts);
     exchanged_.insert(exchanged_.end(), exchanged.begin(), exchanged.end());
@@ -169,6 +180,11 @@ std::optional<Equation> StencilAnalyzer::equation_of(const syntax::SolveStatemen
         equation.most = *most;
     } else if (!find_axis_along(*solve.along, equation)) {
         return std::nullopt;
+    }
+    if (method.has_grids) {
+        const auto grids = evaluator_.integer(*solve.grids, "the number of grids", 2, kMostGrids);
+        if (!grids) return std::nullopt;
+        equation.grids = static_cast<int>(*grids);
     }
     const bool is_read = !equation.of_direction.is_poison() && !equation.right.is_poison();
     if (!is_read || !check_sides(solve, equation) || !find_form(solve, equation)) return std::nullopt;
@@ -310,20 +326,22 @@ bool StencilAnalyzer::check_faces(const syntax::SolveStatement& solve, Equation&
 bool StencilAnalyzer::fits(const Equation& equation, const SolveMethod& method,
                            const syntax::SolveStatement& solve) {
     if (method.name == "tridiagonal") return is_tridiagonal(equation, solve);
-    if (method.name != "cg") return true;
+    if (!method.needs_symmetry) return true;
     const Value diagonal = equation.form.diagonal();
     if (diagonal.is_number() && diagonal.number.is_zero()) {
         sink_
             .report(DiagnosticKind::unfit_method, evaluator_.where(solve.left),
-                    "`cg` solves definite equations, and this does not read the cell itself")
+                    fmt::format("`{}` solves definite equations, and this does not read the cell itself",
+                                method.name))
             .mend(solve.method.where, "bicgstab");
         return false;
     }
     if (!can_find_asymmetry(equation.form, program_.rank())) {
         sink_
             .report(DiagnosticKind::unfit_method, solve.method.where,
-                    "the left-hand side reaches so far that nothing tells whether it is symmetric, as `cg` "
-                    "needs it")
+                    fmt::format("the left-hand side reaches so far that nothing tells whether it is "
+                                "symmetric, as `{}` needs it",
+                                method.name))
             .mend(solve.method.where, "bicgstab");
         return false;
     }
@@ -332,7 +350,8 @@ bool StencilAnalyzer::fits(const Equation& equation, const SolveMethod& method,
     const std::string unknown = text_of_unknown(equation);
     Diagnostic& diagnostic =
         sink_.report(DiagnosticKind::unfit_method, solve.method.where,
-                     "`cg` solves symmetric equations, and this left-hand side is not symmetric");
+                     fmt::format("`{}` solves symmetric equations, and this left-hand side is not symmetric",
+                                 method.name));
     if (asymmetry->axis < 0) {
         diagnostic.label(evaluator_.where(solve.left),
                          fmt::format("two cells have different factors for each other's `{}`", unknown));

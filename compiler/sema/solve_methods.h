@@ -17,11 +17,14 @@ struct SolveMethod {
     std::string_view name;
     bool iterates = true;
     int reductions = 0;  // how many reductions it adds to the program
+    bool needs_symmetry = false;
+    bool has_grids = false;
 };
 inline constexpr SolveMethod kSolveMethods[] = {
-    {"cg", true, 6},
-    {"bicgstab", true, 7},
-    {"tridiagonal", false, 0},
+    {.name = "cg", .reductions = 6, .needs_symmetry = true},
+    {.name = "multigrid", .reductions = 7, .needs_symmetry = true, .has_grids = true},
+    {.name = "bicgstab", .reductions = 7},
+    {.name = "tridiagonal", .iterates = false},
 };
 const SolveMethod* find_solve_method(std::string_view name);  // nullptr: there is none
 
@@ -40,6 +43,7 @@ struct Equation {
     Value tolerance;
     std::int64_t most = 1;
     int axis = 0;        // of tridiagonal
+    int grids = 1;       // of multigrid, the unknown's own among them
     std::string suffix;  // of the names of what is added
     SourceRange where;
 };
@@ -57,6 +61,8 @@ struct ExchangedFields {
 
 // Add the statements to the program.
 std::vector<ExchangedFields> solve_by_cg(Evaluator& evaluator, const Equation& equation, SolveCounts counts);
+std::vector<ExchangedFields> solve_by_multigrid(Evaluator& evaluator, const Equation& equation,
+                                                SolveCounts counts);
 std::vector<ExchangedFields> solve_by_bicgstab(Evaluator& evaluator, const Equation& equation,
                                                SolveCounts counts);
 void solve_tridiagonal(Evaluator& evaluator, const Equation& equation, SolveCounts counts);

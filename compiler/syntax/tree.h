@@ -197,8 +197,9 @@ struct Assignment {  // u[t+1] = expression; df = expression
 struct SolveStatement {
     ExprId target;  // the unknown: NameUse, Index or Member
     ExprId left, right;
-    Name method;                      // as written: sema knows cg, bicgstab, tridiagonal
+    Name method;                      // as written: sema knows cg, multigrid, bicgstab, tridiagonal
     std::optional<Name> along;        // of tridiagonal
+    std::optional<ExprId> grids;      // of multigrid: how many
     std::optional<ExprId> tolerance;  // of methods that iterate, and so is `most`
     std::optional<ExprId> most;
     SourceRange where;
