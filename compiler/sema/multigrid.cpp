@@ -1,10 +1,14 @@
-// `using multigrid`: conjugate gradients, each direction found by a V-cycle. The coarser grids have an operator of
-// nearest neighbours with the second moments of the finer one's factors, so that the operator need not be written for
-// them.
+// `using multigrid`: conjugate gradients, each direction found by a V-cycle. The coarser grids have an
+// operator of nearest neighbours with the second moments of the finer one's factors, so that the operator
+// need not be written for them.
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <array>
+#include <functional>
+#include <string>
 #include <utility>
+#include <variant>
+#include <vector>
 
 #include "compiler/sema/hidden_fields.h"
 #include "compiler/sema/statement_writer.h"
@@ -18,8 +22,8 @@ using ir::FieldId;
 
 constexpr int kCoarsestRounds = 8;
 
-// Two weights of Jacobi's iteration, the inverse roots of Chebyshev's polynomial between 1/rank, below which what
-// oscillates has no eigenvalue, and 2: scaled by half the sum of a row's magnitudes none is above.
+// Two weights of Jacobi's iteration, the inverse roots of Chebyshev's polynomial between 1/rank, below which
+// what oscillates has no eigenvalue, and 2: scaled by half the sum of a row's magnitudes none is above.
 std::array<Rational, 2> weights_of_smoothing(int rank) {
     constexpr int kParts = 10'000;
     constexpr std::array<std::array<int, 2>, 3> kWeights{{{5395, 8723}, {5617, 13895}, {5695, 17319}}};
@@ -39,7 +43,7 @@ struct Level {
     Value inverse;        // of what a cell's residual is divided by
     FieldId right;        // what A is to give
     FieldId first, next;  // by turns what is found so far
-    FieldId residual;
+    FieldId residual;     // of all grids but the coarsest
 };
 
 class Cycle {
@@ -68,8 +72,8 @@ public:
         }
     }
 
-    // The statements of a V-cycle that begins with 0; what it finds is in the field that is returned. It is linear
-    // and symmetric in the right-hand side: the weights of what goes up are those of what goes down.
+    // The statements of a V-cycle that begins with 0; what it finds is in the field that is returned. It is
+    // linear and symmetric in the right-hand side: the weights of what goes up are those of what goes down.
     FieldId run() {
         const std::array<Rational, 2> weights = weights_of_smoothing(rank_);
         for (std::size_t l = 0; l < levels_.size(); ++l) {
@@ -79,21 +83,22 @@ public:
             sweep(level, level.first, level.next, weights[1]);
             if (l + 1 == levels_.size()) continue;
             write_.assign(level.residual, left_of(level, level.next));
-            write_.assign(levels_[l + 1].right, restricted(level.residual));
+            write_.assign(levels_[l + 1].right, restricted(level.residual, static_cast<int>(l)));
         }
         const Level& coarsest = levels_.back();
         for (int round = 1; round < kCoarsestRounds; ++round) {
             sweep(coarsest, coarsest.next, coarsest.first, weights[round % 2]);
             sweep(coarsest, coarsest.first, coarsest.next, weights[(round + 1) % 2]);
         }
+        FieldId found = coarsest.next;
         for (std::size_t l = levels_.size() - 1; l-- > 0;) {
             const Level& level = levels_[l];
-            write_.assign(level.first,
-                          write_.add(write_.read(level.next), prolonged(levels_[l + 1].next)));
-            sweep(level, level.first, level.residual, weights[1]);
-            sweep(level, level.residual, level.next, weights[0]);
+            write_.assign(level.first, write_.add(write_.read(level.next), prolonged(found)));
+            found = level.first;
+            sweep(level, level.first, level.next, weights[1]);
+            sweep(level, level.next, level.first, weights[0]);
         }
-        return levels_.front().next;
+        return found;
     }
 
 private:
@@ -109,9 +114,10 @@ private:
     void add_fields(Level& level, int number) {
         level.first = add_field("first", number);
         level.next = add_field("next", number);
-        level.residual = add_field("left", number);
+        if (number + 1 < write_.equation().grids) level.residual = add_field("left", number);
         if (number > 0) return;
-        for (const FieldId field : {level.first, level.next, level.residual}) make_like_direction(field);
+        for (const FieldId field : {level.first, level.next})
+            make_like_direction(field);
     }
     // On the grid itself: what A reads past the faces.
     void make_like_direction(FieldId field) {
@@ -120,7 +126,8 @@ private:
         program_.fields[field.index].boundary = program_[direction].boundary;
         evaluator.fields()[field.index].ghosts = evaluator.fields()[direction.index].ghosts;
     }
-    // A face at which the unknown is 0 comes, in units of cells, the nearer to half a cell the coarser a grid is.
+    // A face at which the unknown is 0 comes, in units of cells, the nearer to half a cell the coarser a grid
+    // is.
     void set_faces(FieldId field) {
         for (int axis = 0; axis < rank_; ++axis) {
             for (int side = 0; side < 2; ++side) {
@@ -202,7 +209,8 @@ private:
     // 1 over half the sum of the row's magnitudes, with the diagonal's sign.
     Value inverse_of(const LinearForm& form) {
         Value sum = write_.number(0);
-        for (const auto& [offset, factor] : form.factors) sum = write_.add(sum, write_.magnitude(factor));
+        for (const auto& [offset, factor] : form.factors)
+            sum = write_.add(sum, write_.magnitude(factor));
         const Value diagonal = form.diagonal();
         const Value inverse = write_.quotient(write_.number(2), sum);
         const Value negative = write_.sub(write_.number(0), inverse);
@@ -210,7 +218,8 @@ private:
         return write_.choose(write_.is(BinaryOp::less, diagonal, write_.number(0)), negative, inverse);
     }
 
-    // Of the next coarser grid: what flows through a face is that of the finer faces there, over twice the distance.
+    // Of the next coarser grid: what flows through a face is that of the finer faces there, over twice the
+    // distance.
     Neighbours coarsened(const Neighbours& fine, int level) {
         Neighbours made;
         for (int axis = 0; axis < rank_; ++axis) {
@@ -226,7 +235,8 @@ private:
         made.rest = stored("rest_of_row", level, mean_of_block(fine.rest, -1, 0));
         return made;
     }
-    // The mean of a field over the finer cells of a block, or over those at its face on that side of the axis.
+    // The mean of a field over the finer cells of a block, or over those at its face on that side of the
+    // axis.
     Value mean_of_block(const Value& factor, int axis, int side) {
         if (factor.is_uniform()) return factor;
         const FieldId field = std::get<ir::Access>(program_[factor.id].node).field;
@@ -234,7 +244,8 @@ private:
         int cells = 0;
         for (int corner = 0; corner < 1 << rank_; ++corner) {
             ir::Offset offset{};
-            for (int each = 0; each < rank_; ++each) offset[static_cast<std::size_t>(each)] = corner >> each & 1;
+            for (int each = 0; each < rank_; ++each)
+                offset[static_cast<std::size_t>(each)] = corner >> each & 1;
             if (axis >= 0 && offset[static_cast<std::size_t>(axis)] != side) continue;
             sum = write_.add(sum, write_.read(field, offset, map(2, 1)));
             ++cells;
@@ -253,36 +264,74 @@ private:
     }
     ir::GridMap map(int times, int over) const {
         ir::GridMap made{};
-        for (int axis = 0; axis < rank_; ++axis) made[static_cast<std::size_t>(axis)] = {times, over};
+        for (int axis = 0; axis < rank_; ++axis)
+            made[static_cast<std::size_t>(axis)] = {times, over};
         return made;
     }
-    // The sum of what `weights` has of places along each axis.
-    Value weighted(FieldId field, const ir::GridMap& to,
-                   const std::vector<std::pair<int, Rational>>& weights) {
-        std::vector<std::pair<ir::Offset, Rational>> terms{{ir::Offset{}, Rational(1)}};
+    // The sum of places with a weight each: by distance, along each axis.
+    using Weights = std::vector<std::pair<int, Value>>;
+    Value weighted(FieldId field, const ir::GridMap& to, const std::vector<Weights>& of_axes) {
+        std::vector<std::pair<ir::Offset, Value>> terms{{ir::Offset{}, write_.number(1)}};
         for (int axis = 0; axis < rank_; ++axis) {
-            std::vector<std::pair<ir::Offset, Rational>> longer;
+            std::vector<std::pair<ir::Offset, Value>> longer;
             for (const auto& [offset, weight] : terms) {
-                for (const auto& [distance, share] : weights) {
+                for (const auto& [distance, share] : of_axes[static_cast<std::size_t>(axis)]) {
                     ir::Offset moved = offset;
                     moved[static_cast<std::size_t>(axis)] = distance;
-                    longer.emplace_back(moved, weight * share);
+                    longer.emplace_back(moved, write_.mul(weight, share));
                 }
             }
             terms = std::move(longer);
         }
         Value sum = write_.number(0);
         for (const auto& [offset, weight] : terms)
-            sum = write_.add(sum, write_.mul(Value::of(weight), write_.read(field, offset, to)));
+            sum = write_.add(sum, write_.mul(weight, write_.read(field, offset, to)));
         return sum;
     }
     // In a statement of the finer grid: linear between the middles of coarser cells.
     Value prolonged(FieldId field) {
-        return weighted(field, map(1, 2), {{-1, {1, 4}}, {0, {1, 2}}, {1, {1, 4}}});
+        const Value half = Value::of(Rational(1, 2)), quarter = Value::of(Rational(1, 4));
+        return weighted(
+            field, map(1, 2),
+            std::vector<Weights>(static_cast<std::size_t>(rank_), {{-1, quarter}, {0, half}, {1, quarter}}));
     }
-    // In one of the coarser grid: what is transposed to it.
-    Value restricted(FieldId field) {
-        return weighted(field, map(2, 1), {{-1, {1, 8}}, {0, {3, 8}}, {1, {3, 8}}, {2, {1, 8}}});
+    // In one of the coarser grid: what is transposed to it. A cell that is left over at a high face takes
+    // part in what lies past the last coarse cell.
+    Value restricted(FieldId field, int level) {
+        std::vector<Weights> of_axes;
+        for (int axis = 0; axis < rank_; ++axis) {
+            const Value near = Value::of(Rational(3, 8)), far = Value::of(Rational(1, 8));
+            Weights weights{{-1, far}, {0, near}, {1, near}, {2, far}};
+            const ir::Face& face = program_[field].boundary[axis][1];
+            if (face.kind != ir::BoundaryKind::periodic) {
+                const auto& rule = write_.evaluator().fields()[field.index].ghosts[axis][1];
+                const int sign = rule && rule->kind == GhostKind::antisymmetric ? -1 : 1;
+                const Value has_more = is_before_left_over(axis, level);
+                const auto more = [&](const Value& weight, int eighths) {
+                    const Value added = write_.add(weight, Value::of(Rational(sign * eighths, 8)));
+                    return write_.choose(has_more, added, weight);
+                };
+                weights[2].second = more(near, 1);
+                weights[3].second = more(far, 3);
+            }
+            of_axes.push_back(std::move(weights));
+        }
+        return weighted(field, map(2, 1), of_axes);
+    }
+    // Whether the coarse cell is the last one, and the finer grid, of that level, has a cell behind its
+    // block.
+    Value is_before_left_over(int axis, int level) {
+        Evaluator& evaluator = write_.evaluator();
+        Arithmetic& arithmetic = evaluator.arithmetic();
+        const SourceRange where = write_.equation().where;
+        const Value cells =
+            arithmetic.floor_div(evaluator.length(axis, where), write_.number(1 << level), where);
+        Value index = arithmetic.leaf(arithmetic.compute_type(),
+                                      ir::Coordinate{ir::CoordinateKind::index, axis}, false, where);
+        index.whole = true;
+        // Of 2 n + 1 cells it is the one with the index n - 1.
+        const Value last = write_.add(write_.mul(write_.number(2), index), write_.number(3));
+        return write_.is(BinaryOp::equal, last, cells);
     }
 
     StatementWriter& write_;
@@ -293,8 +342,9 @@ private:
 
 }  // namespace
 
-// Preconditioned conjugate gradients (Hestenes and Stiefel 1952; Tatebe 1993 with multigrid). A direction is made
-// conjugate to the one before by what A gives of that, which needs no more of the cycle than that it is nearly symmetric.
+// Preconditioned conjugate gradients (Hestenes and Stiefel 1952; Tatebe 1993 with multigrid). A direction is
+// made conjugate to the one before by what A gives of that, which needs no more of the cycle than that it is
+// nearly symmetric.
 std::vector<ExchangedFields> solve_by_multigrid(Evaluator& evaluator, const Equation& equation,
                                                 SolveCounts counts) {
     StatementWriter write(evaluator, equation);
@@ -319,8 +369,8 @@ std::vector<ExchangedFields> solve_by_multigrid(Evaluator& evaluator, const Equa
     const Value along = write.sum_of("along", write.read(r), write.read(next_p));
     const Value by_diagonal =
         write.sum_of("scale", write.mul(equation.form.diagonal(), write.read(next_p)), write.read(next_p));
-    const Value alpha = write.choose(write.is_definite(curvature, by_diagonal),
-                                     write.div(along, curvature), write.number(0));
+    const Value alpha =
+        write.choose(write.is_definite(curvature, by_diagonal), write.div(along, curvature), write.number(0));
     const FieldId next_u = write.next_of(u), next_r = write.next_of(r);
     write.assign(next_u, write.add(write.read(u), write.mul(alpha, write.read(next_p))));
     write.assign(next_r, write.sub(write.read(r), write.mul(alpha, write.read(next_q))));

@@ -322,6 +322,13 @@ bool StencilAnalyzer::check_faces(const syntax::SolveStatement& solve, Equation&
     return true;
 }
 
+// Its name, with the grids of multigrid.
+SourceRange StencilAnalyzer::method_words(const syntax::SolveStatement& solve) const {
+    SourceRange words = solve.method.where;
+    if (solve.grids) words.end = evaluator_.where(*solve.grids).end;
+    return words;
+}
+
 // Whether the method solves such an equation.
 bool StencilAnalyzer::fits(const Equation& equation, const SolveMethod& method,
                            const syntax::SolveStatement& solve) {
@@ -333,7 +340,7 @@ bool StencilAnalyzer::fits(const Equation& equation, const SolveMethod& method,
             .report(DiagnosticKind::unfit_method, evaluator_.where(solve.left),
                     fmt::format("`{}` solves definite equations, and this does not read the cell itself",
                                 method.name))
-            .mend(solve.method.where, "bicgstab");
+            .mend(method_words(solve), "bicgstab");
         return false;
     }
     if (!can_find_asymmetry(equation.form, program_.rank())) {
@@ -342,7 +349,7 @@ bool StencilAnalyzer::fits(const Equation& equation, const SolveMethod& method,
                     fmt::format("the left-hand side reaches so far that nothing tells whether it is "
                                 "symmetric, as `{}` needs it",
                                 method.name))
-            .mend(solve.method.where, "bicgstab");
+            .mend(method_words(solve), "bicgstab");
         return false;
     }
     const auto asymmetry = find_asymmetry(evaluator_, equation.form, equation.direction);
@@ -363,7 +370,7 @@ bool StencilAnalyzer::fits(const Equation& equation, const SolveMethod& method,
         diagnostic.note(
             "`fixed`, `periodic`, `symmetric` and `antisymmetric` keep a symmetric operator as it is");
     }
-    diagnostic.mend(solve.method.where, "bicgstab");
+    diagnostic.mend(method_words(solve), "bicgstab");
     return false;
 }
 

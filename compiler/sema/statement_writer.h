@@ -28,8 +28,8 @@ public:
     }
     // 0 where the divisor is 0: an iteration goes on as it is.
     Value quotient(const Value& above, const Value& below);
-    // Whether what the operator has for a direction, beside what its diagonal has, is that of an operator that is
-    // definite, whatever its sign. Where it is not, by rounding, an iteration stays where it is.
+    // Whether what the operator has for a direction, beside what its diagonal has, is that of an operator
+    // that is definite, whatever its sign. Where it is not, by rounding, an iteration stays where it is.
     Value is_definite(const Value& curvature, const Value& by_diagonal);
     Value magnitude(const Value& value);
     // map: to the cells of another grid, of which the offset counts
@@ -58,8 +58,8 @@ public:
     // The statements from here to end_repeat() are done again and again.
     void begin_repeat(SolveCounts counts) { repeat_ = ir::Repeat{counts.repeats++, equation_.most}; }
     void end_repeat(const Value& until);
-    // At the end of an iteration each field takes the value of the other. What is read past the faces of is known
-    // last: after it all levels are exchanged, and nothing is copied.
+    // At the end of an iteration each field takes the value of the other. What is read past the faces of is
+    // known last: after it all levels are exchanged, and nothing is copied.
     std::vector<ExchangedFields> end_iteration(const std::vector<ExchangedFields>& fields);
 
     // ---- the equation
@@ -78,9 +78,7 @@ private:
     Value binary(ir::BinaryOp op, const Value& a, const Value& b) {
         return arithmetic_.generated(op, a, b, equation_.where);
     }
-    Value wide(const Value& value) {
-        return arithmetic_.convert(value, ir::Scalar::f64, equation_.where);
-    }
+    Value wide(const Value& value) { return arithmetic_.convert(value, ir::Scalar::f64, equation_.where); }
     std::string full_name(const std::string& name) const;
     ir::FieldId add_field(const std::string& name, ir::Role role, bool with_boundary);
     Value reduce(const std::string& name, const Value& value, bool is_norm);

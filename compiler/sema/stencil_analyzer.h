@@ -181,6 +181,7 @@ private:
     bool find_form(const syntax::SolveStatement& solve, Equation& equation);
     bool check_faces(const syntax::SolveStatement& solve, Equation& equation);
     bool fits(const Equation& equation, const SolveMethod& method, const syntax::SolveStatement& solve);
+    SourceRange method_words(const syntax::SolveStatement& solve) const;
     bool is_tridiagonal(const Equation& equation, const syntax::SolveStatement& solve);
     std::string text_of_unknown(const Equation& equation) const;
     void check_solves();

@@ -99,7 +99,7 @@ module.exports = grammar({
         schedule: ($) => seq("schedule", "{", repeat($.schedule_word), "}"),
         schedule_word: () => token(/[^\s{}#]+/),
         solve: ($) => seq("solve", $._reference, ":", $.expression, $._value, "using", $.identifier,
-            optional(seq("along", $.identifier)), optional(seq("tol", $.expression)), optional($._at_most)),
+            optional(seq("along", $.identifier)), optional(seq("over", $.expression)), optional(seq("tol", $.expression)), optional($._at_most)),
         loop: ($) => seq("for", $.indices, field("body", $.stencil_body)),
         assignment: ($) => seq(field("target", $._target), $._value),
         _target: ($) => choice($._reference, $.word_target),

@@ -117,3 +117,27 @@ TEST_CASE("an implicit step of heat is of first order, and its equations keep th
     }
     CHECK(gained == Approx(let_in).epsilon(1e-6));
 }
+
+TEST_CASE("groundwater: what wells take out comes from the rivers and out of the rock") {
+    constexpr std::size_t n = 128;
+    constexpr double dx = 10, dt = 10, storage = 1e-4;
+    Example example("groundwater2d");
+    example.use_one_thread();
+    example.run(
+        {"--steps", "1", "--no-files", "--save", "h=h.npy", "--save", "K=K.npy", "--save", "q=q.npy"});
+    const std::vector<double> h = example.saved("h"), conducts = example.saved("K"), q = example.saved("q");
+    REQUIRE(h.size() == n * n);
+    double gained = 0, let_in = 0, taken = 0;
+    for (std::size_t j = 0; j < n; ++j) {
+        for (std::size_t i = 0; i < n; ++i) {
+            gained += storage * (h[i + n * j] - (10 + static_cast<double>(i) * dx / 640)) / dt;
+            taken += q[i + n * j];
+        }
+        let_in += conducts[n * j] * (10 - h[n * j]) / (dx * dx);
+        let_in += conducts[n * j + n - 1] * (12 - h[n * j + n - 1]) / (dx * dx);
+    }
+    CHECK(taken < -1);
+    CHECK(gained == Approx(let_in + taken).margin(1e-5 * -taken));
+    const auto lowest = std::ranges::min_element(h) - h.begin();
+    CHECK(q[static_cast<std::size_t>(lowest)] < 0);
+}

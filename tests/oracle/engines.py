@@ -197,7 +197,7 @@ def differences(engines, text, ways=None, fields=None, excused=()):
         found.append(f'{", ".join(refused)}: refused alone: {outcomes[refused[0]].words[-300:]}')
     sums = re.findall(r'reduce\s+(\w+)\s*=\s*(?:sum|mean|norm1|norm2)', text)
     exact_engines = not FUNCTIONS.search(text) and not any(len(re.findall(rf'\b{r}\b', text)) > 1 for r in sums)
-    exact_engines = exact_engines and not re.search(r'\busing\s+(cg|bicgstab)\b', text)  # what they do follows from sums
+    exact_engines = exact_engines and not re.search(r'\busing\s+(cg|multigrid|bicgstab)\b', text)  # what they do follows from sums
     unknown = {}
     if 'free-outputs' in excused:
         exact_engines = exact_engines and True in expected

@@ -55,14 +55,9 @@ Outcome haloc(const Folder& folder, int count, std::vector<std::string> argument
 }
 
 // One axis that reduces; sweeps along both axes; an inner iteration.
-const std::set<std::string> kUncut{"cavity3d",
-                                   "eikonal2d",
-                                   "fin",
-                                   "heat2d_adi",
-                                   "implicit_heat2d",
-                                   "multigrid_fcycle2d",
-                                   "multigrid_poisson2d",
-                                   "multigrid_poisson3d",
+const std::set<std::string> kUncut{"cavity3d",           "eikonal2d",           "fin",
+                                   "groundwater2d",      "heat2d_adi",          "implicit_heat2d",
+                                   "multigrid_fcycle2d", "multigrid_poisson2d", "multigrid_poisson3d",
                                    "schroedinger_cn"};
 
 std::vector<Example> examples(const Folder& folder) {

@@ -19,6 +19,7 @@ const std::map<std::string, std::string> kRefused{
     {"column_diffusion", "a sweep along an axis is not differentiated yet"},
     {"coulomb", "sums over tables are not differentiated yet"},
     {"eikonal2d", "an inner iteration that ends by a condition is not differentiated yet"},
+    {"groundwater2d", "an equation that `solve` solves is not differentiated yet"},
     {"heat2d_adi", "a sweep along an axis is not differentiated yet"},
     {"implicit_heat2d", "an equation that `solve` solves is not differentiated yet"},
     {"multigrid_fcycle2d", "a statement for a coarser grid is not differentiated yet"},
