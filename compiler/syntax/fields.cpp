@@ -36,10 +36,29 @@ FieldDecl Parser::field(std::uint32_t begin) {
     }
     if (is_word("over") && !result.at.empty() && !peek().newline_before && !failing_)
         fail(DiagnosticKind::unexpected_token, peek().where, "`over` stands before `at`");
+    refuse_bare_property(result.names);
     if (is(TokenKind::left_brace))
         properties(result.names, result.halos, result.boundaries, &result.layout, &result.unit);
+    refuse_bare_property(result.names);
     result.where = since(begin);
     return result;
+}
+
+// `field u: f32 unit "K"`, `field u: f32 { halo 1 } boundary clamp`.
+void Parser::refuse_bare_property(const std::vector<Name>& owners) {
+    const std::vector<std::string>& words = field_words();
+    const std::string word(text(peek()));
+    if (failing_ || peek().newline_before || peek().kind != TokenKind::identifier ||
+        std::find(words.begin(), words.end(), word) == words.end())
+        return;
+    fail(DiagnosticKind::unexpected_token, peek().where,
+         fmt::format("`{}` of a field stands in braces", word))
+        .note(
+            "as in `{ boundary clamp; halo 2; unit \"K\" }`: properties are on lines of their own, or "
+            "separated by `;`");
+    // What they lack is not to be missed elsewhere.
+    for (const Name& owner : owners)
+        unread_->push_back(owner.text);
 }
 
 // `over x, y`: the axes that a field has.

@@ -170,6 +170,7 @@ private:
     std::vector<Component> components();
     CoefDecl coef(std::uint32_t begin, bool is_param);
     FieldDecl field(std::uint32_t begin);
+    void refuse_bare_property(const std::vector<Name>& owners);
     TableDecl table(std::uint32_t begin);
     SeriesDecl series(std::uint32_t begin);
     ColumnDecl column();
