@@ -131,11 +131,7 @@ void StencilAnalyzer::read_solve(const syntax::SolveStatement& solve) {
     }
     const std::size_t first = program_.statements.size();
     const SolveCounts counts{repeat_count_, sweep_count_};
-    std::vector<ExchangedFields> exchanged;
-    if (method->name == "cg") exchanged = solve_by_cg(evaluator_, *equation, counts);
-    if (method->name == "multigrid") exchanged = solve_by_multigrid(evaluator_, *equation, counts);
-    if (method->name == "bicgstab") exchanged = solve_by_bicgstab(evaluator_, *equation, counts);
-    if (method->name == "tridiagonal") solve_tridiagonal(evaluator_, *equation, counts);
+    const std::vector<ExchangedFields> exchanged = method->solve(evaluator_, *equation, counts);
     exchanged_.insert(exchanged_.end(), exchanged.begin(), exchanged.end());
     solved_.push_back({first, program_.statements.size(), &solve});
 }
@@ -332,7 +328,7 @@ SourceRange StencilAnalyzer::method_words(const syntax::SolveStatement& solve) c
 // Whether the method solves such an equation.
 bool StencilAnalyzer::fits(const Equation& equation, const SolveMethod& method,
                            const syntax::SolveStatement& solve) {
-    if (method.name == "tridiagonal") return is_tridiagonal(equation, solve);
+    if (!method.iterates) return is_tridiagonal(equation, solve);
     if (!method.needs_symmetry) return true;
     const Value diagonal = equation.form.diagonal();
     if (diagonal.is_number() && diagonal.number.is_zero()) {

@@ -99,7 +99,8 @@ std::vector<ExchangedFields> solve_by_bicgstab(Evaluator& evaluator, const Equat
 
 // Elimination along each line (Thomas 1949). What the boundary makes of the cells at the ends belongs to
 // their own factors.
-void solve_tridiagonal(Evaluator& evaluator, const Equation& equation, SolveCounts counts) {
+std::vector<ExchangedFields> solve_tridiagonal(Evaluator& evaluator, const Equation& equation,
+                                               SolveCounts counts) {
     StatementWriter write(evaluator, equation);
     Arithmetic& arithmetic = evaluator.arithmetic();
     const int axis = equation.axis;
@@ -147,6 +148,7 @@ void solve_tridiagonal(Evaluator& evaluator, const Equation& equation, SolveCoun
     write.assign(found, write.sub(write.read(found), write.mul(write.read(above), write.read(found, step))),
                  down);
     write.assign(equation.unknown, write.read(found));
+    return {};
 }
 
 }  // namespace halo::sema

@@ -13,21 +13,6 @@
 
 namespace halo::sema {
 
-struct SolveMethod {
-    std::string_view name;
-    bool iterates = true;
-    int reductions = 0;  // how many reductions it adds to the program
-    bool needs_symmetry = false;
-    bool has_grids = false;
-};
-inline constexpr SolveMethod kSolveMethods[] = {
-    {.name = "cg", .reductions = 6, .needs_symmetry = true},
-    {.name = "multigrid", .reductions = 7, .needs_symmetry = true, .has_grids = true},
-    {.name = "bicgstab", .reductions = 7},
-    {.name = "tridiagonal", .iterates = false},
-};
-const SolveMethod* find_solve_method(std::string_view name);  // nullptr: there is none
-
 // A(u) = right, where A is linear.
 struct Equation {
     ir::FieldId unknown;
@@ -59,12 +44,33 @@ struct ExchangedFields {
     ir::FieldId field, next;
 };
 
-// Add the statements to the program.
+// Each adds its statements to the program.
 std::vector<ExchangedFields> solve_by_cg(Evaluator& evaluator, const Equation& equation, SolveCounts counts);
 std::vector<ExchangedFields> solve_by_multigrid(Evaluator& evaluator, const Equation& equation,
                                                 SolveCounts counts);
 std::vector<ExchangedFields> solve_by_bicgstab(Evaluator& evaluator, const Equation& equation,
                                                SolveCounts counts);
-void solve_tridiagonal(Evaluator& evaluator, const Equation& equation, SolveCounts counts);
+std::vector<ExchangedFields> solve_tridiagonal(Evaluator& evaluator, const Equation& equation,
+                                               SolveCounts counts);
+
+struct SolveMethod {
+    std::string_view name;
+    decltype(&solve_by_cg) solve;
+    bool iterates = true;
+    int reductions = 0;  // how many reductions it adds to the program
+    bool needs_symmetry = false;
+    bool has_grids = false;
+};
+inline constexpr SolveMethod kSolveMethods[] = {
+    {.name = "cg", .solve = solve_by_cg, .reductions = 6, .needs_symmetry = true},
+    {.name = "multigrid",
+     .solve = solve_by_multigrid,
+     .reductions = 7,
+     .needs_symmetry = true,
+     .has_grids = true},
+    {.name = "bicgstab", .solve = solve_by_bicgstab, .reductions = 7},
+    {.name = "tridiagonal", .solve = solve_tridiagonal, .iterates = false},
+};
+const SolveMethod* find_solve_method(std::string_view name);  // nullptr: there is none
 
 }  // namespace halo::sema
