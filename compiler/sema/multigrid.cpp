@@ -65,7 +65,7 @@ public:
             factors = coarsened(factors, l);
             Level level;
             level.apply = [this, factors](FieldId field) { return applied(factors, field); };
-            level.right = add_field("right", l);
+            level.right = add_plain("right", l);
             level.inverse = stored("inverse", l, inverse_of(as_form(factors)));
             add_fields(level, l);
             levels_.push_back(std::move(level));
@@ -104,11 +104,20 @@ public:
 private:
     // ---- fields
 
+    static std::string on_level(const std::string& name, int level) {
+        return level == 0 ? name : fmt::format("{}_{}", name, level);
+    }
+    // Of a level's grid, read at the cells themselves alone, or by whole blocks.
+    FieldId add_plain(const std::string& name, int level) {
+        return placed(write_.output(on_level(name, level)), level);
+    }
     FieldId add_field(const std::string& name, int level) {
-        const FieldId field =
-            write_.output_with_boundary(level == 0 ? name : fmt::format("{}_{}", name, level));
-        if (level > 0) program_.fields[field.index].grid = rt::FieldGrid::coarse(1 << level);
+        const FieldId field = placed(write_.output_with_boundary(on_level(name, level)), level);
         set_faces(field);
+        return field;
+    }
+    FieldId placed(FieldId field, int level) {
+        if (level > 0) program_.fields[field.index].grid = rt::FieldGrid::coarse(1 << level);
         return field;
     }
     void add_fields(Level& level, int number) {
@@ -132,22 +141,28 @@ private:
         for (int axis = 0; axis < rank_; ++axis) {
             for (int side = 0; side < 2; ++side) {
                 ir::Face& face = program_.fields[field.index].boundary[axis][side];
+                if (face.kind == ir::BoundaryKind::periodic || repeats_edge(axis, side)) continue;
                 std::optional<GhostRule>& rule = write_.evaluator().fields()[field.index].ghosts[axis][side];
-                const bool is_kept = face.kind == ir::BoundaryKind::periodic ||
-                                     face.kind == ir::BoundaryKind::clamp ||
-                                     (rule && rule->kind == GhostKind::symmetric);
-                if (is_kept) continue;
-                const bool is_unread = face.kind == ir::BoundaryKind::free;
-                face = {is_unread ? ir::BoundaryKind::clamp : ir::BoundaryKind::formula, {}, {}, 0};
                 rule.reset();
-                if (!is_unread) rule = GhostRule{GhostKind::antisymmetric, 0, {}, write_.equation().where};
+                if (face.kind == ir::BoundaryKind::free) {  // A reads nothing past it
+                    face = {ir::BoundaryKind::clamp, {}, {}, 0};
+                    continue;
+                }
+                face = {ir::BoundaryKind::formula, {}, {}, 0};
+                rule = GhostRule{GhostKind::antisymmetric, 0, {}, write_.equation().where};
             }
         }
+    }
+    // Whether the cell past the face has the value of that at the edge.
+    bool repeats_edge(int axis, int side) {
+        const auto terms = ghost_terms(write_.evaluator(), write_.equation().direction, axis, side, 1);
+        return terms.size() == 1 && terms.front().cell == 0 && terms.front().weight.is_number() &&
+               terms.front().weight.number == Rational(1);
     }
     // What differs from cell to cell has a field, so that it is computed once.
     Value stored(const std::string& name, int level, const Value& value) {
         if (value.is_uniform()) return value;
-        const FieldId field = add_field(name, level);
+        const FieldId field = add_plain(name, level);
         write_.assign(field, value);
         return write_.read(field);
     }
@@ -349,10 +364,8 @@ std::vector<ExchangedFields> solve_by_multigrid(Evaluator& evaluator, const Equa
                                                 SolveCounts counts) {
     StatementWriter write(evaluator, equation);
     const FieldId u = equation.unknown, p = equation.direction;
-    const Value size = write.size_of_right();
-    write.begin_unknown(size);
-    const FieldId r = write.output_with_boundary("residual"), q = write.output("image");
-    write.assign(r, write.sub(equation.right, equation.apply(u, equation.time)));
+    const auto [size, r] = write.begin();
+    const FieldId q = write.output("image");
     write.assign(p, write.number(0));
     write.assign(q, write.number(0));
     Cycle cycle(write);
@@ -377,7 +390,7 @@ std::vector<ExchangedFields> solve_by_multigrid(Evaluator& evaluator, const Equa
     const Value rest = write.norm_of("rest", write.read(next_r));
     std::vector<ExchangedFields> exchanged =
         write.end_iteration({{p, next_p}, {q, next_q}, {r, next_r}, {u, next_u}});
-    write.end_repeat(write.is(BinaryOp::less_equal, rest, write.mul(equation.tolerance, size)));
+    write.end_repeat(rest, size);
     return exchanged;
 }
 

@@ -21,10 +21,7 @@ const SolveMethod* find_solve_method(std::string_view name) {
 std::vector<ExchangedFields> solve_by_cg(Evaluator& evaluator, const Equation& equation, SolveCounts counts) {
     StatementWriter write(evaluator, equation);
     const FieldId u = equation.unknown, p = equation.direction;
-    const Value size = write.size_of_right();
-    write.begin_unknown(size);
-    const FieldId r = write.output("residual");
-    write.assign(r, write.sub(equation.right, equation.apply(u, equation.time)));
+    const auto [size, r] = write.begin();
     std::optional<FieldId> inverse;
     const Value diagonal = equation.form.diagonal();
     if (!diagonal.is_uniform()) {
@@ -53,7 +50,7 @@ std::vector<ExchangedFields> solve_by_cg(Evaluator& evaluator, const Equation& e
     const Value turned = write.add(scaled(write.read(next_r)), write.mul(beta, write.read(p)));
     write.assign(next_p, write.choose(goes_on, turned, write.read(p)));
     std::vector<ExchangedFields> exchanged = write.end_iteration({{p, next_p}, {r, next_r}, {u, next_u}});
-    write.end_repeat(write.is(BinaryOp::less_equal, rest, write.mul(equation.tolerance, size)));
+    write.end_repeat(rest, size);
     return exchanged;
 }
 
@@ -62,10 +59,8 @@ std::vector<ExchangedFields> solve_by_bicgstab(Evaluator& evaluator, const Equat
                                                SolveCounts counts) {
     StatementWriter write(evaluator, equation);
     const FieldId u = equation.unknown, p = equation.direction;
-    const Value size = write.size_of_right();
-    write.begin_unknown(size);
-    const FieldId r = write.output("residual"), shadow = write.let("shadow");
-    write.assign(r, write.sub(equation.right, equation.apply(u, equation.time)));
+    const auto [size, r] = write.begin();
+    const FieldId shadow = write.let("shadow");
     write.assign(shadow, write.read(r));
     write.assign(p, write.read(r));
 
@@ -93,7 +88,7 @@ std::vector<ExchangedFields> solve_by_bicgstab(Evaluator& evaluator, const Equat
     const Value turned = write.sub(write.read(p), write.mul(omega, write.read(v)));
     write.assign(next_p, write.add(write.read(next_r), write.mul(beta, turned)));
     std::vector<ExchangedFields> exchanged = write.end_iteration({{p, next_p}, {r, next_r}, {u, next_u}});
-    write.end_repeat(write.is(BinaryOp::less_equal, rest, write.mul(equation.tolerance, size)));
+    write.end_repeat(rest, size);
     return exchanged;
 }
 

@@ -49,7 +49,8 @@ void StatementWriter::assign(FieldId field, const Value& value, std::optional<ir
     program_.statements.emplace_back(made);
 }
 
-void StatementWriter::end_repeat(const Value& until) {
+void StatementWriter::end_repeat(const Value& rest, const Value& size) {
+    const Value until = is(BinaryOp::less_equal, rest, mul(equation_.tolerance, size));
     ir::RepeatEnd end;
     end.repeat = repeat_->number;
     end.until = arithmetic_.as(until, ir::Scalar::boolean, equation_.where);
@@ -63,6 +64,14 @@ std::vector<ExchangedFields> StatementWriter::end_iteration(const std::vector<Ex
     for (const auto& [field, next] : fields)
         assign(field, read(next));
     return fields;
+}
+
+StatementWriter::Beginning StatementWriter::begin() {
+    const Value size = size_of_right();
+    begin_unknown(size);
+    const FieldId residual = output("residual");
+    assign(residual, sub(equation_.right, equation_.apply(equation_.unknown, equation_.time)));
+    return {size, residual};
 }
 
 Value StatementWriter::size_of_right() {

@@ -57,23 +57,30 @@ public:
     }
     // The statements from here to end_repeat() are done again and again.
     void begin_repeat(SolveCounts counts) { repeat_ = ir::Repeat{counts.repeats++, equation_.most}; }
-    void end_repeat(const Value& until);
+    // … until the norm of what is left is within the tolerance, by the size of the right-hand side.
+    void end_repeat(const Value& rest, const Value& size);
     // At the end of an iteration each field takes the value of the other. What is read past the faces of is
     // known last: after it all levels are exchanged, and nothing is copied.
     std::vector<ExchangedFields> end_iteration(const std::vector<ExchangedFields>& fields);
 
     // ---- the equation
-    // The norm of what A is to give without the values past faces. Where it is 0, so is the solution.
-    Value size_of_right();
     // What A gives of the values past faces alone.
     Value of_boundary();
-    // The values of before, or 0 where these are none; 0, too, where that is the solution.
-    void begin_unknown(const Value& size);
+    // Where iterations begin: the unknown, and what is left of the right-hand side with it.
+    struct Beginning {
+        Value
+            size;  // the norm of what A is to give without the values past faces; where 0, so is the solution
+        ir::FieldId residual;
+    };
+    Beginning begin();
 
     Evaluator& evaluator() { return evaluator_; }
     const Equation& equation() const { return equation_; }
 
 private:
+    Value size_of_right();
+    // The values of before, or 0 where these are none; 0, too, where that is the solution.
+    void begin_unknown(const Value& size);
     int time_of(ir::FieldId field) const { return field == equation_.unknown ? equation_.time : 0; }
     Value binary(ir::BinaryOp op, const Value& a, const Value& b) {
         return arithmetic_.generated(op, a, b, equation_.where);

@@ -223,8 +223,13 @@ TEST_CASE("multigrid takes as many iterations on fine grids as on coarse ones") 
         return interpreter.iterations(0).total;
     };
     const std::string varying = "-flows(u[t+1]) / h^2", plain = "u[t+1] / 100 - laplacian(u[t+1])";
-    for (const auto& [left, boundary] : std::vector<std::pair<std::string, std::string>>{
-             {varying, "antisymmetric"}, {varying, "fixed 0"}, {plain, "periodic"}, {plain, "symmetric"}}) {
+    for (const auto& [left, boundary] :
+         std::vector<std::pair<std::string, std::string>>{{varying, "antisymmetric"},
+                                                          {varying, "fixed 0"},
+                                                          {plain, "periodic"},
+                                                          {plain, "symmetric"},
+                                                          {plain, "clamp"},
+                                                          {plain, "extrapolate 0"}}) {
         INFO(left << ", " << boundary);
         CHECK(iterations(32, 4, left, boundary) <= 12);
         CHECK(iterations(128, 6, left, boundary) <= 12);
