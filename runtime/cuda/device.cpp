@@ -7,6 +7,7 @@
 
 #include "runtime/core/element.h"
 #include "runtime/core/text.h"
+#include "runtime/cuda/cell_copies.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/device_info.h"
 #include "runtime/cuda/driver.h"
@@ -20,8 +21,7 @@ namespace cuda {
 
 namespace {
 
-constexpr int kCaptureThreadLocal = 1;          // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-constexpr std::int64_t kMaxPitch = 2147483647;  // bytes between rows that copies of boxes can do
+constexpr int kCaptureThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
 
 class DriverDevice final : public CudaDevice {
 public:
@@ -30,6 +30,7 @@ public:
           info_(std::move(info)),
           here_(driver, options),
           own_(driver, here_.context, here_.stream, info_),
+          cell_copies_(driver, here_),
           event_(driver, here_.context),
           stream_done_(driver, here_.context) {}
 
@@ -154,18 +155,18 @@ private:
         event.record(first);
         driver_.check(driver_.StreamWaitEvent(second, event.get(), 0), "waiting for another stream");
     }
-    void copy_box(const CopySide& source, const CopySide& destination, const Geometry& geometry,
-                  std::int64_t element);
-
     bool enable_peer_access(DriverDevice& other);  // false where there is none
+    void* cleared_counts();
 
     const Driver& driver_;
     CudaDeviceInfo info_;
     ContextAndStream here_;
     OwnKernels own_;
+    CellCopies cell_copies_;
     StreamEvent event_;
     std::map<Context, bool> neighbours_;  // whether this context can reach their memory
     StreamEvent stream_done_;
+    DeviceMemory counts_;
 };
 
 MemoryInfo DriverDevice::memory() const {
@@ -229,73 +230,34 @@ void DriverDevice::copy_on_device(void* destination, const void* source, std::in
                   "copying on the GPU");
 }
 
-CopySide host_side(const void* dense, const Geometry& geometry, std::int64_t element) {
-    CopySide side;
-    side.memory_kind = kHostMemory;
-    side.host = dense;
-    side.pitch = static_cast<std::size_t>(geometry.extent[0] * element);
-    side.height = static_cast<std::size_t>(geometry.extent[1]);
-    return side;
-}
-
-CopySide device_side(const void* array, const Geometry& geometry, std::int64_t element) {
-    CopySide side;
-    side.memory_kind = kDeviceMemory;
-    side.device = to_address(array) + static_cast<Address>(geometry.origin * element);
-    side.pitch = static_cast<std::size_t>(geometry.pitch * element);
-    side.height = static_cast<std::size_t>(geometry.slice / geometry.pitch);
-    return side;
-}
-
-void DriverDevice::copy_box(const CopySide& source, const CopySide& destination, const Geometry& geometry,
-                            std::int64_t element) {
+void DriverDevice::upload_cells(void* array, const Geometry& geometry, ElementType type, const void* dense) {
     enter();
     const BesideRecordings beside(driver_);
-    Copy3D copy;
-    copy.source = source;
-    copy.destination = destination;
-    copy.width = static_cast<std::size_t>(geometry.extent[0] * element);
-    copy.height = static_cast<std::size_t>(geometry.extent[1]);
-    copy.depth = static_cast<std::size_t>(geometry.extent[2]);
-    const char* const doing = "copying between host and GPU";
-    if (geometry.pitch * element <= kMaxPitch) {
-        driver_.check(driver_.Memcpy3DAsync(&copy, here_.stream), doing);
-    } else {  // rows of 2 GiB and more, one by one
-        const auto row = [&](const CopySide& side, std::size_t y, std::size_t z) {
-            return (side.memory_kind == kHostMemory ? to_address(side.host) : side.device) +
-                   (z * side.height + y) * side.pitch;
-        };
-        for (std::size_t z = 0; z < copy.depth; ++z) {
-            for (std::size_t y = 0; y < copy.height; ++y) {
-                const Address from = row(source, y, z), to = row(destination, y, z);
-                driver_.check(source.memory_kind == kHostMemory
-                                  ? driver_.MemcpyHtoDAsync(to, to_pointer(from), copy.width, here_.stream)
-                                  : driver_.MemcpyDtoHAsync(to_pointer(to), from, copy.width, here_.stream),
-                              doing);
-            }
-        }
-    }
-    driver_.check(driver_.StreamSynchronize(here_.stream), doing);
-}
-
-void DriverDevice::upload_cells(void* array, const Geometry& geometry, ElementType type, const void* dense) {
-    const std::int64_t element = size_of(type);
-    copy_box(host_side(dense, geometry, element), device_side(array, geometry, element), geometry, element);
+    cell_copies_.upload(array, geometry, size_of(type), dense);
 }
 
 void DriverDevice::download_cells(void* dense, const void* array, const Geometry& geometry,
                                   ElementType type) {
-    const std::int64_t element = size_of(type);
-    copy_box(device_side(array, geometry, element), host_side(dense, geometry, element), geometry, element);
+    enter();
+    const BesideRecordings beside(driver_);
+    cell_copies_.download(dense, array, geometry, size_of(type));
+}
+
+// Memory for two numbers of 64 bits, which are 0. Kept from one call to the next, as to reserve and to
+// release memory takes far longer than to look at an array.
+void* DriverDevice::cleared_counts() {
+    constexpr std::int64_t kBytes = 2 * sizeof(std::int64_t);
+    if (counts_.address() == nullptr) counts_ = DeviceMemory(*this, kBytes);
+    set_bytes(counts_.address(), 0, kBytes);
+    return counts_.address();
 }
 
 std::optional<CellComparison> DriverDevice::compare_cells(const void* first, const void* second,
                                                           const Geometry& geometry, ElementType type) {
     std::array<std::int64_t, 2> counts{};
-    const DeviceMemory memory(*this, sizeof counts);
-    set_bytes(memory.address(), 0, sizeof counts);
-    own_.compare_cells(first, second, geometry, type, memory.address());
-    copy_to_host(counts.data(), memory.address(), sizeof counts);
+    void* const there = cleared_counts();
+    own_.compare_cells(first, second, geometry, type, there);
+    copy_to_host(counts.data(), there, sizeof counts);
     return CellComparison{counts[0], counts[1]};
 }
 
@@ -303,10 +265,9 @@ std::optional<bool> DriverDevice::cells_are_finite(const void* array, const Geom
                                                    ElementType type) {
     if (!is_real(type)) return true;
     std::int64_t found = 0;
-    const DeviceMemory memory(*this, sizeof found);
-    set_bytes(memory.address(), 0, sizeof found);
-    own_.find_not_finite(array, geometry, type, memory.address());
-    copy_to_host(&found, memory.address(), sizeof found);
+    void* const there = cleared_counts();
+    own_.find_not_finite(array, geometry, type, there);
+    copy_to_host(&found, there, sizeof found);
     return found == 0;
 }
 

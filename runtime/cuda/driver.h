@@ -41,6 +41,7 @@ struct Copy3D {
 };
 static_assert(sizeof(CopySide) == 88 && sizeof(Copy3D) == 200, "the driver's layout");
 inline constexpr unsigned kHostMemory = 1, kDeviceMemory = 2;
+inline constexpr std::int64_t kMaxPitch = 2147483647;  // bytes, of such a copy
 
 // CUresult, those that are told apart.
 enum Result : int {

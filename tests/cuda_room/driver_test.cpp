@@ -1,6 +1,7 @@
 // The CUDA back end on a driver that can be told to fail (fake_libcuda.cpp): what users are told, and that
 // nothing leaks.
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -70,6 +71,9 @@ CudaDevice& device_under_test() {
         pass.layers.resize(1);
         for (const ElementType type : {ElementType::f32, ElementType::f64})
             opened->run_halo_passes({pass}, type, array.address());
+        const Geometry large = make_geometry(1, {std::int64_t{1} << 20, 1, 1}, {});
+        const DeviceMemory cells(*opened, large.elements);
+        opened->upload_cells(cells.address(), large, ElementType::u8, std::string(1 << 20, 0).data());
         for (const ElementType type : {ElementType::u8, ElementType::f16, ElementType::f32, ElementType::f64})
             opened->compare_cells(array.address(), array.address(), make_geometry(1, {1, 1, 1}, {}), type);
         for (const ElementType type : {ElementType::f16, ElementType::f32, ElementType::f64})
@@ -186,6 +190,24 @@ TEST_CASE("constants are set by their symbol") {
     CHECK_FALSE(module->set_constant("others", values, 16));
     CHECK(has(message(ErrorCode::bad_argument, [&] { module->set_constant("weights", values, 20); }),
               "has 16 bytes"));
+}
+
+TEST_CASE("cells are copied without pinned memory where there is none") {
+    const auto device = open_cuda_device();
+    const Geometry cells = make_geometry(2, {1000, 1100, 1}, {});
+    std::vector<double> values(1000 * 1100), back(values.size());
+    std::iota(values.begin(), values.end(), 0.5);
+    const DeviceMemory array(*device, cells.elements * 8);
+    fake().fail_next["cuMemAllocHost_v2"] = 2;
+    device->upload_cells(array.address(), cells, ElementType::f64, values.data());
+    fake().fail_next["cuMemAllocHost_v2"] = 2;
+    device->download_cells(back.data(), array.address(), cells, ElementType::f64);
+    CHECK(fake().fail_next.empty());
+    CHECK(back == values);
+    fake().fail_next["cuEventSynchronize"] = 700;
+    CHECK(has(message(ErrorCode::launch_failed,
+                      [&] { device->download_cells(back.data(), array.address(), cells, ElementType::f64); }),
+              "copying between host and GPU"));
 }
 
 TEST_CASE("failures name what was being done") {

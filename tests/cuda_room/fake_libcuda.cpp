@@ -244,6 +244,7 @@ int cuMemFree_v2(Address address) {
     return kSuccess;
 }
 int cuMemAllocHost_v2(void** address, std::size_t bytes) {
+    ENTER(cuMemAllocHost_v2);
     *address = std::malloc(bytes);
     return ++state.live_allocations, kSuccess;
 }

@@ -130,6 +130,23 @@ TEST_CASE("cells of arrays of every rank go to their places and back") {
     }
 }
 
+TEST_CASE("cells that take several copies go to their places and back") {
+    const std::array<std::array<int, 2>, kMaxRank> halo = {{{1, 2}, {3, 1}, {2, 2}}};
+    check_cells<double>(make_geometry(1, {1300007, 1, 1}, halo), ElementType::f64);
+    check_cells<float>(make_geometry(2, {1500001, 3, 1}, halo), ElementType::f32);
+    check_cells<double>(make_geometry(2, {1001, 1203, 1}, halo), ElementType::f64);
+    check_cells<double>(make_geometry(3, {203, 61, 101}, halo), ElementType::f64);
+    check_cells<float>(make_geometry(3, {1003, 1201, 3}, halo), ElementType::f32);
+
+    // Every second row and every third plane: planes begin where no row does.
+    Geometry some = make_geometry(3, {203, 61, 100}, halo);
+    REQUIRE(some.slice / some.pitch % 2 == 1);
+    some.extent = {203, 30, 34};
+    some.pitch *= 2;
+    some.slice *= 3;
+    check_cells<double>(some, ElementType::f64);
+}
+
 TEST_CASE("halos are filled as on the host") {
     std::mt19937 random(7);
     for (int round = 0; round < 150; ++round) {
