@@ -281,6 +281,7 @@ public:
     const AsyncBlock& async_block() const;
 
 private:
+    friend class LevelCopies;
     friend class Snapshots;
     struct State;
     std::unique_ptr<State> state_;

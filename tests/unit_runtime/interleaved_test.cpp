@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "catch.h"
+#include "refusal.h"
+#include "runtime/core/level_copies.h"
 #include "runtime/core/plan_check.h"
 #include "runtime/core/plan_json.h"
 #include "runtime/core/session.h"
@@ -146,6 +148,41 @@ TEST_CASE("a session keeps components side by side in one array a level") {
             CHECK(session.download("v.x", -1) == past);
         }
     }
+}
+
+TEST_CASE("copies of levels hold what was there, whatever steps do since") {
+    FakeDevice device;
+    Sample sample = pair_sample();
+    std::vector<std::unique_ptr<Module>> modules;
+    modules.push_back(std::move(sample.module));
+    constexpr std::int64_t kCells = 9;
+    Session session(sample.plan, {kCells, 1, 1}, device, std::move(modules), {});
+    std::vector<double> start(kCells);
+    for (std::size_t i = 0; i < start.size(); ++i)
+        start[i] = static_cast<double>(i * i % 13);
+    session.upload("v.x", 0, std::span<const double>(start));
+    session.upload("v.y", 0, std::span<const double>(start));
+
+    // One array for both components.
+    CHECK(LevelCopies::bytes_of(session, {"v.y", "v.x"}) == LevelCopies::bytes_of(session, {"v.x"}));
+    LevelCopies copies(session, {"v.y", "v.x"});
+    LevelCopies other(session, {"v.y"});
+    for (const int steps : {0, 1, 2, 3}) {
+        session.step(steps);
+        copies.take();
+        const std::vector<double> x = session.download("v.x"), y = session.download("v.y");
+        session.step(3);
+        std::vector<double> copied(kCells);
+        copies.download_box("v.x", whole_box({kCells, 1, 1}), copied.data());
+        CHECK(copied == x);
+        copies.download_box("v.y", whole_box({kCells, 1, 1}), copied.data());
+        CHECK(copied == y);
+        copied.resize(2);
+        copies.download_box("v.y", Box{{3, 0, 0}, {5, 1, 1}}, copied.data());
+        CHECK(copied == std::vector<double>(y.begin() + 3, y.begin() + 5));
+    }
+    CHECK_FALSE(refusal([&] { copies.download_box("v.z", whole_box({2, 1, 1}), start.data()); }).empty());
+    CHECK_FALSE(refusal([&] { copies.download_box("v.x", whole_box({10, 1, 1}), start.data()); }).empty());
 }
 
 TEST_CASE("components side by side survive the way through JSON, and must agree") {

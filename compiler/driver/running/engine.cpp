@@ -18,11 +18,15 @@
 #include "compiler/lower/shared/points.h"
 #include "compiler/lower/shared/storage.h"
 #include "runtime/core/element.h"
+#include "runtime/core/level_copies.h"
 #include "runtime/core/points.h"
 
 namespace halo::driver {
 
 namespace {
+
+// Copies of states take at most this part of the memory that is free: kernels may need some, too.
+constexpr std::int64_t kPartForCopies = 4;
 
 class SessionEngine : public Engine {
 public:
@@ -73,6 +77,17 @@ public:
     std::optional<bool> is_finite(const std::string& field) const override {
         return session_.is_finite(field, 0);
     }
+    bool make_room_for_copies(const std::vector<std::string>& states) override {
+        const std::int64_t free_bytes = session_.device().memory().free_bytes;
+        if (rt::LevelCopies::bytes_of(session_, states) > free_bytes / kPartForCopies) return false;
+        try {
+            copies_.emplace(session_, states);
+        } catch (const rt::Error& error) {  // another process may have been faster
+            if (error.code() != rt::ErrorCode::out_of_memory) throw;
+        }
+        return copies_.has_value();
+    }
+    void copy_states() override { copies_->take(); }
     rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
         rt::RunOptions options;
         options.steps = steps;
@@ -100,9 +115,13 @@ private:
     void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) override {
         session_.download_box(field, time, box, elements);
     }
+    void download_copied_cells(const std::string& state, const rt::Box& box, void* elements) override {
+        copies_->download_box(state, box, elements);
+    }
 
     std::unique_ptr<rt::Session> own_;
     rt::Session& session_;
+    std::optional<rt::LevelCopies> copies_;
 };
 
 void require_memory(const ir::Program& program, const Extent& extent) {
@@ -352,6 +371,12 @@ FieldValues Engine::download_box(const std::string& field, int time, const rt::B
 FieldValues Engine::download_box(const std::string& field, int time, const rt::Box& box) {
     FieldValues values = FieldValues::zeros(type_of(field), box.cells());
     download_cells(field, time, box, values.elements.data());
+    return values;
+}
+
+FieldValues Engine::download_copy(const std::string& state, const rt::Box& box) {
+    FieldValues values = FieldValues::zeros(type_of(state), box.cells());
+    download_copied_cells(state, box, values.elements.data());
     return values;
 }
 

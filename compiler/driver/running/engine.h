@@ -90,6 +90,11 @@ public:
     }
     // Whether all cells of a state are finite; nullopt where that is only known of cells that are fetched.
     virtual std::optional<bool> is_finite(const std::string& /*field*/) const { return std::nullopt; }
+    // Makes room for copies of these states beside the states themselves; false where none is to spare, or
+    // they cannot be copied there. copy_states() copies all of them, in place of what it copied before.
+    virtual bool make_room_for_copies(const std::vector<std::string>& /*states*/) { return false; }
+    virtual void copy_states() {}
+    FieldValues download_copy(const std::string& state, const rt::Box& box);
 
     // As Session has it: steps are counted from those that others did.
     virtual void continue_from(const rt::StepsBefore& before) = 0;
@@ -117,6 +122,8 @@ private:
     virtual void upload_cells(const std::string& field, int time, const rt::Box& box,
                               const void* elements) = 0;
     virtual void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) = 0;
+    virtual void download_copied_cells(const std::string& /*state*/, const rt::Box& /*box*/,
+                                       void* /*elements*/) {}
     double upload_seconds_ = 0;
     std::map<std::string, std::vector<double>> noted_;
 };

@@ -1,9 +1,10 @@
 // Checks during a run whether the states are still finite.
 //
 // Where the run writes files, the last states that were all finite are kept, since they are written if later
-// ones are not. States are fetched for that, and where the device cannot tell whether they are finite. Checks
-// take a small share of the run's time, so small grids are checked after each piece of work, large ones every
-// few seconds, and all at the end. Each rank checks its part of the states.
+// ones are not: copied beside the states where the engine has room, else fetched. States are fetched, too,
+// where the engine cannot tell whether they are finite. Checks take a small share of the run's time, so small
+// grids are checked after each piece of work, large ones every few seconds, and all at the end. Each rank
+// checks its part of the states.
 #pragma once
 
 #include <chrono>
@@ -43,19 +44,23 @@ private:
 
     // The cells of a state that this process has, in the order of own_boxes().
     using Parts = std::vector<FieldValues>;
+    // Where good states are kept: nowhere if nobody will write them, or they are too large.
+    enum class Keeping : std::uint8_t { nowhere, on_host, in_engine };
 
+    Keeping place_to_keep() const;
     Parts fetch(const std::string& field) const;
+    Parts good_parts(const std::string& field) const;  // of the last good step; none where it was not kept
     // What is wrong with a field, in words. kept: where not null, its values are put there.
     std::optional<std::string> find_trouble(const std::string& field, Parts* kept) const;
-    void check(std::int64_t steps_done, bool is_kept);
+    void check(std::int64_t steps_done, Keeping keeping);
 
     const RunRequest& request_;
     Engine& engine_;
     rt::Ranks& ranks_;
     std::vector<std::string> watched_;
-    bool keeps_ = false;  // the states are of use later, and small enough to be kept
-    std::map<std::string, Parts> good_;
-    bool good_is_in_engine_ = false;  // the last good states are those of the engine, not of good_
+    Keeping keeping_ = Keeping::nowhere;
+    std::map<std::string, Parts> good_;  // those that are kept on the host
+    bool good_is_present_ = false;       // the last good states are the present ones
     std::optional<std::int64_t> last_good_step_;
     std::optional<std::int64_t> last_check_;
     std::optional<std::string> trouble_;
