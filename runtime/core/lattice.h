@@ -12,8 +12,13 @@ namespace halo::rt {
 struct Lattice {
     std::array<std::int64_t, kMaxRank> begin{}, count{1, 1, 1}, stride{1, 1, 1};
 
+    std::int64_t cells() const { return count[0] * count[1] * count[2]; }
     friend bool operator==(const Lattice&, const Lattice&) = default;
 };
+
+inline Lattice lattice_of(const Box& box) {
+    return {box.begin, box.extent(), {1, 1, 1}};
+}
 
 // The smallest box that has all of its cells.
 inline Box bounds(const Lattice& lattice) {
@@ -37,6 +42,14 @@ inline Box numbers_in(const Lattice& lattice, const Box& box) {
         numbers.end[axis] = std::max(numbers.begin[axis], number(axis, box.end[axis]));
     }
     return numbers;
+}
+
+// Those of its cells that have these numbers.
+inline Lattice part_of(Lattice lattice, const Box& numbers) {
+    for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+        lattice.begin[axis] += numbers.begin[axis] * lattice.stride[axis];
+    lattice.count = numbers.extent();
+    return lattice;
 }
 
 }  // namespace halo::rt

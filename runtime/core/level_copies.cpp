@@ -53,8 +53,7 @@ const LevelCopies::Copy& LevelCopies::copy_of(int field) const {
     const auto found = std::ranges::find_if(copies_, [&](const Copy& copy) {
         return copy.field == field || arrays.level(copy.field, 0).array == arrays.level(field, 0).array;
     });
-    if (found == copies_.end())
-        throw Error(ErrorCode::bad_argument, "this field's level was not copied");
+    if (found == copies_.end()) throw Error(ErrorCode::bad_argument, "this field's level was not copied");
     return *found;
 }
 

@@ -21,6 +21,7 @@
 #include "runtime/core/device.h"
 #include "runtime/core/error.h"
 #include "runtime/core/geometry.h"
+#include "runtime/core/lattice.h"
 #include "runtime/core/launch_plan.h"
 #include "runtime/core/points.h"
 
@@ -175,9 +176,10 @@ public:
     // The same as it lies in memory, in the field's element type.
     void upload_elements(const std::string& field, int time, const void* elements, std::int64_t bytes);
     void download_elements(const std::string& field, int time, void* elements, std::int64_t bytes);
-    // A part of it: `elements` are the cells of the box alone, which lies in the grid.
+    // A part of it: `elements` are the cells of the box or the lattice alone, which lies in the grid.
     void upload_box(const std::string& field, int time, const Box& box, const void* elements);
     void download_box(const std::string& field, int time, const Box& box, void* elements);
+    void download_lattice(const std::string& field, int time, const Lattice& lattice, void* elements);
     // Copies the cells of a level of a session on the same grid and device, in the order of its work; the
     // host does not see them. False, and nothing is done, where that cannot be: they are of another type, or
     // lie beside other components.

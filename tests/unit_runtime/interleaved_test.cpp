@@ -146,6 +146,9 @@ TEST_CASE("a session keeps components side by side in one array a level") {
             CHECK(session.download("v.x") == x);
             CHECK(session.download("v.y") == y);
             CHECK(session.download("v.x", -1) == past);
+            std::vector<double> some(2);
+            session.download_lattice("v.y", 0, Lattice{{1, 0, 0}, {2, 1, 1}, {3, 1, 1}}, some.data());
+            CHECK(some == std::vector<double>{y[1], y[4]});
         }
     }
 }

@@ -105,6 +105,34 @@ TEST_CASE("a session on arrays of the caller's computes what one on its own does
     }
 }
 
+TEST_CASE("cells in equal steps come as those of the whole field do") {
+    FakeDevice device;
+    Session session = open_heat(device);
+    const std::vector<double> all = start_values(session.cells(), 3);
+    session.upload("u", 0, std::span<const double>(all));
+    const Box whole = whole_box(kExtent);
+    for (const std::array<std::int64_t, 3>& stride :
+         {std::array<std::int64_t, 3>{1, 1, 1}, {1, 2, 3}, {3, 1, 2}, {4, 3, 1}, {18, 5, 4}}) {
+        Lattice lattice;
+        lattice.begin = {0, 0, 0};
+        lattice.stride = stride;
+        for (std::size_t axis = 0; axis < 3; ++axis) {
+            lattice.begin[axis] = (kExtent[axis] - 1) % stride[axis];  // so that the last cell is among them
+            lattice.count[axis] = (kExtent[axis] - 1) / stride[axis] + 1;
+        }
+        std::vector<double> some(static_cast<std::size_t>(lattice.cells())), wanted;
+        session.download_lattice("u", 0, lattice, some.data());
+        for (std::int64_t z = lattice.begin[2]; z < kExtent[2]; z += stride[2])
+            for (std::int64_t y = lattice.begin[1]; y < kExtent[1]; y += stride[1])
+                for (std::int64_t x = lattice.begin[0]; x < kExtent[0]; x += stride[0])
+                    wanted.push_back(all[static_cast<std::size_t>(whole.index({x, y, z}))]);
+        CHECK(some == wanted);
+        lattice.count[1] += 1;
+        CHECK(contains(refusal([&] { session.download_lattice("u", 0, lattice, some.data()); }),
+                       "its grid of 19 x 6 x 5 has not"));
+    }
+}
+
 TEST_CASE("cells of a level are copied between sessions whose arrays lie otherwise") {
     FakeDevice device, elsewhere;
     Session from = open_heat(device);

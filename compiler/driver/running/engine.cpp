@@ -115,6 +115,10 @@ private:
     void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) override {
         session_.download_box(field, time, box, elements);
     }
+    void download_lattice_cells(const std::string& field, int time, const rt::Lattice& lattice,
+                                void* elements) override {
+        session_.download_lattice(field, time, lattice, elements);
+    }
     void download_copied_cells(const std::string& state, const rt::Box& box, void* elements) override {
         copies_->download_box(state, box, elements);
     }
@@ -361,11 +365,30 @@ void Engine::upload_box(const std::string& field, int time, const rt::Box& box, 
     upload_seconds_ += watch.lap();
 }
 
-FieldValues Engine::download_box(const std::string& field, int time, const rt::Box& box,
-                                 std::vector<std::byte> memory) {
+FieldValues Engine::download_lattice(const std::string& field, int time, const rt::Lattice& lattice,
+                                     std::vector<std::byte> memory) {
     FieldValues values{type_of(field), std::move(memory)};
-    download_cells(field, time, box, values.elements.data());
+    download_lattice_cells(field, time, lattice, values.elements.data());
     return values;
+}
+
+void Engine::download_lattice_cells(const std::string& field, int time, const rt::Lattice& lattice,
+                                    void* elements) {
+    const rt::Box box = rt::bounds(lattice);
+    if (box.cells() == lattice.cells()) return download_cells(field, time, box, elements);
+    const FieldValues all = download_box(field, time, box);
+    const auto size = static_cast<std::size_t>(rt::size_of(all.type));
+    auto* to = static_cast<std::byte*>(elements);
+    for (std::int64_t z = 0; z < lattice.count[2]; ++z) {
+        for (std::int64_t y = 0; y < lattice.count[1]; ++y) {
+            for (std::int64_t x = 0; x < lattice.count[0]; ++x, to += size) {
+                const std::int64_t from = box.index({lattice.begin[0] + x * lattice.stride[0],
+                                                     lattice.begin[1] + y * lattice.stride[1],
+                                                     lattice.begin[2] + z * lattice.stride[2]});
+                std::memcpy(to, all.elements.data() + static_cast<std::size_t>(from) * size, size);
+            }
+        }
+    }
 }
 
 FieldValues Engine::download_box(const std::string& field, int time, const rt::Box& box) {

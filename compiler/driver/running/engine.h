@@ -17,6 +17,7 @@
 #include "compiler/ir/program.h"
 #include "compiler/schedule/legality.h"
 #include "runtime/core/box.h"
+#include "runtime/core/lattice.h"
 #include "runtime/core/session.h"
 
 namespace halo::driver {
@@ -65,9 +66,9 @@ public:
     // A part of a field: the cells of a box of its own, which has one cell along axes that the field has not.
     void upload_box(const std::string& field, int time, const rt::Box& box, const FieldValues& values);
     FieldValues download_box(const std::string& field, int time, const rt::Box& box);
-    // To memory of that size, what is in it being lost.
-    FieldValues download_box(const std::string& field, int time, const rt::Box& box,
-                             std::vector<std::byte> memory);
+    // Cells of a field in equal steps, to memory of their size, what is in it being lost.
+    FieldValues download_lattice(const std::string& field, int time, const rt::Lattice& lattice,
+                                 std::vector<std::byte> memory);
     // The cells that this process has, each once; and those that it must be given, which may be more.
     virtual std::vector<rt::Box> own_boxes() const { return {rt::whole_box(extent())}; }
     virtual std::vector<rt::Box> computed_boxes() const { return own_boxes(); }
@@ -122,6 +123,9 @@ private:
     virtual void upload_cells(const std::string& field, int time, const rt::Box& box,
                               const void* elements) = 0;
     virtual void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) = 0;
+    // Of others than a session: among the cells of the box around them.
+    virtual void download_lattice_cells(const std::string& field, int time, const rt::Lattice& lattice,
+                                        void* elements);
     virtual void download_copied_cells(const std::string& /*state*/, const rt::Box& /*box*/,
                                        void* /*elements*/) {}
     double upload_seconds_ = 0;

@@ -110,56 +110,46 @@ std::vector<rt::Hdf5Field> hdf5_fields(const FileOfFields& file, const Engine& e
 
 // Downloads a part of all fields of a set and interleaves them.
 // background: where the memory for them is from; null: new memory.
-FieldValues fetch(Engine& engine, const FieldSet& set, int time, const rt::Box& part, const PartSeen& seen,
-                  BackgroundWriter* background = nullptr) {
+FieldValues fetch(Engine& engine, const FieldSet& set, int time, const rt::Lattice& cells,
+                  const PartSeen& seen, BackgroundWriter* background = nullptr) {
     std::vector<FieldValues> values;
     for (const std::string& field : set.fields) {
-        const std::int64_t bytes = part.cells() * rt::size_of(engine.type_of(field));
-        values.push_back(background != nullptr
-                             ? engine.download_box(field, time, part, background->take_memory(bytes))
-                             : engine.download_box(field, time, part));
-        if (seen) seen(set, field, part, values.back());
+        const std::int64_t bytes = cells.cells() * rt::size_of(engine.type_of(field));
+        values.push_back(engine.download_lattice(
+            field, time, cells,
+            background != nullptr ? background->take_memory(bytes)
+                                  : std::vector<std::byte>(static_cast<std::size_t>(bytes))));
+        if (seen) seen(set, field, cells, values.back());
     }
     return set.is_single() ? std::move(values.front()) : interleave(values);
 }
 
-// The cells of `within` that this process has, a part at a time.
-std::vector<rt::Box> saved_parts(const Engine& engine, const FieldSet& set, const rt::Box& within) {
+// Cells of a field, and which of a file's they are.
+struct SavedCells {
+    rt::Lattice cells;
+    rt::Box in_file;
+};
+
+// What an output has of the cells of this process, a part at a time.
+std::vector<SavedCells> saved_cells(const Engine& engine, const RunRequest& request, const Output& output) {
+    const FieldSet& set = output.field;
     const std::int64_t cell =
         static_cast<std::int64_t>(set.fields.size()) * rt::size_of(type_of(engine, set));
     std::vector<rt::Box> boxes;
     for (const rt::Box& own : engine.own_boxes_of(set.fields.front()))
-        boxes.push_back(rt::intersection(own, within));
-    return in_parts(boxes, cell);
-}
-
-// What a file takes of a part of the grid: the cells of these numbers in the lattice, one after the other.
-FieldValues picked(const FieldValues& values, const rt::Box& part, const rt::Lattice& lattice,
-                   const rt::Box& numbers) {
-    const std::int64_t cell = values.bytes() / part.cells();
-    FieldValues result{values.type, std::vector<std::byte>(static_cast<std::size_t>(numbers.cells() * cell))};
-    std::byte* to = result.elements.data();
-    for (std::int64_t z = numbers.begin[2]; z < numbers.end[2]; ++z) {
-        for (std::int64_t y = numbers.begin[1]; y < numbers.end[1]; ++y) {
-            for (std::int64_t x = numbers.begin[0]; x < numbers.end[0]; ++x, to += cell) {
-                const std::int64_t from = part.index({lattice.begin[0] + x * lattice.stride[0],
-                                                      lattice.begin[1] + y * lattice.stride[1],
-                                                      lattice.begin[2] + z * lattice.stride[2]});
-                std::memcpy(to, values.elements.data() + from * cell, static_cast<std::size_t>(cell));
-            }
+        boxes.push_back(rt::intersection(own, request.saved_box(output)));
+    std::vector<SavedCells> saved;
+    for (const rt::Box& part : in_parts(boxes, cell)) {
+        if (!output.part) {
+            saved.push_back({rt::lattice_of(part), part});
+            continue;
         }
+        const rt::Box numbers = rt::numbers_in(*output.part, part);
+        if (numbers.is_empty()) continue;
+        saved.push_back({rt::part_of(*output.part, numbers),
+                         {kept_axes(numbers.begin, output, 0), kept_axes(numbers.end, output, 1)}});
     }
-    return result;
-}
-
-// Writes a part of the grid, or what an output has of it.
-void write_part(rt::FieldFile& file, std::size_t array, const Output& output, const rt::Box& part,
-                const FieldValues& values) {
-    if (!output.part) return file.write(array, part, values.data());
-    const rt::Box numbers = rt::numbers_in(*output.part, part);
-    if (numbers.is_empty()) return;
-    const FieldValues cells = picked(values, part, *output.part, numbers);
-    file.write(array, {kept_axes(numbers.begin, output, 0), kept_axes(numbers.end, output, 1)}, cells.data());
+    return saved;
 }
 
 // The files of a step: what is to be known of the engine for them, before they are made.
@@ -204,12 +194,12 @@ public:
             open_.push_back(made_.back().get());
         }
     }
-    void write(const Output& output, const rt::Box& part, const FieldValues& values) {
+    void write(const Output& output, const rt::Box& in_file, const FieldValues& values) {
         for (std::size_t i = 0; i < files_.size(); ++i) {
             const auto found = std::ranges::find(files_[i].outputs, &output);
             if (found == files_[i].outputs.end()) continue;
-            write_part(*open_[i], static_cast<std::size_t>(found - files_[i].outputs.begin()), output, part,
-                       values);
+            open_[i]->write(static_cast<std::size_t>(found - files_[i].outputs.begin()), in_file,
+                            values.data());
         }
     }
     void finish() {
@@ -235,7 +225,7 @@ private:
 struct CopiesOfStep {
     struct Part {
         const Output* output;
-        rt::Box box;
+        rt::Box in_file;
         FieldValues values;
     };
     FilesOfStep files;
@@ -245,9 +235,9 @@ struct CopiesOfStep {
 std::int64_t copied_bytes(const Engine& engine, const RunRequest& request, const FilesOfStep& files) {
     std::int64_t bytes = 0;
     for (const Output* output : files.outputs())
-        for (const rt::Box& part : saved_parts(engine, output->field, request.saved_box(*output)))
+        for (const SavedCells& part : saved_cells(engine, request, *output))
             for (const std::string& field : output->field.fields)
-                bytes += part.cells() * rt::size_of(engine.type_of(field));
+                bytes += part.cells.cells() * rt::size_of(engine.type_of(field));
     return bytes;
 }
 
@@ -259,12 +249,13 @@ bool write_later(FilesOfStep& files, Engine& engine, const RunRequest& request, 
     background.make_room(bytes);
     const auto copies = std::make_shared<CopiesOfStep>(CopiesOfStep{std::move(files), {}});
     for (const Output* output : copies->files.outputs())
-        for (const rt::Box& part : saved_parts(engine, output->field, request.saved_box(*output)))
-            copies->parts.push_back({output, part, fetch(engine, output->field, 0, part, seen, &background)});
+        for (const SavedCells& part : saved_cells(engine, request, *output))
+            copies->parts.push_back(
+                {output, part.in_file, fetch(engine, output->field, 0, part.cells, seen, &background)});
     background.put(bytes, [copies, &background] {
         copies->files.open(background.ranks());
         for (CopiesOfStep::Part& part : copies->parts) {
-            copies->files.write(*part.output, part.box, part.values);
+            copies->files.write(*part.output, part.in_file, part.values);
             background.give_memory(std::move(part.values.elements));
         }
         copies->files.finish();
@@ -307,8 +298,8 @@ std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<File
     }
     step.open(ranks);
     for (const Output* output : outputs)
-        for (const rt::Box& part : saved_parts(engine, output->field, request.saved_box(*output)))
-            step.write(*output, part, fetch(engine, output->field, 0, part, seen));
+        for (const SavedCells& part : saved_cells(engine, request, *output))
+            step.write(*output, part.in_file, fetch(engine, output->field, 0, part.cells, seen));
     step.finish();
     return outputs;
 }
@@ -324,8 +315,8 @@ void save_level(rt::Ranks& ranks, const std::string& path, Engine& engine, const
     const FieldSet set{field, {field}};
     rt::FieldFile file(ranks, path, rt::npy_layout(shape_of(engine, set, rank), engine.type_of(field)));
     const rt::FieldGrid grid = engine.grid_of(field);
-    for (const rt::Box& part : saved_parts(engine, set, engine.whole_box_of(field)))
-        file.write(0, box_in_file(grid, part), fetch(engine, set, time, part, {}).data());
+    for (const rt::Box& part : in_parts(engine.own_boxes_of(field), rt::size_of(engine.type_of(field))))
+        file.write(0, box_in_file(grid, part), engine.download_box(field, time, part).data());
     file.commit();
 }
 

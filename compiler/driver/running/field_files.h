@@ -28,7 +28,7 @@ rt::FieldShape shape_of(const Engine& engine, const FieldSet& set, int rank);
 rt::ElementType type_of(const Engine& engine, const FieldSet& set);
 
 // Sees each part of each field of each set that is written.
-using PartSeen = std::function<void(const FieldSet& set, const std::string& field, const rt::Box& box,
+using PartSeen = std::function<void(const FieldSet& set, const std::string& field, const rt::Lattice& cells,
                                     const FieldValues& values)>;
 
 struct FileOfFields {

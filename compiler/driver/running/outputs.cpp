@@ -171,12 +171,15 @@ void Outputs::write_page(Engine& engine, const Output& first, std::int64_t done,
 void Outputs::write_files(Engine& engine, const std::vector<FileOfFields>& files, std::int64_t done,
                           bool last) {
     std::map<std::pair<const FieldSet*, std::string>, NotFiniteCells> found;
-    const auto check = [&](const FieldSet& set, const std::string& field, const rt::Box& box,
-                           const FieldValues& values) { found[{&set, field}].check(request_, box, values); };
+    const auto check = [&](const FieldSet& set, const std::string& field, const rt::Lattice& cells,
+                           const FieldValues& values) {
+        found[{&set, field}].check(request_, cells, values);
+    };
     for (const Output* output : save_outputs(ranks_, files, engine, request_, done, check,
                                              background_ && !last ? &*background_ : nullptr))
         for (const std::string& field : output->field.fields)
-            note_trouble(found[{&output->field, field}], field, request_.saved_box(*output).cells(), done);
+            note_trouble(found[{&output->field, field}], field,
+                         output->part ? output->part->cells() : request_.saved_box(*output).cells(), done);
 }
 
 std::vector<const Output*> Outputs::sharing_with(const Output& first) const {
@@ -230,7 +233,7 @@ FieldValues Outputs::shown_cells(Engine& engine, const Output& output, std::int6
     const rt::Box plane = plane_of(request_, output);
     FieldValues values = gather_cells(ranks_, engine, output.field.fields.front(), plane);
     NotFiniteCells cells;
-    if (ranks_.is_first()) cells.check(request_, plane, values);
+    if (ranks_.is_first()) cells.check(request_, rt::lattice_of(plane), values);
     note_trouble(cells, output.field.fields.front(), plane.cells(), done);
     return values;
 }
@@ -326,12 +329,13 @@ void NotFiniteCells::Found::add(const Found& other) {
     count += other.count;
 }
 
-void NotFiniteCells::check(const RunRequest& request, const rt::Box& box, const FieldValues& values) {
+void NotFiniteCells::check(const RunRequest& request, const rt::Lattice& cells, const FieldValues& values) {
     const auto [count, first] = values.not_finite();
     if (count == 0) return;
-    const std::int64_t nx = box.length(0), ny = box.length(1);
-    const Extent cell{box.begin[0] + first % nx, box.begin[1] + first / nx % ny,
-                      box.begin[2] + first / nx / ny};
+    const std::int64_t nx = cells.count[0], ny = cells.count[1];
+    const Extent cell{cells.begin[0] + first % nx * cells.stride[0],
+                      cells.begin[1] + first / nx % ny * cells.stride[1],
+                      cells.begin[2] + first / nx / ny * cells.stride[2]};
     found_.add({count, rt::whole_box(request.extent).index(cell), std::isnan(values.at(first))});
 }
 

@@ -32,7 +32,7 @@ struct WrittenFile {
 // Values that are not finite, found by parts of a field.
 class NotFiniteCells {
 public:
-    void check(const RunRequest& request, const rt::Box& box, const FieldValues& values);
+    void check(const RunRequest& request, const rt::Lattice& cells, const FieldValues& values);
     // Collective; all ranks get the same. A part of a sentence: "u is infinite at x = 1, y = 2, and in 3 more
     // of 4096 cells"; nothing where all are finite. `of`: cells that all ranks have checked.
     std::optional<std::string> words(rt::Ranks& ranks, const RunRequest& request, const std::string& field,

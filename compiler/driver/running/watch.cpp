@@ -42,7 +42,7 @@ std::optional<std::string> Watch::find_trouble(const std::string& field, Parts* 
         Parts parts = fetch(field);
         const std::vector<rt::Box> boxes = engine_.own_boxes_of(field);
         for (std::size_t i = 0; i < boxes.size() && !is_finite; ++i)
-            cells.check(request_, boxes[i], parts[i]);
+            cells.check(request_, rt::lattice_of(boxes[i]), parts[i]);
         if (kept != nullptr) *kept = std::move(parts);
     }
     return cells.words(ranks_, request_, field, engine_.whole_box_of(field).cells());

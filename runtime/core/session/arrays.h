@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/core/lattice.h"
 #include "runtime/core/session/kernels.h"
 #include "runtime/core/session/parts.h"
 
@@ -61,6 +62,7 @@ public:
 
     // Cells from and to dense arrays of the field's element type (cells.cpp).
     void upload(int field, const Level& level, const Box& box, const void* dense);
+    void download(int field, const Level& level, const Lattice& lattice, void* dense) const;
     void download(int field, const Level& level, const Box& box, void* dense) const;
     void upload(int field, const Level& level, const void* dense);
     void download(int field, const Level& level, void* dense) const;

@@ -27,6 +27,16 @@ Geometry of_box(Geometry geometry, const Box& box) {
     return geometry;
 }
 
+// The geometry of a lattice's rows within the same array, each with what lies between its cells.
+Geometry of_rows(Geometry geometry, const Lattice& lattice) {
+    geometry = of_box(geometry, bounds(lattice));
+    geometry.extent[1] = lattice.count[1];
+    geometry.extent[2] = lattice.count[2];
+    geometry.pitch *= lattice.stride[1];
+    geometry.slice *= lattice.stride[2];
+    return geometry;
+}
+
 // Downloads all components of an interleaved field's level, those of a cell side by side.
 std::vector<char> download_all(Device& device, const Geometry& geometry, const FieldPlan& field,
                                const Level& level) {
@@ -62,17 +72,29 @@ void Arrays::upload(int field, const Level& level, const Box& box, const void* d
     device.upload_cells(level.array, of_components(cells, known.interleave), known.type, values.data());
 }
 
-void Arrays::download(int field, const Level& level, const Box& box, void* dense) const {
-    if (box.is_empty()) return;
+void Arrays::download(int field, const Level& level, const Lattice& lattice, void* dense) const {
+    if (lattice.cells() == 0) return;
     Device& device = *setup_.device;
     const FieldPlan& known = plan_of(field);
-    const Geometry cells = of_box(setup_.geometry_of(known), box);
-    if (known.interleave == 1) return device.download_cells(dense, level.array, cells, known.type);
+    const Geometry rows = of_rows(setup_.geometry_of(known), lattice);
+    if (known.interleave == 1 && lattice.stride[0] == 1)
+        return device.download_cells(dense, level.array, rows, known.type);
+    const std::vector<char> values = download_all(device, rows, known, level);
     const auto size = static_cast<std::size_t>(size_of(known.type));
-    const std::vector<char> values = download_all(device, cells, known, level);
-    copy_elements(static_cast<char*>(dense), 1,
-                  values.data() + static_cast<std::size_t>(known.component) * size,
-                  static_cast<std::size_t>(known.interleave), static_cast<std::size_t>(box.cells()), size);
+    const auto count = static_cast<std::size_t>(lattice.count[0]);
+    const auto apart = static_cast<std::size_t>(lattice.stride[0] * known.interleave);
+    const auto row_bytes = static_cast<std::size_t>(rows.extent[0] * known.interleave) * size;
+    const char* from = values.data() + static_cast<std::size_t>(known.component) * size;
+    auto* to = static_cast<char*>(dense);
+    for (std::int64_t row = 0; row < lattice.count[1] * lattice.count[2]; ++row) {
+        copy_elements(to, 1, from, apart, count, size);
+        to += count * size;
+        from += row_bytes;
+    }
+}
+
+void Arrays::download(int field, const Level& level, const Box& box, void* dense) const {
+    download(field, level, lattice_of(box), dense);
 }
 
 void Arrays::upload(int field, const Level& level, const void* dense) {

@@ -141,6 +141,13 @@ void Session::download_box(const std::string& field, int time, const Box& box, v
     arrays.download(index, arrays.level(index, time), box, elements);
 }
 
+void Session::download_lattice(const std::string& field, int time, const Lattice& lattice, void* elements) {
+    session::Arrays& arrays = state_->parts.arrays;
+    const int index = state_->field(field, time);
+    arrays.check_box(index, bounds(lattice));
+    arrays.download(index, arrays.level(index, time), lattice, elements);
+}
+
 bool Session::copy_level(const std::string& field, int time, const Session& from,
                          const std::string& from_field, int from_time) {
     session::Parts &to = state_->parts, &source = from.state_->parts;
