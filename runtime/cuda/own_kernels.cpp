@@ -14,7 +14,7 @@ namespace {
 
 constexpr int kThreads = 256;              // finish_reductions and find_not_finite count on it
 constexpr std::int64_t kMaxBlocks = 4096;  // enough to fill any GPU; kernels loop over the rest
-constexpr std::int64_t kPiece = 1024;      // cells of a row that a block of find_not_finite takes at a time
+constexpr std::int64_t kRows = 4;          // that a block of find_not_finite takes at a time
 
 // The index of an element's width among the texts.
 std::size_t width_of(ElementType type) {
@@ -94,14 +94,15 @@ void OwnKernels::compare_cells(const void* first, const void* second, const Geom
 
 void OwnKernels::find_not_finite(const void* array, const Geometry& geometry, ElementType type, void* found) {
     const std::size_t width = width_of(type);
-    std::int64_t origin = geometry.origin, nx = geometry.extent[0], ny = geometry.extent[1];
-    std::int64_t pitch = geometry.pitch, slice = geometry.slice;
-    std::int64_t pieces = (nx + kPiece - 1) / kPiece, total = pieces * ny * geometry.extent[2];
+    std::int64_t origin = geometry.origin, pitch = geometry.pitch, slice = geometry.slice;
+    auto [nx, ny, nz] = geometry.extent;
+    const std::int64_t along_x = blocks_for(nx);
+    const std::int64_t along_y = std::min((ny + kRows - 1) / kRows, kMaxBlocks / along_x);
+    const std::int64_t along_z = std::min(nz, kMaxBlocks / (along_x * along_y));
     std::uint64_t magnitude = magnitude_of(type), infinity = infinity_of(type);
-    void* arguments[] = {&array,  &origin, &nx,        &ny,       &pitch, &slice,
-                         &pieces, &total,  &magnitude, &infinity, &found};
+    void* arguments[] = {&array, &origin, &nx, &ny, &nz, &pitch, &slice, &magnitude, &infinity, &found};
     use(not_finite_[width], kFindNotFinitePtx[width], "find_not_finite")
-        .launch({std::min(total, kMaxBlocks), 1, 1}, stream_, arguments);
+        .launch({along_x, along_y, along_z}, stream_, arguments);
 }
 
 void OwnKernels::finish_reductions(ReductionPlan::Op op, const void* partials, std::int64_t count,

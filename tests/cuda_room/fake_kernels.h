@@ -67,14 +67,13 @@ void compare_cells(void* const* a) {
 template <class Element>
 void find_not_finite(void* const* a) {
     const auto array = get<const Element*>(a, 0);
-    const auto nx = get<std::int64_t>(a, 2), ny = get<std::int64_t>(a, 3), pieces = get<std::int64_t>(a, 6);
-    for (std::int64_t piece = 0; piece < get<std::int64_t>(a, 7); ++piece) {
-        const std::int64_t row = piece / pieces, begin = piece % pieces * 1024;
-        const Element* const first = array + get<std::int64_t>(a, 1) + row % ny * get<std::int64_t>(a, 4) +
-                                     row / ny * get<std::int64_t>(a, 5);
-        for (std::int64_t x = begin; x < std::min(begin + 1024, nx); ++x)
-            if ((first[x] & get<std::uint64_t>(a, 8)) >= get<std::uint64_t>(a, 9))
-                *get<std::int64_t*>(a, 10) = 1;
+    const auto nx = get<std::int64_t>(a, 2), ny = get<std::int64_t>(a, 3), nz = get<std::int64_t>(a, 4);
+    for (std::int64_t row = 0; row < ny * nz; ++row) {
+        const Element* const first = array + get<std::int64_t>(a, 1) + row % ny * get<std::int64_t>(a, 5) +
+                                     row / ny * get<std::int64_t>(a, 6);
+        for (std::int64_t x = 0; x < nx; ++x)
+            if ((first[x] & get<std::uint64_t>(a, 7)) >= get<std::uint64_t>(a, 8))
+                *get<std::int64_t*>(a, 9) = 1;
     }
 }
 

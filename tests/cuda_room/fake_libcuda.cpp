@@ -80,7 +80,7 @@ FakeModule* make_module(std::string_view code) {
                                                                    : compare_cells<std::uint64_t>};
     } else if (code.find(".entry find_not_finite") != std::string_view::npos) {
         const auto loads = [&](const char* type) { return code.find(type) != std::string_view::npos; };
-        module->kernels["find_not_finite"] = {{8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8},
+        module->kernels["find_not_finite"] = {{8, 8, 8, 8, 8, 8, 8, 8, 8, 8},
                                               loads("global.u16 ")   ? find_not_finite<std::uint16_t>
                                               : loads("global.u32 ") ? find_not_finite<std::uint32_t>
                                                                      : find_not_finite<std::uint64_t>};

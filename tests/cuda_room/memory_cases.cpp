@@ -242,6 +242,7 @@ TEST_CASE("cells that are not finite are found where they are") {
     for (const Geometry& g :
          {make_geometry(1, {7, 1, 1}, {{{1, 1}}}), make_geometry(1, {5000, 1, 1}, {{{1, 1}}}),
           make_geometry(2, {1301, 77, 1}, {{{2, 2}, {1, 3}}}),
+          make_geometry(2, {3, 17001, 1}, {{{1, 0}, {1, 1}}}),
           make_geometry(3, {129, 35, 21}, {{{1, 1}, {1, 1}, {2, 2}}})}) {
         check_finite<std::uint32_t>(g, ElementType::f32);
         check_finite<std::uint64_t>(g, ElementType::f64);
