@@ -46,6 +46,98 @@ TEST_CASE("steps of very many launches are not recorded") {
     CHECK(device.recordings == 0);
 }
 
+namespace {
+
+constexpr std::int64_t kAdds = 9;
+
+// u[t+1] = u, and then 9 is added, an addition by each of nine kernels, until u[t+1] >= 2 u.
+Sample doubling_sample() {
+    LaunchPlan plan = named_plan("doubling", 1);
+    FieldPlan u;
+    u.name = "u";
+    u.type = ElementType::f64;
+    u.role = Role::state;
+    plan.fields = {u};
+    const auto kernel = [](const std::string& name) {
+        KernelPlan made;
+        made.name = name;
+        made.blocks = 1;
+        made.arguments = {field_argument(0, 1), field_argument(0, 0),
+                          index_argument(Argument::Kind::iterations, 0)};
+        made.arguments.resize(10, index_argument(Argument::Kind::extent, 0));  // as FakeDevice takes them
+        return made;
+    };
+    plan.kernels = {kernel("copy")};
+    plan.kernels.insert(plan.kernels.end(), kAdds - 1, kernel("add"));
+    plan.kernels.push_back(kernel("add_last"));
+    plan.kernels.back().arguments[3] = index_argument(Argument::Kind::partials, 0);
+    plan.reductions = {{"largest", ReductionPlan::Op::max, false, 0, static_cast<int>(kAdds)}};
+    plan.kernels.push_back(kernel("until"));
+    plan.kernels.back().arguments[3] = index_argument(Argument::Kind::partials, 0);
+    RepeatPlan repeat{1, kAdds + 2, 50, {}};
+    repeat.until.emplace();
+    repeat.until->text = "u has doubled";
+    repeat.until->condition = constant_scalar(1);  // the kernel knows another
+    repeat.until->reductions = {0};
+    repeat.until->kernel = kAdds + 1;
+    plan.repeats = {repeat};
+    auto module = std::make_unique<FakeModule>();
+    const auto is_done = [](void* const* arguments) {
+        return value_of<const std::int64_t*>(arguments, 2)[static_cast<int>(RepeatWord::done)] != 0;
+    };
+    module->functions["copy"] = [](const auto&, std::int64_t, void* const* arguments) {
+        *value_of<double*>(arguments, 0) = *value_of<const double*>(arguments, 1);
+    };
+    module->functions["add"] = [=](const auto&, std::int64_t, void* const* arguments) {
+        if (!is_done(arguments)) *value_of<double*>(arguments, 0) += 1;
+    };
+    module->functions["add_last"] = [=](const auto&, std::int64_t, void* const* arguments) {
+        if (!is_done(arguments)) *value_of<double*>(arguments, 3) = *value_of<double*>(arguments, 0) += 1;
+    };
+    module->functions["until"] = [=](const auto&, std::int64_t, void* const* arguments) {
+        if (is_done(arguments)) return;
+        auto* const words = value_of<std::int64_t*>(arguments, 2);
+        ++words[static_cast<int>(RepeatWord::total)];
+        auto* const partials = value_of<double*>(arguments, 3);
+        partials[1] = partials[0];  // behind them what they come to
+        words[static_cast<int>(RepeatWord::done)] =
+            *value_of<double*>(arguments, 0) >= 2 * *value_of<const double*>(arguments, 1) ? 1 : 0;
+    };
+    return {std::move(plan), std::move(module)};
+}
+
+}  // namespace
+
+TEST_CASE("iterations until a condition holds are as many, recorded or not") {
+    for (const bool recordable : {false, true}) {
+        FakeDevice device;
+        device.recordable = recordable;
+        Sample sample = doubling_sample();
+        std::vector<std::unique_ptr<Module>> modules;
+        modules.push_back(std::move(sample.module));
+        Session session(std::move(sample.plan), {1, 1, 1}, device, std::move(modules));
+        double u = 1;
+        std::int64_t iterations = 0;
+        session.upload("u", 0, std::vector<double>{u});
+        for (int step = 0; step < 7; ++step) {
+            session.step();
+            const double before = u;
+            do {
+                u += kAdds;
+                ++iterations;
+            } while (u < 2 * before);
+            CHECK(session.download("u") == std::vector<double>{u});
+            CHECK(session.repeat_counts()[0].total == iterations);
+            CHECK(session.reduction("largest") == u);
+            if (step != 4) continue;
+            u = 5;  // to another array than the one that iterations were recorded with
+            session.upload("u", 0, std::vector<double>{u});
+        }
+        CHECK((device.replays > 0) == recordable);
+        CHECK(device.recordings <= 2);  // for each of two levels
+    }
+}
+
 TEST_CASE("repeats survive the way through JSON, and are checked") {
     Sample sample = heat_sample(1, ElementType::f64);
     sample.plan.repeats.push_back({0, 1, 12, {}});

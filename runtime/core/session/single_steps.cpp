@@ -108,6 +108,11 @@ SingleSteps::SingleSteps(Parts& parts)
       launches_beside_(samples_beside_ &&
                        parts.setup.cell_count() >= parts.setup.options.least_cells_beside_samples) {}
 
+// What it launches, Launches prepares.
+void SingleSteps::prepare(const std::vector<double>& /*params*/) {
+    iterations_.clear();
+}
+
 void SingleSteps::wait_for_samples() {
     if (!samples_pending_) return;
     parts_.setup.device->wait_for_stream(Device::StreamKind::side);
@@ -171,6 +176,34 @@ void SingleSteps::launch_iteration(Step& step, const RepeatPlan& repeat, std::in
         if (!is_exchanged(repeat, k)) launch(step, k, exchanged);
 }
 
+bool SingleSteps::can_replay_iterations(const RepeatPlan& repeat) const {
+    const std::int64_t launches = repeat.past - repeat.first - std::ssize(repeat.exchanges);
+    return parts_.setup.can_record() && !parts_.launches.change_with_step() &&
+           launches >= kLeastRecordedLaunches && launches <= kMostRecordedLaunches;
+}
+
+void SingleSteps::replay_iteration(Step& step, int index, std::int64_t time) {
+    const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
+    if (!can_replay_iterations(repeat)) return launch_iteration(step, repeat, time);
+    const Iteration iteration{index, parts_.clock.in_cycle(step.phase),
+                              time % 2 == 1 && !repeat.exchanges.empty(), step.with_results, step.is_first};
+    const auto [found, is_new] = iterations_.try_emplace(iteration);
+    if (is_new) return launch_iteration(step, repeat, time);
+    std::unique_ptr<Recording>& recording = found->second;
+    if (recording == nullptr)
+        recording = session::record(*parts_.setup.device, 1,
+                                    [&](std::int64_t) { launch_iteration(step, repeat, time); });
+    parts_.setup.device->replay(*recording);
+    for (auto k = static_cast<std::size_t>(repeat.first); std::cmp_less(k, repeat.past); ++k)
+        if (parts_.setup.plan.kernels[k].runs(step.with_results, step.is_first)) note_partials(k);
+}
+
+// A repeat, or the host at a look, reads what a kernel of the step has just found.
+void SingleSteps::note_partials(std::size_t kernel) {
+    for (const Argument& argument : parts_.setup.plan.kernels[kernel].arguments)
+        if (argument.kind == Argument::Kind::partials) parts_.reductions.found_within_step(argument.index);
+}
+
 void SingleSteps::launch_repeat(Step& step, const RepeatPlan& repeat) {
     const auto index = static_cast<int>(&repeat - parts_.setup.plan.repeats.data());
     if (repeat.until)
@@ -210,7 +243,7 @@ void SingleSteps::iterate_by_device(Step& step, int index) {
     parts_.iterations.begin(index);
     for (std::int64_t time = 0; time < repeat.count;) {
         for (const std::int64_t past = std::min(repeat.count, time + ahead); time < past; ++time)
-            launch_iteration(step, repeat, time);
+            replay_iteration(step, index, time);
         if (time < repeat.count && parts_.iterations.is_done(index)) break;
     }
     for (const RepeatPlan::Exchange& each : repeat.exchanges)  // copies after an odd number of iterations
@@ -239,10 +272,7 @@ void SingleSteps::launch(Step& step, std::size_t k, bool exchanged) {
         if (parts_.kernels.block_count(kernel) > 0)  // a region may have no cell of this grid
             device.launch(parts_.kernels[kernel], parts_.kernels.blocks(kernel), launch.pointers.data());
     }
-    if (parts_.launches.change_with_step() || parts_.iterations.has_any())
-        for (const Argument& argument : plan.kernels[k].arguments)
-            if (argument.kind == Argument::Kind::partials)
-                parts_.reductions.found_within_step(argument.index);
+    if (parts_.launches.change_with_step() || parts_.iterations.has_any()) note_partials(k);
     for (const auto& refresh : launch.refresh)
         device.run_halo_passes(parts_.arrays.images(refresh.field),
                                plan.fields[static_cast<std::size_t>(refresh.field)].type, refresh.array);

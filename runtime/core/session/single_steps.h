@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <memory>
 #include <vector>
 
@@ -15,7 +16,7 @@ class SingleSteps final : public Stepper {
 public:
     explicit SingleSteps(Parts& parts);
     std::int64_t step(std::int64_t count, bool with_results) override;
-    void prepare(const std::vector<double>& /*params*/) override {}  // what it launches, Launches prepares
+    void prepare(const std::vector<double>& params) override;
     // `step` counts the steps done before.
     void launch(std::int64_t step, std::int64_t phase, bool with_results, bool is_first = false);
     // Step n of a recording, from phase 0 on.
@@ -38,12 +39,24 @@ private:
     void launch(Step& step, std::size_t kernel, bool exchanged);
     // The launches of an iteration of a repeat, but for the kernels in whose place arrays are exchanged.
     void launch_iteration(Step& step, const RepeatPlan& repeat, std::int64_t time);
+    // The same. From the second iteration on that has these launches, they are replayed.
+    void replay_iteration(Step& step, int repeat, std::int64_t time);
+    bool can_replay_iterations(const RepeatPlan& repeat) const;
+    void note_partials(std::size_t kernel);
     void launch_repeat(Step& step, const RepeatPlan& repeat);
     // Until its condition holds, which the host finds, or the device.
     void iterate_by_host(Step& step, int repeat);
     void iterate_by_device(Step& step, int repeat);
     void move_outputs(std::int64_t phase);
+    // What the launches of an iteration depend on.
+    struct Iteration {
+        int repeat = 0;
+        std::size_t phase = 0;
+        bool exchanged = false, with_results = false, is_first = false;
+        auto operator<=>(const Iteration&) const = default;
+    };
     Parts& parts_;
+    std::map<Iteration, std::unique_ptr<Recording>> iterations_;  // null: launched once, not recorded
     // Samples are taken in the side stream, beside the next step's first kernels: where steps are recorded,
     // and where they are launched one by one.
     const bool samples_beside_, launches_beside_;

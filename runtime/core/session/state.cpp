@@ -49,6 +49,7 @@ void Session::State::prepare() {
         const std::vector<double> params = parts.params.values();
         parts.launches.prepare(params);
         if (block != nullptr) block->prepare(params);
+        singles.prepare(params);
         recorded.prepare(params);
         due.launches = false;
     }
