@@ -126,6 +126,13 @@ public:
     virtual void download_cells(void* dense, const void* array, const Geometry& geometry,
                                 ElementType type) = 0;
 
+    // Optional. Cells that are so many elements apart in each row: `cells` are those alone, and its pitch and
+    // slice may pass over rows and planes. False, and nothing is done, where the device cannot.
+    virtual bool download_every(void* /*dense*/, const void* /*array*/, const Geometry& /*cells*/,
+                                std::int64_t /*every*/, ElementType) {
+        return false;
+    }
+
     virtual void run_halo_passes(const std::vector<HaloPass>& passes, ElementType type, void* array) = 0;
 
     // Loads what the back end's compiler made (a CUBIN or PTX; an object file). `name` is for messages.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <future>
+#include <utility>
 
 namespace halo::rt::cuda {
 
@@ -18,7 +19,11 @@ constexpr const char* kDoing = "copying between host and GPU";
 // Calls visit(cells, first) for parts of so many cells at most, whose rows lie one behind the other in dense
 // memory from element `first` on, and which the driver can copy at once.
 template <class Visit>
-void for_parts(const Geometry& cells, std::int64_t element, std::int64_t most, Visit visit) {
+void for_parts(Geometry cells, std::int64_t element, std::int64_t most, Visit visit) {
+    if (cells.extent[1] == 1) {  // a row of each plane: planes cost the GPU far more than rows
+        std::swap(cells.extent[1], cells.extent[2]);
+        cells.pitch = std::exchange(cells.slice, cells.slice * cells.extent[1]);
+    }
     const auto [nx, ny, nz] = cells.extent;
     const bool has_rows = cells.pitch * element <= kMaxPitch;
     const bool has_planes = has_rows && cells.slice % cells.pitch == 0;

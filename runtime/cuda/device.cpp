@@ -73,6 +73,8 @@ public:
     }
     void upload_cells(void* array, const Geometry& geometry, ElementType type, const void* dense) override;
     void download_cells(void* dense, const void* array, const Geometry& geometry, ElementType type) override;
+    bool download_every(void* dense, const void* array, const Geometry& cells, std::int64_t every,
+                        ElementType type) override;
 
     void run_halo_passes(const std::vector<HaloPass>& passes, ElementType type, void* array) override {
         enter();
@@ -166,7 +168,7 @@ private:
     StreamEvent event_;
     std::map<Context, bool> neighbours_;  // whether this context can reach their memory
     StreamEvent stream_done_;
-    DeviceMemory counts_;
+    DeviceMemory counts_, gathered_;
 };
 
 MemoryInfo DriverDevice::memory() const {
@@ -241,6 +243,31 @@ void DriverDevice::download_cells(void* dense, const void* array, const Geometry
     enter();
     const BesideRecordings beside(driver_);
     cell_copies_.download(dense, array, geometry, size_of(type));
+}
+
+// Gathered on the GPU, so that no more than the cells crosses the bus.
+bool DriverDevice::download_every(void* dense, const void* array, const Geometry& cells, std::int64_t every,
+                                  ElementType type) {
+    constexpr std::int64_t kMostBytes = std::int64_t{64} << 20;
+    const auto [nx, ny, nz] = cells.extent;
+    const std::int64_t plane = nx * ny * size_of(type);
+    if (plane > kMostBytes) return false;
+    const std::int64_t planes = std::min(nz, kMostBytes / plane);
+    try {
+        if (gathered_.bytes() < planes * plane) gathered_ = DeviceMemory(*this, planes * plane);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::out_of_memory) throw;
+        return false;
+    }
+    enter();
+    Geometry part = cells;
+    for (std::int64_t z = 0; z < nz; z += planes) {
+        part.origin = cells.origin + z * cells.slice;
+        part.extent[2] = std::min(planes, nz - z);
+        own_.gather_cells(gathered_.address(), array, part, every, type);
+        copy_to_host(static_cast<char*>(dense) + z * plane, gathered_.address(), part.extent[2] * plane);
+    }
+    return true;
 }
 
 // Memory for two numbers of 64 bits, which are 0. Kept from one call to the next, as to reserve and to

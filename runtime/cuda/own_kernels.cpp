@@ -1,6 +1,7 @@
 #include "runtime/cuda/own_kernels.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdint>
 #include <limits>
@@ -12,7 +13,7 @@ namespace halo::rt::cuda {
 
 namespace {
 
-constexpr int kThreads = 256;              // finish_reductions and find_not_finite count on it
+constexpr int kThreads = 256;              // finish_reductions, find_not_finite and gather_cells count on it
 constexpr std::int64_t kMaxBlocks = 4096;  // enough to fill any GPU; kernels loop over the rest
 constexpr std::int64_t kRows = 4;          // that a block of find_not_finite takes at a time
 
@@ -23,6 +24,12 @@ std::size_t width_of(ElementType type) {
 
 std::int64_t blocks_for(std::int64_t total) {
     return std::min((total + kThreads - 1) / kThreads, kMaxBlocks);
+}
+
+// Of kernels whose blocks are told apart by axis, and take so many rows at a time; each loops over the rest.
+std::array<std::int64_t, 3> blocks_over(std::int64_t nx, std::int64_t rows, std::int64_t planes) {
+    const std::int64_t along_x = blocks_for(nx), along_y = std::min(rows, kMaxBlocks / along_x);
+    return {along_x, along_y, std::min(planes, kMaxBlocks / (along_x * along_y))};
 }
 
 // All bits of an element but its sign.
@@ -92,17 +99,24 @@ void OwnKernels::compare_cells(const void* first, const void* second, const Geom
         .launch({blocks_for(total), 1, 1}, stream_, arguments);
 }
 
+void OwnKernels::gather_cells(void* to, const void* array, const Geometry& cells, std::int64_t every,
+                              ElementType type) {
+    const std::size_t width = width_of(type);
+    std::int64_t origin = cells.origin, pitch = cells.pitch, slice = cells.slice;
+    auto [nx, ny, nz] = cells.extent;
+    void* arguments[] = {&to, &array, &origin, &nx, &ny, &nz, &every, &pitch, &slice};
+    use(gather_[width], kGatherCellsPtx[width], "gather_cells")
+        .launch(blocks_over(nx, ny, nz), stream_, arguments);
+}
+
 void OwnKernels::find_not_finite(const void* array, const Geometry& geometry, ElementType type, void* found) {
     const std::size_t width = width_of(type);
     std::int64_t origin = geometry.origin, pitch = geometry.pitch, slice = geometry.slice;
     auto [nx, ny, nz] = geometry.extent;
-    const std::int64_t along_x = blocks_for(nx);
-    const std::int64_t along_y = std::min((ny + kRows - 1) / kRows, kMaxBlocks / along_x);
-    const std::int64_t along_z = std::min(nz, kMaxBlocks / (along_x * along_y));
     std::uint64_t magnitude = magnitude_of(type), infinity = infinity_of(type);
     void* arguments[] = {&array, &origin, &nx, &ny, &nz, &pitch, &slice, &magnitude, &infinity, &found};
     use(not_finite_[width], kFindNotFinitePtx[width], "find_not_finite")
-        .launch({along_x, along_y, along_z}, stream_, arguments);
+        .launch(blocks_over(nx, (ny + kRows - 1) / kRows, nz), stream_, arguments);
 }
 
 void OwnKernels::finish_reductions(ReductionPlan::Op op, const void* partials, std::int64_t count,

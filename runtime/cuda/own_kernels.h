@@ -1,5 +1,6 @@
 // The kernels that the back end brings itself: filling halos after an upload, one layer a launch, finishing
-// reductions while steps are recorded, comparing arrays, and looking for what is not finite. Not for other
+// reductions while steps are recorded, comparing arrays, gathering
+// cells, and looking for what is not finite. Not for other
 // rooms.
 #pragma once
 
@@ -21,6 +22,9 @@ public:
     // Adds to counts[0] the cells whose bits differ, to counts[1] those that are numbers in the first array.
     void compare_cells(const void* first, const void* second, const Geometry& geometry, ElementType type,
                        void* counts);
+    // Copies cells to dense memory of the device, of each row every so manieth; `cells` are those alone.
+    void gather_cells(void* to, const void* array, const Geometry& cells, std::int64_t every,
+                      ElementType type);
     // Sets `found`, 64 bits, to 1 where a cell is not finite. The type is a real one.
     void find_not_finite(const void* array, const Geometry& geometry, ElementType type, void* found);
 
@@ -36,7 +40,7 @@ private:
     Context context_;
     const Stream& stream_;
     const CudaDeviceInfo& device_;
-    Loaded halo_[4], compare_[4], not_finite_[4], sum_, min_, max_;
+    Loaded halo_[4], compare_[4], gather_[4], not_finite_[4], sum_, min_, max_;
 };
 
 }  // namespace halo::rt::cuda

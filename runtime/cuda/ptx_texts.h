@@ -7,6 +7,7 @@ namespace halo::rt::cuda {
 extern const char* const kHaloLayerPtx[4];
 extern const char* const kCompareCellsPtx[4];
 extern const char* const kFindNotFinitePtx[4];
+extern const char* const kGatherCellsPtx[4];
 
 extern const char* const kFinishSumPtx;  // finish_reductions
 extern const char* const kFinishMinPtx;

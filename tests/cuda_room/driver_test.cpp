@@ -76,6 +76,9 @@ CudaDevice& device_under_test() {
         opened->upload_cells(cells.address(), large, ElementType::u8, std::string(1 << 20, 0).data());
         for (const ElementType type : {ElementType::u8, ElementType::f16, ElementType::f32, ElementType::f64})
             opened->compare_cells(array.address(), array.address(), make_geometry(1, {1, 1, 1}, {}), type);
+        double cell = 0;
+        for (const ElementType type : {ElementType::u8, ElementType::f16, ElementType::f32, ElementType::f64})
+            opened->download_every(&cell, array.address(), make_geometry(1, {1, 1, 1}, {}), 1, type);
         for (const ElementType type : {ElementType::f16, ElementType::f32, ElementType::f64})
             opened->cells_are_finite(array.address(), make_geometry(1, {1, 1, 1}, {}), type);
         for (const ReductionPlan::Op op :

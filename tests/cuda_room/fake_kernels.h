@@ -77,6 +77,17 @@ void find_not_finite(void* const* a) {
     }
 }
 
+template <class Element>
+void gather_cells(void* const* a) {
+    const auto nx = get<std::int64_t>(a, 3), ny = get<std::int64_t>(a, 4), nz = get<std::int64_t>(a, 5);
+    auto* to = get<Element*>(a, 0);
+    for (std::int64_t row = 0; row < ny * nz; ++row)
+        for (std::int64_t x = 0; x < nx; ++x)
+            *to++ = get<const Element*>(
+                a, 1)[get<std::int64_t>(a, 2) + x * get<std::int64_t>(a, 6) +
+                      row % ny * get<std::int64_t>(a, 7) + row / ny * get<std::int64_t>(a, 8)];
+}
+
 enum class Finish { sum, min, max };
 template <Finish kOp>
 void finish_reductions(void* const* a) {

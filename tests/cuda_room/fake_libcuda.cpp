@@ -78,6 +78,13 @@ FakeModule* make_module(std::string_view code) {
                                             : loads("global.u16 ") ? compare_cells<std::uint16_t>
                                             : loads("global.u32 ") ? compare_cells<std::uint32_t>
                                                                    : compare_cells<std::uint64_t>};
+    } else if (code.find(".entry gather_cells") != std::string_view::npos) {
+        const auto loads = [&](const char* type) { return code.find(type) != std::string_view::npos; };
+        module->kernels["gather_cells"] = {{8, 8, 8, 8, 8, 8, 8, 8, 8},
+                                           loads("ld.global.u8 ")    ? gather_cells<std::uint8_t>
+                                           : loads("ld.global.u16 ") ? gather_cells<std::uint16_t>
+                                           : loads("ld.global.u32 ") ? gather_cells<std::uint32_t>
+                                                                     : gather_cells<std::uint64_t>};
     } else if (code.find(".entry find_not_finite") != std::string_view::npos) {
         const auto loads = [&](const char* type) { return code.find(type) != std::string_view::npos; };
         module->kernels["find_not_finite"] = {{8, 8, 8, 8, 8, 8, 8, 8, 8, 8},

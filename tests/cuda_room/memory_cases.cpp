@@ -138,6 +138,11 @@ TEST_CASE("cells that take several copies go to their places and back") {
     check_cells<double>(make_geometry(3, {203, 61, 101}, halo), ElementType::f64);
     check_cells<float>(make_geometry(3, {1003, 1201, 3}, halo), ElementType::f32);
 
+    Geometry row_of_each_plane = make_geometry(3, {203, 61, 100}, halo);
+    row_of_each_plane.extent = {203, 1, 100};
+    row_of_each_plane.origin += 7 * row_of_each_plane.pitch;
+    check_cells<double>(row_of_each_plane, ElementType::f64);
+
     // Every second row and every third plane: planes begin where no row does.
     Geometry some = make_geometry(3, {203, 61, 100}, halo);
     REQUIRE(some.slice / some.pitch % 2 == 1);
@@ -145,6 +150,50 @@ TEST_CASE("cells that take several copies go to their places and back") {
     some.pitch *= 2;
     some.slice *= 3;
     check_cells<double>(some, ElementType::f64);
+}
+
+namespace {
+
+template <class Element>
+void check_every(const Geometry& g, ElementType type, const std::array<std::int64_t, 3>& stride) {
+    CudaDevice& device = device_under_test();
+    const std::vector<double> start = numbers(g.elements);
+    const std::vector<Element> all(start.begin(), start.end());
+    const DeviceMemory array(device, g.elements * size_of(type));
+    device.copy_to_device(array.address(), all.data(), array.bytes());
+    Geometry cells = g;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+        cells.extent[axis] = (g.extent[axis] - 1) / stride[axis] + 1;
+    cells.pitch *= stride[1];
+    cells.slice *= stride[2];
+    std::vector<Element> wanted;
+    for (std::int64_t z = 0; z < g.extent[2]; z += stride[2])
+        for (std::int64_t y = 0; y < g.extent[1]; y += stride[1])
+            for (std::int64_t x = 0; x < g.extent[0]; x += stride[0])
+                wanted.push_back(all[static_cast<std::size_t>(g.origin + x + y * g.pitch + z * g.slice)]);
+    std::vector<Element> found(wanted.size());
+    CHECK(device.download_every(found.data(), array.address(), cells, stride[0], type));
+    CHECK(found == wanted);
+}
+
+}  // namespace
+
+TEST_CASE("cells in equal steps are gathered where they are") {
+    const std::array<std::array<int, 2>, kMaxRank> halo = {{{1, 2}, {3, 1}, {2, 2}}};
+    const Geometry line = make_geometry(1, {70001, 1, 1}, halo),
+                   plane = make_geometry(2, {301, 5003, 1}, halo);
+    const Geometry small = make_geometry(3, {129, 35, 21}, halo);
+    for (const std::array<std::int64_t, 3>& stride :
+         {std::array<std::int64_t, 3>{1, 1, 1}, {4, 4, 4}, {1, 2, 3}, {7, 1, 2}, {200, 50, 50}}) {
+        check_every<std::uint8_t>(small, ElementType::u8, stride);
+        check_every<std::uint16_t>(small, ElementType::f16, stride);
+        check_every<float>(small, ElementType::f32, stride);
+        check_every<double>(small, ElementType::f64, stride);
+        check_every<double>(line, ElementType::f64, stride);
+        check_every<float>(plane, ElementType::f32, stride);
+    }
+    // More than is gathered at once.
+    check_every<double>(make_geometry(3, {1001, 1200, 9}, halo), ElementType::f64, {1, 1, 1});
 }
 
 TEST_CASE("halos are filled as on the host") {

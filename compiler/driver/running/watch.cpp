@@ -11,8 +11,8 @@ namespace halo::driver {
 
 namespace {
 
-constexpr double kShare = 0.04;                                    // of the run's time
-constexpr double kAllowance = 0.02;                                // seconds, whatever the run takes
+constexpr double kShare = 0.01;                                    // of the run's time
+constexpr double kAllowance = 0.005;                               // seconds, whatever the run takes
 constexpr std::int64_t kMaxKeptBytes = std::int64_t{2} << 30;      // of all states together, on the host
 constexpr std::int64_t kMostFetchedCells = std::int64_t{1} << 30;  // of a grid whose states are fetched
 

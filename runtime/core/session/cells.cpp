@@ -77,6 +77,12 @@ void Arrays::download(int field, const Level& level, const Lattice& lattice, voi
     Device& device = *setup_.device;
     const FieldPlan& known = plan_of(field);
     const Geometry rows = of_rows(setup_.geometry_of(known), lattice);
+    const bool is_box = lattice.stride == decltype(lattice.stride){1, 1, 1};
+    if (known.interleave == 1 && !is_box) {
+        Geometry cells = rows;
+        cells.extent = lattice.count;
+        if (device.download_every(dense, level.array, cells, lattice.stride[0], known.type)) return;
+    }
     if (known.interleave == 1 && lattice.stride[0] == 1)
         return device.download_cells(dense, level.array, rows, known.type);
     const std::vector<char> values = download_all(device, rows, known, level);
