@@ -41,6 +41,10 @@ inline constexpr double kPlanesToStart = 3;
 // Levels that a stage reads, at most, where the strategy is considered: the planes of more are copied by so
 // many instructions that direct is faster. Measured by `haloc tune` of maxwell3d and elastic3d.
 inline constexpr std::size_t kMostLevels = 3;
+// Of a stage with more: the points at which it reads a level, on average, from which their copies are repaid.
+// Not fitted: maxwell3d and elastic3d, where direct is faster, read a level at two to five points; the steps
+// back of waves of order 4 and 8 read it at 8 and 15.
+inline constexpr std::size_t kManyPoints = 8;
 // On grids of two dimensions: rows that a row of cells reads, at least, where the strategy is considered; and
 // those of a traversal. Measured by schroedinger2d on 8192 cells squared: 16, 32, 64, 128, 256 and 512 rows
 // reach 26.1, 26.6, 25.5, 22.1, 17.4 and 12.8 GStencil/s.

@@ -122,10 +122,19 @@ bool is_shared(const LevelRead& read) {
     return !read.at_neighbours() || read.offsets.size() > 2;
 }
 
+// Whether what neighbours share repays the copies of all planes.
+bool repays_copies(const Footprint& footprint) {
+    std::size_t points = 0;
+    for (const LevelRead& read : footprint.reads)
+        points += read.offsets.size();
+    return footprint.reads.size() <= stream_model::kMostLevels ||
+           points >= stream_model::kManyPoints * footprint.reads.size();
+}
+
 bool is_stream_likely(const Footprint& footprint, const Pins& pins) {
     if (pins.cells || pins.threads || pins.tile) return false;
     if (footprint.rank == 2) return footprint.reach(1) >= stream_model::kLeastReachOfRows;
-    return footprint.rank == 3 && footprint.reads.size() <= stream_model::kMostLevels &&
+    return footprint.rank == 3 && repays_copies(footprint) &&
            std::ranges::all_of(footprint.reads, is_shared) && footprint.reach(2) > 0 &&
            footprint.reach(0) + footprint.reach(1) > 0;
 }

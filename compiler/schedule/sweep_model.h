@@ -21,6 +21,10 @@ inline constexpr double kWideAccess = 1, kHalfAccess = 0.9, kNarrowAccess = 0.75
 // than a strategy needs to hide it.
 inline constexpr double kFewWarpsCost = 0.6;
 
+// Operations for a byte of memory's, at most, that a sweep hides behind its loads and stores: half of what an
+// H200 issues meanwhile, as addresses and loads take the other half.
+inline constexpr double kMostFlopsPerByte = 4;
+
 // ---- registers of a thread, by `haloc explain`
 
 // Indices, bounds and guards; pointers of each level, and of all levels at most, as those of many are not

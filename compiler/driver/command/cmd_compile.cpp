@@ -81,7 +81,7 @@ public:
         CodeOptions here = options;
         here.target = target_;
         here.extent = extent;
-        const ir::Program optimized = optimize(program, here);
+        const ir::Program optimized = optimize_for_gpu(program, here);
         const PlanChoice choice = choose_plan(optimized, here);
         const Code code = cuda_code(optimized, choice.plan());
         CodeParts parts = parts_of(code);

@@ -122,6 +122,10 @@ SplitCode compile_without_waiting(rt::Nvrtc& nvrtc, const Code& code, const std:
                                   const rt::DiskCache& cache);
 
 ir::Program optimize(ir::Program program, const CodeOptions& options);
+// The same for a GPU that has the whole grid: terms that neighbours read are computed again by each reader
+// (passes/recompute_terms.h) where the model says that this is faster. Schedules that are given for each
+// stage of what optimize() makes leave it so.
+ir::Program optimize_for_gpu(ir::Program program, const CodeOptions& options);
 
 // Throws CommandError: usage for a --schedule that cannot be read or built, spec for one of the file.
 std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options);

@@ -163,7 +163,9 @@ schedule::Target target_of_archs(const Emission& options) {
 
 std::vector<TextFile> emitted_files(const ir::Program& checked, const Emission& options,
                                     const CodeOptions& code_options, const CudaDetails& details) {
-    ir::Program program = optimize(checked, code_options);
+    const bool is_of_gpu = options.target != EmitTarget::stencil && options.target != EmitTarget::cpu;
+    ir::Program program =
+        is_of_gpu ? optimize_for_gpu(checked, code_options) : optimize(checked, code_options);
     const auto alone = [&](std::string text) {
         return std::vector<TextFile>{{options.output, std::move(text)}};
     };

@@ -327,7 +327,7 @@ std::string explanation(const ir::Program& checked, CodeOptions options, const T
     if (const rt::Nvrtc* const nvrtc = rt::Nvrtc::find();
         nvrtc != nullptr && !options.wait_for_time_block && !cache.folder().empty())
         options.find_kernel = find_kernel_in(*nvrtc, options.target.name, cache);
-    ir::Program program = optimize(checked, options);
+    ir::Program program = optimize_for_gpu(checked, options);
     const PlanChoice choice = choose_plan(program, options);
     const Code code = cuda_code(program, choice.plan());
     const std::optional<CompiledCode> compiled = compile_here(code, options.target.name);

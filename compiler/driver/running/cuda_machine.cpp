@@ -122,7 +122,7 @@ private:
         // whatever each finds in its cache.
         if (!options.wait_for_time_block && !cache_.folder().empty())
             on_device.find_kernel = find_kernel_in(*nvrtc_, info_.arch(), cache_);
-        const ir::Program optimized = optimize(program, on_device);
+        const ir::Program optimized = optimize_for_gpu(program, on_device);
         timings.optimise = watch.lap();
         const PlanChoice choice = choose_plan(optimized, on_device);
         timings.choose = watch.lap();

@@ -39,7 +39,7 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
     CodeOptions on_device = options;
     on_device.target = machine.target();
     on_device.extent = request.extent;
-    const ir::Program optimized = optimize(program, on_device);
+    const ir::Program optimized = optimize_for_gpu(program, on_device);
     Code code = cuda_code(optimized, choose_plan(optimized, on_device).plan());
     use_edited(code, *options.edited);
     CompiledCode compiled;

@@ -95,7 +95,7 @@ TuneReport tune_stencil(GpuMachine& machine, const CheckedSpec& spec, const sema
     const std::string grouping = pinned_grouping(options, stencil.program.rank());
     if (!grouping.empty())
         options.tuned = std::make_shared<TunedSchedules>(store.file(), machine.tune_device());
-    const ir::Program program = optimize(stencil.program, options);
+    const ir::Program program = optimize_for_gpu(stencil.program, options);
     const TunerInput input{machine,
                            program,
                            request,
