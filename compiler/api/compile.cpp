@@ -30,6 +30,7 @@ CheckedProgram checked_program(const driver::CheckedSpec& spec, const CompileOpt
     checked.options.schedules = options.schedules;
     if (stencil.schedule) checked.options.file_schedule = stencil.schedule->text;
     checked.options.strict_fp = options.strict_fp;
+    checked.options.arrays_of_host = true;
     checked.options.wait_for_time_block =
         options.wait_for_all_kernels || !options.schedules.empty() || !checked.options.file_schedule.empty();
     driver::check_asked_schedules(checked.options, stencil.program.rank());

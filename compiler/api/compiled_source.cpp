@@ -26,7 +26,7 @@ rt::Nvrtc& compiler() {
 
 // The text for the options' target and grid.
 driver::Code cuda_text(const halo::ir::Program& program, const driver::CodeOptions& options) {
-    const halo::ir::Program optimized = driver::optimize(program, options);
+    const halo::ir::Program optimized = driver::optimize_for_gpu(program, options);
     return driver::cuda_code(optimized, driver::choose_plan(optimized, options).plan());
 }
 
@@ -117,6 +117,7 @@ std::shared_ptr<const CompiledSource::Derived> CompiledSource::adjoint_of(
             program.options.schedules.clear();  // which are of other stages
             program.options.file_schedule.clear();
             program.options.single_steps = true;
+            program.options.arrays_of_host = false;  // the gradient has its own
             return std::make_shared<CompiledSource>(std::move(program));
         };
         derived->source = source_of(derived->made.program);

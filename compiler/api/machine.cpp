@@ -99,7 +99,8 @@ TuneResult tune(const Program& program, const Device& gpu, const Grid& grid, con
         settings.again = options.again;
         settings.jobs = options.jobs;
         const driver::TuneReport report = driver::tune_stencil(
-            *machine, spec, stencil, request, {checked.options.schedules, checked.options.strict_fp}, store,
+            *machine, spec, stencil, request,
+            {checked.options.schedules, checked.options.strict_fp, checked.options.arrays_of_host}, store,
             settings, console);
         source->forget_codes();
         TuneResult result = told(report, request, store);

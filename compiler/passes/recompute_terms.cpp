@@ -246,7 +246,8 @@ private:
 
     Program program_;
     ExprBuilder builder_;
-    std::map<FieldId, std::vector<std::size_t>> definitions_;  // of lets: the statements that give them values
+    std::map<FieldId, std::vector<std::size_t>>
+        definitions_;           // of lets: the statements that give them values
     std::set<FieldId> beside_;  // fields that statements read at neighbours, and not past free faces
 };
 

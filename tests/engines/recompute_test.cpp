@@ -23,7 +23,8 @@ namespace {
 struct Spec {
     std::string fields, term, reads;
     std::string text() const {
-        return fmt::format("stencil s(x, y, z) {{\nparam dt = 0.4\n{}\nlet c {}\n{}\n}}", fields, term, reads);
+        return fmt::format("stencil s(x, y, z) {{\nparam dt = 0.4\n{}\nlet c {}\n{}\n}}", fields, term,
+                           reads);
     }
 };
 
@@ -97,16 +98,17 @@ TEST_CASE("terms are computed again by emulated CUDA") {
     for (const Spec& spec : kTerms) {
         INFO(spec.text());
         const ir::Program again = *passes::recompute_terms(load_program(spec.text()));
-        for (const char* text : {"stream threads=8x4 cells=4x1 planes=3 ahead=2", "stream threads=4x4 cells=2x2",
-                                 "direct threads=8x2x2 cells=4x2x1", "tile threads=8x4x2 cells=1x1x1"}) {
+        for (const char* text :
+             {"stream threads=8x4 cells=4x1 planes=3 ahead=2", "stream threads=4x4 cells=2x2",
+              "direct threads=8x2x2 cells=4x2x1", "tile threads=8x4x2 cells=1x1x1"}) {
             INFO(text);
             const schedule::Schedule schedule =
                 schedule::apply(schedule::parse(text, 3).pins, schedule::Schedule{});
             const std::vector<ir::Stage> stages = ir::form_stages(again);
             const std::vector<schedule::Schedule> all(stages.size(), schedule);
             if (std::ranges::any_of(stages, [&](const ir::Stage& stage) {  // such as a ring of half floats
-                    return !schedule::is_legal(schedule::check(schedule::footprint(again, stage), schedule,
-                                                               schedule::Target()));
+                    return !schedule::is_legal(
+                        schedule::check(schedule::footprint(again, stage), schedule, schedule::Target()));
                 }))
                 continue;
             for (const Extent& grid : kGrids) {

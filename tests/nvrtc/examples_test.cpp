@@ -1,4 +1,6 @@
 // Every example's kernels, and random programs', through NVRTC to sm_90.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
@@ -6,6 +8,10 @@
 #include "catch.h"
 #include "compare_engines.h"
 #include "compiler/emit/emit.h"
+#include "compiler/ir/analysis.h"
+#include "compiler/passes/recompute_terms.h"
+#include "compiler/schedule/cost.h"
+#include "compiler/schedule/defaults.h"
 #include "compiler/schedule/print.h"
 #include "examples.h"
 #include "random_program.h"
@@ -102,6 +108,29 @@ TEST_CASE("examples compile by every strategy's defaults") {
         }
     }
     CHECK(compiled > 10);
+}
+
+TEST_CASE("steps back of a wave are one sweep without spills") {
+    for (const auto& [type, order] :
+         std::vector<std::pair<std::string, int>>{{"f32", 4}, {"f32", 8}, {"f64", 4}}) {
+        const std::string text = fmt::format(R"(stencil back(x, y, z) {{
+            param dt = 0.3
+            field v, q, g: {0}
+            field u: {0} {{ boundary fixed 0 }}
+            let term {{ boundary fixed 0 }} = (v * dt)^2 * q
+            q[t+1] = 2*q - q[t-1] + laplacian(term, order={1})
+            g[t+1] = g + 2 * dt * v * dt * laplacian(u, order={1}) * q
+        }})",
+                                             type, order);
+        const ir::Program program = *passes::recompute_terms(test::load_program(text));
+        const std::vector<ir::Stage> stages = ir::form_stages(program);
+        REQUIRE(stages.size() == 1);
+        const schedule::Schedule chosen =
+            schedule::choose(program, stages.front(), schedule::Target(), schedule::typical_extent(3))
+                .schedule;
+        CHECK(std::holds_alternative<schedule::Stream>(chosen.strategy));
+        check_example({"back", program}, {chosen}, true);
+    }
 }
 
 TEST_CASE("random programs compile by every strategy") {

@@ -48,6 +48,9 @@ struct CodeOptions {
         false;  // settings that `schedules` leave out have their neutral value and are not chosen
     std::shared_ptr<const EditedCuda> edited;  // stands in for the text that is emitted; none: it does not
     bool strict_fp = false;                    // keep the order of arithmetic as written
+    // A host program may give arrays, and share them with other programs: what lies past their faces is what
+    // the spec says, and optimize_for_gpu() gives no field a boundary.
+    bool arrays_of_host = false;
     schedule::Target target;
     std::optional<schedule::Extent> extent;       // of the grid; without one it is taken to be large
     std::optional<std::int64_t> steps;            // of the run; without it they are taken to be many

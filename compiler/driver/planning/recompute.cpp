@@ -34,7 +34,7 @@ bool hides_arithmetic(const ir::Program& program) {
 ir::Program optimize_for_gpu(ir::Program program, const CodeOptions& options) {
     ir::Program stored = optimize(std::move(program), options);
     const bool is_of_piece = options.reductions_by_plane;
-    if (options.strict_fp || is_of_piece) return stored;
+    if (options.strict_fp || options.arrays_of_host || is_of_piece) return stored;
     std::optional<ir::Program> again = passes::recompute_terms(stored);
     if (!again) return stored;
     const std::size_t pinned = stage_texts(options).size();

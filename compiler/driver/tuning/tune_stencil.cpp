@@ -88,6 +88,7 @@ TuneReport tune_stencil(GpuMachine& machine, const CheckedSpec& spec, const sema
     options.schedules = code.schedules;
     if (stencil.schedule) options.file_schedule = stencil.schedule->text;
     options.strict_fp = code.strict_fp;
+    options.arrays_of_host = code.arrays_of_host;
     options.target = machine.target();
     options.extent = request.extent;
     options.watched = request.watched;

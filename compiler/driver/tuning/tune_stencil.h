@@ -12,6 +12,7 @@ namespace halo::driver {
 struct TunedCode {
     std::vector<std::string> schedules;  // pinned
     bool strict_fp = false;
+    bool arrays_of_host = false;  // as of CodeOptions
 };
 
 // Opens the store that `file` names, or the usual one. Throws where results cannot be kept, before anything
