@@ -193,6 +193,7 @@ private:
         if (face.kind != BoundaryKind::free) return !wraps || face.kind == BoundaryKind::periodic;
         if (beside_.contains(id)) return false;  // statements leave out cells that would read past it
         if (wraps) {
+            if (field.boundary[axis][1 - side].kind != BoundaryKind::free) return false;
             for (Face& each : field.boundary[axis])
                 each.kind = BoundaryKind::periodic;
         } else {

@@ -62,6 +62,8 @@ const std::vector<Spec> kOthers{
      "{ boundary x fixed 0, y.low fixed 0, z fixed 0 } = dt * u", "u[t+1] = u + 0.1 * (c[x-1] + v)"},
     {"field v: f32\nfield u: f32 { boundary fixed 0 }", "{ boundary fixed 0 } = v * u[x-1]",
      "u[t+1] = u + 0.1 * " + kStar},
+    {"field v: f32 { boundary x.high clamp }\nfield u: f32", "{ boundary periodic } = v * u",
+     "u[t+1] = u + 0.1 * " + kStar},
     {"field v: f32 { boundary y clamp, z clamp }\nfield u: f32", "{ boundary fixed 0 } = v * u",
      "u[t+1] = u + 0.1 * " + kStar + " + v[x-1]"}};
 

@@ -13,7 +13,7 @@ namespace {
 
 // By the model, on a large grid and with nothing pinned: the answer is the same for each grid that the
 // program is compiled for.
-double seconds_per_cell(const ir::Program& program, const CodeOptions& asked) {
+double seconds_of_step(const ir::Program& program, const CodeOptions& asked) {
     CodeOptions options;
     options.target = asked.target;
     options.watched = asked.watched;
@@ -41,7 +41,7 @@ ir::Program optimize_for_gpu(ir::Program program, const CodeOptions& options) {
     if (options.whole_schedules && pinned == ir::form_stages(*again).size()) return std::move(*again);
     if ((pinned > 1 && pinned == ir::form_stages(stored).size()) || !hides_arithmetic(*again)) return stored;
     const bool is_faster =
-        seconds_per_cell(*again, options) * schedule::sweep_model::kTie < seconds_per_cell(stored, options);
+        seconds_of_step(*again, options) * schedule::sweep_model::kTie < seconds_of_step(stored, options);
     return is_faster ? std::move(*again) : std::move(stored);
 }
 
