@@ -14,6 +14,7 @@
 #include "compiler/schedule/parse.h"
 #include "emulated_device.h"
 #include "emulator.h"
+#include "random_schedule.h"
 
 using namespace halo;
 using namespace halo::test;
@@ -120,4 +121,57 @@ TEST_CASE("terms are computed again by emulated CUDA") {
             }
         }
     }
+}
+
+TEST_CASE("random terms that are computed again have the bits of those that are stored") {
+    Random random(71001);
+    const auto faces = [&](const std::vector<std::string>& kinds) {
+        std::string text;
+        for (const char* axis : {"x", "y", "z"}) {
+            const std::string kind = random.pick<std::string>(kinds);
+            if (!kind.empty())
+                text += fmt::format("{}{} {}", text.empty() ? "{ boundary " : ", ", axis, kind);
+        }
+        return text.empty() ? "" : text + " }";
+    };
+    const auto place = [&] {
+        return fmt::format("[x{:+},y{:+},z{:+}]", random.between(-2, 2), random.between(-1, 1),
+                           random.between(-2, 2));
+    };
+    int found = 0;
+    for (int i = 0; i < 600; ++i) {
+        const std::string fields = fmt::format("field v: f32 {}\nfield u: f64 {}\nfield g: f64",
+                                               faces({"", "", "clamp", "mirror", "periodic"}),
+                                               faces({"", "", "fixed 0", "fixed 0", "periodic", "fixed 2"}));
+        const std::string value =
+            random.pick<std::string>({"dt * u", "v * u", "(v + dt) * u[t-1]", "u * u + v * u - dt * u"});
+        const Spec spec{
+            fields, faces({"", "fixed 0", "fixed 0", "periodic"}) + " = " + value,
+            fmt::format("u[t+1] = 0.2 * (c{} - c{} + c + u)\ng[t+1] = g + c{}{}", place(), place(), place(),
+                        random.pick<std::string>({"", " + v[x-1]", " * u[z+1]"}))};
+        INFO(spec.text());
+        std::optional<ir::Program> stored;
+        try {
+            stored = load_program(spec.text());
+        } catch (const std::exception&) {
+            continue;  // a face that needs a boundary
+        }
+        const std::optional<ir::Program> again = passes::recompute_terms(*stored);
+        if (!again) continue;
+        ++found;
+        CHECK(ir::verify(*again).empty());
+        const Extent grid{4 + i % 5, 3 + i % 3, 4 + i % 2};
+        const Reference reference(*stored, grid, 3, static_cast<std::uint64_t>(i));
+        const std::vector<schedule::Schedule> schedules =
+            random_schedules(*again, schedule::Direct{}, random);
+        emulator::EmulatedDevice device;
+        const bool is_emulated = found % 8 == 0;
+        if (is_emulated)
+            CHECK(difference(reference, lower::lower_cuda(*again, {schedules}), device, load_cuda, 1e-300)
+                      .empty());
+        const Reference meant(*again, grid, 3, static_cast<std::uint64_t>(i));
+        for (std::size_t level = 0; level < meant.levels().size(); ++level)
+            CHECK(meant.levels()[level].end == reference.levels()[level].end);
+    }
+    CHECK(found > 40);
 }
