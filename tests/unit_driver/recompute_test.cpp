@@ -4,6 +4,7 @@
 #include "catch.h"
 #include "compiler/adjoint/adjoint.h"
 #include "compiler/driver/planning/compile.h"
+#include "compiler/driver/planning/explanation.h"
 #include "compiler/driver/spec/spec.h"
 #include "compiler/ir/analysis.h"
 
@@ -42,6 +43,11 @@ TEST_CASE("a step back of a wave is one sweep on a GPU, where it may be") {
     const std::vector<StageChoice> stages = choose_schedules(again, options);
     CHECK(stages.front().footprint.bytes_read() == 20);
     CHECK(std::holds_alternative<schedule::Stream>(stages.front().schedule.strategy));
+    CHECK(computed_again(program, again, options) == std::vector<std::string>{"p_new_adj_term"});
+    const std::string text =
+        explanation(program, options, TargetHere{}, std::nullopt, ExplanationForm::text, 200);
+    CHECK(text.find("p_new_adj_term is computed again for each neighbour that reads it") !=
+          std::string::npos);
 
     SECTION("whatever the grid") {
         options.extent = schedule::Extent{24, 20, 16};

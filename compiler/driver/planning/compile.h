@@ -129,6 +129,9 @@ ir::Program optimize(ir::Program program, const CodeOptions& options);
 // (passes/recompute_terms.h) where the model says that this is faster. Schedules that are given for each
 // stage of what optimize() makes leave it so.
 ir::Program optimize_for_gpu(ir::Program program, const CodeOptions& options);
+// The names of such terms in a program that optimize_for_gpu() made of a checked one.
+std::vector<std::string> computed_again(const ir::Program& checked, const ir::Program& made,
+                                        const CodeOptions& options);
 
 // Throws CommandError: usage for a --schedule that cannot be read or built, spec for one of the file.
 std::vector<StageChoice> choose_schedules(const ir::Program& program, const CodeOptions& options);

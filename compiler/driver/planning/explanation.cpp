@@ -49,6 +49,7 @@ struct Explanation {
     const PlanChoice& choice;
     const Code& code;
     const std::optional<CompiledCode>& compiled;
+    const std::vector<std::string>& again;  // computed_again()
     double cells() const {
         return schedule::cells_of(options.extent.value_or(schedule::typical_extent(program.rank())));
     }
@@ -237,6 +238,14 @@ std::string explain_single_steps(const Explanation& all, int width) {
         text += fmt::format(", {} until the run has seen `{}`", format_step_time(cost.checks),
                             all.options.watched.front());
     text = "single steps\n" + explain_entry("predicted", text, width);
+    if (!all.again.empty())
+        text += explain_entry(
+            "again",
+            join(all.again, ", ") +
+                (all.again.size() == 1
+                     ? " is computed again for each neighbour that reads it, and is no array"
+                     : " are computed again for each neighbour that reads them, and are no arrays"),
+            width);
     const std::vector<std::string> left_out = ir::left_out_of_unread_steps(all.program);
     if (left_out.empty()) return text;
     return text +
@@ -331,7 +340,8 @@ std::string explanation(const ir::Program& checked, CodeOptions options, const T
     const PlanChoice choice = choose_plan(program, options);
     const Code code = cuda_code(program, choice.plan());
     const std::optional<CompiledCode> compiled = compile_here(code, options.target.name);
-    Explanation all{program, here, options, choice, code, compiled};
+    const std::vector<std::string> again = computed_again(checked, program, options);
+    Explanation all{program, here, options, choice, code, compiled, again};
     std::optional<PiecesPlan> pieces;
     if (asked) pieces = plan_of(checked, options, *asked);
 
@@ -342,6 +352,7 @@ std::string explanation(const ir::Program& checked, CodeOptions options, const T
         json["memory"] = {{"device_bytes_per_s", options.target.dram_bandwidth},
                           {"l2_bytes_per_s", options.target.l2_bandwidth},
                           {"l1_bytes_per_s", options.target.l1_bandwidth}};
+        if (!again.empty()) json["computed_again"] = again;
         for (std::size_t i = 0; i < choice.stages.size(); ++i)
             json["stages"].push_back(stage_json(all, i));
         json["single_steps"]["predicted_seconds_per_step"] = choice.single.total();

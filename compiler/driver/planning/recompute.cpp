@@ -45,4 +45,15 @@ ir::Program optimize_for_gpu(ir::Program program, const CodeOptions& options) {
     return is_faster ? std::move(*again) : std::move(stored);
 }
 
+std::vector<std::string> computed_again(const ir::Program& checked, const ir::Program& made,
+                                        const CodeOptions& options) {
+    const ir::Program stored = optimize(checked, options);
+    const std::vector<bool> before = ir::stored_fields(stored, ir::form_stages(stored)),
+                            after = ir::stored_fields(made, ir::form_stages(made));
+    std::vector<std::string> names;
+    for (std::size_t i = 0; i < before.size(); ++i)  // the passes keep the order of fields
+        if (before[i] && !after[i]) names.push_back(stored.fields[i].name);
+    return names;
+}
+
 }  // namespace halo::driver
