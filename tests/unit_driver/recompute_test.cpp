@@ -61,6 +61,14 @@ TEST_CASE("a step back of a wave is one sweep on a GPU, where it may be") {
         options.schedules = {"direct", "stream"};
         CHECK(stages_of(optimize_for_gpu(program, options)) == 2);
     }
+    SECTION("as emitted code was made, whatever this device's model says") {
+        options.whole_schedules = true;
+        options.target.l1_bandwidth /= 8;
+        options.schedules = {"stream"};
+        CHECK(stages_of(optimize_for_gpu(program, options)) == 1);
+        options.schedules = {"direct", "stream"};
+        CHECK(stages_of(optimize_for_gpu(program, options)) == 2);
+    }
     SECTION("nor where each rounding and each sign of a zero is as written") {
         options.strict_fp = true;
         CHECK(stages_of(optimize_for_gpu(program, options)) == 2);
