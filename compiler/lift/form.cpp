@@ -7,6 +7,7 @@
 #include "compiler/lift/form_axes.h"
 #include "compiler/lift/form_edges.h"
 #include "compiler/lift/form_extents.h"
+#include "compiler/lift/form_origins.h"
 #include "compiler/lift/mutation.h"
 
 namespace halo::lift {
@@ -113,6 +114,9 @@ private:
         }
         const std::size_t rank = form_.statements.front().axes.size();
         for (std::size_t i = 0; i < model_.stores.size(); ++i)
+            spread_all(i, rank);
+        find_origins(model_, axes_, form_, touches_);
+        for (std::size_t i = 0; i < model_.stores.size(); ++i)
             relate(i, rank);
         form_.axes = {"x", "y", "z"};
         form_.axes.resize(rank);
@@ -127,12 +131,18 @@ private:
         }
     }
 
+    void spread_all(std::size_t i, std::size_t rank) {
+        const Statement& made = form_.statements[i];
+        for (Touch& touch : touches_[i]) {
+            if (touch.axes.size() != rank || made.axes.size() != rank) spread(touch, made, rank);
+        }
+    }
+
     // How far each read is from the cell that is stored.
     void relate(std::size_t i, std::size_t rank) {
         Statement& made = form_.statements[i];
-        for (Touch& touch : touches_[i]) {
+        for (const Touch& touch : touches_[i]) {
             const std::string name = form_.fields[static_cast<std::size_t>(touch.field)].name;
-            if (touch.axes.size() != rank || made.axes.size() != rank) spread(touch, made, rank);
             if (touch.read < 0) continue;
             ResolvedRead read;
             read.field = touch.field;

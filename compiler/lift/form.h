@@ -26,6 +26,8 @@ struct Field {
     std::vector<Polynomial> pitch;   // as told by the next stride, where one does; at least the extent
     std::vector<Polynomial> stride;  // elements (or pointers) from cell to cell, by axis
     std::vector<int> level;          // pointers on the way, by axis
+    // Which cell of the array the grid's first one is, by axis; empty: its own first.
+    std::vector<Polynomial> first;
     // That strides which are parameters of their own are so far apart that no two cells are the same: 1 at
     // least.
     std::vector<Polynomial> apart;

@@ -126,6 +126,17 @@ bool AxisFinder::is_direct(int object, const std::vector<PathEntry>& path) const
     return entries == geometries_.at(object).axes.size();
 }
 
+// Of a buffer that is filled from its first element on: where all loops begin, the subscript is zero.
+bool AxisFinder::begins_at_zero(const std::vector<PathEntry>& path, const Polynomial& rest) const {
+    if (path.size() != 1 || rest.constant()) return false;
+    Polynomial at = path[0].index * path[0].stride;
+    for (const Loop& loop : model_.loops) {
+        if (const auto factor = at.coefficient(loop.symbol))
+            at = at.without(loop.symbol) + *factor * loop.lower;
+    }
+    return at.is_zero();
+}
+
 std::vector<AxisIndex> AxisFinder::resolve(int object, const std::vector<PathEntry>& path,
                                            SourceRange where) const {
     const std::vector<Geometry::Axis>& axes = geometries_.at(object).axes;
@@ -153,6 +164,12 @@ std::vector<AxisIndex> AxisFinder::resolve(int object, const std::vector<PathEnt
             continue;
         }
         rest = rest * entry.stride;
+        if (begins_at_zero(path, rest)) {
+            for (AxisIndex& axis : result) {
+                if (axis.loop >= 0) axis.offset = axis.offset - model_.loop(axis.loop).lower;
+            }
+            continue;
+        }
         for (std::size_t i = 0; i < axes.size(); ++i) {  // larger strides first
             if (axes[i].level != entry.level) continue;
             auto [quotient, remainder] = rest.divide(axes[i].stride);

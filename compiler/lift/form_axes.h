@@ -38,6 +38,7 @@ private:
     };
     Split split(const PathEntry& entry, SourceRange where) const;
     bool is_direct(int object, const std::vector<PathEntry>& path) const;
+    bool begins_at_zero(const std::vector<PathEntry>& path, const Polynomial& rest) const;
     bool are_apart(std::vector<Geometry::Axis>& axes, std::size_t i) const;
     int find_axis(int object, int level, const Polynomial& stride) const;
 

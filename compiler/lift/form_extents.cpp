@@ -188,12 +188,15 @@ void ExtentFinder::settle(std::size_t a, const ByField& needed) {
         const bool is_thin = told && !spare && cells.constant();  // a box at the low edge
         const bool is_within = told && !spare && !is_thin && grows(*told - cells) &&
                                told->terms().size() < cells.terms().size();  // n of which h are left out
-        const bool is_told = spare || is_thin || is_within;
-        if (is_within) bounds_.emplace_back(a, *told - cells + 1);
+        const bool is_moved = !of.first.empty() && !of.first[a].is_zero();
+        const bool is_told = !is_moved && (spare || is_thin || is_within);
+        if (is_within && is_told) bounds_.emplace_back(a, *told - cells + 1);
         const bool is_symmetric = whole && whole->terms().size() < cells.terms().size();
         of.extents[a] = is_told ? *told : is_symmetric ? *whole : with_margin(cells, *low);
         of.pitch[a] = told.value_or(of.extents[a]);
-        if (told && !is_told) {
+        if (told && is_moved && !(*told - of.extents[a]).constant())
+            form_.assumptions.push_back(need_text(model_, *told - of.extents[a] + 1));
+        if (told && !is_told && !is_moved) {
             untold = untold ? larger_grid(*untold, of.extents[a], a, id) : of.extents[a];
             wide_ = of.pitch[a];
         }

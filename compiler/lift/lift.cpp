@@ -329,6 +329,15 @@ std::string file_text(const Lifted& lifted, const std::vector<std::string>& verd
         append_wrapped(text, "Assumes that " + each + ".");
     for (const auto& [id, name] : lifted.spec.fields) {
         const Field& field = lifted.form.fields[static_cast<std::size_t>(id)];
+        std::string begin;
+        for (std::size_t a = 0; a < field.first.size(); ++a) {
+            if (field.first[a].is_zero()) continue;
+            begin += fmt::format("{}{} = {}", begin.empty() ? "" : ", ", lifted.form.axes[a],
+                                 model.text(field.first[a]));
+        }
+        if (!begin.empty())
+            append_wrapped(text,
+                           fmt::format("The first cell of `{}` is that of the function at {}.", name, begin));
         for (std::size_t a = 0; a < field.extents.size(); ++a) {
             if (field.lies_along(a) && !(field.extents[a] == lifted.form.grid[a]))
                 append_wrapped(text, fmt::format("Of `{}` the function has {} cells along {}.", name,

@@ -37,7 +37,8 @@ enum class Mutation : std::uint8_t {
     swap_boundary,    // clamp and periodic
     turn_profile,     // an array of fewer axes lies over other ones
     drop_apart,       // that strides of their own are far enough apart
-    last_mutation = drop_apart
+    drop_origin,      // that an array begins elsewhere on the grid
+    last_mutation = drop_origin
 };
 
 inline Mutation mutation = Mutation::none;  // of all threads

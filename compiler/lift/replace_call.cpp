@@ -5,6 +5,7 @@
 #include <optional>
 #include <set>
 
+#include "compiler/lift/form_origins.h"
 #include "compiler/lift/replace.h"
 
 namespace halo::lift {
@@ -128,6 +129,7 @@ private:
             first += is_flat ? fmt::format(" + ({}) * ({})", slot, text(of.phase_stride))
                              : fmt::format("[{}]", slot);
         }
+        if (const Polynomial begin = first_element(of); !begin.is_zero()) first += " + (" + text(begin) + ")";
         const int above = of.modulus && depth > 0 ? 1 : 0;  // levels that the slot has passed
         std::string from, to, stride, level;
         for (std::size_t a = 0; a < 3; ++a) {

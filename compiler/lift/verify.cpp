@@ -18,6 +18,7 @@
 #include <random>
 
 #include "compiler/ir/interpreter.h"
+#include "compiler/lift/form_origins.h"
 #include "compiler/lift/memory.h"
 #include "compiler/lift/stand_ins.h"
 #include "compiler/lift/verify_sizes.h"
@@ -139,6 +140,7 @@ private:
             if (each.modulus)
                 last[static_cast<std::size_t>(each.phase_level)] +=
                     (*each.modulus - 1) * number(each.phase_stride);
+            last.front() += ahead(each);
             size.resize(std::max(size.size(), last.size()));
             for (std::size_t l = 0; l < last.size(); ++l)
                 size[l] = std::max(size[l], last[l] + 1);
@@ -156,6 +158,16 @@ private:
             arrays_.emplace(object, Blocks(memory_, model_.object(object).number, size));
     }
 
+    // Elements that the array has before the first cell of the grid, where it begins earlier.
+    std::int64_t ahead(const Field& of) const { return std::max<std::int64_t>(0, number(first_element(of))); }
+    // Where a function that goes below its pointer finds the array.
+    void* pointer_to(int object, const Blocks& blocks) const {
+        std::int64_t before = 0;
+        for (const Field& each : form_.fields)
+            if (each.object == object) before = std::max(before, -number(first_element(each)));
+        return static_cast<char*>(blocks.top()) +
+               before * static_cast<std::int64_t>(bytes_of(model_.object(object).number));
+    }
     std::vector<std::int64_t> offsets(const Field& of, const std::vector<std::int64_t>& cell,
                                       int phase) const {
         std::vector<std::int64_t> result(
@@ -163,6 +175,7 @@ private:
         for (std::size_t a = 0; a < cell.size(); ++a)
             result[static_cast<std::size_t>(of.level[a])] += cell[a] * number(of.stride[a]);
         if (of.modulus) result[static_cast<std::size_t>(of.phase_level)] += phase * number(of.phase_stride);
+        result.front() += ahead(of);
         return result;
     }
     // Of a[t % 2], which of them a field is before the first step.
@@ -259,7 +272,8 @@ private:
                 values.push_back(results_.back());
             } else {
                 const auto found = arrays_.find(each.index);
-                values.push_back(found == arrays_.end() ? memory_.take(1 << 20) : found->second.top());
+                values.push_back(found == arrays_.end() ? memory_.take(1 << 20)
+                                                        : pointer_to(each.index, found->second));
             }
         }
         std::vector<void*> places = values;

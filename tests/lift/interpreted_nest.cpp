@@ -7,6 +7,7 @@
 #include <cstring>
 #include <optional>
 
+#include "compiler/lift/form_origins.h"
 #include "compiler/sema/sema.h"
 #include "compiler/syntax/parser.h"
 
@@ -221,13 +222,14 @@ void InterpretedNest::visit(int field, int place, const double* numbers, void** 
         size[a] = number(of.extents[a], numbers);
         stride[a] = number(of.stride[a], numbers);
     }
+    const std::int64_t begin = number(lift::first_element(of), numbers);
     (void)field;
     const std::int64_t nx = of.lies_along(0) ? extent[0] : 1;
     const std::int64_t ny = of.extents.size() < 2 || of.lies_along(1) ? extent[1] : 1;
     for (std::int64_t z = 0; z < size[2]; ++z)
         for (std::int64_t y = 0; y < size[1]; ++y)
             for (std::int64_t x = 0; x < size[0]; ++x) {
-                char* at = base + (x * stride[0] + y * stride[1] + z * stride[2]) *
+                char* at = base + (begin + x * stride[0] + y * stride[1] + z * stride[2]) *
                                       static_cast<std::int64_t>(how.bytes);
                 if (!memory.allows(base, at, how.bytes)) {
                     trouble = fmt::format("the spec has cell ({}, {}, {}) of `{}`, which the array has not",

@@ -17,7 +17,7 @@ const char* const kNames[] = {"none",           "drop_condition",  "drop_index_c
                               "keep_counter",   "keep_pointer",    "keep_order",           "keep_arrays",
                               "drop_zero",      "drop_bound",      "drop_assumption",      "drop_need",
                               "shorten_window", "drop_cut",        "shift_weight",         "swap_boundary",
-                              "turn_profile",   "drop_apart"};
+                              "turn_profile",   "drop_apart",      "drop_origin"};
 
 class Faulty {
 public:

@@ -1,5 +1,7 @@
 #include "random_value.h"
 
+#include <tuple>
+
 namespace halo::test {
 
 const char kMathDeclarations[] =
@@ -263,6 +265,7 @@ private:
     Piece nest() {
         low_ = pick({0, 1, 1, 2});
         past_ = pick({0, 1, 1, 2});
+        move_one();
         temporaries_.clear();
         std::vector<Piece> body = cell_statements(pick({1, 1, 2, 3}), 0);
         Piece made = fixed("", std::move(body));
@@ -281,6 +284,7 @@ private:
             made = statement(loop_head(a), std::move(inner), "}\n");
         }
         has_alias_index_ = false;
+        moved_ = Moved::nowhere;
         return made;
     }
     std::string loop_head(int axis) {
@@ -293,6 +297,7 @@ private:
             if (chance(0.7)) high = end + " - gap";
             if (chance(0.2)) low = low_ == 0 ? "gap - 2" : "gap - 1 + " + std::to_string(low_);
         }
+        if (moved_ != Moved::nowhere) std::tie(low, high) = moved_bounds(axis);
         if (wild() && !is_unsigned(size_))
             return "for (" + type + " " + i + " = " + high + " - 1; " + i +
                    pick<std::string>({" >= " + low, " > " + low + " - 1"}) + "; --" + i + ") {\n";
@@ -301,7 +306,7 @@ private:
                    pick<std::string>({" += 2", " += 1"}) + ") {\n";
         if (wild())
             return "for (" + type + " " + i + " = " + low + "; " + high + " > " + i + "; " + i + "++) {\n";
-        if (chance(0.15) && past_ > 0)
+        if (chance(0.15) && past_ > 0 && moved_ == Moved::nowhere)
             return "for (" + type + " " + i + " = " + low + "; " + i + " <= " + end + " - " +
                    std::to_string(past_ + 1) + "; " + i + "++) {\n";
         return "for (" + type + " " + i + " = " + low + "; " + i + " < " + high + "; " + i + "++) {\n";

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "random_function.h"
@@ -74,6 +75,38 @@ protected:
     }
 
     // Of an array, at the cell's index plus offsets within what the loops leave.
+    // ---- an array that begins at another cell than the others
+
+    enum class Moved : std::uint8_t { nowhere, back, on, packed };  // packed: its rows are shorter, too
+    void move_one() {
+        moved_ = Moved::nowhere;
+        if (!has_margin_ || !is_flat_ || has_strides_ || !chance(0.35)) return;
+        moved_ = pick({Moved::back, Moved::on, Moved::packed});
+        moved_array_ = pick<std::string>({"a", "b", "c"});
+    }
+    // Of the loops of its nest.
+    std::pair<std::string, std::string> moved_bounds(int axis) const {
+        const std::string end = sizes()[axis], low = std::to_string(low_), past = std::to_string(past_);
+        switch (moved_) {
+            case Moved::back:
+                return {"gap + " + low, end + " - " + past};
+            case Moved::on:
+                return {low, end + " - gap - " + past};
+            default:
+                return {"gap", end + " - gap"};
+        }
+    }
+    template <class At>
+    std::string moved_cell(const At& at) const {
+        std::string text;
+        for (int a = made_.rank - 1; a >= 0; --a) {
+            const std::string one = at(a) + (moved_ == Moved::on ? " + gap" : " - gap");
+            const std::string row = sizes()[a] + std::string(moved_ == Moved::packed ? " - 2 * gap" : "");
+            text = text.empty() ? one : "(" + text + ") * (" + row + ") + " + one;
+        }
+        return moved_array_ + "[" + text + "]";
+    }
+
     std::string cell(const std::string& name, bool is_away) {
         std::vector<int> offset;
         for (int a = 0; a < made_.rank; ++a) {
@@ -94,6 +127,7 @@ protected:
                 text += "[" + at(a) + "]";
             return text;
         }
+        if (moved_ != Moved::nowhere && name == moved_array_) return moved_cell(at);
         if (made_.rank == 1) {
             if (alias_ == name && low_ > 0 && !is_unsigned(size_) && chance(0.3))
                 return "alias[" + at(0) + " - 1]";
@@ -303,7 +337,8 @@ protected:
     int stores_ = 0;
     bool has_strides_ = false;
     bool has_edges_ = false, has_margin_ = false, has_weights_ = false;
-    std::string alias_, high_;
+    std::string alias_, high_, moved_array_;
+    Moved moved_ = Moved::nowhere;
     int low_ = 0, past_ = 0, next_ = 0;
     std::vector<std::string> wholes_, reals_, temporaries_;
 };

@@ -149,3 +149,41 @@ void conduct(int x, int y, int depth, double *restrict pw, const double *restric
         }
     *pw += sum;
 }
+
+// case pack_edge --no-alias: a halo is packed into a buffer with rows of its own
+void pack_edge(int nx, int ny, int depth, int halo, const double *field, double *buffer) {
+    for (int j = halo; j < ny - halo; j++)
+        for (int i = nx - halo - depth; i < nx - halo; i++)
+            buffer[(i - (nx - halo - depth)) + (j - halo) * depth] = field[j * nx + i];
+}
+
+// case unpack_edge --no-alias: and back, to the cells in front of the first
+void unpack_edge(int nx, int ny, int depth, int halo, double *field, const double *buffer) {
+    for (int j = halo; j < ny - halo; j++)
+        for (int i = halo - depth; i < halo; i++)
+            field[j * nx + i] = buffer[(i - (halo - depth)) + (j - halo) * depth];
+}
+
+// case interior_change --no-alias nests 1: a sum over cells of two arrays, of which one has no halo
+double interior_change(int nx, int ny, int halo, const double *with, const double *without) {
+    double change = 0;
+    for (int j = 0; j < ny; j++)
+        for (int i = 0; i < nx; i++) change += with[(j + halo) * (nx + 2 * halo) + i + halo] - without[j * nx + i];
+    return change;
+}
+
+// case with_ghosts: a pointer to the first cell, behind the ghosts
+void with_ghosts(int n, int row, int ghosts, float value, float *cells) {
+    for (int j = -ghosts; j < n + ghosts; j++)
+        for (int i = -ghosts; i < n + ghosts; i++) cells[i + j * row] = i < 0 || j < 0 || i >= n || j >= n ? 0 : value;
+}
+
+// case two_distances --no-alias refused: how far this is from the cell that is written is not a number: an array at two cells that parameters put
+void two_distances(int n, int h, const double *a, double *b) {
+    for (int i = 0; i < n; i++) b[i] = a[i + h] - a[i];
+}
+
+// case moving_back refused: how far this is from the cell that is written is not a number: in place, as far away as a parameter says
+void moving_back(int n, int h, double *a) {
+    for (int i = 0; i < n; i++) a[i] = a[i + h];
+}

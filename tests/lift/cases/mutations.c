@@ -167,3 +167,7 @@ void drop_apart(int nx, int ny, int nz, int row, int plane, const float *restric
 void swap_boundary(int n, const float *restrict a, float *restrict b) {
     for (int i = 0; i < n; i++) b[i] = a[i > 0 ? i - 1 : 0] + a[i < n - 1 ? i + 1 : n - 1];
 }
+
+void drop_origin(int n, int h, const float *restrict a, float *restrict b) {
+    for (int i = h; i < n; i++) b[i - h] = 2 * a[i];
+}
