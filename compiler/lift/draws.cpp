@@ -114,6 +114,9 @@ double Draws::number(Number type) {
     return type == Number::f32 ? static_cast<float>(value) : value;
 }
 
+double Draws::small() {
+    return static_cast<double>(random_() % 5);
+}
 double Draws::length() {
     return static_cast<double>(chance(0.1) ? 16 + random_() % 30 : 3 + random_() % 14);
 }

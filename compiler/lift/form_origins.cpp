@@ -98,8 +98,8 @@ private:
         const bool is_before =
             is_below_zero(here + *start) && all([&](const Member& each) { return is_pointer(each.node); });
         if (!is_apart && !is_before) return false;
-        const auto known = std::ranges::find_if(
-            members, [&](const Member& each) { return moved_.contains(each.node); });
+        const auto known =
+            std::ranges::find_if(members, [&](const Member& each) { return moved_.contains(each.node); });
         const Polynomial target = known == members.end() ? Polynomial(0) - *start : place_of(*known);
         bool has_moved = false;
         for (const Member& each : members)

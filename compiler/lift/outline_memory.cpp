@@ -191,7 +191,11 @@ bool Memory::may_share(int a, int b) const {
     const auto partners = partners_.find(a);
     const bool take_turns = partners != partners_.end() && partners->second.count(b) > 0;
     const std::set<int> first = sources(a, !take_turns), second = sources(b, !take_turns);
-    return std::any_of(first.begin(), first.end(), [&](int id) { return second.count(id) > 0; });
+    // Pointers that are `restrict` say that they are apart, unless one is made of the other.
+    const bool says_apart =
+        type_of(a).is_restrict && type_of(b).is_restrict && first.count(b) == 0 && second.count(a) == 0;
+    return !says_apart &&
+           std::any_of(first.begin(), first.end(), [&](int id) { return second.count(id) > 0; });
 }
 
 }  // namespace halo::lift

@@ -78,6 +78,13 @@ struct CalledArray {
     int level[3];
 };
 
+// What the call of a stencil copies of each array.
+struct Box {
+    std::string name;
+    const char *low, *high;
+};
+std::vector<Box> boxes;
+
 int set(Simulation* simulation, const char* param, double value) {
     simulation->interpreter->set_param(param, value);
     return 0;
@@ -105,6 +112,7 @@ int ready(Called* stencil, const char* name, const char* text, int axes, const s
     for (const std::int64_t each : extent)
         made->cells *= static_cast<std::size_t>(each);
     std::copy(grid, grid + 3, stencil->grid);
+    boxes.clear();
     delete stencil->simulation;
     stencil->simulation = made.release();
     const std::string mark = std::string(name) + " ";
@@ -173,16 +181,25 @@ int write(Called* stencil, const char* name, const CalledArray* array) {
     const c::Number type = field_number(*stencil->simulation, name);
     std::vector<double>& field = stencil->simulation->interpreter->field(name);
     std::fill(field.begin(), field.end(), 0);
+    Box copied{name, nullptr, nullptr};
     for_cells(*stencil, *array, [&](const char* at, std::size_t cell) {
+        copied.low = copied.low == nullptr ? at : std::min(copied.low, at);
+        copied.high = std::max(copied.high, at + array->bytes);
         std::int64_t bits = 0;
         if (type == c::Number::i64) std::memcpy(&bits, at, sizeof bits);
         field.at(cell) = type == c::Number::i64 ? std::bit_cast<double>(bits) : read_number(at, type);
     });
+    boxes.push_back(copied);
     return 0;
 }
 void read(Called* stencil, const char* name, const CalledArray* array) {
     const c::Number type = field_number(*stencil->simulation, name);
     const std::vector<double>& field = stencil->simulation->interpreter->field(name);
+    const auto own = std::ranges::find(boxes, name, &Box::name);
+    for (const Box& each : boxes) {
+        if (record != nullptr && each.name != own->name && each.low < own->high && own->low < each.high)
+            record->overlaps = true;
+    }
     for_cells(*stencil, *array, [&](char* at, std::size_t cell) {
         if (type == c::Number::i64)
             std::memcpy(at, &field.at(cell), sizeof(double));

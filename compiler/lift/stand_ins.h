@@ -32,6 +32,7 @@ struct RunRecord {
     int failing_request = -1;  // the one for memory or the time that is refused; -1: none
     int requests = 0;
     char called[128] = {};  // a function that is not in the list, and ended the run
+    bool overlaps = false;  // a stencil has written to an array in the memory of another one
     bool has_exited = false;
     int exit_code = 0;
     char ran[1024] = {};  // the stencils that were run, each with a space after it

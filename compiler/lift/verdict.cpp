@@ -81,6 +81,7 @@ Verdict verify_as_it_is(const Options& options, const Nests& found, const Parsed
         std::vector<std::string>& said = verdict.sentences[i];
         const std::string& left = untried[i].empty() ? whole.reason : untried[i];
         if (verdict.left.empty()) verdict.left = left;
+        said.insert(said.end(), whole.remarks.begin(), whole.remarks.end());
         if (left.empty()) continue;
         const std::string verified = "Verified:";
         if (!said.empty()) said.front() = "By itself it was" + said.front().substr(verified.size());

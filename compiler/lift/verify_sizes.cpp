@@ -26,6 +26,7 @@ std::vector<std::int64_t> SizeChooser::next() {
                         : is_first_cell(id) ? static_cast<std::int64_t>(random_() % 8)
                         : is_small          ? 1 + static_cast<std::int64_t>(random_() % 3)
                                             : 3 + static_cast<std::int64_t>(random_() % 18);
+            if (is_far_stride(id)) values[i] += static_cast<std::int64_t>(random_() % 400);
             if (model_.symbols[i].assumed) values[i] = *model_.symbols[i].assumed;
         }
         if (fits(values)) return values;
@@ -42,6 +43,13 @@ bool SizeChooser::has_boundary() const {
 }
 bool SizeChooser::counts_steps(int symbol) const {
     return model_.time_loop >= 0 && model_.loop(model_.time_loop).upper.has(symbol);
+}
+// Whether planes are that far from each other.
+bool SizeChooser::is_far_stride(int symbol) const {
+    return std::ranges::any_of(form_.fields, [&](const Field& each) {
+        return std::ranges::any_of(each.apart,
+                                   [&](const Polynomial& apart) { return apart.of({symbol}) > 0; });
+    });
 }
 // Whether a box begins there, rather than at a fixed cell or that far from the end.
 bool SizeChooser::is_first_cell(int symbol) const {

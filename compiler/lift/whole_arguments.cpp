@@ -17,6 +17,8 @@ using ValueKind = WholeValue::Kind;
 
 constexpr std::size_t kRows = 1024, kPlanes = 32;  // behind tables of pointers
 
+constexpr std::size_t kRoom = 64 * 1024, kLittleRoom = 16 * 1024, kPage = 4096;
+
 bool is_one(const WholeValue& value) {
     return value.kind == ValueKind::number || value.kind == ValueKind::result;
 }
@@ -53,13 +55,17 @@ bool Arguments::has_tables(std::size_t i) const {
 }
 
 std::size_t Arguments::room(std::size_t i) const {
-    constexpr std::size_t kRoom = 64 * 1024, kPage = 4096;
+    if (values[i].is_one_of_many || values[i].kind == ValueKind::end) return kLittleRoom;
     return std::max(has_tables(i) ? 4 * kRoom : kRoom, (values[i].least_bytes + kPage - 1) / kPage * kPage);
 }
 
 void Arguments::draw(Draws& draws) {
     contents_.clear();
     numbers_.clear();
+    const bool has_structs =
+        std::ranges::any_of(values, [](const WholeValue& each) { return each.kind == ValueKind::end; });
+    is_small_ = has_structs && draws.chance(0.6);
+    const bool is_alike = has_structs && draws.chance(0.5);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const WholeValue& each = values[i];
         const std::size_t bytes = is_one(each) ? 64 : 2 * room(i), size = bytes_of(each.number);
@@ -67,11 +73,12 @@ void Arguments::draw(Draws& draws) {
         double first = 0;
         if (each.kind == ValueKind::number) {
             first = number_of(each, draws);
+            if (is_alike && each.like >= 0) first = numbers_[static_cast<std::size_t>(each.like)];
             put_number(content.data(), each.number, first);
         } else if (each.kind == ValueKind::rows && each.number == Number::i8) {  // the arguments of a command
             for (std::size_t at = 0; at < bytes; at += bytes / kRows)
                 std::snprintf(content.data() + at, 8, "%d", static_cast<int>(draws.length()));
-        } else if (each.kind != ValueKind::result) {
+        } else if (each.kind != ValueKind::result && each.kind != ValueKind::end) {
             for (std::size_t at = 0; at + size <= bytes; at += size)
                 put_number(content.data() + at, each.number, draws.cell(each.number));
         }
@@ -90,12 +97,15 @@ void Arguments::draw(Draws& draws) {
 
 double Arguments::number_of(const WholeValue& value, Draws& draws) const {
     const auto assumed = assume_.find(value.name);
+    if (is_small_ && c::is_integer(value.number) && draws.chance(0.8)) return draws.small();
     const bool is_said = assumed != assume_.end() && draws.chance(0.5);
-    if (strides_.count(value.name) && draws.chance(0.5)) return draws.length() * draws.length();
+    const std::string member = value.name.substr(value.name.find_last_of(".>") + 1);
+    if (strides_.count(member) && draws.chance(0.5)) return draws.length() * draws.length();
     return is_said ? static_cast<double>(assumed->second) : draws.number(value.number);
 }
 
 char* Arguments::place_of(std::size_t i, Layout layout, const std::vector<Region>& touched) const {
+    if (values[i].kind == ValueKind::end) return memory_[i]->end();
     if (is_one(values[i]) || has_tables(i)) return memory_[i]->begin();
     char* middle = memory_[i]->begin() + room(i);
     if (layout == Layout::roomy || touched[i].high <= touched[i].low) return middle;
@@ -110,7 +120,7 @@ std::vector<void*> Arguments::place(Layout layout, const std::vector<Region>& to
         GuardedMemory& memory = *memory_[i];
         char* at = place_of(i, layout, touched);
         // The same numbers lie around the pointer, wherever it is.
-        const bool is_array = !is_one(values[i]) && !has_tables(i);
+        const bool is_array = !is_one(values[i]) && !has_tables(i) && values[i].kind != ValueKind::end;
         char* first = at - (is_array ? room(i) : 0);
         char* from = std::max(memory.begin(), first);
         char* to = std::min(memory.end(), first + contents_[i].size());

@@ -46,6 +46,7 @@ private:
     std::vector<double> numbers_;
     Assumptions assume_;
     std::set<std::string> strides_;
+    bool is_small_ = false;  // whole numbers of this draw: as few elements as structs have
 };
 
 }  // namespace halo::lift

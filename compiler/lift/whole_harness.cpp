@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "compiler/lift/clang_front.h"
@@ -10,6 +11,7 @@
 #include "compiler/lift/memory.h"
 #include "compiler/lift/replace.h"
 #include "compiler/lift/stand_ins.h"
+#include "compiler/lift/whole_members.h"
 
 namespace halo::lift {
 
@@ -19,6 +21,12 @@ using c::Number;
 using ValueKind = WholeValue::Kind;
 
 constexpr int kVectorElements = 8192;
+constexpr std::int64_t kFewCells = 8;
+constexpr int kElements = 2, kPointers = 6;  // of structs behind a pointer, and of arrays
+
+std::string without_const(const std::string& plain) {
+    return plain.rfind("const ", 0) == 0 ? plain.substr(6) : plain;
+}
 
 class WholeWriter {
 public:
@@ -179,7 +187,7 @@ private:
                               kVectorElements, local, first);
         return local;
     }
-    // What the nests need of an array whose extents are constants.
+    // What the nests need of an array whose extents are constants, or on a small grid where strides are.
     std::size_t least_bytes(const std::string& name) const {
         std::size_t most = 0;
         for (const Lifted& nest : found_.lifted) {
@@ -189,8 +197,8 @@ private:
                 std::int64_t bytes = static_cast<std::int64_t>(bytes_of(object.number));
                 for (std::size_t a = 0; a < each.extents.size(); ++a) {
                     const auto extent = each.extents[a].constant(), stride = each.stride[a].constant();
-                    if (extent && stride)
-                        bytes = std::max(bytes, *extent * std::abs(*stride) *
+                    if (stride)
+                        bytes = std::max(bytes, extent.value_or(kFewCells) * std::abs(*stride) *
                                                     static_cast<std::int64_t>(bytes_of(object.number)));
                 }
                 most = std::max(most, static_cast<std::size_t>(bytes) *
@@ -200,18 +208,24 @@ private:
         return most;
     }
 
-    // A struct with what the nests read of it; nothing else of it is known.
+    // A struct with what the nests and the function use of it; nothing else of it is known.
     std::string record(int id) {
         const c::Variable& named = variable(id);
         const c::Type& of = type(named.type);
         const bool by_pointer = of.kind == c::Type::Kind::pointer;
-        std::string plain = by_pointer ? type(of.element).plain : of.plain;
-        if (plain.rfind("const ", 0) == 0) plain = plain.substr(6);
+        const std::string plain = without_const(by_pointer ? type(of.element).plain : of.plain);
         if (plain.find('(') != std::string::npos)
             throw SourceError("`" + named.name + "` points to a function, and is not made for a call");
         const std::string local = "halo_lift_" + named.name;
+        const Members used = members_of(unit_, id);
+        if (by_pointer && !of.is_reference && used.is_indexed) {
+            const std::string elements = structs(plain, named.name);
+            for (int i = 0; i < kElements; ++i)
+                fill(fmt::format("{}[{}]", elements, i), fmt::format("{}[{}]", named.name, i), used);
+            return elements;
+        }
         before_ += "    static " + plain + " " + local + ";\n";
-        std::set<std::string> done;
+        std::set<std::string>& done = filled_;
         const auto member_of = [&](const std::vector<std::string>& members) {
             std::string text = local;
             for (const std::string& each : members)
@@ -235,7 +249,67 @@ private:
                                               each.number, each.name, least_bytes(each.name)}));
             }
         }
+        fill(local, named.name + (by_pointer && !of.is_reference ? "->" : "."), used);
         return by_pointer && !of.is_reference ? "&" + local : local;
+    }
+
+    // A few structs, behind which memory is inaccessible.
+    std::string structs(const std::string& plain, const std::string& name) {
+        const std::string local = fmt::format("halo_lift_{}", made_++);
+        before_ += fmt::format("    {0}* {1} = ({0}*){2} - {3};\n", plain, local,
+                               value({ValueKind::end, Number::u8, name}), kElements);
+        return local;
+    }
+    // Numbers go back after the call, so that what the function leaves in them is compared.
+    void fill(const std::string& place, const std::string& name, const Members& of) {
+        const std::string dot = name.ends_with('>') || name.ends_with('.') ? "" : ".";
+        for (const auto& [member, inner] : of.used) {
+            const std::string at = place + "." + member, called = name + dot + member;
+            const c::Type& held = type(inner.type);
+            if (held.kind == c::Type::Kind::other) {
+                fill(at, called, inner);
+            } else if (!filled_.insert(at).second || held.is_reference) {
+                continue;
+            } else if (held.kind == c::Type::Kind::number) {
+                const auto alike = numbers_.emplace(without_indices(called), harness_.values.size());
+                const int like = alike.second ? -1 : static_cast<int>(alike.first->second);
+                const std::string drawn = fmt::format(
+                    "*(__typeof__({})*){}", at, value({ValueKind::number, held.number, called, 0, like}));
+                before_ += fmt::format("    {} = {};\n", at, drawn);
+                after_ += fmt::format("    {} = {};\n", drawn, at);
+            } else if (held.kind == c::Type::Kind::pointer) {
+                fill_pointer(at, called, inner);
+            }
+        }
+    }
+    void fill_pointer(const std::string& at, const std::string& called, const Members& of) {
+        const c::Type& pointed = type(type(of.type).element);
+        if (pointed.kind == c::Type::Kind::number) {
+            before_ +=
+                fmt::format("    {} = (__typeof__({})){};\n", at, at, some_array(pointed.number, called));
+        } else if (pointed.kind == c::Type::Kind::other) {
+            const std::string elements = structs(without_const(pointed.plain), called);
+            before_ += fmt::format("    {} = {};\n", at, elements);
+            for (int i = 0; i < kElements; ++i)
+                fill(fmt::format("{}[{}]", elements, i), fmt::format("{}[{}]", called, i), of);
+        } else if (pointed.kind == c::Type::Kind::pointer &&
+                   type(pointed.element).kind == c::Type::Kind::number) {
+            before_ += fmt::format("    {0} = (__typeof__({0})){1} - {2};\n", at,
+                                   value({ValueKind::end, Number::u8, called}), kPointers);
+            for (int i = 0; i < kPointers; ++i)
+                before_ +=
+                    fmt::format("    {0}[{1}] = (__typeof__({0}[{1}])){2};\n", at, i,
+                                some_array(type(pointed.element).number, fmt::format("{}[{}]", called, i)));
+        }
+    }
+    std::string some_array(Number number, const std::string& name) {
+        return value({ValueKind::array, number, name, 0, -1, true});
+    }
+    static std::string without_indices(const std::string& name) {
+        std::string text;
+        for (const char each : name)
+            if (each < '0' || each > '9') text += each;
+        return text;
     }
 
     std::string global_places() {
@@ -271,6 +345,9 @@ private:
     const c::Function& function_;
     WholeHarness harness_;
     std::string before_, after_;
+    std::set<std::string> filled_;
+    std::map<std::string, std::size_t> numbers_;  // of the first elements, by their names
+    int made_ = 0;
 };
 
 }  // namespace

@@ -15,12 +15,15 @@ struct WholeValue {
         array,   // numbers behind a pointer
         rows,    // pointers to rows of numbers
         planes,  // pointers to those
+        end,     // memory that ends there: of structs and pointers, which the call makes
         result   // what the function returns
     };
     Kind kind = Kind::number;
     c::Number number = c::Number::f64;
     std::string name;
     std::size_t least_bytes = 0;  // of an array: what the nests need of it, where that is a constant
+    int like = -1;                // of a number: the value that it is in some draws, of another element
+    bool is_one_of_many = false;  // of an array: with little room
 };
 
 struct WholeHarness {

@@ -19,15 +19,16 @@
 namespace halo::lift {
 
 GuardedMemory::GuardedMemory(std::size_t bytes) : bytes_(bytes) {
-    const auto page = static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
-    all_ = bytes + 2 * page;
+    // So far that an index that is out of bounds by a plane does not reach another array.
+    constexpr std::size_t kApart = 16 << 20;
+    all_ = bytes + 2 * kApart;
     void* found =
         ::mmap(nullptr, all_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (found == MAP_FAILED) throw std::bad_alloc();
     mapped_ = static_cast<char*>(found);
-    begin_ = mapped_ + page;
-    ::mprotect(mapped_, page, PROT_NONE);
-    ::mprotect(begin_ + bytes, page, PROT_NONE);
+    begin_ = mapped_ + kApart;
+    ::mprotect(mapped_, kApart, PROT_NONE);
+    ::mprotect(begin_ + bytes, kApart, PROT_NONE);
 }
 GuardedMemory::~GuardedMemory() {
     ::munmap(mapped_, all_);

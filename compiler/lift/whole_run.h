@@ -9,10 +9,11 @@
 namespace halo::lift {
 
 struct WholeRun {
-    bool differs = false;            // how their results differ; `reason` says where
-    std::string reason;              // or: why nothing is verified; empty: it is
-    bool was_too_long = false;       // why there is a reason: no run ended in time
-    std::vector<std::string> table;  // a line for each kind of run
+    bool differs = false;              // how their results differ; `reason` says where
+    std::string reason;                // or: why nothing is verified; empty: it is
+    bool was_too_long = false;         // why there is a reason: no run ended in time
+    std::vector<std::string> remarks;  // what the runs take to hold
+    std::vector<std::string> table;    // a line for each kind of run
 };
 
 // Both are compiled without optimisation and run in processes of their own: on arguments that are drawn on

@@ -81,7 +81,8 @@ protected:
     void move_one() {
         moved_ = Moved::nowhere;
         if (!has_margin_ || !is_flat_ || has_strides_ || !chance(0.35)) return;
-        moved_ = pick({Moved::back, Moved::on, Moved::packed});
+        // An unsigned size is larger than the margin alone.
+        moved_ = pick({Moved::back, Moved::packed, is_unsigned(size_) ? Moved::back : Moved::on});
         moved_array_ = pick<std::string>({"a", "b", "c"});
     }
     // Of the loops of its nest.

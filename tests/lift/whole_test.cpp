@@ -86,6 +86,57 @@ TEST_CASE("the whole function finds wrong stencils in it", "[parts]") {
                 "x-1", "x-2");
 }
 
+TEST_CASE("wrong stencils on arrays that structs hold are found", "[parts]") {
+    const std::string types =
+        "typedef struct { int n, ghosts; double last, **fields; } box;\n"
+        "typedef struct { int count; double seconds; box *boxes; } level;\n"
+        "double now(void);\n";
+    const Tried boxes(types +
+                      "void tried(level *on, int to, int from) {\n"
+                      "    double start = now();\n"
+                      "    for (int b = 0; b < on->count; b++) {\n"
+                      "        int n = on->boxes[b].n, ghosts = on->boxes[b].ghosts;\n"
+                      "        double *restrict w = on->boxes[b].fields[to] + ghosts;\n"
+                      "        const double *restrict u = on->boxes[b].fields[from];\n"
+                      "        for (int i = -ghosts; i < n; i++) w[i] = i < 0 ? 0 : 2 * u[i];\n"
+                      "    }\n"
+                      "    on->seconds += now() - start;\n}\n");
+    check_wrong(boxes, "2 * u", "3 * u");
+    check_wrong(boxes, "< 0", "<= 0");
+    // What is left in a struct is compared, too.
+    check_wrong(Tried(types + "void tried(level *on) {\n"
+                              "    for (int b = 0; b < on->count; b++) {\n"
+                              "        const double *restrict u = on->boxes[b].fields[b];\n"
+                              "        double twice[8];\n"
+                              "        for (int i = 0; i < 8; i++) twice[i] = 2 * u[i];\n"
+                              "        on->boxes[b].last = twice[3];\n"
+                              "    }\n}\n"),
+                "2 * u", "3 * u");
+}
+
+TEST_CASE("a clock of another file is one where nothing but times is made of it", "[parts]") {
+    const auto left = [](const std::string& with) {
+        return left_of(
+            "double now(void);\ndouble later(int);\nvoid *where(void);\ntypedef struct { double spent, "
+            "limit; } times;\n"
+            "double tried(int n, times *all, const double *restrict u, double *restrict w) {\n"
+            "    double start = now(), spent = 0;\n"
+            "    for (int i = 0; i < n; i++) w[i] = 2 * u[i];\n" +
+                with + "}\n",
+            2);
+    };
+    CHECK(left("spent = now() - start;\nall->spent += 1e-3 * spent;\nreturn 0;\n") == "");
+    const std::string unknown = "`now` is defined elsewhere";
+    CHECK(left("return now() - start;\n").find(unknown) != std::string::npos);
+    CHECK(left("spent = now();\nif (spent > start) w[0] = 0;\nreturn 0;\n").find(unknown) !=
+          std::string::npos);
+    CHECK(left("w[0] = now();\nreturn 0;\n").find(unknown) != std::string::npos);
+    CHECK(left("all->spent = now();\nreturn all->spent;\n").find(unknown) != std::string::npos);
+    CHECK(left("return spent > now() ? 1 : 0;\n").find(unknown) != std::string::npos);
+    CHECK(left("w[(int)now()] = 0;\nreturn 0;\n").find(unknown) != std::string::npos);
+    CHECK(left("later(1);\nreturn 0;\n").find("`later`") != std::string::npos);
+}
+
 TEST_CASE("what no run has reached is said", "[parts]") {
     constexpr double kSeconds = 4;  // longer runs do not reach it, either
     CHECK(left_of("void tried(int n, int m, const float *restrict u, float *restrict w) {\n"
