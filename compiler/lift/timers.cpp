@@ -30,8 +30,8 @@ public:
         std::set<std::string> others;
         for (const c::Expr& each : unit_.exprs) {
             if (each.kind != ExprKind::call || each.function >= 0) continue;
-            const bool is_clock = each.operands.empty() && each.type >= 0 &&
-                                  type(each.type).kind == c::Type::Kind::number;
+            const bool is_clock =
+                each.operands.empty() && each.type >= 0 && type(each.type).kind == c::Type::Kind::number;
             if (is_clock)
                 found[each.text] = type(each.type).number;
             else
@@ -76,12 +76,13 @@ private:
             const c::Expr& around = expr(parent);
             const bool is_sum =
                 around.kind == ExprKind::convert || around.kind == ExprKind::unary ||
-                (around.kind == ExprKind::binary && (around.text == "+" || around.text == "-" ||
-                                                     around.text == "*" || around.text == "/"));
+                (around.kind == ExprKind::binary &&
+                 (around.text == "+" || around.text == "-" || around.text == "*" || around.text == "/"));
             const bool is_stored = around.kind == ExprKind::assign && discarded_.contains(parent) &&
                                    (around.operands[0] == id || hold_in(around.operands[0]));
             const bool is_number = around.type >= 0 && type(around.type).kind == c::Type::Kind::number;
-            if (!is_stored && !(is_sum && is_number && around.text != "!" && ends_apart(parent))) return false;
+            if (!is_stored && !(is_sum && is_number && around.text != "!" && ends_apart(parent)))
+                return false;
         }
         return true;
     }

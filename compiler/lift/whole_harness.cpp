@@ -268,7 +268,7 @@ private:
             const c::Type& held = type(inner.type);
             if (held.kind == c::Type::Kind::other) {
                 fill(at, called, inner);
-            } else if (!filled_.insert(at).second || held.is_reference) {
+            } else if (!filled_.insert(at).second || held.is_reference || held.is_const || held.is_vector) {
                 continue;
             } else if (held.kind == c::Type::Kind::number) {
                 const auto alike = numbers_.emplace(without_indices(called), harness_.values.size());

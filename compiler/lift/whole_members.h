@@ -9,8 +9,8 @@
 namespace halo::lift {
 
 struct Members {
-    int type = -1;            // of the variable or member
-    bool is_indexed = false;  // it is, or points to, several elements
+    int type = -1;                        // of the variable or member
+    bool is_indexed = false;              // it is, or points to, several elements
     std::map<std::string, Members> used;  // of the struct that it is or points to
 };
 

@@ -21,14 +21,16 @@ namespace halo::lift {
 GuardedMemory::GuardedMemory(std::size_t bytes) : bytes_(bytes) {
     // So far that an index that is out of bounds by a plane does not reach another array.
     constexpr std::size_t kApart = 16 << 20;
-    all_ = bytes + 2 * kApart;
-    void* found =
-        ::mmap(nullptr, all_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    all_ = (bytes + 2 * kApart + 4095) / 4096 * 4096;
+    void* found = ::mmap(nullptr, all_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (found == MAP_FAILED) throw std::bad_alloc();
     mapped_ = static_cast<char*>(found);
     begin_ = mapped_ + kApart;
-    ::mprotect(mapped_, kApart, PROT_NONE);
-    ::mprotect(begin_ + bytes, kApart, PROT_NONE);
+    found = ::mmap(begin_, bytes, PROT_READ | PROT_WRITE,
+                   MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0);
+    if (found != MAP_FAILED) return;
+    ::munmap(mapped_, all_);
+    throw std::bad_alloc();
 }
 GuardedMemory::~GuardedMemory() {
     ::munmap(mapped_, all_);
