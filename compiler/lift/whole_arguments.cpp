@@ -36,8 +36,12 @@ void put_number(char* at, Number type, double value) {
 }  // namespace
 
 Arguments::Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes,
-                     const Assumptions& assume, std::set<std::string> strides)
-    : values(harness.values), global_values(harness.globals), assume_(assume), strides_(std::move(strides)) {
+                     const Assumptions& assume, std::set<std::string> strides, std::set<std::string> rows)
+    : values(harness.values),
+      global_values(harness.globals),
+      assume_(assume),
+      strides_(std::move(strides)),
+      row_lengths_(std::move(rows)) {
     for (std::size_t i = 0; i < values.size(); ++i) {
         memory_.push_back(std::make_unique<GuardedMemory>(is_one(values[i]) ? 4096 : 2 * room(i)));
         rows_.push_back(has_tables(i) ? std::make_unique<GuardedMemory>((kPlanes + kRows) * sizeof(void*))
@@ -96,11 +100,12 @@ void Arguments::draw(Draws& draws) {
 }
 
 double Arguments::number_of(const WholeValue& value, Draws& draws) const {
-    const auto assumed = assume_.find(value.name);
-    if (is_small_ && c::is_integer(value.number) && draws.chance(0.8)) return draws.small();
-    const bool is_said = assumed != assume_.end() && draws.chance(0.5);
     const std::string member = value.name.substr(value.name.find_last_of(".>") + 1);
-    if (strides_.count(member) && draws.chance(0.5)) return draws.length() * draws.length();
+    if (strides_.count(member) && draws.chance(is_small_ ? 0.8 : 0.5)) return draws.length() * draws.length();
+    if (is_small_ && row_lengths_.count(member)) return draws.length();
+    if (is_small_ && c::is_integer(value.number) && draws.chance(0.8)) return draws.small();
+    const auto assumed = assume_.find(value.name);
+    const bool is_said = assumed != assume_.end() && draws.chance(0.5);
     return is_said ? static_cast<double>(assumed->second) : draws.number(value.number);
 }
 

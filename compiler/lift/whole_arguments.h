@@ -20,9 +20,10 @@ enum class Layout : unsigned char { roomy, high, low };
 class Arguments {
 public:
     // global_bytes: the size of each global. assume: numbers that are mostly drawn as they are there.
-    // strides: those that are mostly as large as a plane.
+    // strides: those that are mostly as large as a plane; rows: as a row.
     Arguments(const WholeHarness& harness, const std::vector<long>& global_bytes,
-              const Assumptions& assume = {}, std::set<std::string> strides = {});
+              const Assumptions& assume = {}, std::set<std::string> strides = {},
+              std::set<std::string> rows = {});
 
     void draw(Draws& draws);  // new values for all
     // Writes them to memory, and tells the record of it. touched: of each value, in a roomy layout.
@@ -45,7 +46,7 @@ private:
     std::vector<std::vector<char>> contents_, global_contents_;
     std::vector<double> numbers_;
     Assumptions assume_;
-    std::set<std::string> strides_;
+    std::set<std::string> strides_, row_lengths_;
     bool is_small_ = false;  // whole numbers of this draw: as few elements as structs have
 };
 

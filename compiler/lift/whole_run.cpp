@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdio>
 #include <cstring>
+#include <limits>
 #include <memory>
 #include <optional>
 
@@ -32,7 +33,7 @@ namespace {
 using c::Number;
 using Clock = std::chrono::steady_clock;
 
-constexpr int kCalls = 3, kMostDoubtful = 6, kMostDraws = 400;
+constexpr int kCalls = 3, kMostDoubtful = 6, kMostDraws = 400, kLeastRuns = 6;
 #ifdef __SANITIZE_ADDRESS__
 constexpr double kSlower = 10;  // how much sanitizers slow code down
 #else
@@ -112,8 +113,9 @@ public:
         const int enough = Draws(unit_, 0).enough();
         int draws = 0;
         for (; draws < kMostDraws && has_time() && !result_.differs; ++draws) {
-            if (compared_ >= enough && missing().empty()) break;
-            draw(static_cast<unsigned>(draws), compared_ >= enough && unrun().empty());
+            const bool has_enough = compared_ >= enough && runs_of_each() >= kLeastRuns;
+            if (has_enough && missing().empty()) break;
+            draw(static_cast<unsigned>(draws), has_enough);
         }
         if (result_.differs) return std::move(result_);
         const auto left = missing();
@@ -146,6 +148,17 @@ private:
                 for (const Polynomial& apart : each.apart)
                     for (const auto& [monomial, factor] : apart.terms())
                         if (monomial.size() == 1 && factor > 0) names.insert(nest.model.name(monomial[0]));
+        return names;
+    }
+
+    // Those that are as long as a row, or longer, where that is a parameter of its own.
+    std::set<std::string> row_lengths() const {
+        std::set<std::string> names;
+        for (const Lifted& nest : found_.lifted)
+            for (const Field& each : nest.form.fields)
+                for (const Polynomial& pitch : each.pitch)
+                    if (pitch.terms().size() == 1 && pitch.terms().begin()->first.size() == 1)
+                        names.insert(nest.model.name(pitch.terms().begin()->first[0]));
         return names;
     }
 
@@ -193,7 +206,7 @@ private:
         std::vector<void*> places(harness.globals.size() + 1);
         std::vector<long> bytes(harness.globals.size() + 1);
         original_->function<void(void**, long*)>("halo_lift_globals")(places.data(), bytes.data());
-        arguments_.emplace(harness, bytes, options_.assume, far_strides());
+        arguments_.emplace(harness, bytes, options_.assume, far_strides(), row_lengths());
     }
     RunRecord& record() const { return *reinterpret_cast<RunRecord*>(record_memory_->begin()); }
     unsigned char* seen() const { return reinterpret_cast<unsigned char*>(seen_memory_->begin()); }
@@ -324,6 +337,18 @@ private:
         for (std::string& each : unrun())
             all.push_back(std::move(each));
         return all;
+    }
+    // In how many draws that were compared each stencil was run, at least.
+    int runs_of_each() const {
+        int least = std::numeric_limits<int>::max();
+        for (const Lifted& each : found_.lifted) {
+            const std::string mark = each.spec.name + " ";
+            int count = 0;
+            for (std::size_t at = ran_.find(mark); at != std::string::npos; at = ran_.find(mark, at + 1))
+                ++count;
+            least = std::min(least, count);
+        }
+        return least;
     }
     std::vector<std::string> unrun() const {
         std::vector<std::string> all;
