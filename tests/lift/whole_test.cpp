@@ -123,7 +123,7 @@ TEST_CASE("a clock of another file is one where nothing but times is made of it"
             "    double start = now(), spent = 0;\n"
             "    for (int i = 0; i < n; i++) w[i] = 2 * u[i];\n" +
                 with + "}\n",
-            2);
+            0.4);
     };
     CHECK(left("spent = now() - start;\nall->spent += 1e-3 * spent;\nreturn 0;\n") == "");
     const std::string unknown = "`now` is defined elsewhere";
