@@ -192,7 +192,7 @@ void ExtentFinder::settle(std::size_t a, const ByField& needed) {
         const bool is_told = !is_moved && (spare || is_thin || is_within);
         if (is_within && is_told) bounds_.emplace_back(a, *told - cells + 1);
         const bool is_symmetric = whole && whole->terms().size() < cells.terms().size();
-        of.extents[a] = is_told ? *told : is_symmetric ? *whole : with_margin(cells, *low);
+        of.extents[a] = is_told ? *told : is_moved ? cells : is_symmetric ? *whole : with_margin(cells, *low);
         of.pitch[a] = told.value_or(of.extents[a]);
         if (told && is_moved && !(*told - of.extents[a]).constant())
             form_.assumptions.push_back(need_text(model_, *told - of.extents[a] + 1));

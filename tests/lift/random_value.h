@@ -101,7 +101,9 @@ protected:
     std::string moved_cell(const At& at) const {
         std::string text;
         for (int a = made_.rank - 1; a >= 0; --a) {
-            const std::string one = at(a) + (moved_ == Moved::on ? " + gap" : " - gap");
+            const std::string one = moved_ == Moved::packed
+                                        ? index(a) + " - gap"  // all of its cells
+                                        : at(a) + (moved_ == Moved::on ? " + gap" : " - gap");
             const std::string row = sizes()[a] + std::string(moved_ == Moved::packed ? " - 2 * gap" : "");
             text = text.empty() ? one : "(" + text + ") * (" + row + ") + " + one;
         }
