@@ -92,6 +92,13 @@ void check_resident(std::uint64_t first, std::uint64_t count) {
                       });
 }
 
+void check_several(std::uint64_t first, std::uint64_t count) {
+    check_several_steps(seeds_from_environment(first, count),
+                        [](const Reference& reference, const lower::Lowered& lowered) {
+                            return difference(reference, lowered, gpu(), load);
+                        });
+}
+
 }  // namespace
 
 TEST_CASE("examples by the schedules that are chosen for them", "[examples]") {
@@ -127,12 +134,16 @@ TEST_CASE("random programs on the GPU, stream", "[stream]") {
     check_random(schedule::Stream{}, seeds_from_environment(13001, 100));
 }
 
-TEST_CASE("random time loops on the GPU, several steps at once", "[temporal]") {
-    // Nine of ten are done several at once, and each kernel takes a second or two to compile.
-    check_several_steps(seeds_from_environment(14001, 90),
-                        [](const Reference& reference, const lower::Lowered& lowered) {
-                            return difference(reference, lowered, gpu(), load);
-                        });
+// Nine of ten are done several at once, and each kernel takes a second or two to compile: three entries of
+// ctest.
+TEST_CASE("random time loops on the GPU, several steps at once, first third", "[temporal_first]") {
+    check_several(14001, 30);
+}
+TEST_CASE("random time loops on the GPU, several steps at once, second third", "[temporal_second]") {
+    check_several(14031, 30);
+}
+TEST_CASE("random time loops on the GPU, several steps at once, last third", "[temporal_last]") {
+    check_several(14061, 30);
 }
 
 TEST_CASE("random time loops on the GPU end at the step that a reduction says", "[until]") {
