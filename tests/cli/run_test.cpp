@@ -2,29 +2,18 @@
 #include <sys/stat.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <nlohmann/json.hpp>
 
 #include "catch.h"
+#include "contains.h"
+#include "npy_values.h"
 #include "process.h"
 #include "specs.h"
 
 using namespace halo::test;
 
 namespace {
-
-// The values of a little-endian f8 .npy file, by numpy's description of the format.
-std::vector<double> npy_values(const std::string& bytes) {
-    REQUIRE(bytes.size() > 10);
-    REQUIRE(bytes.compare(1, 5, "NUMPY") == 0);
-    std::size_t header = static_cast<unsigned char>(bytes[8]) + 256 * static_cast<unsigned char>(bytes[9]);
-    REQUIRE(bytes.find("'<f8'") != std::string::npos);
-    std::vector<double> values((bytes.size() - 10 - header) / 8);
-    std::memcpy(values.data(), bytes.data() + 10 + header, values.size() * 8);
-    return values;
-}
 
 std::vector<std::string> with_interpreter(std::vector<std::string> arguments) {
     arguments.insert(arguments.begin(), {"run"});
@@ -200,79 +189,6 @@ TEST_CASE("a folder that is not there is known before the run, not after it") {
         folder.haloc(with_interpreter({"c.halo", "--steps", "1000000000", "--save", "u=none/u.npy"}));
     CHECK(outcome.code == 4);
     CHECK(outcome.err.find("there is no folder none") != std::string::npos);
-}
-
-TEST_CASE("a run whose numbers leave the finite is stopped, and its last good state kept") {
-    Folder folder;
-    folder.write("grow.halo",
-                 "stencil grow(x) {\n    field u, e: f64\n    u[t+1] = if idx(x) == 3 then 16 * u else u\n"
-                 "    e = u / 2\n}\n"
-                 "run grow {\n    grid 8\n    steps 100000\n    init u = 1\n    save e to \"e.npy\"\n}\n");
-    std::vector<const char*> devices{"interpreter"};
-#ifdef HALO_HAS_LLVM
-    devices.push_back("cpu");
-#endif
-    for (const char* device : devices) {
-        const Outcome run = folder.haloc({"run", "--device", device, "grow.halo"});
-        INFO(run.err);
-        CHECK(run.code == 3);
-        CHECK(run.err.find("u is infinite at x = 3") != std::string::npos);
-        const std::size_t good = run.err.find("grow-u-good-0000");
-        REQUIRE(good != std::string::npos);
-        const std::string path = run.err.substr(good, std::string("grow-u-good-000012.npy").size());
-        // 16^256 is infinite in f64: what is kept is of a step before.
-        const int step = std::stoi(path.substr(12, 6));
-        CHECK(step < 256);
-        std::vector<double> kept(8, 1);
-        kept[3] = std::pow(16, step);
-        CHECK(npy_values(folder.read(path)) == kept);
-    }
-
-    CHECK(
-        folder.haloc({"run", "--device", "interpreter", "--no-watch", "--steps", "300", "grow.halo"}).code ==
-        0);
-    const Outcome outcome =
-        folder.haloc({"run", "--device", "interpreter", "--no-files", "--steps", "300", "grow.halo"});
-    CHECK(outcome.code == 3);
-    CHECK(outcome.err.find("all was finite after step") != std::string::npos);
-    CHECK(outcome.err.find(".npy") == std::string::npos);
-}
-
-TEST_CASE("states that are finite at the end are kept where an output is not") {
-    Folder folder;
-    folder.write("late.halo",
-                 "stencil late(x) {\n    field u, e: f64\n    u[t+1] = u + 1\n    e = 1 / (u - idx(x))\n}\n"
-                 "run late {\n    grid 8\n    steps 6\n    save e to \"e.npy\"\n}\n");
-    std::vector<const char*> devices{"interpreter"};
-#ifdef HALO_HAS_LLVM
-    devices.push_back("cpu");
-#endif
-    for (const char* device : devices) {
-        const Outcome outcome = folder.haloc({"run", "--device", device, "late.halo"});
-        INFO(outcome.err);
-        CHECK(outcome.code == 3);
-        CHECK(outcome.err.find("e is infinite at x = 5") != std::string::npos);
-        CHECK(npy_values(folder.read("late-u-good-000006.npy")) == std::vector<double>(8, 6));
-    }
-}
-
-TEST_CASE("numbers that are not finite from the start are meant so") {
-    Folder folder;
-    folder.write("mask.halo",
-                 "stencil mask(x) {\n    field u: f32\n    u[t+1] = u + 1\n}\n"
-                 "run mask {\n    grid 8\n    steps 20\n    init u = if x < 2 then 1 / (x - x) else 0\n}\n");
-    CHECK(folder.haloc({"run", "--device", "interpreter", "mask.halo"}).code == 0);
-}
-
-TEST_CASE("numbers that are no longer finite end the run with their place") {
-    Folder folder;
-    folder.write("s.halo",
-                 "stencil s(x) {\n    field u: f64 { boundary periodic }\n    u[t+1] = u * u\n}\n"
-                 "run s {\n    grid 3\n    steps 2000\n    init u = if idx(x) == 1 then 2 else 1\n"
-                 "    save u to \"u.npy\"\n}\n");
-    Outcome outcome = folder.haloc(with_interpreter({"s.halo"}));
-    CHECK(outcome.code == 3);
-    CHECK(outcome.err.find("u is infinite at x = 1") != std::string::npos);
 }
 
 TEST_CASE("--timings says where the time went") {

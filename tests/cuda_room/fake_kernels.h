@@ -1,12 +1,16 @@
 // The kernels that the fake driver has, as functions: the sizes of their parameters, and what all their
-// threads do together. Part of fake_libcuda.cpp.
+// threads do together; and which of them a module has. Part of fake_libcuda.cpp.
 #pragma once
 
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "fake_libcuda.h"
@@ -127,6 +131,69 @@ inline void copy_in_l2(void* const* a) {
 }
 inline void grid_barriers(void* const* a) {
     *get<std::uint32_t*>(a, 1) = state.barriers_hang ? 1 : 0;
+}
+
+struct FakeModule {
+    std::map<std::string, Kernel> kernels;
+    bool has_constants = false;
+    bool has_all = false;  // every kernel, and they do nothing
+};
+
+// Of a kernel's functions, by the width of an element, the one that the text loads elements for.
+using KernelFunction = void (*)(void* const*);
+inline KernelFunction by_width(std::string_view code, KernelFunction of_8, KernelFunction of_16,
+                               KernelFunction of_32, KernelFunction of_64) {
+    const auto loads = [&](const char* type) { return code.find(type) != std::string_view::npos; };
+    return loads("ld.global.u8 ")    ? of_8
+           : loads("ld.global.u16 ") ? of_16
+           : loads("ld.global.u32 ") ? of_32
+                                     : of_64;
+}
+
+inline FakeModule* make_module(std::string_view code) {
+    auto* module = new FakeModule;
+    const bool is_compiled = code.starts_with(
+        "\x7f"
+        "ELF");
+    if (is_compiled && std::getenv("HALO_FAKE_ALL_KERNELS") != nullptr) {
+        module->has_all = true;
+    } else if (code.find(".entry halo_layer") != std::string_view::npos) {
+        const bool wide = code.find(".param .b64 param_value") != std::string_view::npos;
+        const std::size_t value = wide ? 8 : 4;
+        module->kernels["halo_layer"] = {{8, 8, 8, value, 4, 8, 8, 8, 8, 8},
+                                         wide ? halo_layer<std::uint64_t> : halo_layer<std::uint32_t>};
+    } else if (code.find(".entry compare_cells") != std::string_view::npos) {
+        module->kernels["compare_cells"] = {
+            {8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8},
+            by_width(code, compare_cells<std::uint8_t>, compare_cells<std::uint16_t>,
+                     compare_cells<std::uint32_t>, compare_cells<std::uint64_t>)};
+    } else if (code.find(".entry gather_cells") != std::string_view::npos) {
+        module->kernels["gather_cells"] = {
+            {8, 8, 8, 8, 8, 8, 8, 8, 8},
+            by_width(code, gather_cells<std::uint8_t>, gather_cells<std::uint16_t>,
+                     gather_cells<std::uint32_t>, gather_cells<std::uint64_t>)};
+    } else if (code.find(".entry find_not_finite") != std::string_view::npos) {
+        module->kernels["find_not_finite"] = {
+            {8, 8, 8, 8, 8, 8, 8, 8, 8, 8},
+            by_width(code, find_not_finite<std::uint8_t>, find_not_finite<std::uint16_t>,
+                     find_not_finite<std::uint32_t>, find_not_finite<std::uint64_t>)};
+    } else if (code.find(".entry finish_reductions") != std::string_view::npos) {
+        const bool is_sum = code.find("add.rn.f64") != std::string_view::npos;
+        const bool is_max = code.find("setp.gt.or.f64") != std::string_view::npos;
+        module->kernels["finish_reductions"] = {{8, 8, 8},
+                                                is_sum   ? finish_reductions<Finish::sum>
+                                                : is_max ? finish_reductions<Finish::max>
+                                                         : finish_reductions<Finish::min>};
+    } else {
+        module->kernels["heat_line"] = {{8, 8, 4, 8}, heat_line};
+        module->kernels["nothing"] = {{}, [](void* const*) {}, 1024};
+        module->kernels["empty_kernel"] = {{}, [](void* const*) {}};
+        module->kernels["copy_vectors"] = {{8, 8, 8}, copy_vectors};
+        module->kernels["copy_in_l2"] = {{8, 8, 4}, copy_in_l2};
+        module->kernels["grid_barriers"] = {{8, 8, 4}, grid_barriers};
+        module->has_constants = true;
+    }
+    return module;
 }
 
 }  // namespace fake_gpu

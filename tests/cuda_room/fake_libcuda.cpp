@@ -53,63 +53,6 @@ int in_stream(Stream stream, std::function<void()> work) {
     return kSuccess;
 }
 
-struct FakeModule {
-    std::map<std::string, Kernel> kernels;
-    bool has_constants = false;
-    bool has_all = false;  // every kernel, and they do nothing
-};
-
-FakeModule* make_module(std::string_view code) {
-    auto* module = new FakeModule;
-    const bool is_compiled = code.starts_with(
-        "\x7f"
-        "ELF");
-    if (is_compiled && std::getenv("HALO_FAKE_ALL_KERNELS") != nullptr) {
-        module->has_all = true;
-    } else if (code.find(".entry halo_layer") != std::string_view::npos) {
-        const bool wide = code.find(".param .b64 param_value") != std::string_view::npos;
-        const std::size_t value = wide ? 8 : 4;
-        module->kernels["halo_layer"] = {{8, 8, 8, value, 4, 8, 8, 8, 8, 8},
-                                         wide ? halo_layer<std::uint64_t> : halo_layer<std::uint32_t>};
-    } else if (code.find(".entry compare_cells") != std::string_view::npos) {
-        const auto loads = [&](const char* type) { return code.find(type) != std::string_view::npos; };
-        module->kernels["compare_cells"] = {{8, 8, 8, 8, 8, 8, 8, 8, 8, 8, 8},
-                                            loads("global.u8 ")    ? compare_cells<std::uint8_t>
-                                            : loads("global.u16 ") ? compare_cells<std::uint16_t>
-                                            : loads("global.u32 ") ? compare_cells<std::uint32_t>
-                                                                   : compare_cells<std::uint64_t>};
-    } else if (code.find(".entry gather_cells") != std::string_view::npos) {
-        const auto loads = [&](const char* type) { return code.find(type) != std::string_view::npos; };
-        module->kernels["gather_cells"] = {{8, 8, 8, 8, 8, 8, 8, 8, 8},
-                                           loads("ld.global.u8 ")    ? gather_cells<std::uint8_t>
-                                           : loads("ld.global.u16 ") ? gather_cells<std::uint16_t>
-                                           : loads("ld.global.u32 ") ? gather_cells<std::uint32_t>
-                                                                     : gather_cells<std::uint64_t>};
-    } else if (code.find(".entry find_not_finite") != std::string_view::npos) {
-        const auto loads = [&](const char* type) { return code.find(type) != std::string_view::npos; };
-        module->kernels["find_not_finite"] = {{8, 8, 8, 8, 8, 8, 8, 8, 8, 8},
-                                              loads("global.u16 ")   ? find_not_finite<std::uint16_t>
-                                              : loads("global.u32 ") ? find_not_finite<std::uint32_t>
-                                                                     : find_not_finite<std::uint64_t>};
-    } else if (code.find(".entry finish_reductions") != std::string_view::npos) {
-        const bool is_sum = code.find("add.rn.f64") != std::string_view::npos;
-        const bool is_max = code.find("setp.gt.or.f64") != std::string_view::npos;
-        module->kernels["finish_reductions"] = {{8, 8, 8},
-                                                is_sum   ? finish_reductions<Finish::sum>
-                                                : is_max ? finish_reductions<Finish::max>
-                                                         : finish_reductions<Finish::min>};
-    } else {
-        module->kernels["heat_line"] = {{8, 8, 4, 8}, heat_line};
-        module->kernels["nothing"] = {{}, [](void* const*) {}, 1024};
-        module->kernels["empty_kernel"] = {{}, [](void* const*) {}};
-        module->kernels["copy_vectors"] = {{8, 8, 8}, copy_vectors};
-        module->kernels["copy_in_l2"] = {{8, 8, 4}, copy_in_l2};
-        module->kernels["grid_barriers"] = {{8, 8, 4}, grid_barriers};
-        module->has_constants = true;
-    }
-    return module;
-}
-
 Kernel* as_kernel(Function function) {
     return reinterpret_cast<Kernel*>(function);
 }

@@ -51,10 +51,7 @@ Sample damped_sample(int steps, bool is_whole) {
     LaunchPlan plan = named_plan("damped", 1);
     plan.params = {{"rate", 0.125}};
     const int levels = std::min(steps, 2);
-    FieldPlan p;
-    p.name = "p";
-    p.type = ElementType::f64;
-    p.role = Role::state;
+    FieldPlan p = state_of_f64("p");
     p.history = 1;
     p.spare_levels = levels - 1;
     plan.fields = {p};

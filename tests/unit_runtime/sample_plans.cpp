@@ -116,6 +116,14 @@ Argument index_argument(Argument::Kind kind, int index) {
     return argument;
 }
 
+FieldPlan state_of_f64(const std::string& name) {
+    FieldPlan field;
+    field.name = name;
+    field.type = ElementType::f64;
+    field.role = Role::state;
+    return field;
+}
+
 LaunchPlan named_plan(const std::string& name, int rank) {
     LaunchPlan plan;
     plan.name = name;
@@ -338,10 +346,7 @@ Sample heat_sample(int rank, ElementType type) {
 Sample wave_sample() {
     LaunchPlan plan = named_plan("wave", 1);
     plan.params = {{"rate", 0.25}};
-    FieldPlan p;
-    p.name = "p";
-    p.type = ElementType::f64;
-    p.role = Role::state;
+    FieldPlan p = state_of_f64("p");
     p.history = 1;
     p.boundary[0][0].kind = p.boundary[0][1].kind = BoundaryKind::periodic;
     p.halo[0] = {1, 1};

@@ -85,6 +85,7 @@ halo::rt::Argument field_argument(int field, int time);
 halo::rt::Argument scalar_argument(int param, halo::rt::ElementType type);
 halo::rt::Argument index_argument(halo::rt::Argument::Kind kind, int index);
 halo::rt::LaunchPlan named_plan(const std::string& name, int rank);  // with axes and no more
+halo::rt::FieldPlan state_of_f64(const std::string& name);           // without boundaries and past levels
 
 template <class Value>
 Value value_of(void* const* arguments, int index) {

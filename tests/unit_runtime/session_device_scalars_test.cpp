@@ -23,11 +23,7 @@ double growth(double largest) {
 // u[t+1] = u + growth(largest), of the step before; reduce largest = max(u[t+1]) start 0.125.
 Sample growing_sample() {
     LaunchPlan plan = named_plan("growing", 1);
-    FieldPlan u;
-    u.name = "u";
-    u.type = ElementType::f64;
-    u.role = Role::state;
-    plan.fields = {u};
+    plan.fields = {state_of_f64("u")};
     plan.reductions = {{"largest", ReductionPlan::Op::max, false, kFirstLargest, 1}};
     plan.device_scalars = 1;
     KernelPlan scalars;

@@ -53,11 +53,7 @@ constexpr std::int64_t kAdds = 9;
 // u[t+1] = u, and then 9 is added, an addition by each of nine kernels, until u[t+1] >= 2 u.
 Sample doubling_sample() {
     LaunchPlan plan = named_plan("doubling", 1);
-    FieldPlan u;
-    u.name = "u";
-    u.type = ElementType::f64;
-    u.role = Role::state;
-    plan.fields = {u};
+    plan.fields = {state_of_f64("u")};
     const auto kernel = [](const std::string& name) {
         KernelPlan made;
         made.name = name;
