@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <unordered_set>
+#include <utility>
 #include <variant>
 
 #include "compiler/ir/access_walk.h"
 #include "compiler/ir/grids.h"
 #include "compiler/ir/rewrite.h"
+#include "compiler/ir/sweeps.h"
 #include "compiler/support/work.h"
 
 namespace halo::ir {
@@ -258,33 +260,93 @@ void infer_reaches(Program& program) {
     }
 }
 
-void infer_margins(Program& program) {
-    const std::vector<Field> given = program.fields;
-    std::vector<Margins> of_field(program.fields.size(), Margins{});
-    std::vector<bool> written(program.fields.size());
-    AccessWalk walk(program);
-    for (Statement& statement : program.statements) {
+namespace {
+
+class MarginInference {
+public:
+    MarginInference(Program& program, const KeepingStatements& keeping)
+        : program_(program),
+          keeping_(keeping),
+          given_(program.fields),
+          walk_(program),
+          known_{std::vector<Margins>(program.fields.size()), std::vector<bool>(program.fields.size())} {}
+
+    void infer() {
+        for (std::size_t i = 0; i < program_.statements.size();) {
+            const std::size_t past = end_of_sweep(program_, i);
+            if (const LineSweep* sweep = sweep_of(program_.statements[i])) {
+                infer_of_sweep(*sweep, i, past);
+            } else {
+                infer_of(i);
+            }
+            i = past;
+        }
+    }
+
+private:
+    struct Known {  // of each field
+        std::vector<Margins> margins;
+        std::vector<bool> written;
+    };
+
+    // At the cells before, a statement reads what later ones of the sweep have written there, too: their
+    // margins are known when the margins of all no longer grow, after a turn for each statement at most where
+    // the sweep reads along its axis alone, as is checked later. Where the sweep begins they hold what was
+    // there before.
+    void infer_of_sweep(const LineSweep& sweep, std::size_t first, std::size_t past) {
+        const Known before = known_;
+        const auto along = static_cast<std::size_t>(sweep.axis);
+        const std::size_t begin = sweep.upwards ? 0 : 1;
+        for (std::size_t turn = first; turn < past; ++turn) {
+            const std::vector<Margins> ahead = std::exchange(known_, before).margins;
+            for (std::size_t i = first; i < past; ++i) {
+                const std::uint32_t target = std::get<Assign>(program_.statements[i]).target.index;
+                known_.margins[target] = ahead[target];
+                known_.margins[target][along][begin] = before.margins[target][along][begin];
+            }
+            for (std::size_t i = first; i < past; ++i)
+                infer_of(i);
+            if (known_.margins == ahead) break;
+        }
+    }
+
+    void infer_of(std::size_t index) {
+        Statement& statement = program_.statements[index];
+        const auto kept = keeping_.find(index);
         Margins margins{};
-        walk.for_each_access(roots_of(statement), [&](const Access& access) {
-            widen_margins(margins, program, access, of_field);
-            need_cells_shown(program, given, access, of_field);
-        });
+        walk_.for_each_access(kept == keeping_.end() ? roots_of(statement) : kept->second,
+                              [&](const Access& access) {
+                                  widen_margins(margins, program_, access, known_.margins);
+                                  need_cells_shown(program_, given_, access, known_.margins);
+                              });
         if (Assign* assign = std::get_if<Assign>(&statement)) {
             assign->margins = margins;
             const bool chooses = !assign->region.is_whole() || assign->condition.has_value();
-            const bool again = written[assign->target.index];
-            written[assign->target.index] = true;
-            Margins& known = of_field[assign->target.index];
+            const bool again = known_.written[assign->target.index];
+            known_.written[assign->target.index] = true;
+            Margins& known = known_.margins[assign->target.index];
             // What chooses its cells leaves the others what they held, and that is their value.
             if (!again) {
                 known = chooses ? Margins{} : margins;
-            } else if (!chooses) {
+            } else if (!chooses && kept == keeping_.end()) {
                 known = narrower(known, margins);
             }
         } else if (Reduce* reduce = std::get_if<Reduce>(&statement)) {
             reduce->margins = margins;
         }
     }
+
+    Program& program_;
+    const KeepingStatements& keeping_;
+    const std::vector<Field> given_;
+    AccessWalk walk_;
+    Known known_;
+};
+
+}  // namespace
+
+void infer_margins(Program& program, const KeepingStatements& keeping) {
+    MarginInference(program, keeping).infer();
 }
 
 const Margins& margins_of(const Statement& statement) {

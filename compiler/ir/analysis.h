@@ -1,6 +1,7 @@
 // Questions about a StencilProgram that several rooms ask.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -66,9 +67,14 @@ void infer_reaches(Program& program);
 // own.
 bool has_formula(const Field& field);
 
+// Of statements, by their index, that write cells which they leave out with what these held: the expressions
+// that the other cells are computed from.
+using KeepingStatements = std::map<std::size_t, std::vector<ExprId>>;
+
 // Sets the margins of each statement (program.h) from the free faces of what it reads; a let that has margins
-// passes them on to its readers. Raises Face::reach where a boundary of what has margins must not show these.
-void infer_margins(Program& program);
+// passes them on to its readers. What is read to be kept as it is needs no value, and makes no margin. Raises
+// Face::reach where a boundary of what has margins must not show these.
+void infer_margins(Program& program, const KeepingStatements& keeping = {});
 // Cells at each face that a statement leaves out; none of what has no margins.
 const Margins& margins_of(const Statement& statement);
 

@@ -189,19 +189,23 @@ void StencilAnalyzer::assign_iterate(syntax::GuardId id, const Target& target,
         const FieldId id_of_next{static_cast<std::uint32_t>(program_.fields.size())};
         program_.fields.push_back(std::move(next));
         evaluator_.fields().push_back(std::move(info));
-        Value value = leaves[i];
+        const SourceRange where = evaluator_.where(assignment.value);
         if (chosen) {
-            const SourceRange where = evaluator_.where(assignment.value);
-            value =
-                evaluator_.arithmetic().select(*chosen, value, read_cell(field, target.time, where), where);
+            const Value& value = leaves[i];
+            const Value kept = read_cell(field, target.time, where);
+            for (const Value& read : {*chosen, value})
+                if (read.kind == Value::Kind::expr) keeping_[program_.statements.size()].push_back(read.id);
+            assign(id_of_next, 0, evaluator_.arithmetic().select(*chosen, value, kept, where), where,
+                   assignment.where);
+        } else {
+            assign(id_of_next, 0, leaves[i], where, assignment.where);
         }
-        assign(id_of_next, 0, value, evaluator_.where(assignment.value), assignment.where);
         made.push_back(id_of_next);
         ir::Assign end;
         end.target = field;
         end.time = target.time;
         end.where = assignment.where;
-        repeated.ends.emplace_back(end, id_of_next);
+        repeated.ends.push_back({end, id_of_next, chosen.has_value()});
     }
     for (std::uint32_t i = 0; i < made.size(); ++i)
         repeated.iterates.next[target.reference.first + i] = made[i];
@@ -224,8 +228,9 @@ void StencilAnalyzer::widen_halos_of_iterates() {
 
 void StencilAnalyzer::end_repeat(syntax::GuardId id) {
     Repeated& repeated = repeats_.at(id.index);
-    for (auto& [end, next] : repeated.ends) {
+    for (auto& [end, next, keeps] : repeated.ends) {
         end.value = read_cell(next, 0, end.where).id;
+        if (keeps) keeping_[program_.statements.size()] = {end.value};
         program_.statements.emplace_back(end);
     }
     for (const Symbol* let : repeated.lets)

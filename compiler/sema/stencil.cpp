@@ -67,7 +67,7 @@ void StencilAnalyzer::run() {
     widen_halos_of_iterates();
     make_ghosts(evaluator_);
     ir::infer_reaches(program_);
-    ir::infer_margins(program_);
+    ir::infer_margins(program_, keeping_);
     check_sweeps();
     check_solves();
     check_reads_of_grids();

@@ -137,8 +137,12 @@ private:
         };
         std::vector<Written> targets;
         Iterates iterates;
-        std::vector<std::pair<ir::Assign, ir::FieldId>>
-            ends;                         // of an iteration: what each takes its value of
+        struct End {  // of an iteration
+            ir::Assign assign;
+            ir::FieldId next;  // what it takes its value of
+            bool keeps = false;
+        };
+        std::vector<End> ends;
         std::vector<const Symbol*> lets;  // known to the end of the block
     };
     std::optional<syntax::GuardId> repeat_around(const std::vector<syntax::GuardId>& guards) const;
@@ -159,6 +163,7 @@ private:
                         const Cells& cells, const syntax::Assignment& assignment);
     // Whether a cell is one that the statement is for; none where all are.
     std::optional<Value> is_among(const Cells& cells, SourceRange where);
+    ir::KeepingStatements keeping_;  // of `where` and `on` in a repeat
     // A field and what holds its next level may exchange their arrays.
     void widen_halos_of_iterates();
     void end_repeat(syntax::GuardId id);

@@ -135,3 +135,26 @@ TEST_CASE("a schedule block is kept as text") {
     REQUIRE(made.analysis.stencils[0].schedule.has_value());
     CHECK(made.analysis.stencils[0].schedule->text == "stream tile=64x4");
 }
+
+TEST_CASE("a cell that an iteration leaves out needs no value to be kept") {
+    const Analyzed made = analyze_text(
+        "stencil s(x) { field a: f32; field p: f32; field w: f32\n"
+        "p = a[x+2]\n"
+        "repeat k to 2 { where a > 0 { p[k+1] = p[k, x-1] + a[x-1] } }\n"
+        "w = p }\n");
+    CHECK(made.messages.empty());
+    CHECK(made.margins(0) == halo::ir::Margins{{{0, 2}}});
+    CHECK(made.margins(1) == halo::ir::Margins{{{1, 1}}});  // p[x-1] has a value, p need not have one
+    CHECK(made.margins(2) == halo::ir::Margins{{{1, 1}}});
+    CHECK(made.margins(3) == halo::ir::Margins{{{0, 2}}});  // some cells may still be what they were
+}
+
+TEST_CASE("what a sweep reads of its later statements has no value where these have none") {
+    const Analyzed made = analyze_text(
+        "stencil s(x, y) { field u: f32; field p, q, r: f32 { boundary x.high fixed 1 }\n"
+        "sweep x down { p = q[x+1]; q = r[x+1] + u; r = u[x-3, y+1] + p[x+2] } }\n");
+    CHECK(made.messages.empty());
+    CHECK(made.margins(0) == halo::ir::Margins{{{1, 0}, {0, 1}}});
+    CHECK(made.margins(1) == halo::ir::Margins{{{2, 0}, {0, 1}}});
+    CHECK(made.margins(2) == halo::ir::Margins{{{3, 0}, {0, 1}}});
+}
