@@ -86,16 +86,19 @@ bool are_all_computed(const rt::LaunchPlan& plan) {
     return any;
 }
 
-bool is_found_in_repeat(const rt::LaunchPlan& plan, const rt::RepeatPlan& repeat,
-                        const rt::Argument& argument) {
+bool is_computed_beside_repeats(const rt::LaunchPlan& plan, std::size_t kernel,
+                                const rt::Argument& argument) {
     if (!changes(argument)) return false;
     if (argument.type != rt::ElementType::f32 && argument.type != rt::ElementType::f64) return false;
     const auto& steps = argument.scalar.steps;
     if (!std::ranges::all_of(steps, is_exact, &rt::HostScalar::Step::op)) return false;
+    const rt::RepeatPlan* const repeat = repeat_of(plan, kernel);
+    const bool ends_on_device = std::ranges::any_of(
+        plan.repeats, [](const rt::RepeatPlan& each) { return each.until && each.until->kernel >= 0; });
     return std::ranges::any_of(steps, [&](const rt::HostScalar::Step& step) {
         if (step.op != Op::reduction) return false;
-        const int kernel = plan.reductions[static_cast<std::size_t>(step.index)].kernel;
-        return kernel >= repeat.first && kernel < repeat.past;
+        const int giver = plan.reductions[static_cast<std::size_t>(step.index)].kernel;
+        return ends_on_device || (repeat != nullptr && giver >= repeat->first && giver < repeat->past);
     });
 }
 

@@ -19,10 +19,11 @@ bool is_part_of_grid(const rt::LaunchPlan& plan);
 // Whether all scalars that change can be computed on the device, and there are some.
 bool are_all_computed(const rt::LaunchPlan& plan);
 
-// Whether a scalar of a repeat follows from what the repeat itself reduces. How many iterations there are may
-// depend on the order of a sum in any case, as the device adds up what its condition reads: so the order may
-// be the device's here.
-bool is_found_in_repeat(const rt::LaunchPlan& plan, const rt::RepeatPlan& repeat,
-                        const rt::Argument& argument);
+// Whether a scalar of that kernel follows from what the kernel's own repeat reduces, or, where a condition
+// that the device finds ends some repeat, from any reduction: so that no step and no iteration waits for the
+// host, and the launches of all iterations are the same. How many of these there are may depend on the order
+// of a sum in any case, as the device adds up what the condition reads: so the order may be the device's
+// here.
+bool is_computed_beside_repeats(const rt::LaunchPlan& plan, std::size_t kernel, const rt::Argument& argument);
 
 }  // namespace halo::lower

@@ -303,7 +303,7 @@ private:
     std::map<int, Expr> params_, extents_;
 };
 
-// Which scalars are computed: those of all kernels, or of repeats what these find.
+// Which scalars are computed: those of all kernels, or what is_computed_beside_repeats() says.
 class DeviceScalars {
 public:
     DeviceScalars(Lowered& lowered, bool of_all)
@@ -316,11 +316,13 @@ public:
         std::vector<int> moved;  // by the old index
         for (std::size_t first = 0; first < plan_.kernels.size();) {
             const std::size_t past = past_of_alternatives(first);
+            for (const rt::RepeatPlan& repeat : plan_.repeats)
+                if (std::cmp_equal(repeat.first, first)) add_scalars_of(repeat, step);
             add_scalars(first, past, step);
             for (; first < past; ++first) {
                 moved.push_back(static_cast<int>(step.size()));
                 step.push_back(with_loads(first));
-                forget_what_changes(step.back());
+                forget_what_changes(first);
             }
         }
         plan_.kernels = std::move(step);
@@ -339,9 +341,7 @@ public:
 
 private:
     bool moves(std::size_t kernel, const rt::Argument& argument) const {
-        if (of_all_) return changes(argument);
-        const rt::RepeatPlan* const repeat = repeat_of(plan_, kernel);
-        return repeat != nullptr && is_found_in_repeat(plan_, *repeat, argument);
+        return of_all_ ? changes(argument) : is_computed_beside_repeats(plan_, kernel, argument);
     }
 
     // One that runs in steps without results stands after that in whose place it does.
@@ -353,28 +353,69 @@ private:
         return has_other ? next + 1 : next;
     }
 
-    // Before the kernels: those of their scalars that are not known yet in the step.
-    void add_scalars(std::size_t first, std::size_t past, std::vector<rt::KernelPlan>& step) {
-        std::vector<std::string> wanted;
+    using Reductions = std::set<int>;
+
+    // The scalars of these kernels that are not known yet in the step, but for those that read one of the
+    // reductions.
+    void collect(std::size_t first, std::size_t past, const Reductions& without,
+                 std::vector<std::string>& wanted) {
         for (std::size_t k = first; k < past; ++k) {
             const rt::KernelPlan& kernel = plan_.kernels[k];
             const KernelFunction& function = kernel::kernel_named(kernels_, kernel.name);
             for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
                 if (!moves(k, kernel.arguments[i])) continue;
-                const std::string key =
-                    scalars_.place_of(kernel.arguments[i].scalar, function.parameters[i].name).key;
-                if (known_.insert(key).second) wanted.push_back(key);
+                const auto [index, key] =
+                    scalars_.place_of(kernel.arguments[i].scalar, function.parameters[i].name);
+                if (!scalars_.reads(key, without) && known_.insert(key).second) wanted.push_back(key);
             }
         }
+    }
+
+    // Before a repeat: the scalars of its kernels that are the same in each iteration.
+    void add_scalars_of(const rt::RepeatPlan& repeat, std::vector<rt::KernelPlan>& step) {
+        const auto first = static_cast<std::size_t>(repeat.first),
+                   past = static_cast<std::size_t>(repeat.past);
+        std::vector<std::string> wanted;
+        collect(first, past, given_by(first, past), wanted);
+        add_kernel(wanted, first, step);
+    }
+
+    // Before kernels that need scalars: these, and with them what kernels that follow take of the same
+    // reductions.
+    void add_scalars(std::size_t first, std::size_t past, std::vector<rt::KernelPlan>& step) {
+        std::vector<std::string> wanted;
+        collect(first, past, {}, wanted);
         if (wanted.empty()) return;
+        const rt::RepeatPlan* const repeat = repeat_of(plan_, first);
+        const std::size_t end =
+            repeat != nullptr ? static_cast<std::size_t>(repeat->past) : plan_.kernels.size();
+        Reductions given = given_by(first, past);
+        for (std::size_t next = past; next < end; ++next) {
+            collect(next, next + 1, given, wanted);
+            given.merge(given_by(next, next + 1));
+        }
+        add_kernel(wanted, first, step);
+    }
+
+    Reductions given_by(std::size_t first, std::size_t past) const {
+        Reductions given;
+        for (int reduction = 0; std::cmp_less(reduction, plan_.reductions.size()); ++reduction)
+            for (std::size_t k = first; k < past; ++k)
+                if (gives(plan_.kernels[k], reduction)) given.insert(reduction);
+        return given;
+    }
+
+    void add_kernel(const std::vector<std::string>& keys, std::size_t user,
+                    std::vector<rt::KernelPlan>& step) {
+        if (keys.empty()) return;
         KernelFunction function;
         rt::KernelPlan kernel;
-        ScalarKernel(plan_, scalars_).write(wanted, function, kernel);
+        ScalarKernel(plan_, scalars_).write(keys, function, kernel);
         function.name = kernel.name = kernel_names_.take(plan_.name + "_scalars");
         step.push_back(std::move(kernel));
-        const auto user =
-            std::ranges::find(kernels_.functions, plan_.kernels[first].name, &KernelFunction::name);
-        kernels_.functions.insert(user, std::move(function));
+        const auto before =
+            std::ranges::find(kernels_.functions, plan_.kernels[user].name, &KernelFunction::name);
+        kernels_.functions.insert(before, std::move(function));
     }
 
     // The parameters that change are variables of the kernel instead. It stands in the step once, as only
@@ -416,10 +457,8 @@ private:
         return result;
     }
 
-    void forget_what_changes(const rt::KernelPlan& kernel) {
-        std::set<int> given;
-        for (int reduction = 0; reduction < static_cast<int>(plan_.reductions.size()); ++reduction)
-            if (gives(kernel, reduction)) given.insert(reduction);
+    void forget_what_changes(std::size_t kernel) {
+        const Reductions given = given_by(kernel, kernel + 1);
         std::erase_if(known_, [&](const std::string& key) { return scalars_.reads(key, given); });
     }
 

@@ -86,6 +86,35 @@ TEST_CASE("scalars are computed anew once a reduction is another one") {
     }
 }
 
+TEST_CASE("beside a repeat that the device ends no kernel waits for the host") {
+    const rt::LaunchPlan plan = plan_with(
+        "    reduce all = sum(u)\n    o = all / 2\n"
+        "    repeat n until left < 1e-3 * all, at most 9 {\n"
+        "        v[n+1] = v[n, x-1] / 2 + all * u\n"
+        "        reduce left = sum(abs(v[n+1] - v[n]))\n"
+        "        let a { boundary clamp } = v[n+1, x-1] * left\n        w = a[y-1] / (1 + left)\n    }\n");
+    CHECK_FALSE(waits_for_host(plan));
+    CHECK(plan.device_scalars == 5);
+    const rt::RepeatPlan& repeat = plan.repeats.at(0);
+    const std::vector<std::string> all = kernel_names(plan);
+    const auto in_repeat = [&](const std::string& name) {
+        return std::count(all.begin() + repeat.first, all.begin() + repeat.past, name);
+    };
+    // Before `o`, what it takes of the sum and what the iterations do; in these, what follows from `left`.
+    CHECK(std::ranges::count(all, "s_scalars") == 1);
+    CHECK(in_repeat("s_scalars") == 0);
+    CHECK(in_repeat("s_scalars_2") == 1);
+    CHECK(std::ranges::count(all, "s_scalars_3") == 0);
+    CHECK(plan.repeats[0].until->kernel == repeat.past - 1);
+}
+
+TEST_CASE("the number of the step stays with the host beside a repeat, too") {
+    CHECK(
+        waits_for_host(plan_with("    repeat n until left < step, at most 9 {\n"
+                                 "        v[n+1] = v[n, x-1] / 2\n"
+                                 "        reduce left = sum(abs(v[n+1] - v[n]))\n    }\n")));
+}
+
 // ---- reductions that the step before finds
 
 namespace {

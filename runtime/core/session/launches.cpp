@@ -40,6 +40,14 @@ bool Launches::changes(const Argument& argument) const {
            (argument.kind == Argument::Kind::scalar && rt::changes_with_step(argument.scalar));
 }
 
+bool Launches::change_with_step(const RepeatPlan& repeat) const {
+    const auto kernels = from_.setup.plan.kernels.begin();
+    return std::any_of(kernels + repeat.first, kernels + repeat.past, [&](const KernelPlan& each) {
+        return std::ranges::any_of(each.arguments,
+                                   [&](const Argument& argument) { return changes(argument); });
+    });
+}
+
 PreparedLaunch::Value Launches::value_of(const Argument& argument, std::int64_t phase,
                                          const std::vector<double>& params, const RepeatPlan* exchanged) {
     const Setup& setup = from_.setup;

@@ -60,6 +60,8 @@ public:
     // replayed.
     bool change_with_step() const { return changing_; }
     bool have_changing_scalars() const { return changing_scalars_; }
+    // Whether a kernel of the repeat has one.
+    bool change_with_step(const RepeatPlan& repeat) const;
     void prepare(const std::vector<double>& params);  // all; those of a phase when it is first asked for
     // Of a kernel that is not among the plan's, or by itself. Arguments that a stepper gives at each launch
     // stay zero (Argument::Kind of time blocks).

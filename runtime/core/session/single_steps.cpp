@@ -178,7 +178,7 @@ void SingleSteps::launch_iteration(Step& step, const RepeatPlan& repeat, std::in
 
 bool SingleSteps::can_replay_iterations(const RepeatPlan& repeat) const {
     const std::int64_t launches = repeat.past - repeat.first - std::ssize(repeat.exchanges);
-    return parts_.setup.can_record() && !parts_.launches.change_with_step() &&
+    return parts_.setup.can_record() && !parts_.launches.change_with_step(repeat) &&
            launches >= kLeastRecordedLaunches && launches <= kMostRecordedLaunches;
 }
 
@@ -186,10 +186,9 @@ void SingleSteps::replay_iteration(Step& step, int index, std::int64_t time) {
     const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
     if (!can_replay_iterations(repeat)) return launch_iteration(step, repeat, time);
     const Iteration iteration{index, parts_.clock.in_cycle(step.phase),
-                              time % 2 == 1 && !repeat.exchanges.empty(), step.with_results, step.is_first};
-    const auto [found, is_new] = iterations_.try_emplace(iteration);
-    if (is_new) return launch_iteration(step, repeat, time);
-    std::unique_ptr<Recording>& recording = found->second;
+                              time % 2 == 1 && !repeat.exchanges.empty(),
+                              step.with_results && has_unread_steps(parts_.setup.plan), step.is_first};
+    std::unique_ptr<Recording>& recording = iterations_[iteration];
     if (recording == nullptr)
         recording = session::record(*parts_.setup.device, 1,
                                     [&](std::int64_t) { launch_iteration(step, repeat, time); });

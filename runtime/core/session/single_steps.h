@@ -39,7 +39,7 @@ private:
     void launch(Step& step, std::size_t kernel, bool exchanged);
     // The launches of an iteration of a repeat, but for the kernels in whose place arrays are exchanged.
     void launch_iteration(Step& step, const RepeatPlan& repeat, std::int64_t time);
-    // The same. From the second iteration on that has these launches, they are replayed.
+    // The same. They are recorded, which takes the host as long as to launch them, and replayed from then on.
     void replay_iteration(Step& step, int repeat, std::int64_t time);
     bool can_replay_iterations(const RepeatPlan& repeat) const;
     void note_partials(std::size_t kernel);
@@ -56,7 +56,7 @@ private:
         auto operator<=>(const Iteration&) const = default;
     };
     Parts& parts_;
-    std::map<Iteration, std::unique_ptr<Recording>> iterations_;  // null: launched once, not recorded
+    std::map<Iteration, std::unique_ptr<Recording>> iterations_;
     // Samples are taken in the side stream, beside the next step's first kernels: where steps are recorded,
     // and where they are launched one by one.
     const bool samples_beside_, launches_beside_;

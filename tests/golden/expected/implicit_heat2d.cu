@@ -136,15 +136,31 @@ extern "C" __global__ void __launch_bounds__(64, 10)
         u_size_partials[blockIdx.x + gridDim.x * blockIdx.y] = u_size_of_block;
 }
 
+// Scalars of the kernels that follow in the step, of what the blocks have found before.
+extern "C" __global__ void __launch_bounds__(1024)
+    implicit_heat2d_scalars(const double* __restrict__ u_size_partials, int n_u_size,
+                            double* __restrict__ scalars) {
+    double u_size_of_thread = 0.0;
+    for (int part = threadIdx.x; part < n_u_size; part += 1024)
+        u_size_of_thread += u_size_partials[part];
+    const double u_size = sqrt(block_sum(u_size_of_thread));
+
+    if (threadIdx.x == 0) {
+        scalars[0] = u_size;
+        scalars[5] = 1e-08 * u_size;
+    }
+}
+
 // Reads u, writes u_next.
 // Schedule: direct, blocks of 8x8 threads, 2x1 cells a thread.
 // At least 16 bytes move between memory and chip for a cell.
 extern "C" __global__ void __launch_bounds__(64, 21)
     implicit_heat2d_u(const double* __restrict__ u, double* __restrict__ u_next, int nx, int ny, int pitch,
-                      double u_size) {
+                      const double* __restrict__ scalars) {
     constexpr int kCellsX = 2;
     constexpr int kThreadsX = 8, kThreadsY = 8;
 
+    const double u_size = scalars[0];
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
     if (i >= nx || j >= ny) return;
@@ -348,10 +364,10 @@ extern "C" __global__ void __launch_bounds__(64, 9)
 
 // Scalars of the kernels that follow in the step, of what the blocks have found before.
 extern "C" __global__ void __launch_bounds__(1024)
-    implicit_heat2d_scalars(const double* __restrict__ u_scale_partials, int n_u_scale,
-                            const double* __restrict__ u_curvature_partials, int n_u_curvature,
-                            const double* __restrict__ u_before_partials, int n_u_before,
-                            double* __restrict__ scalars) {
+    implicit_heat2d_scalars_2(const double* __restrict__ u_scale_partials, int n_u_scale,
+                              const double* __restrict__ u_curvature_partials, int n_u_curvature,
+                              const double* __restrict__ u_before_partials, int n_u_before,
+                              double* __restrict__ scalars) {
     double u_scale_of_thread = 0.0;
     for (int part = threadIdx.x; part < n_u_scale; part += 1024)
         u_scale_of_thread += u_scale_partials[part];
@@ -365,8 +381,13 @@ extern "C" __global__ void __launch_bounds__(1024)
         u_before_of_thread += u_before_partials[part];
     const double u_before = block_sum(u_before_of_thread);
 
-    if (threadIdx.x == 0)
-        scalars[0] = -((u_scale != 0.0 ? u_curvature / u_scale : 0.0) > 1e-14 ? u_before / u_curvature : 0.0);
+    if (threadIdx.x == 0) {
+        const double value = u_scale != 0.0 ? u_curvature / u_scale : 0.0;
+        const double value_2 = value > 1e-14 ? u_before / u_curvature : 0.0;
+        scalars[1] = -value_2;
+        scalars[2] = value_2;
+        scalars[3] = value;
+    }
 }
 
 // Reads u_residual, u_inverse, u_image, writes u_residual_later, reduces to u.after, reduces to u.rest.
@@ -383,7 +404,7 @@ extern "C" __global__ void __launch_bounds__(64, 16)
     constexpr int kCellsX = 2;
     constexpr int kThreadsX = 8, kThreadsY = 8;
 
-    const double scale = scalars[0];
+    const double scale = scalars[1];
     if (over[0] != 0) return;
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -428,19 +449,9 @@ extern "C" __global__ void __launch_bounds__(64, 16)
 
 // Scalars of the kernels that follow in the step, of what the blocks have found before.
 extern "C" __global__ void __launch_bounds__(1024)
-    implicit_heat2d_scalars_2(const double* __restrict__ u_scale_partials, int n_u_scale,
-                              const double* __restrict__ u_curvature_partials, int n_u_curvature,
-                              const double* __restrict__ u_before_partials, int n_u_before,
+    implicit_heat2d_scalars_3(const double* __restrict__ u_before_partials, int n_u_before,
                               const double* __restrict__ u_after_partials, int n_u_after,
                               double* __restrict__ scalars) {
-    double u_scale_of_thread = 0.0;
-    for (int part = threadIdx.x; part < n_u_scale; part += 1024)
-        u_scale_of_thread += u_scale_partials[part];
-    const double u_scale = block_sum(u_scale_of_thread);
-    double u_curvature_of_thread = 0.0;
-    for (int part = threadIdx.x; part < n_u_curvature; part += 1024)
-        u_curvature_of_thread += u_curvature_partials[part];
-    const double u_curvature = block_sum(u_curvature_of_thread);
     double u_before_of_thread = 0.0;
     for (int part = threadIdx.x; part < n_u_before; part += 1024)
         u_before_of_thread += u_before_partials[part];
@@ -450,12 +461,7 @@ extern "C" __global__ void __launch_bounds__(1024)
         u_after_of_thread += u_after_partials[part];
     const double u_after = block_sum(u_after_of_thread);
 
-    if (threadIdx.x == 0) {
-        const double value = u_scale != 0.0 ? u_curvature / u_scale : 0.0;
-        scalars[1] = value > 1e-14 ? u_before / u_curvature : 0.0;
-        scalars[2] = value;
-        scalars[3] = u_before != 0.0 ? u_after / u_before : 0.0;
-    }
+    if (threadIdx.x == 0) scalars[4] = u_before != 0.0 ? u_after / u_before : 0.0;
 }
 
 // Reads u_next, u_direction, u_inverse, u_residual_later, writes u_later, u_direction_later.
@@ -470,9 +476,9 @@ extern "C" __global__ void __launch_bounds__(64, 14)
     constexpr int kCellsX = 2;
     constexpr int kThreadsX = 8, kThreadsY = 8;
 
-    const double scale = scalars[1];
-    const double scale_2 = scalars[2];
-    const double scale_3 = scalars[3];
+    const double scale = scalars[2];
+    const double scale_2 = scalars[3];
+    const double scale_3 = scalars[4];
     if (over[0] != 0) return;
     const int i = (blockIdx.x * kThreadsX + threadIdx.x) * kCellsX;
     const int j = blockIdx.y * kThreadsY + threadIdx.y;
@@ -592,8 +598,9 @@ extern "C" __global__ void __launch_bounds__(128, 11)
 // Words of `iterations`: whether they are over, whether their number is even, their number
 // in this step and in all, the most of a step, and steps that ended without the condition.
 extern "C" __global__ void __launch_bounds__(256)
-    implicit_heat2d_until_u_rest(double u_size, int n_u_rest, double* __restrict__ u_rest_partials,
-                                 long long* __restrict__ iterations) {
+    implicit_heat2d_until_u_rest(const double* __restrict__ scalars, int n_u_rest,
+                                 double* __restrict__ u_rest_partials, long long* __restrict__ iterations) {
+    const double u_size = scalars[5];
     const bool over = iterations[0] != 0;
     double u_rest_of_thread = 0.0;
     for (int part = threadIdx.x; part < (over ? 0 : n_u_rest); part += 256)
