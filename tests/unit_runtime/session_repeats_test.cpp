@@ -48,10 +48,9 @@ TEST_CASE("steps of very many launches are not recorded") {
 
 namespace {
 
-constexpr std::int64_t kAdds = 9;
-
-// u[t+1] = u, and then 9 is added, an addition by each of nine kernels, until u[t+1] >= 2 u.
-Sample doubling_sample() {
+// u[t+1] = u, and then a number is added, an addition by each of so many kernels, until u[t+1] >= 2 u. Counts
+// the iterations that are launched.
+Sample doubling_sample(std::int64_t adds, std::int64_t& launched) {
     LaunchPlan plan = named_plan("doubling", 1);
     plan.fields = {state_of_f64("u")};
     const auto kernel = [](const std::string& name) {
@@ -64,18 +63,18 @@ Sample doubling_sample() {
         return made;
     };
     plan.kernels = {kernel("copy")};
-    plan.kernels.insert(plan.kernels.end(), kAdds - 1, kernel("add"));
+    plan.kernels.insert(plan.kernels.end(), adds - 1, kernel("add"));
     plan.kernels.push_back(kernel("add_last"));
     plan.kernels.back().arguments[3] = index_argument(Argument::Kind::partials, 0);
-    plan.reductions = {{"largest", ReductionPlan::Op::max, false, 0, static_cast<int>(kAdds)}};
+    plan.reductions = {{"largest", ReductionPlan::Op::max, false, 0, static_cast<int>(adds)}};
     plan.kernels.push_back(kernel("until"));
     plan.kernels.back().arguments[3] = index_argument(Argument::Kind::partials, 0);
-    RepeatPlan repeat{1, kAdds + 2, 50, {}};
+    RepeatPlan repeat{1, static_cast<int>(adds) + 2, 50, {}};
     repeat.until.emplace();
     repeat.until->text = "u has doubled";
     repeat.until->condition = constant_scalar(1);  // the kernel knows another
     repeat.until->reductions = {0};
-    repeat.until->kernel = kAdds + 1;
+    repeat.until->kernel = static_cast<int>(adds) + 1;
     plan.repeats = {repeat};
     auto module = std::make_unique<FakeModule>();
     const auto is_done = [](void* const* arguments) {
@@ -90,7 +89,8 @@ Sample doubling_sample() {
     module->functions["add_last"] = [=](const auto&, std::int64_t, void* const* arguments) {
         if (!is_done(arguments)) *value_of<double*>(arguments, 3) = *value_of<double*>(arguments, 0) += 1;
     };
-    module->functions["until"] = [=](const auto&, std::int64_t, void* const* arguments) {
+    module->functions["until"] = [=, &launched](const auto&, std::int64_t, void* const* arguments) {
+        ++launched;
         if (is_done(arguments)) return;
         auto* const words = value_of<std::int64_t*>(arguments, 2);
         ++words[static_cast<int>(RepeatWord::total)];
@@ -105,36 +105,42 @@ Sample doubling_sample() {
 }  // namespace
 
 TEST_CASE("iterations until a condition holds are as many, recorded or not") {
-    for (const bool recordable : {false, true}) {
-        FakeDevice device;
-        device.recordable = recordable;
-        Sample sample = doubling_sample();
-        std::vector<std::unique_ptr<Module>> modules;
-        modules.push_back(std::move(sample.module));
-        // What changes with the step is outside the repeat.
-        Argument& changing = sample.plan.kernels[0].arguments[4] = scalar_argument(0, ElementType::f64);
-        changing.scalar = {{{HostScalar::Op::step, 0, 0}}};
-        Session session(std::move(sample.plan), {1, 1, 1}, device, std::move(modules));
-        double u = 1;
-        std::int64_t iterations = 0;
-        session.upload("u", 0, std::vector<double>{u});
-        for (int step = 0; step < 7; ++step) {
-            session.step();
-            const double before = u;
-            do {
-                u += kAdds;
-                ++iterations;
-            } while (u < 2 * before);
-            CHECK(session.download("u") == std::vector<double>{u});
-            CHECK(session.repeat_counts()[0].total == iterations);
-            CHECK(session.reduction("largest") == u);
-            if (step != 4) continue;
-            u = 5;  // to another array than the one that iterations were recorded with
+    for (const bool recordable : {false, true})
+        for (const std::int64_t adds : {9, 30}) {
+            FakeDevice device;
+            device.recordable = recordable;
+            std::int64_t launched = 0;
+            Sample sample = doubling_sample(adds, launched);
+            std::vector<std::unique_ptr<Module>> modules;
+            modules.push_back(std::move(sample.module));
+            // What changes with the step is outside the repeat.
+            Argument& changing = sample.plan.kernels[0].arguments[4] = scalar_argument(0, ElementType::f64);
+            changing.scalar = {{{HostScalar::Op::step, 0, 0}}};
+            Session session(std::move(sample.plan), {1, 1, 1}, device, std::move(modules));
+            double u = 1;
+            std::int64_t iterations = 0;
             session.upload("u", 0, std::vector<double>{u});
+            for (int step = 0; step < 7; ++step) {
+                session.step();
+                const double before = u;
+                do {
+                    u += static_cast<double>(adds);
+                    ++iterations;
+                } while (u < 2 * before);
+                CHECK(session.download("u") == std::vector<double>{u});
+                CHECK(session.repeat_counts()[0].total == iterations);
+                CHECK(session.reduction("largest") == u);
+                if (step != 4) continue;
+                u = 5;  // to another array than the one that iterations were recorded with
+                session.upload("u", 0, std::vector<double>{u});
+            }
+            CHECK((device.replays > 0) == recordable);
+            CHECK(device.recordings == (recordable ? 2 : 0));  // for each of two levels
+            // Of an iteration of many launches the host waits for the end, but for those that the step before
+            // had.
+            const std::int64_t in_vain = launched - iterations;
+            CHECK((adds == 9 ? in_vain > 7 : in_vain < 14));
         }
-        CHECK((device.replays > 0) == recordable);
-        CHECK(device.recordings == (recordable ? 2 : 0));  // for each of two levels
-    }
 }
 
 TEST_CASE("repeats survive the way through JSON, and are checked") {

@@ -14,6 +14,14 @@ constexpr std::int64_t bytes_before(RepeatWord word) {
     return static_cast<std::int64_t>(word) * kWordBytes;
 }
 
+constexpr std::int64_t kBytesOfStep = bytes_before(RepeatWord::total);  // the words of the present step
+
+std::int64_t word_of(const void* words, RepeatWord which) {
+    std::int64_t value = 0;
+    std::memcpy(&value, static_cast<const char*>(words) + bytes_before(which), sizeof value);
+    return value;
+}
+
 }  // namespace
 
 Iterations::Iterations(const Setup& setup) : setup_(setup) {
@@ -27,7 +35,7 @@ Iterations::Iterations(const Setup& setup) : setup_(setup) {
         repeat.words = DeviceMemory(*setup.device, bytes_before(RepeatWord::words));
         setup.device->set_bytes(repeat.words.address(), 0, repeat.words.bytes());
         for (auto& copy : repeat.copies)
-            copy = setup.device->make_early_copy(kWordBytes);
+            copy = setup.device->make_early_copy(kBytesOfStep);
     }
 }
 
@@ -37,7 +45,7 @@ void* Iterations::words(int repeat, RepeatWord from) const {
 }
 
 void Iterations::begin(int repeat) {
-    setup_.device->set_bytes(words(repeat), 0, bytes_before(RepeatWord::total));
+    setup_.device->set_bytes(words(repeat), 0, kBytesOfStep);
     repeats_[static_cast<std::size_t>(repeat)].begun = 0;
 }
 
@@ -45,9 +53,20 @@ bool Iterations::is_done(int repeat) {
     Repeat& own = repeats_[static_cast<std::size_t>(repeat)];
     own.copies[static_cast<std::size_t>(own.begun % 2)]->begin(words(repeat));
     if (own.begun++ == 0) return false;
-    std::int64_t done = 0;
-    std::memcpy(&done, own.copies[static_cast<std::size_t>(own.begun % 2)]->wait(), sizeof done);
-    return done != 0;
+    return word_of(own.copies[static_cast<std::size_t>(own.begun % 2)]->wait(), RepeatWord::done) != 0;
+}
+
+bool Iterations::is_done_now(int repeat) {
+    Repeat& own = repeats_[static_cast<std::size_t>(repeat)];
+    own.copies[0]->begin(words(repeat));
+    const void* const found = own.copies[0]->wait();
+    if (word_of(found, RepeatWord::done) == 0) return false;
+    own.last_count = word_of(found, RepeatWord::iterations);
+    return true;
+}
+
+std::int64_t Iterations::last_count(int repeat) const {
+    return repeats_[static_cast<std::size_t>(repeat)].last_count;
 }
 
 void Iterations::count(int repeat, std::int64_t number, bool holds) {

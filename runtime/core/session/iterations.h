@@ -21,6 +21,10 @@ public:
     // Whether the condition held after the iterations that were launched before the call before the last: one
     // of two copies is under way while the host waits for the other. false at the first call of a step.
     bool is_done(int repeat);
+    // The same after all iterations that were launched; the host waits for them.
+    bool is_done_now(int repeat);
+    // How many iterations the last step had for which is_done_now() was true; 0: there is none.
+    std::int64_t last_count(int repeat) const;
 
     // Of a repeat whose condition the host finds: its iteration `number` of the step, from 1 on.
     void count(int repeat, std::int64_t number, bool holds);
@@ -33,6 +37,7 @@ private:
         RepeatCounts counts;  // where the host counts
         std::array<std::unique_ptr<EarlyCopy>, 2> copies;
         std::int64_t begun = 0;  // copies, in this step
+        std::int64_t last_count = 0;
     };
     const Setup& setup_;
     bool has_any_ = false;
