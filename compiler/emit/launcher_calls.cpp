@@ -433,25 +433,41 @@ private:
             write_preparation();
             write_columns_due();
             write_points_due(model_, out_);
-            if (plan_.time_block && has_halo_of_fewer_axes()) write_halos_due();
-            if (plan_.time_block) write_several_steps(model_, out_);
-            write_halos_due();
-            out_.line("for (long long step = 0; step < steps; ++step) {{");
-            {
-                const auto loop = out_.indent();
-                if (rt::has_unread_steps(plan_))
-                    out_.line("const bool is_last = step + 1 == steps;  // what others find nobody can read");
-                if (rt::has_first_steps(plan_)) out_.line("const bool is_first = step == 0;");
-                write_points_rows_of_step(model_, out_);
-                write_output_rotations();
-                write_kernels_of_step(model_, out_);
-                if (std::ranges::count(plan_.fields, rt::Role::state, &rt::FieldPlan::role) > 0)
-                    out_.line("// t+1 is now t.");
-                write_state_rotations();
-                if (counts_steps()) out_.line("++solver->steps;");
+            if (plan_.full_steps.empty()) {
+                write_steps();
+            } else {
+                out_.line("// Some steps do more than others, which end with one of these.");
+                out_.line("for (long long left = steps; left > 0;) {{");
+                {
+                    const auto loop = out_.indent();
+                    out_.line("steps = launcher::to_full_step(*solver, left);");
+                    out_.line("left -= steps;");
+                    write_steps();
+                }
+                out_.line("}}");
             }
-            out_.line("}}");
             out_.line("return {};", model_.code("OK"));
+        }
+        out_.line("}}");
+    }
+
+    void write_steps() {
+        if (plan_.time_block && has_halo_of_fewer_axes()) write_halos_due();
+        if (plan_.time_block) write_several_steps(model_, out_);
+        write_halos_due();
+        out_.line("for (long long step = 0; step < steps; ++step) {{");
+        {
+            const auto loop = out_.indent();
+            if (rt::has_unread_steps(plan_))
+                out_.line("const bool is_last = step + 1 == steps;  // what others find nobody can read");
+            if (rt::has_first_steps(plan_)) out_.line("const bool is_first = step == 0;");
+            write_points_rows_of_step(model_, out_);
+            write_output_rotations();
+            write_kernels_of_step(model_, out_);
+            if (std::ranges::count(plan_.fields, rt::Role::state, &rt::FieldPlan::role) > 0)
+                out_.line("// t+1 is now t.");
+            write_state_rotations();
+            if (counts_steps()) out_.line("++solver->steps;");
         }
         out_.line("}}");
     }

@@ -41,6 +41,7 @@ public:
         write_launches();
         write_fill_halos(model_, out_);
         write_combinations(model_, out_);
+        write_full_steps(model_, out_);
         write_allocation(model_, out_);
         write_points_functions(model_, out_);
         write_resident_functions(model_, out_);

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/emit/host_expression.h"
 #include "compiler/emit/launcher_writer.h"
 #include "runtime/core/plan_check.h"
 
@@ -34,6 +35,23 @@ public:
             from = repeat.past;
         }
         write_kernels(from, count(plan_.kernels));
+    }
+
+    void write_to_full_step() {
+        std::string conditions;
+        HostNames names = names_;
+        names.step = [] { return std::string("step"); };
+        for (const rt::HostScalar& condition : plan_.full_steps)
+            conditions += (conditions.empty() ? "" : " || ") + print_host_scalar(condition, names);
+        out_.blank_line();
+        out_.line("// The steps up to the next that does more than others, it included.");
+        out_.line("long long to_full_step(const {}& solver, long long most) {{", model_.solver);
+        out_.line("    for (long long count = 1; count <= most; ++count) {{");
+        out_.line("        const double step = double(solver.steps + count - 1);");
+        out_.line("        if ({}) return count;", conditions);
+        out_.line("    }}");
+        out_.line("    return most;");
+        out_.line("}}");
     }
 
 private:
@@ -174,6 +192,10 @@ private:
 
 void write_kernels_of_step(const LauncherModel& model, Writer& out) {
     StepWriter(model, out).write();
+}
+
+void write_full_steps(const LauncherModel& model, Writer& out) {
+    if (!model.plan.full_steps.empty()) StepWriter(model, out).write_to_full_step();
 }
 
 }  // namespace halo::emit

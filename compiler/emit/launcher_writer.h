@@ -105,6 +105,7 @@ void write_iterations_release(const LauncherModel& model, Writer& out);  // in d
 
 // In advance(), for each step.
 void write_kernels_of_step(const LauncherModel& model, Writer& out);
+void write_full_steps(const LauncherModel& model, Writer& out);  // how far steps are alike
 
 // The functions of the header, after all that they call.
 void write_launcher_calls(const LauncherModel& model, Writer& out);

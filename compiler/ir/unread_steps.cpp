@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <set>
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
@@ -19,11 +20,50 @@ std::optional<FieldId> target_of(const Statement& statement) {
     return std::nullopt;
 }
 
+// A condition that the step's number decides, for all cells alike.
+bool chooses_steps(const Program& program, ReachWalk& walk, ExprId condition) {
+    bool reads_step = false;
+    for (const std::uint32_t e : walk.from({condition})) {
+        const auto& node = program.exprs[e].node;
+        if (const auto* coordinate = std::get_if<Coordinate>(&node)) {
+            if (coordinate->kind == CoordinateKind::step)
+                reads_step = true;
+            else if (coordinate->kind != CoordinateKind::extent)
+                return false;
+            continue;
+        }
+        const bool is_known = std::holds_alternative<Constant>(node) ||
+                              std::holds_alternative<ParamRef>(node) || std::holds_alternative<Unary>(node) ||
+                              std::holds_alternative<Binary>(node) || std::holds_alternative<Fma>(node) ||
+                              std::holds_alternative<Select>(node) || std::holds_alternative<Call>(node);
+        if (!is_known) return false;
+    }
+    return reads_step;
+}
+
+// By statement: whether it does nothing in steps for which its condition does not hold. The first statement
+// for a state gives it its next level in all cells, those that are left out included.
+std::vector<bool> statements_of_some_steps(const Program& program, ReachWalk& walk) {
+    std::vector<bool> result(program.statements.size());
+    std::set<std::uint32_t> written;
+    for (std::size_t i = 0; i < result.size(); ++i) {
+        const std::optional<FieldId> target = target_of(program.statements[i]);
+        if (!target) continue;
+        const bool is_first = written.insert(target->index).second;
+        const auto* assign = std::get_if<Assign>(&program.statements[i]);
+        if (assign == nullptr || !assign->condition || assign->sweep || assign->repeat) continue;
+        if (is_first || program[*target].role != Role::state) continue;
+        result[i] = chooses_steps(program, walk, *assign->condition);
+    }
+    return result;
+}
+
 class UnreadStep {
 public:
     UnreadStep(const Program& program, const std::vector<bool>& also)
         : program_(program),
           walk_(program),
+          of_some_steps_(statements_of_some_steps(program, walk_)),
           kept_(also),
           fields_(program.fields.size()),
           reductions_(program.statements.size()) {
@@ -69,6 +109,7 @@ private:
 
     // Whether something that is read later or by a later statement comes of it.
     bool has_result(std::size_t statement) const {
+        if (of_some_steps_[statement]) return false;
         const std::optional<FieldId> target = target_of(program_.statements[statement]);
         return reductions_[statement] || (target && fields_[target->index]) ||
                std::holds_alternative<Sample>(program_.statements[statement]);
@@ -161,6 +202,7 @@ private:
 
     const Program& program_;
     ReachWalk walk_;
+    const std::vector<bool> of_some_steps_;  // by statement
     std::vector<bool> kept_;                 // by statement
     std::vector<bool> fields_;               // that are read
     std::vector<bool> reductions_;           // that are read, by statement
@@ -171,6 +213,18 @@ private:
 
 std::vector<bool> needed_in_unread_steps(const Program& program, const std::vector<bool>& also) {
     return UnreadStep(program, also).find();
+}
+
+std::vector<ExprId> conditions_of_steps(const Program& program) {
+    ReachWalk walk(program);
+    const std::vector<bool> of_some_steps = statements_of_some_steps(program, walk);
+    std::vector<ExprId> conditions;
+    for (std::size_t i = 0; i < of_some_steps.size(); ++i) {
+        if (!of_some_steps[i]) continue;
+        const ExprId condition = *std::get<Assign>(program.statements[i]).condition;
+        if (std::ranges::find(conditions, condition) == conditions.end()) conditions.push_back(condition);
+    }
+    return conditions;
 }
 
 std::vector<bool> done_in_unread_steps(const Program& program) {

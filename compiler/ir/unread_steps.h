@@ -14,6 +14,11 @@ namespace halo::ir {
 // all that these read. also: by statement, further ones whose values are wanted of every step.
 std::vector<bool> needed_in_unread_steps(const Program& program, const std::vector<bool>& also = {});
 
+// Conditions, of params, lengths and the step's number, that choose in which steps statements do something at
+// all, such as `where mod(step, 10) == 9`. Of other steps these statements are left out, as what they would
+// change stays what it is; a step for which one of the conditions holds is one with results.
+std::vector<ExprId> conditions_of_steps(const Program& program);
+
 // Those that single steps do then. All, where a program leaves nothing to the next step: whoever asks for
 // many steps of it wants their work, such as a benchmark.
 std::vector<bool> done_in_unread_steps(const Program& program);

@@ -406,6 +406,9 @@ struct LaunchPlan {
     // How many numbers kernels of one block compute for those that follow in the step, from the partial
     // results of reductions: those of the step so far, or of the last one, or the reductions' initial values.
     int device_scalars = 0;
+    // Conditions of params, extents and the step's number: a step for which one is not 0 is done with
+    // results, whoever reads these, as it does what others leave out.
+    std::vector<HostScalar> full_steps;
     std::optional<FixedGrid> fixed_grid;              // the only grid that it is for; none: any
     std::array<std::array<int, 2>, kMaxRank> halo{};  // the widest of all fields: the layout all arrays share
 };

@@ -422,6 +422,15 @@ void check_plan(const LaunchPlan& plan) {
             require(cells >= 1, "it is for a grid of {} cells along an axis", cells);
     require(plan.device_scalars >= 0 && plan.device_scalars <= kMostDeviceScalars,
             "it has {} scalars of the device", plan.device_scalars);
+    for (const HostScalar& condition : plan.full_steps) {
+        check_scalar(plan, condition);
+        require(std::ranges::none_of(condition.steps,
+                                     [](const HostScalar::Step& step) {
+                                         return step.op == HostScalar::Op::reduction ||
+                                                step.op == HostScalar::Op::series;
+                                     }),
+                "the step's number alone does not say which steps are full");
+    }
     for (const FieldPlan& field : plan.fields)
         check_field(plan, field);
     for (std::size_t index = 0; index < plan.fields.size(); ++index)

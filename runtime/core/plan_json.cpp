@@ -446,6 +446,7 @@ LaunchPlan plan_from(const Json& json) {
         plan.fixed_grid = FixedGrid{grid.at("extent"), grid.at("pitch"), grid.at("slice")};
     }
     if (json.contains("device_scalars")) plan.device_scalars = json.at("device_scalars");
+    if (json.contains("full_steps")) plan.full_steps = list_from(json.at("full_steps"), scalar_from);
     if (json.contains("repeats")) plan.repeats = list_from(json.at("repeats"), repeat_from);
     if (json.contains("time_block")) plan.time_block = time_block_from(json.at("time_block"));
     return plan;
@@ -471,6 +472,7 @@ std::string plan_to_json(const LaunchPlan& plan) {
                                            {"pitch", plan.fixed_grid->pitch},
                                            {"slice", plan.fixed_grid->slice}});
     if (plan.device_scalars > 0) json["device_scalars"] = plan.device_scalars;
+    if (!plan.full_steps.empty()) json["full_steps"] = list_json(plan.full_steps, scalar_json);
     if (!plan.repeats.empty()) json["repeats"] = list_json(plan.repeats, repeat_json);
     if (plan.time_block) json["time_block"] = time_block_json(*plan.time_block);
     if (!plan.tables.empty()) json["tables"] = list_json(plan.tables, table_json);

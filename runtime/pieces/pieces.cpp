@@ -139,7 +139,8 @@ void Pieces::set_table(const std::string& name, std::span<const double> values) 
 void Pieces::step(std::int64_t count) {
     while (count > 0) {
         ranks_->at_step(done_);
-        if (const std::int64_t blocks = blocks_within(count); blocks > 0) {
+        const std::int64_t alike = sessions_.front()->steps_to_full(count);
+        if (const std::int64_t blocks = blocks_within(alike); blocks > 0) {
             step_blocks(blocks);
             done_ += blocks * plan().time_block->steps;
             count -= blocks * plan().time_block->steps;
@@ -147,8 +148,8 @@ void Pieces::step(std::int64_t count) {
         }
         // Exchanges also where ghosts are still valid: an exchange should not split steps that one kernel can
         // do.
-        if (good_for_ < std::min(count, options_.interval)) exchange();
-        const std::int64_t steps = std::min(count, good_for_);
+        if (good_for_ < std::min(alike, options_.interval)) exchange();
+        const std::int64_t steps = std::min(alike, good_for_);
         step_each(steps, steps == count);
         done_ += steps;
         good_for_ -= steps;

@@ -263,6 +263,19 @@ stencil cube(x, y, z) {
 }
 )";
 
+// A filter in each second step, and a push in others: in between, several steps at once.
+const char* const kFiltered = R"(
+stencil filtered(x, y) {
+    param push = 0.25, pushed = 3
+    field u: f32 { boundary periodic }
+    u[t+1] = u + 0.2 * laplacian(u)
+    let f { boundary periodic } = u[t+1] / 2 + (u[t+1, x-1] + u[t+1, x+1] + u[t+1, y-1] + u[t+1, y+1]) / 8
+    where mod(step, 2) == 1 { u[t+1] = f }
+    on x in 3..6 { where step == pushed { u[t+1] = u[t+1] + push } }
+    reduce largest = max(u[t+1])
+}
+)";
+
 // Points off the grid: sincs and linear weights, columns, traces both ways, a spacing by a param; one with
 // the name of another's trace.
 const char* const kPoints = R"(
@@ -372,6 +385,8 @@ const std::vector<OfflineCase>& offline_cases() {
         {kFewerAxes, "", {64, 16, 8}, true},
         {kFewerAxes, "stream threads=32x4 cells=1x1 planes=4", {35, 9, 4}},
         {kFewerAxesOfPlane, "", {37, 13, 1}},
+        {kFiltered, "", {37, 13, 1}},
+        {kFiltered, "", {64, 16, 1}, true},
     };
     return cases;
 }
@@ -389,6 +404,7 @@ const std::vector<OfflineCase>& cases_of_several_steps() {
         {kSettle, "temporal steps=3 warps=2 cells=2 blocks=4", {200, 77, 1}, false, {}, {"largest", "size"}},
         {kSettle, "temporal steps=2 warps=2 cells=2", {20, 7, 1}, false, {}, {"largest", "size"}},
         {kFewerAxesOfPlane, "temporal steps=2 warps=2 cells=2", {200, 77, 1}},
+        {kFiltered, "temporal steps=1 warps=2 cells=2", {200, 77, 1}},
     };
     return cases;
 }

@@ -566,7 +566,8 @@ private:
             {"on x.low", fmt::format("on {}.high", axis), fmt::format("on {} in 1..-2", axis),
              fmt::format("on {} in 0..2", axis), fmt::format("on {} in -3..-1", axis), "where idx(x) < 3",
              fmt::format("where not idx({}) == 0", axis),
-             fmt::format("where idx(x) + idx({}) >= len(x) / 2", axis)});
+             fmt::format("where idx(x) + idx({}) >= len(x) / 2", axis), "where mod(step, 2) == 1",
+             "where step >= 1"});
     }
 
     void make_state(StatementSpec statement) {

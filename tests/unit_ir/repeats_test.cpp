@@ -57,6 +57,32 @@ TEST_CASE("the statements of a repeat are done together, several times") {
     CHECK(interpreter.reduction("last") == 42);
 }
 
+TEST_CASE("what the step's number chooses is left out of steps whose results nobody reads") {
+    ProgramMaker make(1);
+    const FieldId u = make.field("u", Role::state), let = make.field("let", Role::intermediate);
+    make.assign(u, make.read(u));
+    make.assign(let, make.read(u, {1, 0, 0}, 1));
+    make.assign(u, make.read(let));
+    const auto condition = [&](CoordinateKind kind) {
+        return make.binary(BinaryOp::equal, make.coordinate(kind, 0, Scalar::f64),
+                           make.number(3, Scalar::f64));
+    };
+    const Term by_step = condition(CoordinateKind::step), by_cell = condition(CoordinateKind::index);
+    auto& last = std::get<Assign>(make.program.statements.back());
+    last.condition = by_step.id;
+    const std::vector<bool> first_alone{true, false, false}, all{true, true, true};
+    CHECK(needed_in_unread_steps(make.program) == first_alone);
+    CHECK(conditions_of_steps(make.program) == std::vector<ExprId>{by_step.id});
+    CHECK(needed_in_unread_steps(make.program, {false, true, false}) == std::vector<bool>{true, true, false});
+    last.condition = by_cell.id;  // some cells in each step
+    CHECK(needed_in_unread_steps(make.program) == all);
+    CHECK(conditions_of_steps(make.program).empty());
+    // The first statement gives all cells a value, those of other steps, too.
+    std::get<Assign>(make.program.statements.front()).condition = by_step.id;
+    CHECK(conditions_of_steps(make.program).empty());
+    CHECK(needed_in_unread_steps(make.program) == all);
+}
+
 TEST_CASE("a stage is of one repeat or of none, and lets before it are stored") {
     Repeated repeated;
     const Program program = repeated.make.finish();

@@ -5,6 +5,7 @@
 
 #include "catch.h"
 #include "runtime/core/plan_check.h"
+#include "runtime/core/plan_json.h"
 #include "runtime/core/session.h"
 #include "sample_plans.h"
 
@@ -103,6 +104,34 @@ TEST_CASE("of many steps the last alone runs kernels for results") {
         CHECK(launched.by_name["damped_step"] == 1);
         CHECK(launched.by_name["damped_step_states"] == 1006);
     }
+}
+
+TEST_CASE("steps that do more than others run with results, and those between them together") {
+    using Op = HostScalar::Op;
+    // step == 5, step == 72 * rate, which is 9
+    const std::vector<HostScalar> conditions{
+        {{{Op::step, 0, 0}, {Op::constant, 5, 0}, {Op::equal, 0, 0}}},
+        {{{Op::step, 0, 0}, {Op::constant, 72, 0}, {Op::param, 0, 0}, {Op::mul, 0, 0}, {Op::equal, 0, 0}}}};
+    const std::vector<double> expected = one_by_one(306).back().now;
+    for (const bool has_block : {false, true})
+        for (const bool records : {false, true}) {
+            FakeDevice device;
+            device.recordable = records;
+            Launched launched;
+            Sample sample = unread_sample(has_block, launched);
+            sample.plan.full_steps = conditions;
+            sample.plan = plan_from_json(plan_to_json(sample.plan));
+            Session session = open_poisoned(std::move(sample), device);
+            CHECK(session.steps_to_full(5) == 5);
+            CHECK(session.steps_to_full(100) == 6);
+            session.step(6, false);
+            CHECK(launched.by_name["damped_step"] == 1);
+            CHECK(session.steps_to_full(300) == 4);
+            session.step(300, false);
+            CHECK(launched.by_name["damped_step"] == 2);
+            CHECK((device.replays > 0) == records);
+            CHECK(session.download("p") == expected);
+        }
 }
 
 TEST_CASE("steps that are asked for in parts give what each would give") {

@@ -246,6 +246,11 @@ std::string explain_single_steps(const Explanation& all, int width) {
                      ? " is computed again for each neighbour that reads it, and is no array"
                      : " are computed again for each neighbour that reads them, and are no arrays"),
             width);
+    if (!ir::conditions_of_steps(all.program).empty())
+        text += explain_entry("apart",
+                              "steps for which a `where` of the step's number holds are done by themselves; "
+                              "all others leave out what it chooses, also in these figures",
+                              width);
     const std::vector<std::string> left_out = ir::left_out_of_unread_steps(all.program);
     if (left_out.empty()) return text;
     return text +

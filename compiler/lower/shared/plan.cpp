@@ -4,6 +4,7 @@
 
 #include "compiler/ir/repeats.h"
 #include "compiler/ir/shifted.h"
+#include "compiler/ir/unread_steps.h"
 #include "compiler/lower/shared/host_scalar.h"
 #include "compiler/lower/shared/points.h"
 #include "compiler/lower/shared/table_sums.h"
@@ -132,6 +133,8 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
         plan.tables.push_back(std::move(made));
     }
     plan.points = point_plans(program);
+    for (const ir::ExprId condition : ir::conditions_of_steps(program))
+        plan.full_steps.push_back(host_scalar(program, condition));
     for (const ir::Statement& statement : program.statements) {
         const auto* reduce = std::get_if<ir::Reduce>(&statement);
         if (!reduce) continue;

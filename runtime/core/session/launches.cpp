@@ -30,8 +30,10 @@ KernelPlan::Written exchanged_level(const KernelPlan::Written& level, const Repe
 Launches::Launches(const Sources& sources) : from_(sources) {
     for (const KernelPlan& kernel : from_.setup.plan.kernels)
         for (const Argument& argument : kernel.arguments) {
+            const bool is_scalar = changes(argument) && !from_.points.is_trace(argument);
             changing_ = changing_ || changes(argument);
-            changing_scalars_ = changing_scalars_ || (changes(argument) && !from_.points.is_trace(argument));
+            changing_scalars_ = changing_scalars_ || is_scalar;
+            changing_scalars_unread_ = changing_scalars_unread_ || (is_scalar && kernel.runs(false));
         }
 }
 

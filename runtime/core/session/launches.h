@@ -60,6 +60,8 @@ public:
     // replayed.
     bool change_with_step() const { return changing_; }
     bool have_changing_scalars() const { return changing_scalars_; }
+    // The same of steps without results.
+    bool have_changing_scalars_unread() const { return changing_scalars_unread_; }
     // Whether a kernel of the repeat has one.
     bool change_with_step(const RepeatPlan& repeat) const;
     void prepare(const std::vector<double>& params);  // all; those of a phase when it is first asked for
@@ -87,7 +89,7 @@ private:
     void prepare_phase(std::size_t phase);
 
     Sources from_;
-    bool changing_ = false, changing_scalars_ = false;
+    bool changing_ = false, changing_scalars_ = false, changing_scalars_unread_ = false;
     std::vector<double> params_;
     std::vector<std::vector<PreparedLaunch>> launches_;     // [phase][kernel]; empty until asked for
     std::vector<std::map<int, PreparedLaunch>> exchanged_;  // [phase], by kernel

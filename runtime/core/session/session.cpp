@@ -101,6 +101,10 @@ std::vector<double> Session::trace(const std::string& points, const std::string&
     return state_->parts.points.trace(find_named(plan().points, points, "set of points", plan().name), name);
 }
 
+std::int64_t Session::steps_to_full(std::int64_t count) const {
+    return session::to_full_step(state_->parts, count).count;
+}
+
 void Session::step(std::int64_t count, bool with_results) {
     state_->begin_steps();
     state_->step(count, with_results);

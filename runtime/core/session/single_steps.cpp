@@ -330,7 +330,9 @@ std::int64_t RecordedSteps::step(std::int64_t count, bool with_results) {
     if (!can_replay() || launches_of_step(parts_.setup.plan) == 0 || count < length_ ||
         !parts_.clock.at_cycle_start())
         return 0;
-    const bool is_last = with_results && count == length_ && has_unread_steps(parts_.setup.plan);
+    const bool has_unread = has_unread_steps(parts_.setup.plan);
+    const bool is_last = with_results && count == length_ && has_unread;
+    if (is_last && parts_.launches.have_changing_scalars()) return 0;
     std::unique_ptr<Recording>& recording = is_last ? last_ : recording_;
     if (recording == nullptr) {
         parts_.points.make_rows(length_);
@@ -344,7 +346,7 @@ std::int64_t RecordedSteps::step(std::int64_t count, bool with_results) {
 
 bool RecordedSteps::can_replay() const {
     return parts_.setup.can_record() && has_room_to_record(parts_.setup.plan, parts_.clock.cycle) &&
-           !parts_.launches.have_changing_scalars() && parts_.points.can_stage(length_);
+           !parts_.launches.have_changing_scalars_unread() && parts_.points.can_stage(length_);
 }
 
 void RecordedSteps::replay(Recording& recording) {
@@ -357,7 +359,9 @@ void RecordedSteps::replay(Recording& recording) {
 
 bool RecordedSteps::can_watch(const HostScalar& until) {
     const LaunchPlan& plan = parts_.setup.plan;
-    if (!can_replay() || !parts_.setup.device->can_finish_reductions() || plan.kernels.empty()) return false;
+    if (!can_replay() || parts_.launches.have_changing_scalars() ||
+        !parts_.setup.device->can_finish_reductions() || plan.kernels.empty())
+        return false;
     // Refuses conditions on sums that the device adds up in another order: they might hold where the host's
     // do not.
     for (std::size_t i = 0; i < plan.reductions.size(); ++i)

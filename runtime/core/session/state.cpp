@@ -86,6 +86,14 @@ void Session::State::begin_steps() {
 
 void Session::State::step(std::int64_t count, bool with_results) {
     if (count < 0) throw Error(ErrorCode::bad_argument, fmt::format("{} steps cannot be done", count));
+    while (count > 0) {
+        const auto [steps, is_full] = session::to_full_step(parts, count);
+        step_alike(steps, is_full || (with_results && steps == count));
+        count -= steps;
+    }
+}
+
+void Session::State::step_alike(std::int64_t count, bool with_results) {
     for (; count > 0 && parts.kept.make_way(); --count)
         step_singly(with_results && count == 1);
     if (count == 0) return;

@@ -33,6 +33,7 @@ struct Session::State {
     void fill_due_halos();
     void begin_steps();  // others may have changed what steps find for the next one
     void step(std::int64_t count, bool with_results = true);
+    void step_alike(std::int64_t count, bool with_results);  // none is full but the last
     void step_singly(bool with_results);
     void step_without_block(std::int64_t count, bool with_results = true);
     void take_async_block();  // after prepare(), where its code is there

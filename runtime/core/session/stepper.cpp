@@ -17,6 +17,20 @@ Parts::Parts(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>& extent, 
       iterations(setup),
       launches({setup, clock, kernels, arrays, coefs, tables, points, reductions, iterations}) {}
 
+StepsAlike to_full_step(const Parts& parts, std::int64_t most) {
+    const std::vector<HostScalar>& conditions = parts.setup.plan.full_steps;
+    if (conditions.empty()) return {most, false};
+    const std::vector<double> params = parts.params.values();
+    for (std::int64_t count = 1; count <= most; ++count) {
+        const auto number = static_cast<double>(parts.clock.steps_done + count - 1);
+        const auto holds = [&](const HostScalar& condition) {
+            return rt::evaluate(condition, params, parts.setup.geometry.extent, number) != 0;
+        };
+        if (std::ranges::any_of(conditions, holds)) return {count, true};
+    }
+    return {most, false};
+}
+
 std::unique_ptr<Recording> record(Device& device, std::int64_t count,
                                   const std::function<void(std::int64_t number)>& each) {
     device.begin_recording();

@@ -36,6 +36,13 @@ struct Parts {
     Launches launches;
 };
 
+// Steps up to the next full one (LaunchPlan::full_steps), which is the last of them.
+struct StepsAlike {
+    std::int64_t count = 0;
+    bool is_full = false;  // false: none of them is
+};
+StepsAlike to_full_step(const Parts& parts, std::int64_t most);
+
 // Whether cells of a field can be copied from one to the other on the device.
 bool has_like_cells(const Parts& here, int field, const Parts& there, int other);
 // Whether the one, an input, can be read in an array of the other: it has like cells in the same places, and

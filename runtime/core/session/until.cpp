@@ -26,11 +26,13 @@ Watched Session::State::step_until(std::int64_t count, Watch watch) {
     if (!reads_any) return step_until_known(count, watch);
     prepare();
     take_async_block();
-    const bool in_blocks = block != nullptr && block->can_watch(watch.until);
+    // What watches several steps at once does them without results.
+    const bool are_alike = parts.setup.plan.full_steps.empty();
+    const bool in_blocks = are_alike && block != nullptr && block->can_watch(watch.until);
     // Where checks are far apart, most steps between them run without results, as no watched step does.
     const bool are_far = watch.check_every >= recorded.length() && has_unread_steps(parts.setup.plan);
     const bool in_recordings =
-        !in_blocks && !are_far && count >= recorded.length() && recorded.can_watch(watch.until);
+        are_alike && !in_blocks && !are_far && count >= recorded.length() && recorded.can_watch(watch.until);
     Watched result;
     const auto add = [&](const Watched& some) {
         result.steps += some.steps;
