@@ -100,6 +100,29 @@ public:
     virtual const void* wait() = 0;  // the bytes, until the next begin()
 };
 
+// Cells of an array that are so many elements apart in each row: `cells` are those alone, and its pitch and
+// slice may pass over rows and planes.
+struct CellsOfArray {
+    const void* array = nullptr;  // of its first element
+    Geometry cells;
+    std::int64_t every = 1;
+    ElementType type = ElementType::f32;
+    std::int64_t count() const { return cells.extent[0] * cells.extent[1] * cells.extent[2]; }
+};
+
+// Cells that a device copies within its own memory, as they are after all work submitted before, to be
+// fetched while it does work submitted later.
+class CellsAside {
+public:
+    virtual ~CellsAside() = default;
+    // In place of those that were set aside before, which are gone in any case. False where the device has
+    // too little memory.
+    virtual bool set_aside(const std::vector<CellsOfArray>& parts) = 0;
+    // Both wait until the cells are set aside, and not for work submitted since.
+    virtual bool are_finite() = 0;  // all of them
+    virtual void fetch(std::size_t part, void* dense) = 0;
+};
+
 class Device {
 public:
     virtual ~Device() = default;
@@ -126,12 +149,13 @@ public:
     virtual void download_cells(void* dense, const void* array, const Geometry& geometry,
                                 ElementType type) = 0;
 
-    // Optional. Cells that are so many elements apart in each row: `cells` are those alone, and its pitch and
-    // slice may pass over rows and planes. False, and nothing is done, where the device cannot.
+    // Optional. As CellsOfArray has them. False, and nothing is done, where the device cannot.
     virtual bool download_every(void* /*dense*/, const void* /*array*/, const Geometry& /*cells*/,
                                 std::int64_t /*every*/, ElementType) {
         return false;
     }
+    // Optional: null where the device does nothing while cells are fetched. It must outlive what it gives.
+    virtual std::unique_ptr<CellsAside> make_cells_aside() { return nullptr; }
 
     virtual void run_halo_passes(const std::vector<HaloPass>& passes, ElementType type, void* array) = 0;
 
@@ -151,10 +175,10 @@ public:
     // Whether kernels of this device may write to memory of `other`; they may from then on.
     virtual bool can_write_to(Device& other) {
         return this == &other;
-    }  // Streams of a device, whose work may run concurrently; the urgent one has priority.
-       // wait_for_stream(): later work in the stream in use begins when the other stream's work so far is
-       // done. A device that does everything in order may ignore streams.
-    enum class StreamKind : std::uint8_t { main, side, urgent };
+    }  // Streams of a device, whose work may run concurrently; the urgent one has priority, and that of
+       // fetches is for copies to the host. wait_for_stream(): later work in the stream in use begins when
+       // the other stream's work so far is done. A device that does everything in order may ignore streams.
+    enum class StreamKind : std::uint8_t { main, side, urgent, fetch };
     virtual void use_stream(StreamKind) {}
     virtual void wait_for_stream(StreamKind /*other*/) {}
     // Copies from memory of `other` to memory of this device, in the order of this device's work. Without a

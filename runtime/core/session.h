@@ -63,6 +63,9 @@ struct RunOptions {
     std::int64_t batch = 0;        // steps between calls of keep_going; 0 for one call at the end
     // Called with the steps done so far, with the device idle; false stops after the finished step.
     std::function<bool(std::int64_t done)> keep_going;
+    // Called when all steps are submitted, before they are waited for. It may fetch what was set aside
+    // (fields_aside.h).
+    std::function<void()> meanwhile;
 };
 
 struct RunResult {
@@ -286,6 +289,7 @@ public:
     const AsyncBlock& async_block() const;
 
 private:
+    friend class FieldsAside;
     friend class LevelCopies;
     friend class Snapshots;
     struct State;

@@ -96,7 +96,10 @@ CellCopies::~CellCopies() {
 
 bool CellCopies::uses_stages(std::int64_t bytes) {
     const bool are_made = stages_.back().done != nullptr;
-    if (bytes < (are_made ? kWorthStaging : kWorthStages)) return false;
+    return bytes >= (are_made ? kWorthStaging : kWorthStages) && make_stages();
+}
+
+bool CellCopies::make_stages() {
     for (Stage& stage : stages_) {
         if (stage.memory == nullptr && driver_.MemAllocHost(&stage.memory, kStageBytes) != kSuccess)
             return stage.memory = nullptr, false;

@@ -28,13 +28,16 @@ public:
     void download(void* dense, const void* array, const Geometry& cells, std::int64_t element);
     void upload(void* array, const Geometry& cells, std::int64_t element, const void* dense);
 
+    // Makes the pinned memory now, for smaller copies that come often. False where there is none.
+    bool make_stages();
+
 private:
     struct Stage {
         void* memory = nullptr;
         std::unique_ptr<StreamEvent> done;  // what was put into the stream last for it
     };
-    // Makes them where a copy of so many bytes is the first that is worth it. False, too, where there is no
-    // memory for them.
+    // Makes them where a copy of so many bytes is the first that is worth it. False, too, where they cannot
+    // be made.
     bool uses_stages(std::int64_t bytes);
     void wait_for(const Stage& stage) const;
 

@@ -11,6 +11,7 @@
 #include "runtime/cuda/cuda.h"
 #include "runtime/cuda/device_info.h"
 #include "runtime/cuda/driver.h"
+#include "runtime/cuda/gathered_cells.h"
 #include "runtime/cuda/module.h"
 #include "runtime/cuda/own_kernels.h"
 #include "runtime/cuda/streams.h"
@@ -75,6 +76,7 @@ public:
     void download_cells(void* dense, const void* array, const Geometry& geometry, ElementType type) override;
     bool download_every(void* dense, const void* array, const Geometry& cells, std::int64_t every,
                         ElementType type) override;
+    std::unique_ptr<CellsAside> make_cells_aside() override;
 
     void run_halo_passes(const std::vector<HaloPass>& passes, ElementType type, void* array) override {
         enter();
@@ -268,6 +270,16 @@ bool DriverDevice::download_every(void* dense, const void* array, const Geometry
         copy_to_host(static_cast<char*>(dense) + z * plane, gathered_.address(), part.extent[2] * plane);
     }
     return true;
+}
+
+std::unique_ptr<CellsAside> DriverDevice::make_cells_aside() {
+    enter();
+    try {
+        return std::make_unique<GatheredCells>(*this, driver_, here_, own_, cell_copies_);
+    } catch (const Error& error) {
+        if (error.code() != ErrorCode::out_of_memory) throw;
+        return nullptr;
+    }
 }
 
 // Memory for two numbers of 64 bits, which are 0. Kept from one call to the next, as to reserve and to

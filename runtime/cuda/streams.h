@@ -205,7 +205,7 @@ private:
     bool is_primary_ = false, owns_stream_ = true;
     Stream recording_ = nullptr, callers_ = nullptr;
     Device::StreamKind kind_ = Device::StreamKind::main;
-    std::array<Stream, 3> streams_{};  // by kind; the one in use is `stream`
+    std::array<Stream, 4> streams_{};  // by kind; the one in use is `stream`
 };
 
 // Into memory of the host that the GPU writes to by itself.
@@ -233,7 +233,7 @@ public:
     }
     const void* wait() override {
         const BesideRecordings beside(driver_);
-        driver_.check(driver_.EventSynchronize(done_.get()), "waiting for iterations");
+        driver_.check(driver_.EventSynchronize(done_.get()), "waiting for a copy from the GPU");
         return host_;
     }
 

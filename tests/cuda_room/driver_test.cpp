@@ -3,11 +3,14 @@
 #include <memory>
 #include <numeric>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "catch.h"
 #include "cuda_under_test.h"
 #include "fake_driver.h"
+#include "heat_line.h"
+#include "runtime/core/fields_aside.h"
 #include "runtime/core/session.h"
 
 using namespace halo::rt;
@@ -19,44 +22,6 @@ std::vector<int> held() {
     const FakeLibcuda& f = fake();
     return {f.live_allocations, f.live_modules, f.live_graphs,
             f.live_streams,     f.live_events,  f.retained_contexts};
-}
-
-KernelPlan plan_of(const std::string& name) {
-    KernelPlan plan;
-    plan.name = name;
-    plan.threads = {32, 4, 1};
-    return plan;
-}
-
-LaunchPlan heat_plan() {
-    LaunchPlan plan;
-    plan.name = "heat";
-    plan.params = {{"rate", 0.25}};
-    FieldPlan u;
-    u.name = "u";
-    u.type = ElementType::f64;
-    u.role = Role::state;
-    u.boundary[0][0].kind = u.boundary[0][1].kind = BoundaryKind::periodic;
-    u.halo[0] = {1, 1};
-    plan.halo = u.halo;
-    plan.fields = {u};
-    plan.coefs = {{"w", "weights", ElementType::f32, {0}, {2}, {0.5, 1.5, 2.5}}};
-    KernelPlan kernel = plan_of("heat_line");
-    kernel.arguments.resize(4);
-    kernel.arguments[0].time = 1;
-    kernel.arguments[2].kind = Argument::Kind::extent;
-    kernel.arguments[3].kind = Argument::Kind::scalar;
-    kernel.arguments[3].type = ElementType::f64;
-    kernel.arguments[3].scalar.steps = {{HostScalar::Op::param, 0, 0}};
-    kernel.refresh_halos = {{0, 1}};
-    plan.kernels = {kernel};
-    return plan;
-}
-
-Session open_heat(CudaDevice& device) {
-    std::vector<std::unique_ptr<Module>> modules;
-    modules.push_back(device.load("fake code", "heat"));
-    return Session(heat_plan(), {50, 1, 1}, device, std::move(modules));
 }
 
 }  // namespace
@@ -273,6 +238,87 @@ TEST_CASE("a session runs on it, its steps recorded in graphs") {
         CHECK(session.kernel_info(0).registers == 40);
     }
     CHECK(held() == before);
+}
+
+namespace {
+
+std::vector<double> wavy_line() {
+    std::vector<double> u(50);
+    for (std::size_t i = 0; i < u.size(); ++i)
+        u[i] = static_cast<double>((i * 7) % 16);
+    return u;
+}
+
+}  // namespace
+
+TEST_CASE("steps are submitted before what was set aside is fetched, which their stream does not wait for") {
+    FakeLibcuda& f = fake();
+    const auto before = held();
+    {
+        const auto device = open_cuda_device();
+        Session session = open_heat(*device);
+        session.upload("u", 0, std::span<const double>(wavy_line()));
+        const std::unique_ptr<FieldsAside> aside = FieldsAside::of(session);
+        REQUIRE(aside != nullptr);
+        const Lattice some{{3, 0, 0}, {6, 1, 1}, {7, 1, 1}};
+        RunOptions options;
+        for (options.steps = 1; options.steps < 400; options.steps += 99) {
+            const std::vector<double> then = session.download("u");
+            REQUIRE(aside->set_aside({{"u", 0, lattice_of(whole_box({50, 1, 1}))}, {"u", 0, some}}));
+            void* const of_steps = f.last_stream;
+            CHECK(aside->are_finite());
+            const int replays = f.graph_launches, launches = f.launches;
+            int calls = 0;
+            options.meanwhile = [&] {
+                ++calls;
+                CHECK(f.launches > launches);
+                CHECK((options.steps < 100 || f.graph_launches > replays));
+                std::vector<double> all(50), part(6);
+                aside->fetch(1, part.data());
+                CHECK(f.fetching_stream != of_steps);
+                aside->fetch(0, all.data());
+                CHECK(all == then);
+                for (std::size_t i = 0; i < part.size(); ++i)
+                    CHECK(part[i] == then[3 + 7 * i]);
+                session.synchronize();
+            };
+            session.run(options);
+            CHECK(calls == 1);
+            CHECK(session.download("u") != then);
+        }
+        CHECK_THROWS_AS(aside->set_aside({{"u", 0, {{3, 0, 0}, {7, 1, 1}, {8, 1, 1}}}}), Error);
+        CHECK_THROWS_AS(aside->set_aside({{"w", 0, some}}), Error);
+    }
+    CHECK(held() == before);
+}
+
+TEST_CASE("nothing is set aside where there is no memory for it") {
+    FakeLibcuda& f = fake();
+    const auto device = open_cuda_device();
+    Session session = open_heat(*device);
+    session.upload("u", 0, std::span<const double>(wavy_line()));
+    const std::vector<FieldsAside::Part> all{{"u", 0, lattice_of(whole_box({50, 1, 1}))}};
+    f.fail_next["cuMemAllocHost_v2"] = 2;
+    CHECK(FieldsAside::of(session) == nullptr);
+    const std::unique_ptr<FieldsAside> aside = FieldsAside::of(session), second = FieldsAside::of(session);
+    f.fail_next["cuMemAlloc_v2"] = 2;
+    CHECK_FALSE(aside->set_aside(all));
+    CHECK(f.fail_next.empty());
+    CHECK_FALSE(aside->set_aside(all));  // nor is it tried again
+    // A quarter of what is free is taken at most.
+    const std::int64_t total = std::exchange(f.total_bytes, f.used_bytes + 1024);
+    CHECK_FALSE(second->set_aside(all));
+    f.total_bytes = total;
+    const Lattice one{{3, 0, 0}, {1, 1, 1}, {1, 1, 1}};
+    REQUIRE(second->set_aside({{"u", 0, one}}));
+    double cell = 0;
+    second->fetch(0, &cell);
+    CHECK(cell == 21 % 16);
+    f.fail_next["cuLaunchKernel"] = 700;
+    CHECK(has(message(ErrorCode::launch_failed, [&] { second->set_aside({{"u", 0, one}}); }),
+              "starting kernel 'gather_cells'"));
+    f.fail_next["cuEventSynchronize"] = 700;
+    message(ErrorCode::launch_failed, [&] { second->are_finite(); });
 }
 
 TEST_CASE("a recording that fails is ended, and the session can go on") {

@@ -218,9 +218,13 @@ int cuMemcpyDtoDAsync_v2(Address destination, Address source, std::size_t bytes,
     ENTER(cuMemcpyDtoDAsync_v2);
     return in_stream(stream, [=] { std::memcpy(bytes_at(destination), bytes_at(source), bytes); });
 }
-int cuMemcpy3DAsync_v2(const Copy3D* copy, Stream) {
+int cuMemcpy3DAsync_v2(const Copy3D* copy, Stream stream) {
     ENTER(cuMemcpy3DAsync_v2);
     if (capturing) return kCapturing;
+    if (copy->destination.memory_kind == kHostMemory) {
+        state.fetching_stream = stream;
+        state.launches_before_fetch = state.launches;
+    }
     for (const CopySide* side : {&copy->source, &copy->destination})
         if (side->pitch < copy->width || side->height < copy->height) return kInvalidValue;
     for (std::size_t z = 0; z < copy->depth; ++z)

@@ -29,6 +29,8 @@ struct FakeLibcuda {
     int resident_launches = 0;  // among them
     int graph_launches = 0;
     void* last_stream = nullptr;            // that work was put into
+    void* fetching_stream = nullptr;        // of the last copy of cells to the host
+    int launches_before_fetch = 0;          // when it was made
     void* recorded_stream = nullptr;        // whose work the last event marks
     void* waiting_stream = nullptr;         // that was last told to wait for an event
     std::map<const void*, int> priorities;  // by stream; smaller numbers come first

@@ -1,11 +1,15 @@
 // Components of a cell side by side in one array: halos, sessions and plans.
+#include <algorithm>
 #include <array>
 #include <cstring>
+#include <memory>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "catch.h"
 #include "refusal.h"
+#include "runtime/core/fields_aside.h"
 #include "runtime/core/level_copies.h"
 #include "runtime/core/plan_check.h"
 #include "runtime/core/plan_json.h"
@@ -186,6 +190,69 @@ TEST_CASE("copies of levels hold what was there, whatever steps do since") {
     }
     CHECK_FALSE(refusal([&] { copies.download_box("v.z", whole_box({2, 1, 1}), start.data()); }).empty());
     CHECK_FALSE(refusal([&] { copies.download_box("v.x", whole_box({10, 1, 1}), start.data()); }).empty());
+}
+
+namespace {
+
+// Sets cells of f64 aside, one by one.
+class AsideOnHost final : public CellsAside {
+public:
+    bool set_aside(const std::vector<CellsOfArray>& parts) override {
+        parts_.clear();
+        for (const auto& [array, cells, every, type] : parts) {
+            std::vector<double>& part = parts_.emplace_back();
+            for (std::int64_t z = 0; z < cells.extent[2]; ++z)
+                for (std::int64_t y = 0; y < cells.extent[1]; ++y)
+                    for (std::int64_t x = 0; x < cells.extent[0]; ++x)
+                        part.push_back(static_cast<const double*>(
+                            array)[cells.origin + x * every + y * cells.pitch + z * cells.slice]);
+        }
+        return true;
+    }
+    bool are_finite() override { return true; }
+    void fetch(std::size_t part, void* dense) override {
+        std::copy(parts_[part].begin(), parts_[part].end(), static_cast<double*>(dense));
+    }
+
+private:
+    std::vector<std::vector<double>> parts_;
+};
+
+class DeviceWithAside : public FakeDevice {
+public:
+    std::unique_ptr<CellsAside> make_cells_aside() override { return std::make_unique<AsideOnHost>(); }
+};
+
+}  // namespace
+
+TEST_CASE("one of components that lie side by side is set aside") {
+    DeviceWithAside device;
+    Sample sample = pair_sample();
+    std::vector<std::unique_ptr<Module>> modules;
+    modules.push_back(std::move(sample.module));
+    Session session(sample.plan, {9, 1, 1}, device, std::move(modules), {});
+    const std::vector<double> x{1, 2, 3, 4, 5, 6, 7, 8, 9}, y{11, 12, 13, 14, 15, 16, 17, 18, 19};
+    session.upload("v.x", 0, std::span<const double>(x));
+    session.upload("v.y", 0, std::span<const double>(y));
+    const std::unique_ptr<FieldsAside> aside = FieldsAside::of(session);
+    const Lattice all = lattice_of(whole_box({9, 1, 1}));
+    REQUIRE(aside->set_aside({{"v.y", 0, {{2, 0, 0}, {3, 1, 1}, {3, 1, 1}}}, {"v.x", 0, all}}));
+    session.step(2);
+    REQUIRE(session.download("v.x") != x);
+    std::vector<double> some(3), whole(9);
+    aside->fetch(0, some.data());
+    CHECK(some == std::vector<double>{13, 16, 19});
+    aside->fetch(1, whole.data());
+    CHECK(whole == x);
+    REQUIRE(aside->set_aside({{"v.y", -1, all}}));
+    aside->fetch(0, whole.data());
+    CHECK(whole == session.download("v.y", -1));
+    FakeDevice none;
+    Sample other = pair_sample();
+    modules.clear();
+    modules.push_back(std::move(other.module));
+    Session without(other.plan, {9, 1, 1}, none, std::move(modules), {});
+    CHECK(FieldsAside::of(without) == nullptr);
 }
 
 TEST_CASE("components side by side survive the way through JSON, and must agree") {

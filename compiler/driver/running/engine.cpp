@@ -88,13 +88,17 @@ public:
         return copies_.has_value();
     }
     void copy_states() override { copies_->take(); }
+    std::unique_ptr<rt::FieldsAside> make_fields_aside() override { return rt::FieldsAside::of(session_); }
     rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
+        return run_beside({}, steps, until);
+    }
+    rt::RunResult run_beside(const std::function<void()>& work, std::int64_t steps,
+                             const std::optional<rt::HostScalar>& until) override {
         rt::RunOptions options;
         options.steps = steps;
         options.until = until;
-        rt::RunResult result = session_.run(options);
-        session_.synchronize();
-        return result;
+        options.meanwhile = work;
+        return session_.run(options);
     }
     double reduction(const std::string& name) override { return session_.reduction(name); }
     std::vector<rt::RepeatCounts> repeat_counts() const override { return session_.repeat_counts(); }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -17,6 +18,7 @@
 #include "compiler/ir/program.h"
 #include "compiler/schedule/legality.h"
 #include "runtime/core/box.h"
+#include "runtime/core/fields_aside.h"
 #include "runtime/core/lattice.h"
 #include "runtime/core/session.h"
 
@@ -96,6 +98,9 @@ public:
     virtual bool make_room_for_copies(const std::vector<std::string>& /*states*/) { return false; }
     virtual void copy_states() {}
     FieldValues download_copy(const std::string& state, const rt::Box& box);
+    // Room for cells that are fetched while later steps go on; null where there is no such way. The engine
+    // must outlive it.
+    virtual std::unique_ptr<rt::FieldsAside> make_fields_aside() { return nullptr; }
 
     // As Session has it: steps are counted from those that others did.
     virtual void continue_from(const rt::StepsBefore& before) = 0;
@@ -103,6 +108,13 @@ public:
     virtual bool holds(const rt::HostScalar& until) = 0;
     // Steps in a row, stopping early where `until` (as in rt::RunOptions) holds.
     virtual rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) = 0;
+    // The same beside work of the host, which is called once: where steps can go on without the host when
+    // they do, and else before them.
+    virtual rt::RunResult run_beside(const std::function<void()>& work, std::int64_t steps,
+                                     const std::optional<rt::HostScalar>& until) {
+        work();
+        return run(steps, until);
+    }
     virtual double reduction(const std::string& name) = 0;  // of the last step
     // As Session has them.
     virtual std::vector<rt::RepeatCounts> repeat_counts() const { return {}; }

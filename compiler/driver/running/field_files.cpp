@@ -108,20 +108,32 @@ std::vector<rt::Hdf5Field> hdf5_fields(const FileOfFields& file, const Engine& e
     return fields;
 }
 
-// Downloads a part of all fields of a set and interleaves them.
-// background: where the memory for them is from; null: new memory.
-FieldValues fetch(Engine& engine, const FieldSet& set, int time, const rt::Lattice& cells,
-                  const PartSeen& seen, BackgroundWriter* background = nullptr) {
+// Cells of a field, to memory of their size.
+using GetCells = std::function<FieldValues(const std::string& field, const rt::Lattice& cells,
+                                           std::vector<std::byte> memory)>;
+
+// Gets a part of all fields of a set and interleaves them.
+// writer: where the memory for them is from; null: new memory.
+FieldValues fetch(const Engine& engine, const FieldSet& set, const rt::Lattice& cells, const GetCells& get,
+                  BackgroundWriter* writer) {
     std::vector<FieldValues> values;
     for (const std::string& field : set.fields) {
         const std::int64_t bytes = cells.cells() * rt::size_of(engine.type_of(field));
-        values.push_back(engine.download_lattice(
-            field, time, cells,
-            background != nullptr ? background->take_memory(bytes)
-                                  : std::vector<std::byte>(static_cast<std::size_t>(bytes))));
-        if (seen) seen(set, field, cells, values.back());
+        values.push_back(get(field, cells,
+                             writer != nullptr ? writer->take_memory(bytes)
+                                               : std::vector<std::byte>(static_cast<std::size_t>(bytes))));
     }
     return set.is_single() ? std::move(values.front()) : interleave(values);
+}
+
+FieldValues download(Engine& engine, const FieldSet& set, const rt::Lattice& cells, const PartSeen& seen,
+                     BackgroundWriter* writer) {
+    const auto get = [&](const std::string& field, const rt::Lattice& of, std::vector<std::byte> memory) {
+        FieldValues values = engine.download_lattice(field, 0, of, std::move(memory));
+        if (seen) seen(set, field, of, values);
+        return values;
+    };
+    return fetch(engine, set, cells, get, writer);
 }
 
 // Cells of a field, and which of a file's they are.
@@ -221,46 +233,85 @@ private:
     std::vector<rt::FieldFile*> open_;
 };
 
-// What a thread of its own is to write.
-struct CopiesOfStep {
+// What a thread of its own is to write, from copies.
+class CopiesOfStep {
+public:
+    CopiesOfStep(FilesOfStep files, const Engine& engine, const RunRequest& request)
+        : files_(std::move(files)), engine_(engine) {
+        for (const Output* output : files_.outputs()) {
+            for (const SavedCells& part : saved_cells(engine, request, *output)) {
+                parts_.push_back({output, part, {}});
+                for (const std::string& field : output->field.fields)
+                    bytes_ += part.cells.cells() * rt::size_of(engine.type_of(field));
+            }
+        }
+    }
+    std::vector<const Output*> outputs() const { return files_.outputs(); }
+    std::int64_t bytes() const { return bytes_; }
+
+    void download(Engine& engine, const PartSeen& seen, BackgroundWriter& writer) {
+        for (Part& part : parts_)
+            part.values = driver::download(engine, part.output->field, part.saved.cells, seen, &writer);
+    }
+
+    // False where there is no room for it there.
+    bool set_aside(rt::FieldsAside& aside) const {
+        std::vector<rt::FieldsAside::Part> cells;
+        for (const Part& part : parts_)
+            for (const std::string& field : part.output->field.fields)
+                cells.push_back({field, 0, part.saved.cells});
+        return aside.set_aside(cells);
+    }
+    void fetch(rt::FieldsAside& aside, BackgroundWriter& writer) {
+        std::size_t next = 0;
+        const auto get = [&](const std::string& field, const rt::Lattice&, std::vector<std::byte> memory) {
+            FieldValues values{engine_.type_of(field), std::move(memory)};
+            aside.fetch(next++, values.elements.data());
+            return values;
+        };
+        for (Part& part : parts_)
+            part.values = driver::fetch(engine_, part.output->field, part.saved.cells, get, &writer);
+    }
+
+    void write(BackgroundWriter& writer) {
+        files_.open(writer.ranks());
+        for (Part& part : parts_) {
+            files_.write(*part.output, part.saved.in_file, part.values);
+            writer.give_memory(std::move(part.values.elements));
+        }
+        files_.finish();
+    }
+
+private:
     struct Part {
         const Output* output;
-        rt::Box in_file;
+        SavedCells saved;
         FieldValues values;
     };
-    FilesOfStep files;
-    std::vector<Part> parts;
+    FilesOfStep files_;
+    const Engine& engine_;
+    std::vector<Part> parts_;
+    std::int64_t bytes_ = 0;
 };
 
-std::int64_t copied_bytes(const Engine& engine, const RunRequest& request, const FilesOfStep& files) {
-    std::int64_t bytes = 0;
-    for (const Output* output : files.outputs())
-        for (const SavedCells& part : saved_cells(engine, request, *output))
-            for (const std::string& field : output->field.fields)
-                bytes += part.cells.cells() * rt::size_of(engine.type_of(field));
-    return bytes;
-}
-
-// False where there is too little memory for the copies; else it has taken the files.
-bool write_later(FilesOfStep& files, Engine& engine, const RunRequest& request, const PartSeen& seen,
-                 BackgroundWriter& background) {
-    const std::int64_t bytes = copied_bytes(engine, request, files);
-    if (!background.has_room_for(bytes)) return false;
-    background.make_room(bytes);
-    const auto copies = std::make_shared<CopiesOfStep>(CopiesOfStep{std::move(files), {}});
-    for (const Output* output : copies->files.outputs())
-        for (const SavedCells& part : saved_cells(engine, request, *output))
-            copies->parts.push_back(
-                {output, part.in_file, fetch(engine, output->field, 0, part.cells, seen, &background)});
-    background.put(bytes, [copies, &background] {
-        copies->files.open(background.ranks());
-        for (CopiesOfStep::Part& part : copies->parts) {
-            copies->files.write(*part.output, part.in_file, part.values);
-            background.give_memory(std::move(part.values.elements));
-        }
-        copies->files.finish();
-    });
-    return true;
+// What is left to be fetched, or null.
+std::function<void()> write_later(const std::shared_ptr<CopiesOfStep>& copies, Engine& engine,
+                                  const PartSeen& seen, const WriteLater& later) {
+    BackgroundWriter& writer = later.writer;
+    const auto put = [copies, &writer] {
+        writer.put(copies->bytes(), [copies, &writer] { copies->write(writer); });
+    };
+    writer.make_room(copies->bytes());
+    // What is not finite is looked at now: the run ends at this step.
+    if (later.aside != nullptr && copies->set_aside(*later.aside) && (!seen || later.aside->are_finite()))
+        return [copies, put, &writer, &aside = *later.aside] {
+            writer.make_room(copies->bytes());  // other files of the step may have taken it
+            copies->fetch(aside, writer);
+            put();
+        };
+    copies->download(engine, seen, writer);
+    put();
+    return nullptr;
 }
 
 }  // namespace
@@ -287,21 +338,24 @@ std::vector<rt::Box> in_parts(const std::vector<rt::Box>& boxes, std::int64_t by
     return parts;
 }
 
-std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<FileOfFields>& files,
-                                        Engine& engine, const RunRequest& request, std::int64_t done,
-                                        const PartSeen& seen, BackgroundWriter* background) {
+SavedOutputs save_outputs(rt::Ranks& ranks, const std::vector<FileOfFields>& files, Engine& engine,
+                          const RunRequest& request, std::int64_t done, const PartSeen& seen,
+                          const std::optional<WriteLater>& later) {
+    if (later) {
+        const auto copies =
+            std::make_shared<CopiesOfStep>(FilesOfStep(files, engine, request, done), engine, request);
+        if (later->writer.has_room_for(copies->bytes()))
+            return {copies->outputs(), write_later(copies, engine, seen, *later)};
+        later->writer.wait();
+    }
     FilesOfStep step(files, engine, request, done);
     const std::vector<const Output*> outputs = step.outputs();
-    if (background != nullptr) {
-        if (write_later(step, engine, request, seen, *background)) return outputs;
-        background->wait();
-    }
     step.open(ranks);
     for (const Output* output : outputs)
         for (const SavedCells& part : saved_cells(engine, request, *output))
-            step.write(*output, part.in_file, fetch(engine, output->field, 0, part.cells, seen));
+            step.write(*output, part.in_file, download(engine, output->field, part.cells, seen, nullptr));
     step.finish();
-    return outputs;
+    return {outputs, nullptr};
 }
 
 std::unique_ptr<rt::Hdf5Frames> begin_frames(rt::Ranks& ranks, const FileOfFields& file, const Engine& engine,

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -27,7 +28,7 @@ std::vector<rt::Box> in_parts(const std::vector<rt::Box>& boxes, std::int64_t by
 rt::FieldShape shape_of(const Engine& engine, const FieldSet& set, int rank);
 rt::ElementType type_of(const Engine& engine, const FieldSet& set);
 
-// Sees each part of each field of each set that is written.
+// Sees each part of each field of each set that is written, but where all of them are known to be finite.
 using PartSeen = std::function<void(const FieldSet& set, const std::string& field, const rt::Lattice& cells,
                                     const FieldValues& values)>;
 
@@ -38,13 +39,25 @@ struct FileOfFields {
     rt::Hdf5Frames* frames = nullptr;    // the file, begun, of which this is a frame; null: it is made here
 };
 
-// Collective. The fields after step `done`. What several of the files hold is fetched once. Gives what was
-// written, each output once. background: where it is not null and has memory for copies, what is written is
-// written by it later, from copies; of one rank alone, and the frames are on its ranks(). Throws rt::Error
-// (io) on all ranks.
-std::vector<const Output*> save_outputs(rt::Ranks& ranks, const std::vector<FileOfFields>& files,
-                                        Engine& engine, const RunRequest& request, std::int64_t done,
-                                        const PartSeen& seen, BackgroundWriter* background = nullptr);
+// How files of a step are written while the run goes on.
+struct WriteLater {
+    BackgroundWriter& writer;
+    rt::FieldsAside* aside = nullptr;  // what they hold is set aside there, and fetched later; null: at once
+};
+
+struct SavedOutputs {
+    std::vector<const Output*> outputs;  // each once
+    // Fetches what was set aside, and hands it to the writer: to be called once, before anything else is set
+    // aside there. Null where nothing was.
+    std::function<void()> fetch;
+};
+
+// Collective. The fields after step `done`. What several of the files hold is fetched once. later: where it
+// is given and the writer has memory for copies, what is written is written by it, from copies; of one rank
+// alone, and the frames are on its ranks(). Throws rt::Error (io) on all ranks.
+SavedOutputs save_outputs(rt::Ranks& ranks, const std::vector<FileOfFields>& files, Engine& engine,
+                          const RunRequest& request, std::int64_t done, const PartSeen& seen,
+                          const std::optional<WriteLater>& later = std::nullopt);
 
 // Collective. A file for frames of the outputs.
 std::unique_ptr<rt::Hdf5Frames> begin_frames(rt::Ranks& ranks, const FileOfFields& file, const Engine& engine,

@@ -97,7 +97,20 @@ std::optional<std::int64_t> Outputs::steps_to_next(std::int64_t done) const {
     return next;
 }
 
+Outputs::~Outputs() {
+    try {
+        fetch();
+    } catch (const std::exception&) {  // of a device that failed before, or a disk
+    }
+}
+
+void Outputs::fetch() {
+    for (const std::function<void()>& each : std::exchange(to_fetch_, {}))
+        each();
+}
+
 void Outputs::write(Engine& engine, std::int64_t done, bool last) {
+    fetch();
     if (last && background_) background_->wait();
     const std::vector<Output>& all = request_.outputs;
     for (auto output = all.begin(); output != all.end(); ++output) {
@@ -159,13 +172,21 @@ void Outputs::write_arrays(Engine& engine, const Output& first, std::int64_t don
 void Outputs::write_page(Engine& engine, const Output& first, std::int64_t done, bool last) {
     FieldSeries& series = series_[first.path];
     if (background_ && !last) {
-        background_->put(0, [this, &series, &engine, &first, done] {
+        const auto write = [this, &series, &engine, &first, done] {
             series.write(background_->ranks(), engine, request_, first, done, false);
-        });
+        };
+        if (to_fetch_.empty()) return background_->put(0, write);
+        to_fetch_.emplace_back([this, write] { background_->put(0, write); });
     } else if (const std::optional<std::string> page =
                    series.write(ranks_, engine, request_, first, done, last)) {
         written_.push_back({written_.back().field, *page, done});
     }
+}
+
+rt::FieldsAside* Outputs::aside_of(Engine& engine, const std::vector<FileOfFields>& files) {
+    const auto [found, is_new] = aside_.try_emplace(files.front().outputs.front());
+    if (is_new) found->second = engine.make_fields_aside();
+    return found->second.get();
 }
 
 void Outputs::write_files(Engine& engine, const std::vector<FileOfFields>& files, std::int64_t done,
@@ -175,8 +196,13 @@ void Outputs::write_files(Engine& engine, const std::vector<FileOfFields>& files
                            const FieldValues& values) {
         found[{&set, field}].check(request_, cells, values);
     };
-    for (const Output* output : save_outputs(ranks_, files, engine, request_, done, check,
-                                             background_ && !last ? &*background_ : nullptr))
+    const std::optional<WriteLater> later =
+        background_ && !last ? std::optional(WriteLater{*background_, aside_of(engine, files)})
+                             : std::nullopt;
+    SavedOutputs saved = save_outputs(ranks_, files, engine, request_, done,
+                                      request_.watch ? PartSeen(check) : PartSeen(), later);
+    if (saved.fetch) to_fetch_.push_back(std::move(saved.fetch));
+    for (const Output* output : saved.outputs)
         for (const std::string& field : output->field.fields)
             note_trouble(found[{&output->field, field}], field,
                          output->part ? output->part->cells() : request_.saved_box(*output).cells(), done);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -60,6 +61,12 @@ public:
             if (output.is_curve()) curves_.try_emplace(&output, output);
     }
 
+    // Hands what is still to be fetched to the thread that writes. What goes wrong then is not said:
+    // something else ended the run.
+    ~Outputs();
+    Outputs(const Outputs&) = delete;
+    Outputs& operator=(const Outputs&) = delete;
+
     // Steps from `done` until the next file is due; nullopt where none is due before the end.
     std::optional<std::int64_t> steps_to_next(std::int64_t done) const;
 
@@ -67,6 +74,9 @@ public:
     // copied, and written while the run goes on; with `last` all is written when it returns. Throws rt::Error
     // (io), also for files of an earlier step.
     void write(Engine& engine, std::int64_t done, bool last);
+    // Fetches what write() has set aside on the engine's device, which may do steps meanwhile. Throws
+    // likewise.
+    void fetch();
 
     const std::vector<WrittenFile>& written() const { return written_; }
 
@@ -85,6 +95,8 @@ private:
     void write_row(Engine& engine, const Output& first, std::int64_t done, bool last);
     // Writes these files; collective. Later where that can be, unless they are the last.
     void write_files(Engine& engine, const std::vector<FileOfFields>& files, std::int64_t done, bool last);
+    // Where an engine sets aside what these files hold.
+    rt::FieldsAside* aside_of(Engine& engine, const std::vector<FileOfFields>& files);
     void write_page(Engine& engine, const Output& first, std::int64_t done, bool last);
     void write_picture(Engine& engine, const Output& output, const std::string& path, std::int64_t done);
     // The cells of a picture, and of one thing that it shows, on the first rank. Collective, as are the two
@@ -117,6 +129,8 @@ private:
     };
     std::map<const Output*, OpenMovie> movies_;  // that have frames
     std::map<const Output*, ReductionCurve> curves_;
+    std::map<const Output*, std::unique_ptr<rt::FieldsAside>> aside_;  // by the first of a file's outputs
+    std::vector<std::function<void()>> to_fetch_;                      // in order, and what follows it
     std::vector<WrittenFile> written_;
     std::optional<std::string> trouble_;
     // Of a run of one process; the ranks of several tell each other what goes wrong, in their main threads.

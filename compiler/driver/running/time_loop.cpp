@@ -75,7 +75,7 @@ LoopResult run_steps(Engine& engine, const RunRequest& request, std::int64_t bef
         }
 
         Stopwatch clock;
-        rt::RunResult done = engine.run(count, request.until);
+        rt::RunResult done = engine.run_beside([&] { outputs.fetch(); }, count, request.until);
         double seconds = clock.lap();
         result.steps += done.steps;
         result.seconds += seconds;

@@ -63,6 +63,7 @@ public:
     // Cells from and to dense arrays of the field's element type (cells.cpp).
     void upload(int field, const Level& level, const Box& box, const void* dense);
     void download(int field, const Level& level, const Lattice& lattice, void* dense) const;
+    CellsOfArray cells_in(int field, const Level& level, const Lattice& lattice) const;
     void download(int field, const Level& level, const Box& box, void* dense) const;
     void upload(int field, const Level& level, const void* dense);
     void download(int field, const Level& level, void* dense) const;

@@ -72,6 +72,17 @@ void Arrays::upload(int field, const Level& level, const Box& box, const void* d
     device.upload_cells(level.array, of_components(cells, known.interleave), known.type, values.data());
 }
 
+// Components that lie side by side are so many elements apart.
+CellsOfArray Arrays::cells_in(int field, const Level& level, const Lattice& lattice) const {
+    const FieldPlan& known = plan_of(field);
+    Geometry cells = of_rows(setup_.geometry_of(known), lattice);
+    cells.extent = lattice.count;
+    cells.pitch *= known.interleave;
+    cells.slice *= known.interleave;
+    cells.origin = cells.origin * known.interleave + known.component;
+    return {level.array, cells, lattice.stride[0] * known.interleave, known.type};
+}
+
 void Arrays::download(int field, const Level& level, const Lattice& lattice, void* dense) const {
     if (lattice.cells() == 0) return;
     Device& device = *setup_.device;
@@ -79,9 +90,8 @@ void Arrays::download(int field, const Level& level, const Lattice& lattice, voi
     const Geometry rows = of_rows(setup_.geometry_of(known), lattice);
     const bool is_box = lattice.stride == decltype(lattice.stride){1, 1, 1};
     if (known.interleave == 1 && !is_box) {
-        Geometry cells = rows;
-        cells.extent = lattice.count;
-        if (device.download_every(dense, level.array, cells, lattice.stride[0], known.type)) return;
+        const CellsOfArray part = cells_in(field, level, lattice);
+        if (device.download_every(dense, part.array, part.cells, part.every, part.type)) return;
     }
     if (known.interleave == 1 && lattice.stride[0] == 1)
         return device.download_cells(dense, level.array, rows, known.type);

@@ -137,6 +137,7 @@ RunResult Session::run(const RunOptions& options) {
         }
         if (result.stop != RunResult::Stop::steps) break;
     }
+    if (options.meanwhile) options.meanwhile();
     synchronize();
     return result;
 }
