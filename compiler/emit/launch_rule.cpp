@@ -69,7 +69,15 @@ private:
             return "rows of " + plan_.tables[static_cast<std::size_t>(kernel.domain.index)].name;
         if (kernel.domain.kind == Kind::cells) return "cells that points touch";
         if (kernel.domain.kind == Kind::samples) return "points";
-        const rt::Range& range = kernel.domain.ranges[static_cast<std::size_t>(axis)];
+        if (kernel.domain.kind != Kind::faces) return cells(kernel.domain, axis);
+        if (axis == plan_.rank - 1) return std::to_string(kernel.domain.index);
+        return fmt::format("max({}, {})", cells(kernel.domain, axis), cells(kernel.domain, axis + 1));
+    }
+
+    std::string cells(const rt::Domain& domain, int axis) const {
+        const rt::Range& range = domain.ranges[static_cast<std::size_t>(axis)];
+        if (range.begin.from_high == range.end.from_high && rt::is_halo(domain))
+            return std::to_string(range.end.offset - range.begin.offset);
         if (!range.begin.from_high && range.begin.offset == 0) return bound(range.end, axis);
         return fmt::format("{} - ({})", bound(range.end, axis), bound(range.begin, axis));
     }
@@ -77,7 +85,8 @@ private:
     std::string blocks(const rt::KernelPlan& kernel) const {
         if (kernel.blocks > 0) return fmt::format("{}", kernel.blocks);
         std::string text;
-        const int axes = kernel.domain.kind == rt::Domain::Kind::grid ? plan_.rank : 1;
+        const bool is_of_cells = kernel.domain.kind == rt::Domain::Kind::grid || rt::is_halo(kernel.domain);
+        const int axes = is_of_cells ? plan_.rank : 1;
         for (int axis = 0; axis < axes; ++axis) {
             const int tile = kernel.tile[static_cast<std::size_t>(axis)];
             if (!text.empty()) text += ", ";

@@ -204,9 +204,18 @@ private:
         if (range.begin.from_high == range.end.from_high) return {std::to_string(more), more};
         return {more == 0 ? extent : fmt::format("{} + {}", extent, more)};
     }
+    // Of several axes at once: as large as the largest face, and of all axes one behind the other.
+    Cells faces_along(const rt::Domain& domain, int axis) const {
+        if (axis == plan_.rank - 1) return {std::to_string(domain.index), domain.index};
+        const auto along = [&](int each) {
+            return shell_along(domain.ranges[static_cast<std::size_t>(each)], names_.extent(each)).text;
+        };
+        return {fmt::format("std::max({}, {})", along(axis), along(axis + 1))};
+    }
     Cells cells_along(const rt::KernelPlan& kernel, int axis) const {
         const std::string extent = names_.extent(axis);
         const rt::Range& range = kernel.domain.ranges[static_cast<std::size_t>(axis)];
+        if (kernel.domain.kind == rt::Domain::Kind::faces) return faces_along(kernel.domain, axis);
         if (kernel.domain.kind == rt::Domain::Kind::shell) return shell_along(range, extent);
         if (range.begin.from_high == range.end.from_high) {  // so many at the face, but for the nearest
             const int far = range.begin.from_high ? -range.begin.offset : range.end.offset;
@@ -242,8 +251,7 @@ private:
         const auto at = static_cast<std::size_t>(axis);
         const auto [cells, most] = cells_along(kernel, axis);
         const int tile = kernel.tile[at];
-        const bool has_cells =
-            kernel.domain.kind == rt::Domain::Kind::shell || !rt::may_be_empty(kernel.domain.ranges[at]);
+        const bool has_cells = rt::is_halo(kernel.domain) || !rt::may_be_empty(kernel.domain.ranges[at]);
         if (most <= tile && has_cells) return "1";
         if (tile == 1) return cells;
         return tile == kNoLimit ? fmt::format("std::min({}, 1)", cells)
@@ -361,8 +369,8 @@ private:
     }
 
     void write_launch(const rt::KernelPlan& kernel) {
-        const bool is_known = model_.is_fixed() && (kernel.domain.kind == rt::Domain::Kind::grid ||
-                                                    kernel.domain.kind == rt::Domain::Kind::shell);
+        const bool is_known =
+            model_.is_fixed() && (kernel.domain.kind == rt::Domain::Kind::grid || rt::is_halo(kernel.domain));
         std::vector<std::string> counts;
         for (int axis = 0; kernel.blocks == 0 && !is_known && axis < 3; ++axis)
             counts.push_back(blocks_along(kernel, axis));

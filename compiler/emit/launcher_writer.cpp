@@ -136,7 +136,7 @@ std::vector<const rt::KernelPlan*> LauncherWriter::launched_kernels() const {
 }
 
 bool LauncherWriter::may_be_empty(const rt::KernelPlan& kernel) {
-    if (kernel.domain.kind == rt::Domain::Kind::shell) return false;
+    if (rt::is_halo(kernel.domain)) return false;
     if (kernel.domain.kind != rt::Domain::Kind::grid) return true;
     return kernel.blocks == 0 && std::ranges::any_of(kernel.domain.ranges, [](const rt::Range& range) {
                return rt::may_be_empty(range);

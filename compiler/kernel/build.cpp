@@ -140,8 +140,8 @@ Expr call_helper(Helper helper, std::vector<Expr> arguments) {
     if (!result) throw InternalError("helper " + shape_of(helper).name + " has no value");
     return make(*result, CallHelper{helper, std::move(arguments)});
 }
-Expr call_lambda(std::string lambda, std::vector<Expr> arguments) {
-    return make(Type::i32, CallLambda{std::move(lambda), std::move(arguments)});
+Expr call_lambda(std::string lambda, std::vector<Expr> arguments, Type type) {
+    return make(type, CallLambda{std::move(lambda), std::move(arguments)});
 }
 
 Expr shuffle(Shuffle::From from, Expr operand, Expr index) {

@@ -21,7 +21,7 @@ Expr address_of(std::string array, Expr index, Type type, std::vector<Expr> rows
 Expr convert(Expr operand, Type type);  // the operand itself where it has the type
 Expr select(Expr condition, Expr then, Expr otherwise);
 Expr call(Function function, std::vector<Expr> arguments, bool fast = false);
-Expr call_lambda(std::string lambda, std::vector<Expr> arguments);
+Expr call_lambda(std::string lambda, std::vector<Expr> arguments, Type type = Type::i32);
 Expr call_helper(Helper helper, std::vector<Expr> arguments);  // one that has a value
 Expr shuffle(Shuffle::From from, Expr operand, Expr index);
 Expr logical_not(Expr operand);

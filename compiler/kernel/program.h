@@ -300,7 +300,7 @@ struct LambdaParameter {
 struct DeclareLambda {  // const auto name = [&](parameters) { return value; };
     std::string name;
     std::vector<LambdaParameter> parameters;
-    Expr value;  // i32; empty where the lambda is a body, for RunLambda
+    Expr value;  // empty where the lambda is a body, for RunLambda
     Block body;  // without a return
     // The compiler is to copy the body to each place that runs it, and to know its arguments there; all
     // threads of a block may then meet in it. Otherwise it is run by some threads and not by others, for all

@@ -138,14 +138,14 @@ private:
         }
         if (node.value.has_value() && !node.body.empty()) fault("`{}` has a value and a body", node.name);
         if (node.value.has_value()) {
-            expect(node.value, Type::i32, "the value of `" + node.name + "`");
+            check_expression(node.value);
             if (node.inlined) fault("`{}` has a value, and is copied to where it is run", node.name);
         } else {
             check_lambda_body(node);
         }
         scopes_.pop_back();
-        Entity made{node.value.has_value() ? Entity::Kind::lambda : Entity::Kind::routine, Type::i32, false,
-                    1};
+        Entity made{node.value.has_value() ? Entity::Kind::lambda : Entity::Kind::routine,
+                    node.value.has_value() ? node.value.type() : Type::i32, false, 1};
         made.parameters = std::move(types);
         if (node.inlined) made.inlined = &node;
         declare(node.name, std::move(made));

@@ -241,7 +241,7 @@ private:
     std::optional<std::int64_t> blocks_along(const rt::KernelPlan& kernel, std::size_t axis) const {
         using Kind = rt::Domain::Kind;
         if (kernel.blocks > 0) return axis == 0 ? kernel.blocks : 1;
-        if (kernel.domain.kind != Kind::grid && kernel.domain.kind != Kind::shell) return std::nullopt;
+        if (kernel.domain.kind != Kind::grid && !rt::is_halo(kernel.domain)) return std::nullopt;
         const std::int64_t cells = rt::domain_extent(kernel.domain, geometry_)[axis];
         return (cells + kernel.tile[axis] - 1) / kernel.tile[axis];
     }

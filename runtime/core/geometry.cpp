@@ -144,6 +144,11 @@ std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& 
                            ? span_of(range, n).cells()
                            : std::max<std::int64_t>(place_of(range.end, n) - place_of(range.begin, n), 0);
     }
+    if (domain.kind == Domain::Kind::faces) {
+        extent[0] = std::max(extent[0], extent[1]);
+        if (geometry.rank > 2) extent[1] = std::max(extent[1], extent[2]);
+        extent[static_cast<std::size_t>(geometry.rank - 1)] = domain.index;
+    }
     return extent;
 }
 

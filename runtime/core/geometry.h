@@ -56,8 +56,8 @@ Geometry geometry_of_grid(int factor, const Geometry& grid,
 Geometry geometry_of_field(const FieldGrid& field, const Geometry& grid,
                            const std::array<std::array<int, 2>, kMaxRank>& halo);
 
-// The cells that a domain has of its grid, along each axis; of a shell those around it, too. geometry: of the
-// program's own grid.
+// The cells that a domain has of its grid, along each axis; of a shell those around it, too, and of faces
+// what Domain says. geometry: of the program's own grid.
 std::array<std::int64_t, 3> domain_extent(const Domain& domain, const Geometry& geometry);
 
 // What the address of cell (0,0,0) is a multiple of, in elements.

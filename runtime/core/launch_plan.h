@@ -235,6 +235,8 @@ struct Domain {
     enum class Kind : std::uint8_t {
         grid,    // the cells of `ranges`, clipped to the grid; block 0 begins at the first of them
         shell,   // the halo of a level: what `ranges` of the kernel itself make of it (compiler/lower)
+        faces,   // the halo of a level, of which `ranges` are the cells, along `index` axes at once: so many
+                 // layers of blocks along the last axis, each as large as the largest face
         rows,    // rows of table `index`
         cells,   // the cells that points `index` touch
         samples  // the points of points `index`
@@ -242,7 +244,7 @@ struct Domain {
     Kind kind = Kind::grid;
     std::array<Range, kMaxRank> ranges;
     int index = 0;
-    int factor = 1;  // of grid and shell: the grid whose cells they are (FieldGrid::factor)
+    int factor = 1;  // of grid, shell and faces: the grid whose cells they are (FieldGrid::factor)
 };
 
 // Of the steps that are asked for at once, the results of the last alone can be read: outputs, reductions

@@ -133,6 +133,9 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
     if (kernel.domain.kind == Domain::Kind::cells || kernel.domain.kind == Domain::Kind::samples)
         require(in_range(kernel.domain.index, plan.points), "kernel '{}' is over points {}", kernel.name,
                 kernel.domain.index);
+    if (kernel.domain.kind == Domain::Kind::faces)
+        require(plan.rank > 1 && kernel.domain.index > 1 && kernel.domain.index <= plan.rank,
+                "kernel '{}' is over the faces along {} axes", kernel.name, kernel.domain.index);
     for (const auto& written : kernel.refresh_halos)
         check_level(plan, kernel, written.field, written.time);
     if (kernel.fills_halo) check_level(plan, kernel, kernel.fills_halo->field, kernel.fills_halo->time);
@@ -406,6 +409,10 @@ bool waits_within_repeats(const LaunchPlan& plan) {
 bool is_whole_grid(const Domain& domain) {
     return domain.kind == Domain::Kind::grid && domain.factor == 1 &&
            std::ranges::all_of(domain.ranges, [](const Range& range) { return range == Range{}; });
+}
+
+bool is_halo(const Domain& domain) {
+    return domain.kind == Domain::Kind::shell || domain.kind == Domain::Kind::faces;
 }
 
 std::int64_t element_count(const CoefPlan& coef) {

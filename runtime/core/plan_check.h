@@ -28,6 +28,7 @@ bool has_coarse_grids(const LaunchPlan& plan);  // some field lies on a coarser 
 // Whether the host computes scalars between kernels of a repeat, of what they have reduced.
 bool waits_within_repeats(const LaunchPlan& plan);
 bool is_whole_grid(const Domain& domain);  // blocks are laid over all cells, and nothing else
+bool is_halo(const Domain& domain);        // they are laid over cells around the grid
 // Elements of a coefficient, row-major over its ranges.
 std::int64_t element_count(const CoefPlan& coef);
 

@@ -31,7 +31,7 @@ inline constexpr const char* kInterpolations[] = {"linear", "sinc"};
 inline constexpr const char* kReductions[] = {"sum", "min", "max"};
 inline constexpr const char* kSteps[] = {"all", "with_results", "without_results", "first",
                                          "first_or_with_results"};
-inline constexpr const char* kDomains[] = {"grid", "shell", "rows", "cells", "samples"};
+inline constexpr const char* kDomains[] = {"grid", "shell", "faces", "rows", "cells", "samples"};
 inline constexpr const char* kOps[] = {
     "constant", "param",      "extent",   "step",          "reduction", "series",    "negate",    "not",
     "sqrt",     "rsqrt",      "cbrt",     "exp",           "log",       "sin",       "cos",       "tan",

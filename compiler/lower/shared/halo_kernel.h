@@ -1,20 +1,22 @@
 // Kernels that fill the halo of a level where its writers cannot (fields_with_halo_kernels). They run after
 // the writers, which store no images then, and after an upload.
 //
-// There is a kernel for each axis: non-periodic axes from the last to the first, then the periodic ones, each
-// over the full width that is filled before. So the kernel of an axis finds all that it reads, and the value
-// in a corner is that of the first non-periodic axis in declaration order. A thread fills the ghosts on both
-// sides of a line along the axis.
+// Axes are filled in order: non-periodic ones from the last to the first, then the periodic ones, each over
+// the full width that is filled before. So the value in a corner is that of the first non-periodic axis in
+// declaration order. A thread fills the ghosts on both sides of a line along an axis.
+//
+// On a GPU one kernel fills all axes: lines past the faces of an axis that comes before find what lies there
+// from cells inside, by the same arithmetic, as nothing is filled before in the same launch. Where that takes
+// more than expressions, and on a CPU, there is a kernel for each axis, which finds all that it reads.
 #pragma once
 
 #include <map>
 #include <vector>
 
+#include "compiler/lower/shared/axis_fill.h"
 #include "compiler/lower/shared/context.h"
 
 namespace halo::lower {
-
-enum class Machine : std::uint8_t { cuda, cpu };
 
 class HaloKernels {
 public:
@@ -37,7 +39,9 @@ public:
     void append_inputs(rt::LaunchPlan& plan);
 
 private:
-    void make(const Level& level, int axis, const std::vector<int>& filled,
+    // The kernel for these axes; filled: those that others fill before it. False, and nothing made, where
+    // none can fill several.
+    bool make(const Level& level, const std::vector<int>& axes, const std::vector<int>& filled,
               std::vector<rt::KernelPlan>& plans);
 
     const ir::Program& program_;

@@ -256,128 +256,143 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     w_next[at] = w_new;
 }
 
-// Fills what lies past the faces of u along z.
+// Fills what lies past the faces of u along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    cavity3d_halo_u_z(double* __restrict__ u_next, int nx, int nz, int pitch, long long slice) {
+    cavity3d_halo_u(double* __restrict__ u_next, int nx, int ny, int nz, int pitch, long long slice) {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int j = blockIdx.y;
-    if (i >= nx) return;
-    const long long first = static_cast<long long>(j) * pitch + i;
-    const long long last = first + (nz - 1) * slice;
-    u_next[first - slice] = -u_next[first];
-    u_next[last + slice] = -u_next[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j, int k) {
+        return u_next[k * slice + static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_z = [&](int i, int j, int k) {
+        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
+    };
+    if (blockIdx.z == 0) {
+        // Along z.
+        const int i = across;
+        const int j = blockIdx.y;
+        if (i >= nx || j >= ny) return;
+        const long long first = static_cast<long long>(j) * pitch + i;
+        const long long last = first + (nz - 1) * slice;
+        u_next[first - slice] = -u_next[first];
+        u_next[last + slice] = -u_next[last];
+    } else if (blockIdx.z == 1) {
+        // Along y.
+        const int i = across;
+        const int k = blockIdx.y - 1;
+        if (i >= nx || k >= nz + 1) return;
+        const long long first = k * slice + i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        u_next[first - pitch] = -past_z(i, 0, k);
+        u_next[last + pitch] = -past_z(i, ny - 1, k);
+    } else {
+        // Along x.
+        const int j = across - 1;
+        const int k = blockIdx.y - 1;
+        if (j >= ny + 1 || k >= nz + 1) return;
+        const long long first = k * slice + static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        u_next[first - 1] = 0.0;
+        u_next[last + 1] = 0.0;
+    }
 }
 
-// Fills what lies past the faces of u along y.
+// Fills what lies past the faces of v along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    cavity3d_halo_u_y(double* __restrict__ u_next, int nx, int ny, int pitch, long long slice) {
+    cavity3d_halo_v(double* __restrict__ v_next, int nx, int ny, int nz, int pitch, long long slice) {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int k = blockIdx.z - 1;
-    if (i >= nx) return;
-    const long long first = k * slice + i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    u_next[first - pitch] = -u_next[first];
-    u_next[last + pitch] = -u_next[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j, int k) {
+        return v_next[k * slice + static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_z = [&](int i, int j, int k) {
+        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
+    };
+    const auto past_y = [&](int i, int j, int k) {
+        return j == -1 ? 0.0 : j == ny ? 0.0 : past_z(i, j, k);
+    };
+    if (blockIdx.z == 0) {
+        // Along z.
+        const int i = across;
+        const int j = blockIdx.y;
+        if (i >= nx || j >= ny) return;
+        const long long first = static_cast<long long>(j) * pitch + i;
+        const long long last = first + (nz - 1) * slice;
+        v_next[first - slice] = -v_next[first];
+        v_next[last + slice] = -v_next[last];
+    } else if (blockIdx.z == 1) {
+        // Along y.
+        const int i = across;
+        const int k = blockIdx.y - 1;
+        if (i >= nx || k >= nz + 1) return;
+        const long long first = k * slice + i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        v_next[first - pitch] = 0.0;
+        v_next[last + pitch] = 0.0;
+    } else {
+        // Along x.
+        const int j = across - 1;
+        const int k = blockIdx.y - 1;
+        if (j >= ny + 1 || k >= nz + 1) return;
+        const long long first = k * slice + static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        v_next[first - 1] = -past_y(0, j, k);
+        v_next[last + 1] = -past_y(nx - 1, j, k);
+    }
 }
 
-// Fills what lies past the faces of u along x.
+// Fills what lies past the faces of w along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    cavity3d_halo_u_x(double* __restrict__ u_next, int nx, int ny, int pitch, long long slice) {
+    cavity3d_halo_w(double* __restrict__ w_next, int nx, int ny, int nz, int pitch, long long slice) {
     constexpr int kThreads = 128;
 
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    const int k = blockIdx.z - 1;
-    if (j >= ny + 1) return;
-    const long long first = k * slice + static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    u_next[first - 1] = 0.0;
-    u_next[last + 1] = 0.0;
-}
-
-// Fills what lies past the faces of v along z.
-extern "C" __global__ void __launch_bounds__(128)
-    cavity3d_halo_v_z(double* __restrict__ v_next, int nx, int nz, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int j = blockIdx.y;
-    if (i >= nx) return;
-    const long long first = static_cast<long long>(j) * pitch + i;
-    const long long last = first + (nz - 1) * slice;
-    v_next[first - slice] = -v_next[first];
-    v_next[last + slice] = -v_next[last];
-}
-
-// Fills what lies past the faces of v along y.
-extern "C" __global__ void __launch_bounds__(128)
-    cavity3d_halo_v_y(double* __restrict__ v_next, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int k = blockIdx.z - 1;
-    if (i >= nx) return;
-    const long long first = k * slice + i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    v_next[first - pitch] = 0.0;
-    v_next[last + pitch] = 0.0;
-}
-
-// Fills what lies past the faces of v along x.
-extern "C" __global__ void __launch_bounds__(128)
-    cavity3d_halo_v_x(double* __restrict__ v_next, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    const int k = blockIdx.z - 1;
-    if (j >= ny + 1) return;
-    const long long first = k * slice + static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    v_next[first - 1] = -v_next[first];
-    v_next[last + 1] = -v_next[last];
-}
-
-// Fills what lies past the faces of w along z.
-extern "C" __global__ void __launch_bounds__(128)
-    cavity3d_halo_w_z(double* __restrict__ w_next, int nx, int nz, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int j = blockIdx.y;
-    if (i >= nx) return;
-    const long long first = static_cast<long long>(j) * pitch + i;
-    const long long last = first + (nz - 1) * slice;
-    w_next[first - slice] = 0.0;
-    w_next[last + slice] = 0.0;
-}
-
-// Fills what lies past the faces of w along y.
-extern "C" __global__ void __launch_bounds__(128)
-    cavity3d_halo_w_y(double* __restrict__ w_next, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int k = blockIdx.z - 1;
-    if (i >= nx) return;
-    const long long first = k * slice + i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    w_next[first - pitch] = -w_next[first];
-    w_next[last + pitch] = -w_next[last];
-}
-
-// Fills what lies past the faces of w along x.
-extern "C" __global__ void __launch_bounds__(128)
-    cavity3d_halo_w_x(double* __restrict__ w_next, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    const int k = blockIdx.z - 1;
-    if (j >= ny + 1) return;
-    const long long first = k * slice + static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    w_next[first - 1] = -w_next[first];
-    w_next[last + 1] = -w_next[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j, int k) {
+        return w_next[k * slice + static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_z = [&](int i, int j, int k) {
+        return k == -1 ? 0.0 : k == nz ? 0.0 : inside(i, j, k);
+    };
+    const auto past_y = [&](int i, int j, int k) {
+        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
+    };
+    if (blockIdx.z == 0) {
+        // Along z.
+        const int i = across;
+        const int j = blockIdx.y;
+        if (i >= nx || j >= ny) return;
+        const long long first = static_cast<long long>(j) * pitch + i;
+        const long long last = first + (nz - 1) * slice;
+        w_next[first - slice] = 0.0;
+        w_next[last + slice] = 0.0;
+    } else if (blockIdx.z == 1) {
+        // Along y.
+        const int i = across;
+        const int k = blockIdx.y - 1;
+        if (i >= nx || k >= nz + 1) return;
+        const long long first = k * slice + i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        w_next[first - pitch] = -past_z(i, 0, k);
+        w_next[last + pitch] = -past_z(i, ny - 1, k);
+    } else {
+        // Along x.
+        const int j = across - 1;
+        const int k = blockIdx.y - 1;
+        if (j >= ny + 1 || k >= nz + 1) return;
+        const long long first = k * slice + static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        w_next[first - 1] = -past_y(0, j, k);
+        w_next[last + 1] = -past_y(nx - 1, j, k);
+    }
 }

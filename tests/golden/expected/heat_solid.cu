@@ -172,31 +172,39 @@ extern "C" __global__ void __launch_bounds__(64, 17)
             if (i + x < nx) T_next[row[1] + i + x] = T_next_result[x];
 }
 
-// Fills what lies past the faces of T along y.
+// Fills what lies past the faces of T along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    heat_solid_halo_T_y(float* __restrict__ T_next, int nx, int ny, int pitch) {
+    heat_solid_halo_T(float* __restrict__ T_next, int nx, int ny, int pitch) {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    if (i >= nx) return;
-    const int first = i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    T_next[first - pitch] = T_next[first];
-    T_next[last + pitch] = T_next[last];
-}
-
-// Fills what lies past the faces of T along x.
-extern "C" __global__ void __launch_bounds__(128)
-    heat_solid_halo_T_x(float* __restrict__ T_next, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    if (j >= ny + 1) return;
-    const long long first = static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    {
-        const float ratio = divide(static_cast<float>(j), 96.0f);
-        T_next[first - 1] = 0.2f * (ratio * ratio);
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j) {
+        return T_next[static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_y = [&](int i, int j) {
+        return j == -1 ? inside(i, 0) : j == ny ? inside(i, ny - 1) : inside(i, j);
+    };
+    if (blockIdx.y == 0) {
+        // Along y.
+        const int i = across;
+        if (i >= nx) return;
+        const int first = i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        T_next[first - pitch] = T_next[first];
+        T_next[last + pitch] = T_next[last];
+    } else {
+        // Along x.
+        const int j = across - 1;
+        if (j >= ny + 1) return;
+        const long long first = static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        {
+            const float ratio = divide(static_cast<float>(j), 96.0f);
+            T_next[first - 1] = 0.2f * (ratio * ratio);
+        }
+        T_next[last + 1] = fmaf(2.0f, past_y(nx - 1, j), -past_y(nx - 2, j));
     }
-    T_next[last + 1] = fmaf(2.0f, T_next[last], -T_next[last - 1]);
 }

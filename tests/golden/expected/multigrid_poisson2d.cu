@@ -77,30 +77,38 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     e_0[at] = e_0_value;
 }
 
-// Fills what lies past the faces of e_0 along y.
+// Fills what lies past the faces of e_0 along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_0_y(double* __restrict__ e_0, int nx, int ny, int pitch) {
+    multigrid_poisson2d_halo_e_0(double* __restrict__ e_0, int nx, int ny, int pitch) {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    if (i >= nx) return;
-    const int first = i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    e_0[first - pitch] = -e_0[first];
-    e_0[last + pitch] = -e_0[last];
-}
-
-// Fills what lies past the faces of e_0 along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_0_x(double* __restrict__ e_0, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    if (j >= ny + 1) return;
-    const long long first = static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    e_0[first - 1] = -e_0[first];
-    e_0[last + 1] = -e_0[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j) {
+        return e_0[static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_y = [&](int i, int j) {
+        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
+    };
+    if (blockIdx.y == 0) {
+        // Along y.
+        const int i = across;
+        if (i >= nx) return;
+        const int first = i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        e_0[first - pitch] = -e_0[first];
+        e_0[last + pitch] = -e_0[last];
+    } else {
+        // Along x.
+        const int j = across - 1;
+        if (j >= ny + 1) return;
+        const long long first = static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        e_0[first - 1] = -past_y(0, j);
+        e_0[last + 1] = -past_y(nx - 1, j);
+    }
 }
 
 // Reads k_0, e_0, d_0, writes e_0.
@@ -255,30 +263,38 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_1, i, j, nx, ny, pitch);
 }
 
-// Fills what lies past the faces of e_1 along y.
+// Fills what lies past the faces of e_1 along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_1_y(double* __restrict__ e_1, int nx, int ny, int pitch) {
+    multigrid_poisson2d_halo_e_1(double* __restrict__ e_1, int nx, int ny, int pitch) {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    if (i >= nx) return;
-    const int first = i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    e_1[first - pitch] = -e_1[first];
-    e_1[last + pitch] = -e_1[last];
-}
-
-// Fills what lies past the faces of e_1 along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_1_x(double* __restrict__ e_1, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    if (j >= ny + 1) return;
-    const long long first = static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    e_1[first - 1] = -e_1[first];
-    e_1[last + 1] = -e_1[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j) {
+        return e_1[static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_y = [&](int i, int j) {
+        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
+    };
+    if (blockIdx.y == 0) {
+        // Along y.
+        const int i = across;
+        if (i >= nx) return;
+        const int first = i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        e_1[first - pitch] = -e_1[first];
+        e_1[last + pitch] = -e_1[last];
+    } else {
+        // Along x.
+        const int j = across - 1;
+        if (j >= ny + 1) return;
+        const long long first = static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        e_1[first - 1] = -past_y(0, j);
+        e_1[last + 1] = -past_y(nx - 1, j);
+    }
 }
 
 // Reads e_1, d_1, k_1, writes e_1.
@@ -424,30 +440,38 @@ extern "C" __global__ void __launch_bounds__(64, 8)
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_2, i, j, nx, ny, pitch);
 }
 
-// Fills what lies past the faces of e_2 along y.
+// Fills what lies past the faces of e_2 along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_2_y(double* __restrict__ e_2, int nx, int ny, int pitch) {
+    multigrid_poisson2d_halo_e_2(double* __restrict__ e_2, int nx, int ny, int pitch) {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    if (i >= nx) return;
-    const int first = i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    e_2[first - pitch] = -e_2[first];
-    e_2[last + pitch] = -e_2[last];
-}
-
-// Fills what lies past the faces of e_2 along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_2_x(double* __restrict__ e_2, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    if (j >= ny + 1) return;
-    const long long first = static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    e_2[first - 1] = -e_2[first];
-    e_2[last + 1] = -e_2[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j) {
+        return e_2[static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_y = [&](int i, int j) {
+        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
+    };
+    if (blockIdx.y == 0) {
+        // Along y.
+        const int i = across;
+        if (i >= nx) return;
+        const int first = i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        e_2[first - pitch] = -e_2[first];
+        e_2[last + pitch] = -e_2[last];
+    } else {
+        // Along x.
+        const int j = across - 1;
+        if (j >= ny + 1) return;
+        const long long first = static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        e_2[first - 1] = -past_y(0, j);
+        e_2[last + 1] = -past_y(nx - 1, j);
+    }
 }
 
 // Reads e_2, d_2, k_2, writes e_2.
@@ -593,30 +617,38 @@ extern "C" __global__ void __launch_bounds__(64, 8)
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_3, i, j, nx, ny, pitch);
 }
 
-// Fills what lies past the faces of e_3 along y.
+// Fills what lies past the faces of e_3 along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_3_y(double* __restrict__ e_3, int nx, int ny, int pitch) {
+    multigrid_poisson2d_halo_e_3(double* __restrict__ e_3, int nx, int ny, int pitch) {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    if (i >= nx) return;
-    const int first = i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    e_3[first - pitch] = -e_3[first];
-    e_3[last + pitch] = -e_3[last];
-}
-
-// Fills what lies past the faces of e_3 along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_3_x(double* __restrict__ e_3, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    if (j >= ny + 1) return;
-    const long long first = static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    e_3[first - 1] = -e_3[first];
-    e_3[last + 1] = -e_3[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j) {
+        return e_3[static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_y = [&](int i, int j) {
+        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
+    };
+    if (blockIdx.y == 0) {
+        // Along y.
+        const int i = across;
+        if (i >= nx) return;
+        const int first = i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        e_3[first - pitch] = -e_3[first];
+        e_3[last + pitch] = -e_3[last];
+    } else {
+        // Along x.
+        const int j = across - 1;
+        if (j >= ny + 1) return;
+        const long long first = static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        e_3[first - 1] = -past_y(0, j);
+        e_3[last + 1] = -past_y(nx - 1, j);
+    }
 }
 
 // Reads e_3, d_3, k_3, writes e_3.
@@ -762,30 +794,38 @@ extern "C" __global__ void __launch_bounds__(64, 8)
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_4, i, j, nx, ny, pitch);
 }
 
-// Fills what lies past the faces of e_4 along y.
+// Fills what lies past the faces of e_4 along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_4_y(double* __restrict__ e_4, int nx, int ny, int pitch) {
+    multigrid_poisson2d_halo_e_4(double* __restrict__ e_4, int nx, int ny, int pitch) {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    if (i >= nx) return;
-    const int first = i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    e_4[first - pitch] = -e_4[first];
-    e_4[last + pitch] = -e_4[last];
-}
-
-// Fills what lies past the faces of e_4 along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_4_x(double* __restrict__ e_4, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    if (j >= ny + 1) return;
-    const long long first = static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    e_4[first - 1] = -e_4[first];
-    e_4[last + 1] = -e_4[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j) {
+        return e_4[static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_y = [&](int i, int j) {
+        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
+    };
+    if (blockIdx.y == 0) {
+        // Along y.
+        const int i = across;
+        if (i >= nx) return;
+        const int first = i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        e_4[first - pitch] = -e_4[first];
+        e_4[last + pitch] = -e_4[last];
+    } else {
+        // Along x.
+        const int j = across - 1;
+        if (j >= ny + 1) return;
+        const long long first = static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        e_4[first - 1] = -past_y(0, j);
+        e_4[last + 1] = -past_y(nx - 1, j);
+    }
 }
 
 // Reads e_4, d_4, k_4, writes e_4.
@@ -931,30 +971,38 @@ extern "C" __global__ void __launch_bounds__(64, 8)
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_5, i, j, nx, ny, pitch);
 }
 
-// Fills what lies past the faces of e_5 along y.
+// Fills what lies past the faces of e_5 along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_5_y(double* __restrict__ e_5, int nx, int ny, int pitch) {
+    multigrid_poisson2d_halo_e_5(double* __restrict__ e_5, int nx, int ny, int pitch) {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    if (i >= nx) return;
-    const int first = i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    e_5[first - pitch] = -e_5[first];
-    e_5[last + pitch] = -e_5[last];
-}
-
-// Fills what lies past the faces of e_5 along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_5_x(double* __restrict__ e_5, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    if (j >= ny + 1) return;
-    const long long first = static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    e_5[first - 1] = -e_5[first];
-    e_5[last + 1] = -e_5[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j) {
+        return e_5[static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_y = [&](int i, int j) {
+        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
+    };
+    if (blockIdx.y == 0) {
+        // Along y.
+        const int i = across;
+        if (i >= nx) return;
+        const int first = i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        e_5[first - pitch] = -e_5[first];
+        e_5[last + pitch] = -e_5[last];
+    } else {
+        // Along x.
+        const int j = across - 1;
+        if (j >= ny + 1) return;
+        const long long first = static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        e_5[first - 1] = -past_y(0, j);
+        e_5[last + 1] = -past_y(nx - 1, j);
+    }
 }
 
 // Reads e_5, d_5, k_5, writes e_5.
@@ -1442,30 +1490,38 @@ extern "C" __global__ void __launch_bounds__(256, 5)
     u_next[at] = u[at] + e_0[at];
 }
 
-// Fills what lies past the faces of u along y.
+// Fills what lies past the faces of u along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_u_y(double* __restrict__ u_next, int nx, int ny, int pitch) {
+    multigrid_poisson2d_halo_u(double* __restrict__ u_next, int nx, int ny, int pitch) {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    if (i >= nx) return;
-    const int first = i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    u_next[first - pitch] = -u_next[first];
-    u_next[last + pitch] = -u_next[last];
-}
-
-// Fills what lies past the faces of u along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_u_x(double* __restrict__ u_next, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    if (j >= ny + 1) return;
-    const long long first = static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    u_next[first - 1] = -u_next[first];
-    u_next[last + 1] = -u_next[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j) {
+        return u_next[static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_y = [&](int i, int j) {
+        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
+    };
+    if (blockIdx.y == 0) {
+        // Along y.
+        const int i = across;
+        if (i >= nx) return;
+        const int first = i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        u_next[first - pitch] = -u_next[first];
+        u_next[last + pitch] = -u_next[last];
+    } else {
+        // Along x.
+        const int j = across - 1;
+        if (j >= ny + 1) return;
+        const long long first = static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        u_next[first - 1] = -past_y(0, j);
+        u_next[last + 1] = -past_y(nx - 1, j);
+    }
 }
 
 // Reads f, k_0, u_next, reduces to rest.

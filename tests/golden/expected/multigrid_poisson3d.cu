@@ -160,46 +160,53 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     }
 }
 
-// Fills what lies past the faces of e_0 along z.
+// Fills what lies past the faces of e_0 along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_0_z(double* __restrict__ e_0, int nx, int nz, int pitch, long long slice) {
+    multigrid_poisson3d_halo_e_0(double* __restrict__ e_0, int nx, int ny, int nz, int pitch, long long slice)
+    {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int j = blockIdx.y;
-    if (i >= nx) return;
-    const long long first = static_cast<long long>(j) * pitch + i;
-    const long long last = first + (nz - 1) * slice;
-    e_0[first - slice] = -e_0[first];
-    e_0[last + slice] = -e_0[last];
-}
-
-// Fills what lies past the faces of e_0 along y.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_0_y(double* __restrict__ e_0, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int k = blockIdx.z - 1;
-    if (i >= nx) return;
-    const long long first = k * slice + i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    e_0[first - pitch] = -e_0[first];
-    e_0[last + pitch] = -e_0[last];
-}
-
-// Fills what lies past the faces of e_0 along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_0_x(double* __restrict__ e_0, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    const int k = blockIdx.z - 1;
-    if (j >= ny + 1) return;
-    const long long first = k * slice + static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    e_0[first - 1] = -e_0[first];
-    e_0[last + 1] = -e_0[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j, int k) {
+        return e_0[k * slice + static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_z = [&](int i, int j, int k) {
+        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
+    };
+    const auto past_y = [&](int i, int j, int k) {
+        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
+    };
+    if (blockIdx.z == 0) {
+        // Along z.
+        const int i = across;
+        const int j = blockIdx.y;
+        if (i >= nx || j >= ny) return;
+        const long long first = static_cast<long long>(j) * pitch + i;
+        const long long last = first + (nz - 1) * slice;
+        e_0[first - slice] = -e_0[first];
+        e_0[last + slice] = -e_0[last];
+    } else if (blockIdx.z == 1) {
+        // Along y.
+        const int i = across;
+        const int k = blockIdx.y - 1;
+        if (i >= nx || k >= nz + 1) return;
+        const long long first = k * slice + i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        e_0[first - pitch] = -past_z(i, 0, k);
+        e_0[last + pitch] = -past_z(i, ny - 1, k);
+    } else {
+        // Along x.
+        const int j = across - 1;
+        const int k = blockIdx.y - 1;
+        if (j >= ny + 1 || k >= nz + 1) return;
+        const long long first = k * slice + static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        e_0[first - 1] = -past_y(0, j, k);
+        e_0[last + 1] = -past_y(nx - 1, j, k);
+    }
 }
 
 // Reads k_0, e_0, d_0, writes e_0.
@@ -580,46 +587,53 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_1, i, j, k, nx, ny, nz, pitch, slice);
 }
 
-// Fills what lies past the faces of e_1 along z.
+// Fills what lies past the faces of e_1 along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_1_z(double* __restrict__ e_1, int nx, int nz, int pitch, long long slice) {
+    multigrid_poisson3d_halo_e_1(double* __restrict__ e_1, int nx, int ny, int nz, int pitch, long long slice)
+    {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int j = blockIdx.y;
-    if (i >= nx) return;
-    const long long first = static_cast<long long>(j) * pitch + i;
-    const long long last = first + (nz - 1) * slice;
-    e_1[first - slice] = -e_1[first];
-    e_1[last + slice] = -e_1[last];
-}
-
-// Fills what lies past the faces of e_1 along y.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_1_y(double* __restrict__ e_1, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int k = blockIdx.z - 1;
-    if (i >= nx) return;
-    const long long first = k * slice + i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    e_1[first - pitch] = -e_1[first];
-    e_1[last + pitch] = -e_1[last];
-}
-
-// Fills what lies past the faces of e_1 along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_1_x(double* __restrict__ e_1, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    const int k = blockIdx.z - 1;
-    if (j >= ny + 1) return;
-    const long long first = k * slice + static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    e_1[first - 1] = -e_1[first];
-    e_1[last + 1] = -e_1[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j, int k) {
+        return e_1[k * slice + static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_z = [&](int i, int j, int k) {
+        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
+    };
+    const auto past_y = [&](int i, int j, int k) {
+        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
+    };
+    if (blockIdx.z == 0) {
+        // Along z.
+        const int i = across;
+        const int j = blockIdx.y;
+        if (i >= nx || j >= ny) return;
+        const long long first = static_cast<long long>(j) * pitch + i;
+        const long long last = first + (nz - 1) * slice;
+        e_1[first - slice] = -e_1[first];
+        e_1[last + slice] = -e_1[last];
+    } else if (blockIdx.z == 1) {
+        // Along y.
+        const int i = across;
+        const int k = blockIdx.y - 1;
+        if (i >= nx || k >= nz + 1) return;
+        const long long first = k * slice + i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        e_1[first - pitch] = -past_z(i, 0, k);
+        e_1[last + pitch] = -past_z(i, ny - 1, k);
+    } else {
+        // Along x.
+        const int j = across - 1;
+        const int k = blockIdx.y - 1;
+        if (j >= ny + 1 || k >= nz + 1) return;
+        const long long first = k * slice + static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        e_1[first - 1] = -past_y(0, j, k);
+        e_1[last + 1] = -past_y(nx - 1, j, k);
+    }
 }
 
 // Reads e_1, d_1, k_1, writes e_1.
@@ -991,46 +1005,53 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_2, i, j, k, nx, ny, nz, pitch, slice);
 }
 
-// Fills what lies past the faces of e_2 along z.
+// Fills what lies past the faces of e_2 along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_2_z(double* __restrict__ e_2, int nx, int nz, int pitch, long long slice) {
+    multigrid_poisson3d_halo_e_2(double* __restrict__ e_2, int nx, int ny, int nz, int pitch, long long slice)
+    {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int j = blockIdx.y;
-    if (i >= nx) return;
-    const long long first = static_cast<long long>(j) * pitch + i;
-    const long long last = first + (nz - 1) * slice;
-    e_2[first - slice] = -e_2[first];
-    e_2[last + slice] = -e_2[last];
-}
-
-// Fills what lies past the faces of e_2 along y.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_2_y(double* __restrict__ e_2, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int k = blockIdx.z - 1;
-    if (i >= nx) return;
-    const long long first = k * slice + i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    e_2[first - pitch] = -e_2[first];
-    e_2[last + pitch] = -e_2[last];
-}
-
-// Fills what lies past the faces of e_2 along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_2_x(double* __restrict__ e_2, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    const int k = blockIdx.z - 1;
-    if (j >= ny + 1) return;
-    const long long first = k * slice + static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    e_2[first - 1] = -e_2[first];
-    e_2[last + 1] = -e_2[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j, int k) {
+        return e_2[k * slice + static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_z = [&](int i, int j, int k) {
+        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
+    };
+    const auto past_y = [&](int i, int j, int k) {
+        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
+    };
+    if (blockIdx.z == 0) {
+        // Along z.
+        const int i = across;
+        const int j = blockIdx.y;
+        if (i >= nx || j >= ny) return;
+        const long long first = static_cast<long long>(j) * pitch + i;
+        const long long last = first + (nz - 1) * slice;
+        e_2[first - slice] = -e_2[first];
+        e_2[last + slice] = -e_2[last];
+    } else if (blockIdx.z == 1) {
+        // Along y.
+        const int i = across;
+        const int k = blockIdx.y - 1;
+        if (i >= nx || k >= nz + 1) return;
+        const long long first = k * slice + i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        e_2[first - pitch] = -past_z(i, 0, k);
+        e_2[last + pitch] = -past_z(i, ny - 1, k);
+    } else {
+        // Along x.
+        const int j = across - 1;
+        const int k = blockIdx.y - 1;
+        if (j >= ny + 1 || k >= nz + 1) return;
+        const long long first = k * slice + static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        e_2[first - 1] = -past_y(0, j, k);
+        e_2[last + 1] = -past_y(nx - 1, j, k);
+    }
 }
 
 // Reads e_2, d_2, k_2, writes e_2.
@@ -1402,46 +1423,53 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_3, i, j, k, nx, ny, nz, pitch, slice);
 }
 
-// Fills what lies past the faces of e_3 along z.
+// Fills what lies past the faces of e_3 along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_3_z(double* __restrict__ e_3, int nx, int nz, int pitch, long long slice) {
+    multigrid_poisson3d_halo_e_3(double* __restrict__ e_3, int nx, int ny, int nz, int pitch, long long slice)
+    {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int j = blockIdx.y;
-    if (i >= nx) return;
-    const long long first = static_cast<long long>(j) * pitch + i;
-    const long long last = first + (nz - 1) * slice;
-    e_3[first - slice] = -e_3[first];
-    e_3[last + slice] = -e_3[last];
-}
-
-// Fills what lies past the faces of e_3 along y.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_3_y(double* __restrict__ e_3, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int k = blockIdx.z - 1;
-    if (i >= nx) return;
-    const long long first = k * slice + i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    e_3[first - pitch] = -e_3[first];
-    e_3[last + pitch] = -e_3[last];
-}
-
-// Fills what lies past the faces of e_3 along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_3_x(double* __restrict__ e_3, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    const int k = blockIdx.z - 1;
-    if (j >= ny + 1) return;
-    const long long first = k * slice + static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    e_3[first - 1] = -e_3[first];
-    e_3[last + 1] = -e_3[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j, int k) {
+        return e_3[k * slice + static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_z = [&](int i, int j, int k) {
+        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
+    };
+    const auto past_y = [&](int i, int j, int k) {
+        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
+    };
+    if (blockIdx.z == 0) {
+        // Along z.
+        const int i = across;
+        const int j = blockIdx.y;
+        if (i >= nx || j >= ny) return;
+        const long long first = static_cast<long long>(j) * pitch + i;
+        const long long last = first + (nz - 1) * slice;
+        e_3[first - slice] = -e_3[first];
+        e_3[last + slice] = -e_3[last];
+    } else if (blockIdx.z == 1) {
+        // Along y.
+        const int i = across;
+        const int k = blockIdx.y - 1;
+        if (i >= nx || k >= nz + 1) return;
+        const long long first = k * slice + i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        e_3[first - pitch] = -past_z(i, 0, k);
+        e_3[last + pitch] = -past_z(i, ny - 1, k);
+    } else {
+        // Along x.
+        const int j = across - 1;
+        const int k = blockIdx.y - 1;
+        if (j >= ny + 1 || k >= nz + 1) return;
+        const long long first = k * slice + static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        e_3[first - 1] = -past_y(0, j, k);
+        e_3[last + 1] = -past_y(nx - 1, j, k);
+    }
 }
 
 // Reads e_3, d_3, k_3, writes e_3.
@@ -1813,46 +1841,53 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_4, i, j, k, nx, ny, nz, pitch, slice);
 }
 
-// Fills what lies past the faces of e_4 along z.
+// Fills what lies past the faces of e_4 along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_4_z(double* __restrict__ e_4, int nx, int nz, int pitch, long long slice) {
+    multigrid_poisson3d_halo_e_4(double* __restrict__ e_4, int nx, int ny, int nz, int pitch, long long slice)
+    {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int j = blockIdx.y;
-    if (i >= nx) return;
-    const long long first = static_cast<long long>(j) * pitch + i;
-    const long long last = first + (nz - 1) * slice;
-    e_4[first - slice] = -e_4[first];
-    e_4[last + slice] = -e_4[last];
-}
-
-// Fills what lies past the faces of e_4 along y.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_4_y(double* __restrict__ e_4, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int k = blockIdx.z - 1;
-    if (i >= nx) return;
-    const long long first = k * slice + i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    e_4[first - pitch] = -e_4[first];
-    e_4[last + pitch] = -e_4[last];
-}
-
-// Fills what lies past the faces of e_4 along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_4_x(double* __restrict__ e_4, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    const int k = blockIdx.z - 1;
-    if (j >= ny + 1) return;
-    const long long first = k * slice + static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    e_4[first - 1] = -e_4[first];
-    e_4[last + 1] = -e_4[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j, int k) {
+        return e_4[k * slice + static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_z = [&](int i, int j, int k) {
+        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
+    };
+    const auto past_y = [&](int i, int j, int k) {
+        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
+    };
+    if (blockIdx.z == 0) {
+        // Along z.
+        const int i = across;
+        const int j = blockIdx.y;
+        if (i >= nx || j >= ny) return;
+        const long long first = static_cast<long long>(j) * pitch + i;
+        const long long last = first + (nz - 1) * slice;
+        e_4[first - slice] = -e_4[first];
+        e_4[last + slice] = -e_4[last];
+    } else if (blockIdx.z == 1) {
+        // Along y.
+        const int i = across;
+        const int k = blockIdx.y - 1;
+        if (i >= nx || k >= nz + 1) return;
+        const long long first = k * slice + i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        e_4[first - pitch] = -past_z(i, 0, k);
+        e_4[last + pitch] = -past_z(i, ny - 1, k);
+    } else {
+        // Along x.
+        const int j = across - 1;
+        const int k = blockIdx.y - 1;
+        if (j >= ny + 1 || k >= nz + 1) return;
+        const long long first = k * slice + static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        e_4[first - 1] = -past_y(0, j, k);
+        e_4[last + 1] = -past_y(nx - 1, j, k);
+    }
 }
 
 // Reads e_4, d_4, k_4, writes e_4.
@@ -2530,46 +2565,53 @@ extern "C" __global__ void __launch_bounds__(128, 9)
             if (i + x < nx) u_next[k * slice + static_cast<long long>(j) * pitch + i + x] = u_next_result[x];
 }
 
-// Fills what lies past the faces of u along z.
+// Fills what lies past the faces of u along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
 extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_u_z(double* __restrict__ u_next, int nx, int nz, int pitch, long long slice) {
+    multigrid_poisson3d_halo_u(double* __restrict__ u_next, int nx, int ny, int nz, int pitch,
+                               long long slice) {
     constexpr int kThreads = 128;
 
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int j = blockIdx.y;
-    if (i >= nx) return;
-    const long long first = static_cast<long long>(j) * pitch + i;
-    const long long last = first + (nz - 1) * slice;
-    u_next[first - slice] = -u_next[first];
-    u_next[last + slice] = -u_next[last];
-}
-
-// Fills what lies past the faces of u along y.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_u_y(double* __restrict__ u_next, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int i = blockIdx.x * kThreads + threadIdx.x;
-    const int k = blockIdx.z - 1;
-    if (i >= nx) return;
-    const long long first = k * slice + i;
-    const long long last = first + static_cast<long long>(ny - 1) * pitch;
-    u_next[first - pitch] = -u_next[first];
-    u_next[last + pitch] = -u_next[last];
-}
-
-// Fills what lies past the faces of u along x.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_u_x(double* __restrict__ u_next, int nx, int ny, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int j = blockIdx.y * kThreads + threadIdx.y - 1;
-    const int k = blockIdx.z - 1;
-    if (j >= ny + 1) return;
-    const long long first = k * slice + static_cast<long long>(j) * pitch;
-    const long long last = first + nx - 1;
-    u_next[first - 1] = -u_next[first];
-    u_next[last + 1] = -u_next[last];
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j, int k) {
+        return u_next[k * slice + static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_z = [&](int i, int j, int k) {
+        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
+    };
+    const auto past_y = [&](int i, int j, int k) {
+        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
+    };
+    if (blockIdx.z == 0) {
+        // Along z.
+        const int i = across;
+        const int j = blockIdx.y;
+        if (i >= nx || j >= ny) return;
+        const long long first = static_cast<long long>(j) * pitch + i;
+        const long long last = first + (nz - 1) * slice;
+        u_next[first - slice] = -u_next[first];
+        u_next[last + slice] = -u_next[last];
+    } else if (blockIdx.z == 1) {
+        // Along y.
+        const int i = across;
+        const int k = blockIdx.y - 1;
+        if (i >= nx || k >= nz + 1) return;
+        const long long first = k * slice + i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        u_next[first - pitch] = -past_z(i, 0, k);
+        u_next[last + pitch] = -past_z(i, ny - 1, k);
+    } else {
+        // Along x.
+        const int j = across - 1;
+        const int k = blockIdx.y - 1;
+        if (j >= ny + 1 || k >= nz + 1) return;
+        const long long first = k * slice + static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        u_next[first - 1] = -past_y(0, j, k);
+        u_next[last + 1] = -past_y(nx - 1, j, k);
+    }
 }
 
 // Reads f, k_0, u_next, reduces to rest.
