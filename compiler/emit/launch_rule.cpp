@@ -202,6 +202,9 @@ private:
             explain(fmt::format(
                 "{}: in the first step{} alone, and whenever what it reads was changed.", kernel.name,
                 kernel.steps == rt::Steps::first ? "" : " and in steps whose results are read"));
+        if (kernel.fills_after_uploads)
+            explain(fmt::format("{}: in no step, but for each level that was given cells from elsewhere.",
+                                kernel.name));
         if (kernel.steps == rt::Steps::without_results)
             explain(fmt::format("{}: in place of {} in steps whose results are not read.", kernel.name,
                                 plan_.kernels[index - 1].name));

@@ -109,11 +109,8 @@ private:
             const auto body = out_.indent();
             for (int index = 0; index < count(plan_.fields); ++index) {
                 if (!model_.has_halo(index)) continue;
-                if (!model_.fillers(index).empty()) {
-                    write_computed_halo(index);
-                } else {
-                    write_fill_halo(index);
-                }
+                if (model_.fills_halo_by_copies(index)) write_fill_halo(index);
+                write_computed_halo(index);
             }
             out_.line("return {};", model_.code("OK"));
         }

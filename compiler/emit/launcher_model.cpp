@@ -263,7 +263,9 @@ int LauncherModel::coef_elements(int index) const {
 bool LauncherModel::has_halo(int field) const {
     for (int axis = 0; axis < plan.rank; ++axis) {
         for (int side = 0; side < 2; ++side) {
-            const bool shows = plan.fields[field].boundary[axis][side].kind != rt::BoundaryKind::free;
+            const rt::BoundaryKind kind = plan.fields[field].boundary[axis][side].kind;
+            const bool shows =
+                kind == rt::BoundaryKind::formula ? !fillers(field).empty() : kind != rt::BoundaryKind::free;
             if (shows && plan.fields[field].halo[axis][side] > 0) return true;
         }
     }
@@ -361,9 +363,22 @@ std::vector<const rt::KernelPlan*> LauncherModel::fillers(int field) const {
     return found;
 }
 
+bool LauncherModel::fills_halo_by_copies(int field) const {
+    const std::vector<const rt::KernelPlan*> found = fillers(field);
+    if (found.empty()) return has_halo(field);
+    // The kernels fill levels that are uploaded; values past faces must be there in all levels.
+    bool has_values = false;
+    for (int axis = 0; axis < plan.rank; ++axis)
+        for (int side = 0; side < 2; ++side)
+            has_values =
+                has_values || (plan.fields[field].halo[axis][side] > 0 &&
+                               plan.fields[field].boundary[axis][side].kind == rt::BoundaryKind::fixed);
+    return found.front()->fills_after_uploads && has_values;
+}
+
 bool LauncherModel::fills_halos_by_copies() const {
     for (int field = 0; field < static_cast<int>(plan.fields.size()); ++field)
-        if (has_halo(field) && fillers(field).empty()) return true;
+        if (fills_halo_by_copies(field)) return true;
     return false;
 }
 

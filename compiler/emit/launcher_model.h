@@ -141,6 +141,7 @@ public:
     bool rounds_faces() const;
     // The kernels that compute all of a field's halo, in order; none where it is copies and fixed values.
     std::vector<const rt::KernelPlan*> fillers(int field) const;
+    bool fills_halo_by_copies(int field) const;
     bool fills_halos_by_copies() const;  // those of some field
 
     // A section of the parts with the program's names put in.

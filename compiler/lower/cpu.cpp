@@ -122,7 +122,7 @@ void add_stage_loops(const StageKernel& use, const ProgramLayout& layout, Names&
 
 Lowered lower_cpu(const ir::Program& program) {
     const StageViews views = view_stages(program);
-    const ProgramLayout layout = make_layout(program, views);
+    const ProgramLayout layout = make_layout(program, views, Machine::cpu);
     Lowered lowered;
     lowered.plan = begin_plan(program, views, layout);
     lowered.kernels.header = {fmt::format("{}: loops over a range of blocks.", program.name)};

@@ -429,7 +429,7 @@ void add_first_values(const Ahead& ahead, std::size_t stage, Names& kernel_names
 Lowered lower_stages(const ir::Program& program, const StageViews& views, const std::optional<Ahead>& ahead,
                      const schedule::Plan& plan, const Notes& notes) {
     if (plan.stages.size() != views.stages.size()) throw InternalError("one schedule a stage is needed");
-    ProgramLayout layout = make_layout(program, views);
+    ProgramLayout layout = make_layout(program, views, Machine::cuda);
     layout.notes = notes;
     Lowered lowered;
     lowered.plan = begin_plan(program, views, layout);
@@ -446,6 +446,7 @@ Lowered lower_stages(const ir::Program& program, const StageViews& views, const 
         kernel_names.take(array.name);
     HaloKernels halo_kernels(program, layout, Machine::cuda, lowered.kernels, kernel_names);
     halo_kernels.append_inputs(lowered.plan);
+    halo_kernels.append_states(lowered.plan);
     add_column_kernels(program, layout, kernel_names, lowered);
     const std::vector<StageView> unread = view_unread_stages(views);
     RepeatedKernels repeats;

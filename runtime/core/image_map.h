@@ -36,7 +36,10 @@ struct ImageMap {
     }
     // Of maps that show cells beside their own face: how far inside the edge cell the one lies that is shown
     // `distance` cells past the face.
-    constexpr int inwards(int distance) const { return reflects() ? distance : 0; }
+    constexpr int inwards(int distance) const {
+        if (!reflects()) return 0;
+        return extents == 0 ? distance + offset : distance - 2 - offset;
+    }
     friend bool operator==(const ImageMap&, const ImageMap&) = default;
 };
 

@@ -271,6 +271,7 @@ struct KernelPlan {
     // A halo kernel: fills the halo of that field, whichever level its array argument is. Runs where the list
     // has it, for level `time`, and for every level after an upload; `step` is then that of the level.
     std::optional<Written> fills_halo;
+    bool fills_after_uploads = false;  // and no more: in steps those that write the level store its images
 
     bool runs(bool with_results, bool is_first = false) const {
         switch (steps) {

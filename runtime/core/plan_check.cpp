@@ -139,6 +139,8 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
     for (const auto& written : kernel.refresh_halos)
         check_level(plan, kernel, written.field, written.time);
     if (kernel.fills_halo) check_level(plan, kernel, kernel.fills_halo->field, kernel.fills_halo->time);
+    require(kernel.fills_halo || !kernel.fills_after_uploads, "kernel '{}' fills no halo after uploads",
+            kernel.name);
 }
 
 bool is_of_resident(const Argument& argument) {
@@ -366,6 +368,7 @@ bool is_read_on_device(const LaunchPlan& plan, int reduction) {
 bool runs_in_step(const LaunchPlan& plan, const KernelPlan& kernel) {
     if (kernel.domain.kind == Domain::Kind::rows) return false;
     if (!kernel.fills_halo) return true;
+    if (kernel.fills_after_uploads) return false;
     const int field = kernel.fills_halo->field;
     if (plan.fields[static_cast<std::size_t>(field)].role != Role::input) return true;
     const auto changes = [](const Argument& argument) {

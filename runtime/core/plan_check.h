@@ -21,8 +21,9 @@ bool is_combined_by_repeat(const LaunchPlan& plan, int reduction);
 // Whether scalars of the device follow from it.
 bool is_read_on_device(const LaunchPlan& plan, int reduction);
 // Whether a kernel runs in each step. Kernels over rows of tables run when these change. The halo of an input
-// is filled when it is uploaded; in a step only where what lies past it depends on that, or may show what
-// another such kernel has filled there before.
+// is filled when it is uploaded, and so is that of a state whose writers store its images; of an input in a
+// step only where what lies past it depends on that, or may show what another such kernel has filled there
+// before.
 bool runs_in_step(const LaunchPlan& plan, const KernelPlan& kernel);
 bool has_coarse_grids(const LaunchPlan& plan);  // some field lies on a coarser grid
 // Whether the host computes scalars between kernels of a repeat, of what they have reduced.

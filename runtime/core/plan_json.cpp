@@ -222,6 +222,7 @@ Json kernel_json(const KernelPlan& kernel) {
                               {"refresh_halos", list_json(kernel.refresh_halos, level_json)}});
     if (!is_whole_grid(kernel.domain)) json["domain"] = domain_json(kernel.domain);
     if (kernel.fills_halo) json["fills_halo"] = level_json(*kernel.fills_halo);
+    if (kernel.fills_after_uploads) json["fills_after_uploads"] = true;
     if (kernel.blocks > 0) json["blocks"] = kernel.blocks;
     if (kernel.steps != Steps::all) json["steps"] = name_of(kernel.steps, kSteps);
     return json;
@@ -237,6 +238,7 @@ KernelPlan kernel_from(const Json& json) {
     kernel.refresh_halos = list_from(json.at("refresh_halos"), level_from);
     if (json.contains("domain")) kernel.domain = domain_from(json.at("domain"));
     if (json.contains("fills_halo")) kernel.fills_halo = level_from(json.at("fills_halo"));
+    kernel.fills_after_uploads = json.value("fills_after_uploads", false);
     if (json.contains("blocks")) kernel.blocks = json.at("blocks");
     if (json.contains("steps")) kernel.steps = value_of<Steps>(json.at("steps"), kSteps, "kind of steps");
     return kernel;

@@ -85,7 +85,8 @@ Expr AxisFill::ghost_index(int side, int distance) const {
 
 // The number along the axis of the cell that a periodic face shows.
 Expr AxisFill::period_number(int side, int distance) const {
-    const Expr number = distance == 1 ? 0 : Expr(distance - 1) % extent();  // the halo may be wider than the grid
+    const Expr number =
+        distance == 1 ? 0 : Expr(distance - 1) % extent();  // the halo may be wider than the grid
     return side == 0 ? extent() - 1 - number : number;
 }
 
@@ -96,9 +97,9 @@ bool AxisFill::may_leave(int side) const {
 }
 
 Expr AxisFill::face_source(int side, int distance) const {
-    return kernel::call_helper(kernel::Helper::face_source, {ghost_index(side, distance), extent(),
-                                                             face_constant(field_.image(axis_, 0)),
-                                                             face_constant(field_.image(axis_, 1))});
+    return kernel::call_helper(kernel::Helper::face_source,
+                               {ghost_index(side, distance), extent(), face_constant(field_.image(axis_, 0)),
+                                face_constant(field_.image(axis_, 1))});
 }
 
 // As it is stored.
@@ -117,8 +118,7 @@ Expr AxisFill::cell_inside(int side, int number) {
 
 // The cell `number` along the axis, counted from the first; it may be any number of cells past the last.
 Expr AxisFill::cell_counted(const Expr& number) {
-    return cell(edge_[0] +
-                (axis_ == 1 ? kernel::convert(number, Type::i64) * stride() : number * stride()));
+    return cell(edge_[0] + (axis_ == 1 ? kernel::convert(number, Type::i64) * stride() : number * stride()));
 }
 
 // The value of that cell, by the function.

@@ -11,8 +11,6 @@
 
 namespace halo::lower {
 
-enum class Machine : std::uint8_t { cuda, cpu };
-
 class AxisFill {
 public:
     // filled: axes that are filled before, so that lines go over what lies past their faces, too.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/ir/analysis.h"
 #include "compiler/kernel/walk.h"
 #include "compiler/lower/shared/axis_fill.h"
 #include "compiler/lower/shared/storage.h"
@@ -241,24 +242,24 @@ bool HaloKernels::make(const Level& level, const std::vector<int>& axes, const s
     return true;
 }
 
-void HaloKernels::append(const Level& level, rt::Steps steps, rt::LaunchPlan& plan) {
-    const ir::Field& field = program_[level.field];
-    if (!layout_.halo_kernels[level.field.index]) return;
-    auto made = made_.find(level);
-    if (made == made_.end()) {
-        std::vector<rt::KernelPlan> plans;
-        const std::vector<int> order = fill_order(program_, field);
-        std::vector<int> filled;
-        // On a CPU the lines of an axis are loops, which would ask in each turn where they are.
-        const bool made_at_once =
-            machine_ == Machine::cuda && order.size() > 1 && make(level, order, {}, plans);
-        for (std::size_t at = 0; !made_at_once && at < order.size(); ++at) {
-            make(level, {order[at]}, filled, plans);
-            filled.push_back(order[at]);
-        }
-        made = made_.emplace(level, std::move(plans)).first;
+const std::vector<rt::KernelPlan>& HaloKernels::kernels_of(const Level& level) {
+    const auto made = made_.find(level);
+    if (made != made_.end()) return made->second;
+    std::vector<rt::KernelPlan> plans;
+    const std::vector<int> order = fill_order(program_, program_[level.field]);
+    std::vector<int> filled;
+    // On a CPU the lines of an axis are loops, which would ask in each turn where they are.
+    const bool at_once = machine_ == Machine::cuda && order.size() > 1 && make(level, order, {}, plans);
+    for (std::size_t at = 0; !at_once && at < order.size(); ++at) {
+        make(level, {order[at]}, filled, plans);
+        filled.push_back(order[at]);
     }
-    for (rt::KernelPlan kernel : made->second) {
+    return made_.emplace(level, std::move(plans)).first->second;
+}
+
+void HaloKernels::append(const Level& level, rt::Steps steps, rt::LaunchPlan& plan) {
+    if (!layout_.halo_kernels[level.field.index]) return;
+    for (rt::KernelPlan kernel : kernels_of(level)) {
         kernel.steps = steps;
         plan.kernels.push_back(std::move(kernel));
     }
@@ -274,6 +275,19 @@ void HaloKernels::append_inputs(rt::LaunchPlan& plan) {
     for (std::uint32_t f = 0; f < program_.fields.size(); ++f) {
         if (program_.fields[f].role == ir::Role::input && layout_.plan_field[f] >= 0)
             append({ir::FieldId{f}, 0}, rt::Steps::all, plan);
+    }
+}
+
+void HaloKernels::append_states(rt::LaunchPlan& plan) {
+    for (std::uint32_t f = 0; f < program_.fields.size(); ++f) {
+        const ir::Field& field = program_.fields[f];
+        if (field.role != ir::Role::state || layout_.halo_kernels[f] || layout_.plan_field[f] < 0 ||
+            !ir::has_formula(field))
+            continue;
+        for (rt::KernelPlan kernel : kernels_of({ir::FieldId{f}, 0})) {
+            kernel.fills_after_uploads = true;
+            plan.kernels.push_back(std::move(kernel));
+        }
     }
 }
 

@@ -13,7 +13,6 @@
 #include <map>
 #include <vector>
 
-#include "compiler/lower/shared/axis_fill.h"
 #include "compiler/lower/shared/context.h"
 
 namespace halo::lower {
@@ -38,7 +37,11 @@ public:
     // Launches for inputs, which no statement writes.
     void append_inputs(rt::LaunchPlan& plan);
 
+    // Those of states whose writers store all that lies past their faces: for after an upload alone.
+    void append_states(rt::LaunchPlan& plan);
+
 private:
+    const std::vector<rt::KernelPlan>& kernels_of(const Level& level);
     // The kernel for these axes; filled: those that others fill before it. False, and nothing made, where
     // none can fill several.
     bool make(const Level& level, const std::vector<int>& axes, const std::vector<int>& filled,

@@ -6,6 +6,7 @@
 
 #include "compiler/ir/print.h"
 #include "compiler/kernel/build.h"
+#include "compiler/lower/shared/shown_cells.h"
 
 namespace halo::lower {
 namespace {
@@ -20,10 +21,21 @@ struct AxisImages {
     ir::BoundaryKind kind_low, kind_high;
     ImageMap low, high;
     int halo_low, halo_high;  // cells past each face that are read and are images of domain cells
+    bool negates_low, negates_high;
 
     friend bool operator==(const AxisImages&, const AxisImages&) = default;
     bool any() const { return halo_low > 0 || halo_high > 0; }
+    bool negates() const { return negates_low || negates_high; }
     bool mirrors() const { return low.reflects() || high.reflects(); }
+    // Formulas keep reflections within the domain (Face::reach), others may pass the other face.
+    bool may_leave() const {
+        return mirrors() && kind_low != ir::BoundaryKind::formula && kind_high != ir::BoundaryKind::formula;
+    }
+    // Whether all images past a face are of the edge cell.
+    bool repeats_edges() const {
+        return (halo_low == 0 || low.inwards(halo_low) == 0) &&
+               (halo_high == 0 || high.inwards(halo_high) == 0);
+    }
     // The number of cells at a face that have images.
     int reach_low() const {
         if (low.wraps()) return halo_high;
@@ -35,14 +47,25 @@ struct AxisImages {
     }
 };
 
-AxisImages axis_images(const ir::Field& field, int axis) {
-    const ImageMap low = field.image(axis, 0), high = field.image(axis, 1);
-    return {field.boundary[axis][0].kind,
-            field.boundary[axis][1].kind,
-            low,
-            high,
-            low.shows_cell() ? field.halo[axis][0] : 0,
-            high.shows_cell() ? field.halo[axis][1] : 0};
+AxisImages axis_images(const ir::Program& program, const ir::Field& field, int axis) {
+    const ShownCells low = shown_cells(program, field, axis, 0), high = shown_cells(program, field, axis, 1);
+    const int halo_low = low.map.shows_cell() ? field.halo[axis][0] : 0;
+    const int halo_high = high.map.shows_cell() ? field.halo[axis][1] : 0;
+    return {
+        field.boundary[axis][0].kind, field.boundary[axis][1].kind, low.map, high.map, halo_low, halo_high,
+        low.negates && halo_low > 0,  high.negates && halo_high > 0};
+}
+
+// Whether an image of a cell has its negative.
+Expr is_negated(const AxisImages& axis, const Expr& image, const Expr& own, const Expr& n) {
+    if (axis.negates_low && axis.negates_high) return image != own;
+    return axis.negates_low ? image < 0 : image >= n;
+}
+
+std::string kind_word(ir::BoundaryKind kind, const ImageMap& map, bool negates) {
+    if (kind != ir::BoundaryKind::formula || !map.reflects()) return std::string(ir::name_of(kind));
+    if (map.inwards(1) > 0) return negates ? "antimirror" : "mirror";
+    return negates ? "antisymmetric" : "symmetric";
 }
 
 // A loop over the cell itself and its images along one axis, around `inner`.
@@ -53,8 +76,8 @@ Block image_loop(const AxisImages& axis, const std::string& var, const Expr& own
         const Expr first = kernel::call_helper(kernel::Helper::first_image, {own, n, axis.halo_low});
         return {kernel::For{var, first, n + axis.halo_high, n, kernel::Unroll::leave, std::move(inner)}};
     }
-    if (!axis.mirrors()) {
-        // Clamped: the halo past a face has images of the edge cell.
+    if (!axis.may_leave() && axis.repeats_edges()) {
+        // The halo past a face has images of the edge cell.
         const Expr begin = axis.halo_low ? kernel::select(own == 0, -axis.halo_low, own) : own;
         const Expr end = axis.halo_high ? kernel::select(own == n - 1, n + axis.halo_high, own + 1) : own + 1;
         return {kernel::For{var, begin, end, 1, kernel::Unroll::leave, std::move(inner)}};
@@ -65,8 +88,15 @@ Block image_loop(const AxisImages& axis, const std::string& var, const Expr& own
     const Expr at = kernel::variable(number, Type::i32);
     const Expr place = kernel::select(at < axis.halo_low, at - axis.halo_low,
                                       kernel::select(at == axis.halo_low, own, n + at - (axis.halo_low + 1)));
-    const Expr source = kernel::call_helper(kernel::Helper::face_source,
-                                            {image, n, face_constant(axis.low), face_constant(axis.high)});
+    Expr source;
+    if (axis.may_leave()) {
+        source = kernel::call_helper(kernel::Helper::face_source,
+                                     {image, n, face_constant(axis.low), face_constant(axis.high)});
+    } else {
+        source = image;
+        if (axis.halo_high > 0) source = kernel::select(image >= n, shown_cell(axis.high, image, n), source);
+        if (axis.halo_low > 0) source = kernel::select(image < 0, shown_cell(axis.low, image, n), source);
+    }
     Block body;
     body.push_back(kernel::Declare{Type::i32, var, place});
     body.push_back(kernel::If{source == own, std::move(inner), {}});
@@ -87,7 +117,7 @@ Expr face_constant(const ImageMap& map) {
 Expr shown_cell(const ImageMap& map, const Expr& index, const Expr& n) {
     if (map.wraps()) return map.extents > 0 ? index + n : index - n;
     if (map.repeats_edge()) return map.extents > 0 ? n - -map.offset : Expr(0);
-    return map.extents > 0 ? (n + n) - (index + -map.offset) : Expr(0) - index;
+    return map.extents > 0 ? (n + n) - (index + -map.offset) : Expr(map.offset) - index;
 }
 
 // Whether a stage writes all components of an interleaved level, and their halos have images of the same
@@ -97,8 +127,9 @@ bool Images::shown_alike(const Context& context, const Level& level) {
     if (group == nullptr) return false;
     const auto same = [&](ir::FieldId field) {
         for (int axis = 0; axis < context.rank(); ++axis)
-            if (axis_images(context.program()[field], axis) !=
-                axis_images(context.program()[level.field], axis))
+            if (const AxisImages images = axis_images(context.program(), context.program()[field], axis);
+                images.negates() ||
+                images != axis_images(context.program(), context.program()[level.field], axis))
                 return false;
         return true;
     };
@@ -115,7 +146,7 @@ bool Images::needed(const Context& context, const Write& write) {
     const ir::Field& field = context.stage().field(write.level);
     if (context.layout().halo_kernels[write.level.field.index]) return false;
     for (int axis = 0; axis < context.rank(); ++axis) {
-        if (axis_images(field, axis).any()) return true;
+        if (axis_images(context.program(), field, axis).any()) return true;
     }
     return false;
 }
@@ -130,14 +161,13 @@ std::string Images::helper(Context& context, const Write& write, bool all_compon
         fmt::format("{} {} {}{}", static_cast<int>(type), rank, components, all_components ? "all" : "");
     std::string words;
     for (int axis = 0; axis < rank; ++axis) {
-        const AxisImages images = axis_images(field, axis);
-        key += fmt::format(" {}{}{}{}", ir::name_of(images.kind_low), images.halo_low,
-                           ir::name_of(images.kind_high), images.halo_high);
+        const AxisImages images = axis_images(context.program(), field, axis);
+        const std::string low = kind_word(images.kind_low, images.low, images.negates_low);
+        const std::string high = kind_word(images.kind_high, images.high, images.negates_high);
+        key += fmt::format(" {}{}{}{}", low, images.halo_low, high, images.halo_high);
         if (!images.any()) continue;
-        words += fmt::format("{}{} {}", words.empty() ? "" : ", ", context.program().axes[axis].name,
-                             ir::name_of(images.kind_low));
-        if (images.kind_low != images.kind_high)
-            words += fmt::format(" and {}", ir::name_of(images.kind_high));
+        words += fmt::format("{}{} {}", words.empty() ? "" : ", ", context.program().axes[axis].name, low);
+        if (low != high) words += " and " + high;
     }
     if (const auto known = helpers_.find(key); known != helpers_.end()) return known->second;
 
@@ -153,7 +183,7 @@ std::string Images::helper(Context& context, const Write& write, bool all_compon
         own[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
     }
     for (int axis = 0; axis < rank; ++axis) {
-        const AxisImages images = axis_images(field, axis);
+        const AxisImages images = axis_images(context.program(), field, axis);
         const std::string extent = fmt::format("n{}", kImageNames[axis]);
         function.parameters.push_back({Type::i32, extent});
         n[axis] = kernel::variable(extent, Type::i32);
@@ -173,11 +203,21 @@ std::string Images::helper(Context& context, const Write& write, bool all_compon
     };
     Expr away;
     for (int axis = 0; axis < rank; ++axis) {
-        const AxisImages images = axis_images(field, axis);
+        const AxisImages images = axis_images(context.program(), field, axis);
         if (images.reach_low() > 0) away = away && own[axis] >= images.reach_low();
         if (images.reach_high() > 0) away = away && own[axis] < n[axis] - images.reach_high();
     }
     function.body.push_back(kernel::If{away, {kernel::Return{}}, {}});
+    // The value that is stored: each axis past whose face the image lies may change its sign once more. The
+    // loops over the last axis are the outer ones.
+    const Expr value = kernel::variable("value", type);
+    std::array<Expr, 3> signed_values;
+    Expr stored_value = value;
+    for (int axis = rank - 1; axis >= 0; --axis) {
+        if (axis_images(context.program(), field, axis).negates())
+            stored_value = kernel::variable(fmt::format("past_{}", kImageNames[axis]), type);
+        signed_values[static_cast<std::size_t>(axis)] = stored_value;
+    }
     Block inner;
     if (all_components) {
         const Expr c = kernel::variable("c", Type::i32);
@@ -186,10 +226,19 @@ std::string Images::helper(Context& context, const Write& write, bool all_compon
         inner = {kernel::For{"c", 0, components, 1, unroll, {kernel::Assign{at(image, c), at(own, c)}}}};
     } else {
         function.body.push_back(kernel::Declare{type, "value", at(own, 0)});
-        inner = {kernel::Assign{at(image, 0), kernel::variable("value", type)}};
+        inner = {kernel::Assign{at(image, 0), stored_value}};
     }
     for (int axis = 0; axis < rank; ++axis) {
-        const AxisImages images = axis_images(field, axis);
+        const auto here = static_cast<std::size_t>(axis);
+        const AxisImages images = axis_images(context.program(), field, axis);
+        if (images.negates()) {
+            const Expr before = axis + 1 < rank ? signed_values[here + 1] : value;
+            const Expr negative = stored(-loaded(before, field), field);
+            inner.insert(inner.begin(),
+                         kernel::Declare{type, std::get<kernel::Variable>(signed_values[here]->kind).name,
+                                         kernel::select(is_negated(images, image[axis], own[axis], n[axis]),
+                                                        negative, before)});
+        }
         if (images.any()) inner = image_loop(images, kImageNames[axis], own[axis], n[axis], std::move(inner));
     }
     for (kernel::Statement& statement : inner)
@@ -223,7 +272,7 @@ void Images::append(Context& context, const std::array<Expr, 3>& first, const st
         Expr near_x, near_others, cell_near_x;
         for (int axis = 0; axis < rank; ++axis) {
             arguments.push_back(cell[axis]);
-            const AxisImages images = axis_images(field, axis);
+            const AxisImages images = axis_images(context.program(), field, axis);
             const int last = (cells[axis] - 1) * strides[axis];
             Expr& near = axis == 0 ? near_x : near_others;
             const auto near_face = [&](const Expr& lowest, const Expr& highest) {

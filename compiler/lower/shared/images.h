@@ -1,4 +1,5 @@
-// Halo images of domain cells: a thread that stores a cell close to a face stores the cell's images, too.
+// Halo images of domain cells: a thread that stores a cell close to a face stores the cell's images, too, or
+// their negatives where the face shows these (shown_cells.h).
 #pragma once
 
 #include "compiler/lower/shared/context.h"

@@ -72,10 +72,10 @@ ProgramLayout layout_of_part(const ProgramLayout& layout, const ir::Program& par
     return of_part;
 }
 
-ProgramLayout make_layout(const ir::Program& program, const StageViews& views) {
+ProgramLayout make_layout(const ir::Program& program, const StageViews& views, Machine machine) {
     ProgramLayout layout;
     layout.halo = views.halo;
-    layout.halo_kernels = fields_with_halo_kernels(program);
+    layout.halo_kernels = fields_with_halo_kernels(program, machine);
     describe_exprs(program, layout);
     for (std::uint32_t c = 0; c < program.coefs.size(); ++c)
         layout.names.take(coef_symbol(program, ir::CoefId{c}));

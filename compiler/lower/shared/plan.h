@@ -6,7 +6,7 @@
 
 namespace halo::lower {
 
-ProgramLayout make_layout(const ir::Program& program, const StageViews& views);
+ProgramLayout make_layout(const ir::Program& program, const StageViews& views, Machine machine);
 // The same for a part of the program that has expressions, and fields without an array, of its own.
 ProgramLayout layout_of_part(const ProgramLayout& layout, const ir::Program& part);
 

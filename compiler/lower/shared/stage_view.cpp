@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <ranges>
 #include <set>
+#include <utility>
 
 #include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/repeats.h"
 #include "compiler/ir/unread_steps.h"
+#include "compiler/lower/shared/shown_cells.h"
 
 namespace halo::lower {
 namespace {
@@ -236,27 +238,51 @@ rt::Steps steps_writing(const StageView& unread, const Level& level) {
                : rt::Steps::with_results;
 }
 
-std::vector<bool> fields_with_halo_kernels(const ir::Program& program) {
-    std::vector<bool> result(program.fields.size());
-    for (std::size_t f = 0; f < result.size(); ++f)
-        result[f] = ir::has_formula(program.fields[f]);
+namespace {
+
+// Whether the field's own writers can store all that lies past its faces, in each step: no line sweep reads
+// that before, and all cells are written first, so that none lacks its images. Cells of a state that have no
+// value are written, too.
+bool is_filled_by_writers(const ir::Program& program, std::uint32_t index) {
+    const ir::Field& field = program.fields[index];
+    bool is_written = false;
+    for (const ir::Statement& statement : program.statements) {
+        const auto* assign = std::get_if<ir::Assign>(&statement);
+        if (assign == nullptr || assign->target.index != index) continue;
+        const bool is_first = !std::exchange(is_written, true);
+        if (assign->sweep || (is_first && field.role != ir::Role::state && ir::is_partial(*assign)))
+            return false;
+    }
+    return is_written && stores_can_fill(program, field);
+}
+
+}  // namespace
+
+std::vector<bool> fields_with_halo_kernels(const ir::Program& program, Machine machine) {
     const std::vector<bool> in_place = ir::in_place_statements(program);
+    std::vector<bool> result(program.fields.size());
+    for (std::uint32_t f = 0; f < result.size(); ++f)
+        result[f] = ir::has_formula(program.fields[f]) &&
+                    (machine == Machine::cpu || !is_filled_by_writers(program, f));
     for (std::size_t i = 0; i < in_place.size(); ++i) {
         const auto* assign = std::get_if<ir::Assign>(&program.statements[i]);
         // A sweep reads past faces with fixed values alone.
         if (assign == nullptr || !in_place[i] || assign->sweep) continue;
+        const ir::Field& target = program[assign->target];
         bool shows_cells = false;  // the halo changes; past fixed faces it is constant
         for (int axis = 0; axis < program.rank(); ++axis) {
             for (int side = 0; side < 2; ++side) {
-                const rt::ImageMap map = program[assign->target].image(axis, side);
+                const rt::ImageMap map = target.image(axis, side);
                 shows_cells = shows_cells || map.shows_cell() || map.shows == rt::ImageMap::Shows::formula;
             }
         }
         if (!shows_cells) continue;
         for (const std::uint32_t e : ir::reached_exprs(program, ir::roots_of(program.statements[i]))) {
             const auto* access = std::get_if<ir::Access>(&program.exprs[e].node);
-            if (access && access->field == assign->target && access->time == assign->time &&
-                !access->is_at_cell())
+            if (access == nullptr || access->field != assign->target || access->time != assign->time ||
+                access->is_at_cell())
+                continue;
+            if (machine == Machine::cpu || !reads_own_images(program, target, access->offset))
                 result[assign->target.index] = true;
         }
     }

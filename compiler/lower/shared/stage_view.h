@@ -3,6 +3,7 @@
 
 #include <array>
 #include <compare>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,8 @@
 #include "runtime/core/launch_plan.h"
 
 namespace halo::lower {
+
+enum class Machine : std::uint8_t { cuda, cpu };
 
 struct Level {
     ir::FieldId field;
@@ -93,8 +96,9 @@ std::string left_out(const StageView& stage, const StageView& unread);
 // In which of these steps a level of the stage is written.
 rt::Steps steps_writing(const StageView& unread, const Level& level);
 
-// True for each field whose halo is filled by kernels of its own (halo_kernel.h): a formula says what lies
-// past a face, or a statement reads its target's neighbours while other threads write their images.
-std::vector<bool> fields_with_halo_kernels(const ir::Program& program);
+// True for each field whose halo is filled in steps by kernels of its own (halo_kernel.h), after those that
+// write it: a formula says what lies past a face, and the machine's kernels cannot store that with the cells
+// (shown_cells.h), or cells that change in place read images of others.
+std::vector<bool> fields_with_halo_kernels(const ir::Program& program, Machine machine);
 
 }  // namespace halo::lower

@@ -164,6 +164,13 @@ std::int64_t Arrays::bytes() const {
     return bytes;
 }
 
+// Whether kernels fill the whole halo of a level whenever it is written.
+bool Arrays::fills_in_steps(int field) const {
+    const std::vector<int>& fillers = at(field).fillers;
+    return !fillers.empty() &&
+           !setup_.plan.kernels[static_cast<std::size_t>(fillers.front())].fills_after_uploads;
+}
+
 void Arrays::fill_images(int field) {
     for (Level& level : at(field).slots) {
         if (!level.images_due) continue;
@@ -174,7 +181,7 @@ void Arrays::fill_images(int field) {
 
 void Arrays::set_constants(const std::vector<double>& params) {
     for (std::size_t i = 0; i < fields_.size(); ++i) {
-        if (!fields_[i].fillers.empty()) continue;
+        if (fills_in_steps(static_cast<int>(i))) continue;
         const FieldPlan& field = setup_.plan.fields[i];
         const auto constants = make_halo_passes(field, setup_.geometry_of(field), params, HaloPart::fixed,
                                                 setup_.geometry.extent);
@@ -187,7 +194,7 @@ void Arrays::set_constants(int field, void* array, const std::vector<double>& pa
     const int components = plan_of(field).interleave;
     for (int each = field; each < field + components; ++each) {
         const FieldPlan& known = plan_of(each);
-        if (!at(each).fillers.empty()) continue;
+        if (fills_in_steps(each)) continue;
         const auto constants = make_halo_passes(known, setup_.geometry_of(known), params, HaloPart::fixed,
                                                 setup_.geometry.extent);
         if (!constants.empty()) setup_.device->run_halo_passes(constants, known.type, array);

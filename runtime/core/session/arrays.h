@@ -85,6 +85,7 @@ private:
     const FieldPlan& plan_of(int field) const { return setup_.plan.fields[static_cast<std::size_t>(field)]; }
     void allocate(int field);
     void find_fillers();
+    bool fills_in_steps(int field) const;
     std::int64_t age_of(int field, int place) const;
 
     Setup& setup_;

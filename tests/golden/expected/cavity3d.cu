@@ -26,6 +26,51 @@ __device__ inline double block_max(double value) {
     return value;
 }
 
+// Fills what lies past the faces of u along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
+extern "C" __global__ void __launch_bounds__(128)
+    cavity3d_halo_u(double* __restrict__ u, int nx, int ny, int nz, int pitch, long long slice) {
+    constexpr int kThreads = 128;
+
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j, int k) {
+        return u[k * slice + static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_z = [&](int i, int j, int k) {
+        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
+    };
+    if (blockIdx.z == 0) {
+        // Along z.
+        const int i = across;
+        const int j = blockIdx.y;
+        if (i >= nx || j >= ny) return;
+        const long long first = static_cast<long long>(j) * pitch + i;
+        const long long last = first + (nz - 1) * slice;
+        u[first - slice] = -u[first];
+        u[last + slice] = -u[last];
+    } else if (blockIdx.z == 1) {
+        // Along y.
+        const int i = across;
+        const int k = blockIdx.y - 1;
+        if (i >= nx || k >= nz + 1) return;
+        const long long first = k * slice + i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        u[first - pitch] = -past_z(i, 0, k);
+        u[last + pitch] = -past_z(i, ny - 1, k);
+    } else {
+        // Along x.
+        const int j = across - 1;
+        const int k = blockIdx.y - 1;
+        if (j >= ny + 1 || k >= nz + 1) return;
+        const long long first = k * slice + static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        u[first - 1] = 0.0;
+        u[last + 1] = 0.0;
+    }
+}
+
 // Stores a cell once more wherever the halo shows it: x clamp, y clamp, z clamp.
 __device__ inline void store_images_p(double* u, int i, int j, int k, int nx, int ny, int nz, int pitch,
                                       long long slice) {
@@ -199,6 +244,18 @@ extern "C" __global__ void __launch_bounds__(128, 11)
     if (near_face || i < 1 || i >= nx - 1) store_images_p(p_next_2, i, j, k, nx, ny, nz, pitch, slice);
 }
 
+// Stores a cell once more wherever the halo shows it: y antisymmetric, z antisymmetric.
+__device__ inline void store_images_u(double* u, int i, int j, int k, int nx, int ny, int nz, int pitch,
+                                      long long slice) {
+    if (j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1) return;
+    const double value = u[k * slice + static_cast<long long>(j) * pitch + i];
+    for (int z = k == 0 ? -1 : k; z < (k == nz - 1 ? nz + 1 : k + 1); ++z) {
+        const double past_z = z != k ? -value : value;
+        for (int y = j == 0 ? -1 : j; y < (j == ny - 1 ? ny + 1 : j + 1); ++y)
+            u[z * slice + static_cast<long long>(y) * pitch + i] = y != j ? -past_z : past_z;
+    }
+}
+
 // Reads u, ut, vt, wt, p_next, writes u_next, v_next, w_next, reduces to change.
 // Schedule: direct, blocks of 32x4x2 threads, 1x1x1 cells a thread.
 // At least 64 bytes move between memory and chip for a cell.
@@ -223,6 +280,10 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         v_next[at] = v_new;
         w_next[at] = w_new;
         change_of_thread = keep_max(change_of_thread, fabs(u_new - u[at]));
+
+        // Cells of u_next near a face are shown by halo cells, too.
+        if (j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1)
+            store_images_u(u_next, i, j, k, nx, ny, nz, pitch, slice);
     }
 
     // One partial result a block; the host combines them in the blocks' order.
@@ -254,51 +315,10 @@ extern "C" __global__ void __launch_bounds__(256, 3)
     u_next[at] = u_new;
     v_next[at] = v_new;
     w_next[at] = w_new;
-}
 
-// Fills what lies past the faces of u along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    cavity3d_halo_u(double* __restrict__ u_next, int nx, int ny, int nz, int pitch, long long slice) {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j, int k) {
-        return u_next[k * slice + static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_z = [&](int i, int j, int k) {
-        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
-    };
-    if (blockIdx.z == 0) {
-        // Along z.
-        const int i = across;
-        const int j = blockIdx.y;
-        if (i >= nx || j >= ny) return;
-        const long long first = static_cast<long long>(j) * pitch + i;
-        const long long last = first + (nz - 1) * slice;
-        u_next[first - slice] = -u_next[first];
-        u_next[last + slice] = -u_next[last];
-    } else if (blockIdx.z == 1) {
-        // Along y.
-        const int i = across;
-        const int k = blockIdx.y - 1;
-        if (i >= nx || k >= nz + 1) return;
-        const long long first = k * slice + i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        u_next[first - pitch] = -past_z(i, 0, k);
-        u_next[last + pitch] = -past_z(i, ny - 1, k);
-    } else {
-        // Along x.
-        const int j = across - 1;
-        const int k = blockIdx.y - 1;
-        if (j >= ny + 1 || k >= nz + 1) return;
-        const long long first = k * slice + static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        u_next[first - 1] = 0.0;
-        u_next[last + 1] = 0.0;
-    }
+    // Cells of u_next near a face are shown by halo cells, too.
+    if (j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1)
+        store_images_u(u_next, i, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Fills what lies past the faces of v along all axes in one launch: what lies past several faces is found

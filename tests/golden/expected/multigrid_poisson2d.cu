@@ -48,6 +48,51 @@ __device__ inline double block_sum(double value) {
     return value;
 }
 
+// Fills what lies past the faces of u along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
+extern "C" __global__ void __launch_bounds__(128)
+    multigrid_poisson2d_halo_u(double* __restrict__ u, int nx, int ny, int pitch) {
+    constexpr int kThreads = 128;
+
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j) {
+        return u[static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_y = [&](int i, int j) {
+        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
+    };
+    if (blockIdx.y == 0) {
+        // Along y.
+        const int i = across;
+        if (i >= nx) return;
+        const int first = i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        u[first - pitch] = -u[first];
+        u[last + pitch] = -u[last];
+    } else {
+        // Along x.
+        const int j = across - 1;
+        if (j >= ny + 1) return;
+        const long long first = static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        u[first - 1] = -past_y(0, j);
+        u[last + 1] = -past_y(nx - 1, j);
+    }
+}
+
+// Stores a cell once more wherever the halo shows it: x antisymmetric, y antisymmetric.
+__device__ inline void store_images_e_0(double* u, int i, int j, int nx, int ny, int pitch) {
+    if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1) return;
+    const double value = u[static_cast<long long>(j) * pitch + i];
+    for (int y = j == 0 ? -1 : j; y < (j == ny - 1 ? ny + 1 : j + 1); ++y) {
+        const double past_y = y != j ? -value : value;
+        for (int x = i == 0 ? -1 : i; x < (i == nx - 1 ? nx + 1 : i + 1); ++x)
+            u[static_cast<long long>(y) * pitch + x] = x != i ? -past_y : past_y;
+    }
+}
+
 // Reads u, f, k_0, writes d_0, e_0.
 // Schedule: direct, blocks of 32x16 threads, 1x1 cells a thread.
 // At least 40 bytes move between memory and chip for a cell.
@@ -75,40 +120,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
     const double e_0_value = 0.0;
     d_0[at] = d_0_value;
     e_0[at] = e_0_value;
-}
 
-// Fills what lies past the faces of e_0 along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_0(double* __restrict__ e_0, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j) {
-        return e_0[static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_y = [&](int i, int j) {
-        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
-    };
-    if (blockIdx.y == 0) {
-        // Along y.
-        const int i = across;
-        if (i >= nx) return;
-        const int first = i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        e_0[first - pitch] = -e_0[first];
-        e_0[last + pitch] = -e_0[last];
-    } else {
-        // Along x.
-        const int j = across - 1;
-        if (j >= ny + 1) return;
-        const long long first = static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        e_0[first - 1] = -past_y(0, j);
-        e_0[last + 1] = -past_y(nx - 1, j);
-    }
+    // Cells of e_0 near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1;
+    if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_0, i, j, nx, ny, pitch);
 }
 
 // Reads k_0, e_0, d_0, writes e_0.
@@ -135,6 +150,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum = fma(ratio_3, e_0[at - pitch], sum);
         sum = fma(ratio_4, e_0[at + pitch], sum);
         e_0[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_0[at], e_0[at]);
+
+        // Cells of e_0 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_0, i, j, nx, ny, pitch);
     }
 }
 
@@ -162,6 +181,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum = fma(ratio_3, e_0[at - pitch], sum);
         sum = fma(ratio_4, e_0[at + pitch], sum);
         e_0[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_0[at], e_0[at]);
+
+        // Cells of e_0 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_0, i, j, nx, ny, pitch);
     }
 }
 
@@ -261,40 +284,10 @@ extern "C" __global__ void __launch_bounds__(128, 4)
     // Cells of k_1 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_1, i, j, nx, ny, pitch);
-}
 
-// Fills what lies past the faces of e_1 along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_1(double* __restrict__ e_1, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j) {
-        return e_1[static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_y = [&](int i, int j) {
-        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
-    };
-    if (blockIdx.y == 0) {
-        // Along y.
-        const int i = across;
-        if (i >= nx) return;
-        const int first = i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        e_1[first - pitch] = -e_1[first];
-        e_1[last + pitch] = -e_1[last];
-    } else {
-        // Along x.
-        const int j = across - 1;
-        if (j >= ny + 1) return;
-        const long long first = static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        e_1[first - 1] = -past_y(0, j);
-        e_1[last + 1] = -past_y(nx - 1, j);
-    }
+    // Cells of e_1 near a face are shown by halo cells, too.
+    const bool near_face_2 = j < 1 || j >= ny - 1;
+    if (near_face_2 || i < 1 || i >= nx - 1) store_images_e_0(e_1, i, j, nx, ny, pitch);
 }
 
 // Reads e_1, d_1, k_1, writes e_1.
@@ -321,6 +314,10 @@ extern "C" __global__ void __launch_bounds__(128, 6)
         sum = fma(ratio_3, e_1[at - pitch], sum);
         sum = fma(ratio_4, e_1[at + pitch], sum);
         e_1[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_1[at], e_1[at]);
+
+        // Cells of e_1 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_1, i, j, nx, ny, pitch);
     }
 }
 
@@ -348,6 +345,10 @@ extern "C" __global__ void __launch_bounds__(128, 6)
         sum = fma(ratio_3, e_1[at - pitch], sum);
         sum = fma(ratio_4, e_1[at + pitch], sum);
         e_1[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_1[at], e_1[at]);
+
+        // Cells of e_1 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_1, i, j, nx, ny, pitch);
     }
 }
 
@@ -438,40 +439,10 @@ extern "C" __global__ void __launch_bounds__(64, 8)
     // Cells of k_2 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_2, i, j, nx, ny, pitch);
-}
 
-// Fills what lies past the faces of e_2 along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_2(double* __restrict__ e_2, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j) {
-        return e_2[static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_y = [&](int i, int j) {
-        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
-    };
-    if (blockIdx.y == 0) {
-        // Along y.
-        const int i = across;
-        if (i >= nx) return;
-        const int first = i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        e_2[first - pitch] = -e_2[first];
-        e_2[last + pitch] = -e_2[last];
-    } else {
-        // Along x.
-        const int j = across - 1;
-        if (j >= ny + 1) return;
-        const long long first = static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        e_2[first - 1] = -past_y(0, j);
-        e_2[last + 1] = -past_y(nx - 1, j);
-    }
+    // Cells of e_2 near a face are shown by halo cells, too.
+    const bool near_face_2 = j < 1 || j >= ny - 1;
+    if (near_face_2 || i < 1 || i >= nx - 1) store_images_e_0(e_2, i, j, nx, ny, pitch);
 }
 
 // Reads e_2, d_2, k_2, writes e_2.
@@ -498,6 +469,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_2[at - pitch], sum);
         sum = fma(ratio_4, e_2[at + pitch], sum);
         e_2[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_2[at], e_2[at]);
+
+        // Cells of e_2 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_2, i, j, nx, ny, pitch);
     }
 }
 
@@ -525,6 +500,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_2[at - pitch], sum);
         sum = fma(ratio_4, e_2[at + pitch], sum);
         e_2[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_2[at], e_2[at]);
+
+        // Cells of e_2 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_2, i, j, nx, ny, pitch);
     }
 }
 
@@ -615,40 +594,10 @@ extern "C" __global__ void __launch_bounds__(64, 8)
     // Cells of k_3 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_3, i, j, nx, ny, pitch);
-}
 
-// Fills what lies past the faces of e_3 along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_3(double* __restrict__ e_3, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j) {
-        return e_3[static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_y = [&](int i, int j) {
-        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
-    };
-    if (blockIdx.y == 0) {
-        // Along y.
-        const int i = across;
-        if (i >= nx) return;
-        const int first = i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        e_3[first - pitch] = -e_3[first];
-        e_3[last + pitch] = -e_3[last];
-    } else {
-        // Along x.
-        const int j = across - 1;
-        if (j >= ny + 1) return;
-        const long long first = static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        e_3[first - 1] = -past_y(0, j);
-        e_3[last + 1] = -past_y(nx - 1, j);
-    }
+    // Cells of e_3 near a face are shown by halo cells, too.
+    const bool near_face_2 = j < 1 || j >= ny - 1;
+    if (near_face_2 || i < 1 || i >= nx - 1) store_images_e_0(e_3, i, j, nx, ny, pitch);
 }
 
 // Reads e_3, d_3, k_3, writes e_3.
@@ -675,6 +624,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_3[at - pitch], sum);
         sum = fma(ratio_4, e_3[at + pitch], sum);
         e_3[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_3[at], e_3[at]);
+
+        // Cells of e_3 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_3, i, j, nx, ny, pitch);
     }
 }
 
@@ -702,6 +655,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_3[at - pitch], sum);
         sum = fma(ratio_4, e_3[at + pitch], sum);
         e_3[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_3[at], e_3[at]);
+
+        // Cells of e_3 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_3, i, j, nx, ny, pitch);
     }
 }
 
@@ -792,40 +749,10 @@ extern "C" __global__ void __launch_bounds__(64, 8)
     // Cells of k_4 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_4, i, j, nx, ny, pitch);
-}
 
-// Fills what lies past the faces of e_4 along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_4(double* __restrict__ e_4, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j) {
-        return e_4[static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_y = [&](int i, int j) {
-        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
-    };
-    if (blockIdx.y == 0) {
-        // Along y.
-        const int i = across;
-        if (i >= nx) return;
-        const int first = i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        e_4[first - pitch] = -e_4[first];
-        e_4[last + pitch] = -e_4[last];
-    } else {
-        // Along x.
-        const int j = across - 1;
-        if (j >= ny + 1) return;
-        const long long first = static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        e_4[first - 1] = -past_y(0, j);
-        e_4[last + 1] = -past_y(nx - 1, j);
-    }
+    // Cells of e_4 near a face are shown by halo cells, too.
+    const bool near_face_2 = j < 1 || j >= ny - 1;
+    if (near_face_2 || i < 1 || i >= nx - 1) store_images_e_0(e_4, i, j, nx, ny, pitch);
 }
 
 // Reads e_4, d_4, k_4, writes e_4.
@@ -852,6 +779,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_4[at - pitch], sum);
         sum = fma(ratio_4, e_4[at + pitch], sum);
         e_4[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_4[at], e_4[at]);
+
+        // Cells of e_4 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_4, i, j, nx, ny, pitch);
     }
 }
 
@@ -879,6 +810,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_4[at - pitch], sum);
         sum = fma(ratio_4, e_4[at + pitch], sum);
         e_4[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_4[at], e_4[at]);
+
+        // Cells of e_4 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_4, i, j, nx, ny, pitch);
     }
 }
 
@@ -969,40 +904,10 @@ extern "C" __global__ void __launch_bounds__(64, 8)
     // Cells of k_5 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1;
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_5, i, j, nx, ny, pitch);
-}
 
-// Fills what lies past the faces of e_5 along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_e_5(double* __restrict__ e_5, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j) {
-        return e_5[static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_y = [&](int i, int j) {
-        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
-    };
-    if (blockIdx.y == 0) {
-        // Along y.
-        const int i = across;
-        if (i >= nx) return;
-        const int first = i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        e_5[first - pitch] = -e_5[first];
-        e_5[last + pitch] = -e_5[last];
-    } else {
-        // Along x.
-        const int j = across - 1;
-        if (j >= ny + 1) return;
-        const long long first = static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        e_5[first - 1] = -past_y(0, j);
-        e_5[last + 1] = -past_y(nx - 1, j);
-    }
+    // Cells of e_5 near a face are shown by halo cells, too.
+    const bool near_face_2 = j < 1 || j >= ny - 1;
+    if (near_face_2 || i < 1 || i >= nx - 1) store_images_e_0(e_5, i, j, nx, ny, pitch);
 }
 
 // Reads e_5, d_5, k_5, writes e_5.
@@ -1029,6 +934,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_5[at - pitch], sum);
         sum = fma(ratio_4, e_5[at + pitch], sum);
         e_5[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_5[at], e_5[at]);
+
+        // Cells of e_5 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_5, i, j, nx, ny, pitch);
     }
 }
 
@@ -1056,6 +965,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_5[at - pitch], sum);
         sum = fma(ratio_4, e_5[at + pitch], sum);
         e_5[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_5[at], e_5[at]);
+
+        // Cells of e_5 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_5, i, j, nx, ny, pitch);
     }
 }
 
@@ -1086,6 +999,10 @@ extern "C" __global__ void __launch_bounds__(64, 22)
                           e_5[static_cast<long long>(j / 2) * pitch_32 + (i + 1) / 2],
                           0.5 * e_5[static_cast<long long>(j / 2) * pitch_32 + i / 2]),
                       e_4[at]));
+
+    // Cells of e_4 near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1;
+    if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_4, i, j, nx, ny, pitch);
 }
 
 // Reads e_4, d_4, k_4, writes e_4.
@@ -1112,6 +1029,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_4[at - pitch], sum);
         sum = fma(ratio_4, e_4[at + pitch], sum);
         e_4[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_4[at], e_4[at]);
+
+        // Cells of e_4 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_4, i, j, nx, ny, pitch);
     }
 }
 
@@ -1139,6 +1060,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_4[at - pitch], sum);
         sum = fma(ratio_4, e_4[at + pitch], sum);
         e_4[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_4[at], e_4[at]);
+
+        // Cells of e_4 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_4, i, j, nx, ny, pitch);
     }
 }
 
@@ -1169,6 +1094,10 @@ extern "C" __global__ void __launch_bounds__(64, 22)
                           e_4[static_cast<long long>(j / 2) * pitch_16 + (i + 1) / 2],
                           0.5 * e_4[static_cast<long long>(j / 2) * pitch_16 + i / 2]),
                       e_3[at]));
+
+    // Cells of e_3 near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1;
+    if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_3, i, j, nx, ny, pitch);
 }
 
 // Reads e_3, d_3, k_3, writes e_3.
@@ -1195,6 +1124,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_3[at - pitch], sum);
         sum = fma(ratio_4, e_3[at + pitch], sum);
         e_3[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_3[at], e_3[at]);
+
+        // Cells of e_3 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_3, i, j, nx, ny, pitch);
     }
 }
 
@@ -1222,6 +1155,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_3[at - pitch], sum);
         sum = fma(ratio_4, e_3[at + pitch], sum);
         e_3[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_3[at], e_3[at]);
+
+        // Cells of e_3 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_3, i, j, nx, ny, pitch);
     }
 }
 
@@ -1252,6 +1189,10 @@ extern "C" __global__ void __launch_bounds__(64, 22)
                           e_3[static_cast<long long>(j / 2) * pitch_8 + (i + 1) / 2],
                           0.5 * e_3[static_cast<long long>(j / 2) * pitch_8 + i / 2]),
                       e_2[at]));
+
+    // Cells of e_2 near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1;
+    if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_2, i, j, nx, ny, pitch);
 }
 
 // Reads e_2, d_2, k_2, writes e_2.
@@ -1278,6 +1219,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_2[at - pitch], sum);
         sum = fma(ratio_4, e_2[at + pitch], sum);
         e_2[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_2[at], e_2[at]);
+
+        // Cells of e_2 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_2, i, j, nx, ny, pitch);
     }
 }
 
@@ -1305,6 +1250,10 @@ extern "C" __global__ void __launch_bounds__(64, 12)
         sum = fma(ratio_3, e_2[at - pitch], sum);
         sum = fma(ratio_4, e_2[at + pitch], sum);
         e_2[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_2[at], e_2[at]);
+
+        // Cells of e_2 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_2, i, j, nx, ny, pitch);
     }
 }
 
@@ -1335,6 +1284,10 @@ extern "C" __global__ void __launch_bounds__(128, 11)
                           e_2[static_cast<long long>(j / 2) * pitch_4 + (i + 1) / 2],
                           0.5 * e_2[static_cast<long long>(j / 2) * pitch_4 + i / 2]),
                       e_1[at]));
+
+    // Cells of e_1 near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1;
+    if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_1, i, j, nx, ny, pitch);
 }
 
 // Reads e_1, d_1, k_1, writes e_1.
@@ -1361,6 +1314,10 @@ extern "C" __global__ void __launch_bounds__(128, 6)
         sum = fma(ratio_3, e_1[at - pitch], sum);
         sum = fma(ratio_4, e_1[at + pitch], sum);
         e_1[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_1[at], e_1[at]);
+
+        // Cells of e_1 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_1, i, j, nx, ny, pitch);
     }
 }
 
@@ -1388,6 +1345,10 @@ extern "C" __global__ void __launch_bounds__(128, 6)
         sum = fma(ratio_3, e_1[at - pitch], sum);
         sum = fma(ratio_4, e_1[at + pitch], sum);
         e_1[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_1[at], e_1[at]);
+
+        // Cells of e_1 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_1, i, j, nx, ny, pitch);
     }
 }
 
@@ -1418,6 +1379,10 @@ extern "C" __global__ void __launch_bounds__(256, 5)
                           e_1[static_cast<long long>(j / 2) * pitch_2 + (i + 1) / 2],
                           0.5 * e_1[static_cast<long long>(j / 2) * pitch_2 + i / 2]),
                       e_0[at]));
+
+    // Cells of e_0 near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1;
+    if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_0, i, j, nx, ny, pitch);
 }
 
 // Reads k_0, e_0, d_0, writes e_0.
@@ -1444,6 +1409,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum = fma(ratio_3, e_0[at - pitch], sum);
         sum = fma(ratio_4, e_0[at + pitch], sum);
         e_0[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_0[at], e_0[at]);
+
+        // Cells of e_0 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_0, i, j, nx, ny, pitch);
     }
 }
 
@@ -1471,6 +1440,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum = fma(ratio_3, e_0[at - pitch], sum);
         sum = fma(ratio_4, e_0[at + pitch], sum);
         e_0[at] = fma(1.1, sum / (ratio + ratio_2 + ratio_3 + ratio_4) - e_0[at], e_0[at]);
+
+        // Cells of e_0 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_0, i, j, nx, ny, pitch);
     }
 }
 
@@ -1488,40 +1461,10 @@ extern "C" __global__ void __launch_bounds__(256, 5)
 
     const long long at = static_cast<long long>(j) * pitch + i;
     u_next[at] = u[at] + e_0[at];
-}
 
-// Fills what lies past the faces of u along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson2d_halo_u(double* __restrict__ u_next, int nx, int ny, int pitch) {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j) {
-        return u_next[static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_y = [&](int i, int j) {
-        return j == -1 ? -inside(i, 0) : j == ny ? -inside(i, ny - 1) : inside(i, j);
-    };
-    if (blockIdx.y == 0) {
-        // Along y.
-        const int i = across;
-        if (i >= nx) return;
-        const int first = i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        u_next[first - pitch] = -u_next[first];
-        u_next[last + pitch] = -u_next[last];
-    } else {
-        // Along x.
-        const int j = across - 1;
-        if (j >= ny + 1) return;
-        const long long first = static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        u_next[first - 1] = -past_y(0, j);
-        u_next[last + 1] = -past_y(nx - 1, j);
-    }
+    // Cells of u_next near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1;
+    if (near_face || i < 1 || i >= nx - 1) store_images_e_0(u_next, i, j, nx, ny, pitch);
 }
 
 // Reads f, k_0, u_next, reduces to rest.

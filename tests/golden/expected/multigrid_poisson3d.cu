@@ -56,6 +56,69 @@ __device__ inline double block_sum(double value) {
     return value;
 }
 
+// Fills what lies past the faces of u along all axes in one launch: what lies past several faces is found
+// from cells inside, and no axis waits for another.
+extern "C" __global__ void __launch_bounds__(128)
+    multigrid_poisson3d_halo_u(double* __restrict__ u, int nx, int ny, int nz, int pitch, long long slice) {
+    constexpr int kThreads = 128;
+
+    const int across = blockIdx.x * kThreads + threadIdx.x;
+    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
+    // faces more.
+    const auto inside = [&](int i, int j, int k) {
+        return u[k * slice + static_cast<long long>(j) * pitch + i];
+    };
+    const auto past_z = [&](int i, int j, int k) {
+        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
+    };
+    const auto past_y = [&](int i, int j, int k) {
+        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
+    };
+    if (blockIdx.z == 0) {
+        // Along z.
+        const int i = across;
+        const int j = blockIdx.y;
+        if (i >= nx || j >= ny) return;
+        const long long first = static_cast<long long>(j) * pitch + i;
+        const long long last = first + (nz - 1) * slice;
+        u[first - slice] = -u[first];
+        u[last + slice] = -u[last];
+    } else if (blockIdx.z == 1) {
+        // Along y.
+        const int i = across;
+        const int k = blockIdx.y - 1;
+        if (i >= nx || k >= nz + 1) return;
+        const long long first = k * slice + i;
+        const long long last = first + static_cast<long long>(ny - 1) * pitch;
+        u[first - pitch] = -past_z(i, 0, k);
+        u[last + pitch] = -past_z(i, ny - 1, k);
+    } else {
+        // Along x.
+        const int j = across - 1;
+        const int k = blockIdx.y - 1;
+        if (j >= ny + 1 || k >= nz + 1) return;
+        const long long first = k * slice + static_cast<long long>(j) * pitch;
+        const long long last = first + nx - 1;
+        u[first - 1] = -past_y(0, j, k);
+        u[last + 1] = -past_y(nx - 1, j, k);
+    }
+}
+
+// Stores a cell once more wherever the halo shows it: x antisymmetric, y antisymmetric, z antisymmetric.
+__device__ inline void store_images_e_0(double* u, int i, int j, int k, int nx, int ny, int nz, int pitch,
+                                        long long slice) {
+    if (i >= 1 && i < nx - 1 && j >= 1 && j < ny - 1 && k >= 1 && k < nz - 1) return;
+    const double value = u[k * slice + static_cast<long long>(j) * pitch + i];
+    for (int z = k == 0 ? -1 : k; z < (k == nz - 1 ? nz + 1 : k + 1); ++z) {
+        const double past_z = z != k ? -value : value;
+        for (int y = j == 0 ? -1 : j; y < (j == ny - 1 ? ny + 1 : j + 1); ++y) {
+            const double past_y = y != j ? -past_z : past_z;
+            for (int x = i == 0 ? -1 : i; x < (i == nx - 1 ? nx + 1 : i + 1); ++x)
+                u[z * slice + static_cast<long long>(y) * pitch + x] = x != i ? -past_y : past_y;
+        }
+    }
+}
+
 // Reads u, f, k_0, writes d_0, e_0.
 // Schedule: direct, blocks of 32x4x4 threads, 2x2x1 cells a thread.
 // At least 40 bytes move between memory and chip for a cell.
@@ -158,55 +221,17 @@ extern "C" __global__ void __launch_bounds__(512, 1)
             }
         }
     }
-}
 
-// Fills what lies past the faces of e_0 along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_0(double* __restrict__ e_0, int nx, int ny, int nz, int pitch, long long slice)
-    {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j, int k) {
-        return e_0[k * slice + static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_z = [&](int i, int j, int k) {
-        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
-    };
-    const auto past_y = [&](int i, int j, int k) {
-        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
-    };
-    if (blockIdx.z == 0) {
-        // Along z.
-        const int i = across;
-        const int j = blockIdx.y;
-        if (i >= nx || j >= ny) return;
-        const long long first = static_cast<long long>(j) * pitch + i;
-        const long long last = first + (nz - 1) * slice;
-        e_0[first - slice] = -e_0[first];
-        e_0[last + slice] = -e_0[last];
-    } else if (blockIdx.z == 1) {
-        // Along y.
-        const int i = across;
-        const int k = blockIdx.y - 1;
-        if (i >= nx || k >= nz + 1) return;
-        const long long first = k * slice + i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        e_0[first - pitch] = -past_z(i, 0, k);
-        e_0[last + pitch] = -past_z(i, ny - 1, k);
-    } else {
-        // Along x.
-        const int j = across - 1;
-        const int k = blockIdx.y - 1;
-        if (j >= ny + 1 || k >= nz + 1) return;
-        const long long first = k * slice + static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        e_0[first - 1] = -past_y(0, j, k);
-        e_0[last + 1] = -past_y(nx - 1, j, k);
-    }
+    // Cells of e_0 near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j + 1 >= ny - 1 || k < 1 || k >= nz - 1;
+    if (near_face || i < 1 || i + 1 >= nx - 1)
+#pragma unroll 1
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
+#pragma unroll 1
+                for (int y = 0; y < 2; ++y)
+                    if (i + x < nx && j + y < ny)
+                        store_images_e_0(e_0, i + x, j + y, k, nx, ny, nz, pitch, slice);
 }
 
 // Reads k_0, e_0, d_0, writes e_0.
@@ -238,6 +263,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum_2 = fma(0.5 * sum_6, e_0[at - slice], sum_2);
         sum_2 = fma(0.5 * sum_7, e_0[at + slice], sum_2);
         e_0[at] = fma(1.15, sum_2 / (0.5 * (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7)) - e_0[at], e_0[at]);
+
+        // Cells of e_0 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_0, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -270,6 +299,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum_2 = fma(0.5 * sum_6, e_0[at - slice], sum_2);
         sum_2 = fma(0.5 * sum_7, e_0[at + slice], sum_2);
         e_0[at] = fma(1.15, sum_2 / (0.5 * (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7)) - e_0[at], e_0[at]);
+
+        // Cells of e_0 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_0, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -585,55 +618,10 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     // Cells of k_1 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_1, i, j, k, nx, ny, nz, pitch, slice);
-}
 
-// Fills what lies past the faces of e_1 along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_1(double* __restrict__ e_1, int nx, int ny, int nz, int pitch, long long slice)
-    {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j, int k) {
-        return e_1[k * slice + static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_z = [&](int i, int j, int k) {
-        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
-    };
-    const auto past_y = [&](int i, int j, int k) {
-        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
-    };
-    if (blockIdx.z == 0) {
-        // Along z.
-        const int i = across;
-        const int j = blockIdx.y;
-        if (i >= nx || j >= ny) return;
-        const long long first = static_cast<long long>(j) * pitch + i;
-        const long long last = first + (nz - 1) * slice;
-        e_1[first - slice] = -e_1[first];
-        e_1[last + slice] = -e_1[last];
-    } else if (blockIdx.z == 1) {
-        // Along y.
-        const int i = across;
-        const int k = blockIdx.y - 1;
-        if (i >= nx || k >= nz + 1) return;
-        const long long first = k * slice + i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        e_1[first - pitch] = -past_z(i, 0, k);
-        e_1[last + pitch] = -past_z(i, ny - 1, k);
-    } else {
-        // Along x.
-        const int j = across - 1;
-        const int k = blockIdx.y - 1;
-        if (j >= ny + 1 || k >= nz + 1) return;
-        const long long first = k * slice + static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        e_1[first - 1] = -past_y(0, j, k);
-        e_1[last + 1] = -past_y(nx - 1, j, k);
-    }
+    // Cells of e_1 near a face are shown by halo cells, too.
+    const bool near_face_2 = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+    if (near_face_2 || i < 1 || i >= nx - 1) store_images_e_0(e_1, i, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Reads e_1, d_1, k_1, writes e_1.
@@ -666,6 +654,10 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         sum_2 = fma(0.5 * sum_7, e_1[at + slice], sum_2);
         e_1[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_1[at]), e_1[at]);
+
+        // Cells of e_1 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_1, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -699,6 +691,10 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         sum_2 = fma(0.5 * sum_7, e_1[at + slice], sum_2);
         e_1[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_1[at]), e_1[at]);
+
+        // Cells of e_1 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_1, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -1003,55 +999,10 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     // Cells of k_2 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_2, i, j, k, nx, ny, nz, pitch, slice);
-}
 
-// Fills what lies past the faces of e_2 along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_2(double* __restrict__ e_2, int nx, int ny, int nz, int pitch, long long slice)
-    {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j, int k) {
-        return e_2[k * slice + static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_z = [&](int i, int j, int k) {
-        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
-    };
-    const auto past_y = [&](int i, int j, int k) {
-        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
-    };
-    if (blockIdx.z == 0) {
-        // Along z.
-        const int i = across;
-        const int j = blockIdx.y;
-        if (i >= nx || j >= ny) return;
-        const long long first = static_cast<long long>(j) * pitch + i;
-        const long long last = first + (nz - 1) * slice;
-        e_2[first - slice] = -e_2[first];
-        e_2[last + slice] = -e_2[last];
-    } else if (blockIdx.z == 1) {
-        // Along y.
-        const int i = across;
-        const int k = blockIdx.y - 1;
-        if (i >= nx || k >= nz + 1) return;
-        const long long first = k * slice + i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        e_2[first - pitch] = -past_z(i, 0, k);
-        e_2[last + pitch] = -past_z(i, ny - 1, k);
-    } else {
-        // Along x.
-        const int j = across - 1;
-        const int k = blockIdx.y - 1;
-        if (j >= ny + 1 || k >= nz + 1) return;
-        const long long first = k * slice + static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        e_2[first - 1] = -past_y(0, j, k);
-        e_2[last + 1] = -past_y(nx - 1, j, k);
-    }
+    // Cells of e_2 near a face are shown by halo cells, too.
+    const bool near_face_2 = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+    if (near_face_2 || i < 1 || i >= nx - 1) store_images_e_0(e_2, i, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Reads e_2, d_2, k_2, writes e_2.
@@ -1084,6 +1035,10 @@ extern "C" __global__ void __launch_bounds__(128, 5)
         sum_2 = fma(0.5 * sum_7, e_2[at + slice], sum_2);
         e_2[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_2[at]), e_2[at]);
+
+        // Cells of e_2 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_2, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -1117,6 +1072,10 @@ extern "C" __global__ void __launch_bounds__(128, 5)
         sum_2 = fma(0.5 * sum_7, e_2[at + slice], sum_2);
         e_2[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_2[at]), e_2[at]);
+
+        // Cells of e_2 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_2, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -1421,55 +1380,10 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     // Cells of k_3 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_3, i, j, k, nx, ny, nz, pitch, slice);
-}
 
-// Fills what lies past the faces of e_3 along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_3(double* __restrict__ e_3, int nx, int ny, int nz, int pitch, long long slice)
-    {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j, int k) {
-        return e_3[k * slice + static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_z = [&](int i, int j, int k) {
-        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
-    };
-    const auto past_y = [&](int i, int j, int k) {
-        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
-    };
-    if (blockIdx.z == 0) {
-        // Along z.
-        const int i = across;
-        const int j = blockIdx.y;
-        if (i >= nx || j >= ny) return;
-        const long long first = static_cast<long long>(j) * pitch + i;
-        const long long last = first + (nz - 1) * slice;
-        e_3[first - slice] = -e_3[first];
-        e_3[last + slice] = -e_3[last];
-    } else if (blockIdx.z == 1) {
-        // Along y.
-        const int i = across;
-        const int k = blockIdx.y - 1;
-        if (i >= nx || k >= nz + 1) return;
-        const long long first = k * slice + i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        e_3[first - pitch] = -past_z(i, 0, k);
-        e_3[last + pitch] = -past_z(i, ny - 1, k);
-    } else {
-        // Along x.
-        const int j = across - 1;
-        const int k = blockIdx.y - 1;
-        if (j >= ny + 1 || k >= nz + 1) return;
-        const long long first = k * slice + static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        e_3[first - 1] = -past_y(0, j, k);
-        e_3[last + 1] = -past_y(nx - 1, j, k);
-    }
+    // Cells of e_3 near a face are shown by halo cells, too.
+    const bool near_face_2 = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+    if (near_face_2 || i < 1 || i >= nx - 1) store_images_e_0(e_3, i, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Reads e_3, d_3, k_3, writes e_3.
@@ -1502,6 +1416,10 @@ extern "C" __global__ void __launch_bounds__(128, 5)
         sum_2 = fma(0.5 * sum_7, e_3[at + slice], sum_2);
         e_3[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_3[at]), e_3[at]);
+
+        // Cells of e_3 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_3, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -1535,6 +1453,10 @@ extern "C" __global__ void __launch_bounds__(128, 5)
         sum_2 = fma(0.5 * sum_7, e_3[at + slice], sum_2);
         e_3[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_3[at]), e_3[at]);
+
+        // Cells of e_3 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_3, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -1839,55 +1761,10 @@ extern "C" __global__ void __launch_bounds__(128, 1)
     // Cells of k_4 near a face are shown by halo cells, too.
     const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
     if (near_face || i < 1 || i >= nx - 1) store_images_k_1(k_4, i, j, k, nx, ny, nz, pitch, slice);
-}
 
-// Fills what lies past the faces of e_4 along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_e_4(double* __restrict__ e_4, int nx, int ny, int nz, int pitch, long long slice)
-    {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j, int k) {
-        return e_4[k * slice + static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_z = [&](int i, int j, int k) {
-        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
-    };
-    const auto past_y = [&](int i, int j, int k) {
-        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
-    };
-    if (blockIdx.z == 0) {
-        // Along z.
-        const int i = across;
-        const int j = blockIdx.y;
-        if (i >= nx || j >= ny) return;
-        const long long first = static_cast<long long>(j) * pitch + i;
-        const long long last = first + (nz - 1) * slice;
-        e_4[first - slice] = -e_4[first];
-        e_4[last + slice] = -e_4[last];
-    } else if (blockIdx.z == 1) {
-        // Along y.
-        const int i = across;
-        const int k = blockIdx.y - 1;
-        if (i >= nx || k >= nz + 1) return;
-        const long long first = k * slice + i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        e_4[first - pitch] = -past_z(i, 0, k);
-        e_4[last + pitch] = -past_z(i, ny - 1, k);
-    } else {
-        // Along x.
-        const int j = across - 1;
-        const int k = blockIdx.y - 1;
-        if (j >= ny + 1 || k >= nz + 1) return;
-        const long long first = k * slice + static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        e_4[first - 1] = -past_y(0, j, k);
-        e_4[last + 1] = -past_y(nx - 1, j, k);
-    }
+    // Cells of e_4 near a face are shown by halo cells, too.
+    const bool near_face_2 = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+    if (near_face_2 || i < 1 || i >= nx - 1) store_images_e_0(e_4, i, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Reads e_4, d_4, k_4, writes e_4.
@@ -1920,6 +1797,10 @@ extern "C" __global__ void __launch_bounds__(128, 5)
         sum_2 = fma(0.5 * sum_7, e_4[at + slice], sum_2);
         e_4[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_4[at]), e_4[at]);
+
+        // Cells of e_4 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_4, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -1953,6 +1834,10 @@ extern "C" __global__ void __launch_bounds__(128, 5)
         sum_2 = fma(0.5 * sum_7, e_4[at + slice], sum_2);
         e_4[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_4[at]), e_4[at]);
+
+        // Cells of e_4 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_4, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -2033,6 +1918,10 @@ extern "C" __global__ void __launch_bounds__(128, 11)
                                     0.5 * e_4[static_cast<long long>(k / 2) * slice_16 +
                                               static_cast<long long>(j / 2) * pitch_16 + i / 2])),
                       e_3[at]));
+
+    // Cells of e_3 near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+    if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_3, i, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Reads e_3, d_3, k_3, writes e_3.
@@ -2065,6 +1954,10 @@ extern "C" __global__ void __launch_bounds__(128, 5)
         sum_2 = fma(0.5 * sum_7, e_3[at + slice], sum_2);
         e_3[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_3[at]), e_3[at]);
+
+        // Cells of e_3 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_3, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -2098,6 +1991,10 @@ extern "C" __global__ void __launch_bounds__(128, 5)
         sum_2 = fma(0.5 * sum_7, e_3[at + slice], sum_2);
         e_3[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_3[at]), e_3[at]);
+
+        // Cells of e_3 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_3, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -2178,6 +2075,10 @@ extern "C" __global__ void __launch_bounds__(128, 11)
                                     0.5 * e_3[static_cast<long long>(k / 2) * slice_8 +
                                               static_cast<long long>(j / 2) * pitch_8 + i / 2])),
                       e_2[at]));
+
+    // Cells of e_2 near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+    if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_2, i, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Reads e_2, d_2, k_2, writes e_2.
@@ -2210,6 +2111,10 @@ extern "C" __global__ void __launch_bounds__(128, 5)
         sum_2 = fma(0.5 * sum_7, e_2[at + slice], sum_2);
         e_2[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_2[at]), e_2[at]);
+
+        // Cells of e_2 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_2, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -2243,6 +2148,10 @@ extern "C" __global__ void __launch_bounds__(128, 5)
         sum_2 = fma(0.5 * sum_7, e_2[at + slice], sum_2);
         e_2[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_2[at]), e_2[at]);
+
+        // Cells of e_2 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_2, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -2323,6 +2232,10 @@ extern "C" __global__ void __launch_bounds__(128, 11)
                                     0.5 * e_2[static_cast<long long>(k / 2) * slice_4 +
                                               static_cast<long long>(j / 2) * pitch_4 + i / 2])),
                       e_1[at]));
+
+    // Cells of e_1 near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+    if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_1, i, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Reads e_1, d_1, k_1, writes e_1.
@@ -2355,6 +2268,10 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         sum_2 = fma(0.5 * sum_7, e_1[at + slice], sum_2);
         e_1[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_1[at]), e_1[at]);
+
+        // Cells of e_1 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_1, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -2388,6 +2305,10 @@ extern "C" __global__ void __launch_bounds__(256, 2)
         sum_2 = fma(0.5 * sum_7, e_1[at + slice], sum_2);
         e_1[at] =
             fma(1.15, fma(2.0, sum_2 / (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7), -e_1[at]), e_1[at]);
+
+        // Cells of e_1 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_1, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -2468,6 +2389,10 @@ extern "C" __global__ void __launch_bounds__(128, 11)
                                     0.5 * e_1[static_cast<long long>(k / 2) * slice_2 +
                                               static_cast<long long>(j / 2) * pitch_2 + i / 2])),
                       e_0[at]));
+
+    // Cells of e_0 near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+    if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_0, i, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Reads k_0, e_0, d_0, writes e_0.
@@ -2499,6 +2424,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum_2 = fma(0.5 * sum_6, e_0[at - slice], sum_2);
         sum_2 = fma(0.5 * sum_7, e_0[at + slice], sum_2);
         e_0[at] = fma(1.15, sum_2 / (0.5 * (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7)) - e_0[at], e_0[at]);
+
+        // Cells of e_0 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_0, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -2531,6 +2460,10 @@ extern "C" __global__ void __launch_bounds__(512, 1)
         sum_2 = fma(0.5 * sum_6, e_0[at - slice], sum_2);
         sum_2 = fma(0.5 * sum_7, e_0[at + slice], sum_2);
         e_0[at] = fma(1.15, sum_2 / (0.5 * (sum + sum_3 + sum_4 + sum_5 + sum_6 + sum_7)) - e_0[at], e_0[at]);
+
+        // Cells of e_0 near a face are shown by halo cells, too.
+        const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+        if (near_face || i < 1 || i >= nx - 1) store_images_e_0(e_0, i, j, k, nx, ny, nz, pitch, slice);
     }
 }
 
@@ -2563,55 +2496,14 @@ extern "C" __global__ void __launch_bounds__(128, 9)
 #pragma unroll
         for (int x = 0; x < kCellsX; ++x)
             if (i + x < nx) u_next[k * slice + static_cast<long long>(j) * pitch + i + x] = u_next_result[x];
-}
 
-// Fills what lies past the faces of u along all axes in one launch: what lies past several faces is found
-// from cells inside, and no axis waits for another.
-extern "C" __global__ void __launch_bounds__(128)
-    multigrid_poisson3d_halo_u(double* __restrict__ u_next, int nx, int ny, int nz, int pitch,
-                               long long slice) {
-    constexpr int kThreads = 128;
-
-    const int across = blockIdx.x * kThreads + threadIdx.x;
-    // The value of a cell, found from cells inside: each of these functions knows what lies past one axis'
-    // faces more.
-    const auto inside = [&](int i, int j, int k) {
-        return u_next[k * slice + static_cast<long long>(j) * pitch + i];
-    };
-    const auto past_z = [&](int i, int j, int k) {
-        return k == -1 ? -inside(i, j, 0) : k == nz ? -inside(i, j, nz - 1) : inside(i, j, k);
-    };
-    const auto past_y = [&](int i, int j, int k) {
-        return j == -1 ? -past_z(i, 0, k) : j == ny ? -past_z(i, ny - 1, k) : past_z(i, j, k);
-    };
-    if (blockIdx.z == 0) {
-        // Along z.
-        const int i = across;
-        const int j = blockIdx.y;
-        if (i >= nx || j >= ny) return;
-        const long long first = static_cast<long long>(j) * pitch + i;
-        const long long last = first + (nz - 1) * slice;
-        u_next[first - slice] = -u_next[first];
-        u_next[last + slice] = -u_next[last];
-    } else if (blockIdx.z == 1) {
-        // Along y.
-        const int i = across;
-        const int k = blockIdx.y - 1;
-        if (i >= nx || k >= nz + 1) return;
-        const long long first = k * slice + i;
-        const long long last = first + static_cast<long long>(ny - 1) * pitch;
-        u_next[first - pitch] = -past_z(i, 0, k);
-        u_next[last + pitch] = -past_z(i, ny - 1, k);
-    } else {
-        // Along x.
-        const int j = across - 1;
-        const int k = blockIdx.y - 1;
-        if (j >= ny + 1 || k >= nz + 1) return;
-        const long long first = k * slice + static_cast<long long>(j) * pitch;
-        const long long last = first + nx - 1;
-        u_next[first - 1] = -past_y(0, j, k);
-        u_next[last + 1] = -past_y(nx - 1, j, k);
-    }
+    // Cells of u_next near a face are shown by halo cells, too.
+    const bool near_face = j < 1 || j >= ny - 1 || k < 1 || k >= nz - 1;
+    if (near_face || i < 1 || i + 1 >= nx - 1)
+#pragma unroll 1
+        for (int x = 0; x < 2; ++x)
+            if (near_face || i + x < 1 || i + x >= nx - 1)
+                if (i + x < nx) store_images_e_0(u_next, i + x, j, k, nx, ny, nz, pitch, slice);
 }
 
 // Reads f, k_0, u_next, reduces to rest.
