@@ -2,6 +2,7 @@
 // beside the interpreter, which maps each read.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <string>
 #include <vector>
@@ -20,9 +21,9 @@ using namespace halo::test;
 
 namespace {
 
-const std::vector<std::string> kKinds{
-    "periodic",   "clamp",      "mirror",        "fixed 2",      "fixed 1 + step", "symmetric", "antisymmetric",
-    "antimirror", "gradient 1/2", "extrapolate 1", "robin 1, 2, 3"};
+const std::vector<std::string> kKinds{"periodic",       "clamp",         "mirror",        "fixed 2",
+                                      "fixed 1 + step", "symmetric",     "antisymmetric", "antimirror",
+                                      "gradient 1/2",   "extrapolate 1", "robin 1, 2, 3"};
 
 const std::string& kind(std::size_t number) {
     return kKinds[number % kKinds.size()];
@@ -31,7 +32,8 @@ const std::string& kind(std::size_t number) {
 lower::Lowered on_cuda(const ir::Program& program) {
     schedule::Schedule direct;
     direct.threads = {32, program.rank() > 1 ? 2 : 1, 1};
-    return lower::lower_cuda(program, {std::vector<schedule::Schedule>(ir::form_stages(program).size(), direct)});
+    return lower::lower_cuda(program,
+                             {std::vector<schedule::Schedule>(ir::form_stages(program).size(), direct)});
 }
 
 std::string cuda_difference(const ir::Program& program, const std::vector<Extent>& grids) {
@@ -56,12 +58,15 @@ std::string with_boundaries(int rank, const std::vector<std::array<std::string, 
     for (std::size_t f = 0; f < combinations.size(); ++f) {
         text += fmt::format("    field u{}: {} {{\n", f, types[f % types.size()]);
         for (int axis = 0; axis < rank; ++axis)
-            text += fmt::format("        boundary {} {}\n", "xyz"[axis], combinations[f][static_cast<std::size_t>(axis)]);
+            text += fmt::format("        boundary {} {}\n", "xyz"[axis],
+                                combinations[f][static_cast<std::size_t>(axis)]);
         text += "    }\n";
         statements += fmt::format("    u{0}[t+1] = u{0}/4 + around(u{0})/8\n", f);
     }
-    text += rank == 2 ? "    def around(v) = v[x-2, y-1] - v[x+1, y+2]/2 + v[x-1, y+2]/4 - v[x+2, y-2]/8 + v[x-2, y+1]/16\n"
-                      : "    def around(v) = v[x-2, y-1, z-1] - v[x+1, y+2, z+1]/2 + v[x-1, y+2, z-2]/4 - v[x+2, y-2, z+2]/8\n";
+    text += rank == 2 ? "    def around(v) = v[x-2, y-1] - v[x+1, y+2]/2 + v[x-1, y+2]/4 - v[x+2, y-2]/8 + "
+                        "v[x-2, y+1]/16\n"
+                      : "    def around(v) = v[x-2, y-1, z-1] - v[x+1, y+2, z+1]/2 + v[x-1, y+2, z-2]/4 - "
+                        "v[x+2, y-2, z+2]/8\n";
     return text + statements + "}\n";
 }
 
@@ -95,6 +100,32 @@ TEST_CASE("faces of an axis that differ, on grids with fewer cells than the halo
     k[t+1] = k[x-1, y-1] != k[x+1, y+1]
 })",
                           {{2, 2, 1}, {3, 1, 1}, {2, 3, 1}, {40, 3, 1}}) == "");
+}
+
+TEST_CASE("a step fills halos by kernels where stores cannot") {
+    const auto fillers = [](const std::string& boundaries, bool in_steps) {
+        const rt::LaunchPlan plan =
+            on_cuda(load_program("stencil s(x, y) {\n    field u: f64 { boundary " + boundaries +
+                                 " }\n    u[t+1] = u[x-1, y-1] + u[x+1, y+1]\n}"));
+        return std::ranges::count_if(plan.kernels, [&](const rt::KernelPlan& kernel) {
+            return kernel.fills_halo && rt::runs_in_step(plan, kernel) == in_steps;
+        });
+    };
+    for (const std::string boundaries :
+         {"symmetric", "antisymmetric", "x antimirror, y clamp", "x fixed 1, y antisymmetric",
+          "x symmetric, y fixed 1", "x antisymmetric, y periodic"}) {
+        CAPTURE(boundaries);
+        CHECK(fillers(boundaries, true) == 0);
+        CHECK(fillers(boundaries, false) == 1);  // after an upload
+    }
+    // In a corner lies -1, which no store leaves there; a gradient is no image; axes are filled in one
+    // launch.
+    for (const std::string boundaries :
+         {"x antisymmetric, y fixed 1", "gradient 1", "x extrapolate 1, y mirror"}) {
+        CAPTURE(boundaries);
+        CHECK(fillers(boundaries, true) == 1);
+        CHECK(fillers(boundaries, false) == 0);
+    }
 }
 
 TEST_CASE("cells that change in place leave their images where no other cell reads them") {

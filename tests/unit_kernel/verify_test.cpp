@@ -232,6 +232,16 @@ TEST_CASE("lambdas with a body take what they declare, and neither return nor wa
     CHECK(faults({DeclareLambda{"both", {{"k"}}, k, store}}) == "k: `both` has a value and a body");
 }
 
+TEST_CASE("lambdas with a value give one of its type") {
+    const DeclareLambda value{"value", {{"k"}}, u(i32("k")), {}};
+    const auto read = [](Type type) { return Declare{type, "a", call_lambda("value", {1}, type)}; };
+    CHECK(faults({value, read(Type::f32)}) == "");
+    CHECK(faults({value, read(Type::f64)}) == "k: `value` is read as f64");
+    CHECK(faults({value, Declare{Type::f32, "a", call_lambda("value", {1, 2}, Type::f32)}}) ==
+          "k: `value` takes 1 arguments, not 2");
+    CHECK(faults({DeclareLambda{"value", {}, i32("other"), {}}}) == "k: `other` is not declared here");
+}
+
 TEST_CASE("a shuffle moves a value of 4 or 8 bytes between lanes") {
     using From = Shuffle::From;
     const auto moved = [](const Expr& value, const Expr& lane) {

@@ -149,3 +149,17 @@ TEST_CASE("a field over fewer axes has an array of its own cells, in which all t
         CHECK(geometry_of_field(profile, grid, halo).elements == extent[2] + halo[2][1]);
     }
 }
+
+TEST_CASE("blocks over faces are as many as the largest face needs, for each axis") {
+    Domain domain;
+    domain.kind = Domain::Kind::faces;
+    domain.index = 2;
+    domain.ranges = {{{{false, -1}, {true, 1}}, {{false, -2}, {true, 1}}, {{false, 0}, {true, 0}}}};
+    const Halo halo{{{2, 2}, {2, 2}, {2, 2}}};
+    using Extent = std::array<std::int64_t, 3>;
+    CHECK(domain_extent(domain, make_geometry(2, {40, 5, 1}, halo)) == Extent{42, 2, 1});
+    CHECK(domain_extent(domain, make_geometry(2, {4, 50, 1}, halo)) == Extent{53, 2, 1});
+    CHECK(domain_extent(domain, make_geometry(3, {4, 5, 60}, halo)) == Extent{8, 60, 2});
+    domain.factor = 2;
+    CHECK(domain_extent(domain, make_geometry(2, {40, 8, 1}, halo)) == Extent{22, 2, 1});
+}

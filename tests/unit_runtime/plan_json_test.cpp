@@ -187,6 +187,29 @@ TEST_CASE("a time block takes no more of neighbours than pieces have") {
     CHECK(is_refused([](TimeBlock& block) { block.kernel.arguments[1].part = -1; }));
 }
 
+TEST_CASE("kernels over faces survive the way through JSON, and are refused over none") {
+    LaunchPlan plan = heat_sample(3, ElementType::f32).plan;
+    KernelPlan fills = plan.kernels[0];
+    fills.name = "fills";
+    fills.fills_halo = KernelPlan::Written{0, 0};
+    fills.fills_after_uploads = true;
+    fills.domain.kind = Domain::Kind::faces;
+    fills.domain.index = 3;
+    plan.kernels.push_back(fills);
+    const LaunchPlan copy = plan_from_json(plan_to_json(plan));
+    CHECK(copy.kernels.back().domain.kind == Domain::Kind::faces);
+    CHECK(copy.kernels.back().domain.index == 3);
+    CHECK(copy.kernels.back().fills_after_uploads);
+    CHECK_FALSE(copy.kernels.front().fills_after_uploads);
+    for (const int axes : {-1, 0, 1, 4}) {
+        plan.kernels.back().domain.index = axes;
+        CHECK_THROWS_AS(plan_from_json(plan_to_json(plan)), Error);
+    }
+    plan.kernels.back() = fills;
+    plan.kernels.back().fills_halo.reset();
+    CHECK_THROWS_AS(plan_from_json(plan_to_json(plan)), Error);
+}
+
 TEST_CASE("text that is no plan is refused with the reason") {
     const std::string text = plan_to_json(heat_sample(2, ElementType::f64).plan);
     for (const std::string& bad :

@@ -18,7 +18,8 @@ struct Shown {
     bool negates = false;
 };
 
-std::optional<Shown> shown_by(const ir::Program& program, ir::ExprId ghost, int axis, int side, int distance) {
+std::optional<Shown> shown_by(const ir::Program& program, ir::ExprId ghost, int axis, int side,
+                              int distance) {
     const ir::Expr* expr = &program[ghost];
     const auto* negated = std::get_if<ir::Unary>(&expr->node);
     if (negated != nullptr) {
@@ -45,7 +46,8 @@ ShownCells shown_cells(const ir::Program& program, const ir::Field& field, int a
     for (std::size_t k = 0; k < ghosts.size(); ++k) {
         const int distance = static_cast<int>(k) + 1;
         const std::optional<Shown> shown = shown_by(program, ghosts[k], axis, side, distance);
-        if (!shown || shown->inwards != map.inwards(distance) || shown->negates != first->negates) return {own};
+        if (!shown || shown->inwards != map.inwards(distance) || shown->negates != first->negates)
+            return {own};
     }
     return {map, first->negates};
 }
