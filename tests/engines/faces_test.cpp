@@ -106,7 +106,8 @@ TEST_CASE("a step fills halos by kernels where stores cannot") {
     const auto fillers = [](const std::string& boundaries, bool in_steps) {
         const rt::LaunchPlan plan =
             on_cuda(load_program("stencil s(x, y) {\n    field u: f64 { boundary " + boundaries +
-                                 " }\n    u[t+1] = u[x-1, y-1] + u[x+1, y+1]\n}"));
+                                 " }\n    u[t+1] = u[x-1, y-1] + u[x+1, y+1]\n}"))
+                .plan;
         return std::ranges::count_if(plan.kernels, [&](const rt::KernelPlan& kernel) {
             return kernel.fills_halo && rt::runs_in_step(plan, kernel) == in_steps;
         });
