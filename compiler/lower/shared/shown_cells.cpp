@@ -8,7 +8,7 @@
 namespace halo::lower {
 
 using rt::ImageMap;
-using Shows = ImageMap::Shows;
+using Shows = rt::ImageMap::Shows;
 
 namespace {
 
