@@ -414,10 +414,6 @@ bool is_whole_grid(const Domain& domain) {
            std::ranges::all_of(domain.ranges, [](const Range& range) { return range == Range{}; });
 }
 
-bool is_halo(const Domain& domain) {
-    return domain.kind == Domain::Kind::shell || domain.kind == Domain::Kind::faces;
-}
-
 std::int64_t element_count(const CoefPlan& coef) {
     std::int64_t count = 1;
     for (std::size_t i = 0; i < coef.low.size(); ++i)

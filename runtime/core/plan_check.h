@@ -28,8 +28,10 @@ bool runs_in_step(const LaunchPlan& plan, const KernelPlan& kernel);
 bool has_coarse_grids(const LaunchPlan& plan);  // some field lies on a coarser grid
 // Whether the host computes scalars between kernels of a repeat, of what they have reduced.
 bool waits_within_repeats(const LaunchPlan& plan);
-bool is_whole_grid(const Domain& domain);  // blocks are laid over all cells, and nothing else
-bool is_halo(const Domain& domain);        // they are laid over cells around the grid
+bool is_whole_grid(const Domain& domain);    // blocks are laid over all cells, and nothing else
+inline bool is_halo(const Domain& domain) {  // they are laid over cells around the grid
+    return domain.kind == Domain::Kind::shell || domain.kind == Domain::Kind::faces;
+}
 // Elements of a coefficient, row-major over its ranges.
 std::int64_t element_count(const CoefPlan& coef);
 
