@@ -64,11 +64,8 @@ struct Simulation {
 };
 struct Called {
     const char* name;
-    void *device, *program;
     Simulation* simulation;
     std::int64_t grid[3];
-    char* cells;
-    std::size_t room;
     int failed;
 };
 struct CalledArray {
@@ -85,15 +82,15 @@ struct Box {
 };
 std::vector<Box> boxes;
 
-int set(Simulation* simulation, const char* param, double value) {
-    simulation->interpreter->set_param(param, value);
+int set(Called* stencil, const char* param, double value) {
+    stencil->simulation->interpreter->set_param(param, value);
     return 0;
 }
-int failed(Called*) {
+void failed(Called*) {}
+int loops(const CalledArray* const*, int) {
     return 0;
 }
-int ready(Called* stencil, const char* name, const char* text, int axes, const std::int64_t* grid,
-          std::size_t) {
+int ready(Called* stencil, const char* name, const char* text, int axes, const std::int64_t* grid) {
     SourceFile source("lifted.halo", text);
     DiagnosticSink sink;
     const syntax::File tree = syntax::parse(source, sink);
@@ -207,16 +204,13 @@ void read(Called* stencil, const char* name, const CalledArray* array) {
             write_number(at, type, field.at(cell));
     });
 }
-int step(Simulation* simulation, std::int64_t count) {
+int step(Called* stencil, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i)
-        simulation->interpreter->step();
+        stencil->simulation->interpreter->step();
     return 0;
 }
-int reduce(Simulation* simulation, const char* name, double* into) {
-    *into = simulation->interpreter->reduction(name);
-    return 0;
-}
-int wait(Simulation*) {
+int reduce(Called* stencil, const char* name, double* into) {
+    *into = stencil->simulation->interpreter->reduction(name);
     return 0;
 }
 
@@ -236,11 +230,8 @@ typedef __SIZE_TYPE__ size_t;
 typedef struct halo_simulation halo_simulation;
 typedef struct halo_lifted {
     const char* name;
-    void *device, *program;
     halo_simulation* simulation;
     int64_t grid[3];
-    char* cells;
-    size_t room;
     int failed;
 } halo_lifted;
 typedef struct halo_lift_array {
@@ -249,14 +240,14 @@ typedef struct halo_lift_array {
     int64_t from[3], to[3], stride[3];
     int level[3];
 } halo_lift_array;
-int halo_lift_failed(halo_lifted*);
-int halo_lift_ready(halo_lifted*, const char*, const char*, int, const int64_t*, size_t);
+void halo_lift_failed(halo_lifted*);
+int halo_lift_loops(const halo_lift_array* const*, int);
+int halo_lift_ready(halo_lifted*, const char*, const char*, int, const int64_t*);
+int halo_lift_set(halo_lifted*, const char*, double);
 int halo_lift_write(halo_lifted*, const char*, const halo_lift_array*);
 void halo_lift_read(halo_lifted*, const char*, const halo_lift_array*);
-int halo_set(halo_simulation*, const char*, double);
-int halo_step(halo_simulation*, int64_t);
-int halo_wait(halo_simulation*);
-int halo_reduce(halo_simulation*, const char*, double*);
+int halo_lift_step(halo_lifted*, int64_t);
+int halo_lift_reduce(halo_lifted*, const char*, double*);
 #ifdef __cplusplus
 }
 #endif
@@ -283,10 +274,10 @@ std::map<std::string, void*> stand_in_symbols() {
                 {"halo_lift_ready", address(&ready)},
                 {"halo_lift_write", address(&write)},
                 {"halo_lift_read", address(&read)},
-                {"halo_set", address(&set)},
-                {"halo_step", address(&step)},
-                {"halo_wait", address(&wait)},
-                {"halo_reduce", address(&reduce)}});
+                {"halo_lift_loops", address(&loops)},
+                {"halo_lift_set", address(&set)},
+                {"halo_lift_step", address(&step)},
+                {"halo_lift_reduce", address(&reduce)}});
     const auto add = [&](const char* bytes, void* function) {
         for (const char* kind : {"load", "store"})
             all["__sanitizer_cov_" + std::string(kind) + bytes] = function;

@@ -76,7 +76,7 @@ rt::Geometry WholeSimulation::checked_place(const rt::FieldPlan& known, const Fi
 // Kernels assume that the arrays that they read and write are different.
 void WholeSimulation::check_apart(const std::string& name, const FieldState& field) const {
     for (const auto& [other, binding] : bindings) {
-        if (other == name) continue;
+        if (other == name || !arrays_are_apart) continue;
         for (const void* const cell : field.cells)
             if (std::find(binding.field->cells.begin(), binding.field->cells.end(), cell) !=
                 binding.field->cells.end())

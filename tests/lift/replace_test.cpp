@@ -36,7 +36,8 @@ bool is_kernel(const LiftCase& each) {
     return each.file.size() > 3 && each.file.substr(each.file.size() - 3) == ".cu";
 }
 
-halo::lift::Replaced replaced(const halo::lift::Options& options, halo::lift::Nests& found) {
+halo::lift::Replaced replaced(halo::lift::Options& options, halo::lift::Nests& found) {
+    options.form.in_place = true;
     found = halo::lift::lift_nests(options);
     std::vector<std::string> specs;
     for (const halo::lift::Lifted& each : found.lifted)
