@@ -268,7 +268,7 @@ Executor::BodyEffects Executor::effects_of_body(const State& before, int loop_id
 
 // Whether the loop goes up an array in one place and down in another, as where cells are mirrored at an edge.
 // No axis is both; written out, each cell is a fixed one.
-bool Executor::mirrors_cells(const State& before, std::size_t reads_before, int loop_id) const {
+bool Executor::mirrors_cells(const State& before, std::size_t reads_before, int loop_id) {
     const int symbol = model_.loop(loop_id).symbol;
     std::map<std::pair<int, int>, Polynomial> seen;  // by object and level
     const auto turns = [&](int object, const std::vector<PathEntry>& path) {
@@ -277,7 +277,10 @@ bool Executor::mirrors_cells(const State& before, std::size_t reads_before, int 
             if (object < 0 || !factor || factor->is_zero()) return false;
             const Polynomial stride = *factor * entry.stride;
             const auto [other, is_first] = seen.emplace(std::pair(object, entry.level), stride);
-            return !is_first && (other->second + stride).is_zero();
+            if (is_first || !(other->second + stride).is_zero()) return false;
+            const bool is_up = stride.terms().begin()->second > 0;
+            model_.written_out.push_back({object, entry.level, is_up ? stride : other->second});
+            return true;
         });
     };
     for (std::size_t i = before.stores.size(); i < state_.stores.size(); ++i) {

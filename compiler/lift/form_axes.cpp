@@ -35,8 +35,8 @@ AxisFinder::Split AxisFinder::split(const PathEntry& entry, SourceRange where) c
 }
 
 void AxisFinder::add(int object, const std::vector<PathEntry>& path, SourceRange where) {
+    const bool is_new = first_.emplace(object, where).second;
     Geometry& geometry = geometries_[object];
-    first_.emplace(object, where);
     const auto note = [&](int level, const Polynomial& stride, int loop) {
         for (Geometry::Axis& axis : geometry.axes) {
             if (axis.level != level || !(axis.stride == stride)) continue;
@@ -45,6 +45,8 @@ void AxisFinder::add(int object, const std::vector<PathEntry>& path, SourceRange
         }
         geometry.axes.push_back({level, stride, loop, std::nullopt, false});
     };
+    for (const Model::WrittenOut& each : model_.written_out)
+        if (is_new && each.object == object) note(each.level, each.stride, -1);
     for (const PathEntry& entry : path) {
         if (entry.modulus) continue;
         note(entry.level, entry.stride, -1);

@@ -79,6 +79,7 @@ struct CalledArray {
 struct Box {
     std::string name;
     const char *low, *high;
+    const CalledArray* array;  // of which two fields may be
 };
 std::vector<Box> boxes;
 
@@ -87,6 +88,10 @@ int set(Called* stencil, const char* param, double value) {
     return 0;
 }
 void failed(Called*) {}
+void keep(int) {}
+int take_back(const void*) {
+    return 0;
+}
 int loops(const CalledArray* const*, int) {
     return 0;
 }
@@ -178,7 +183,7 @@ int write(Called* stencil, const char* name, const CalledArray* array) {
     const c::Number type = field_number(*stencil->simulation, name);
     std::vector<double>& field = stencil->simulation->interpreter->field(name);
     std::fill(field.begin(), field.end(), 0);
-    Box copied{name, nullptr, nullptr};
+    Box copied{name, nullptr, nullptr, array};
     for_cells(*stencil, *array, [&](const char* at, std::size_t cell) {
         copied.low = copied.low == nullptr ? at : std::min(copied.low, at);
         copied.high = std::max(copied.high, at + array->bytes);
@@ -194,7 +199,7 @@ void read(Called* stencil, const char* name, const CalledArray* array) {
     const std::vector<double>& field = stencil->simulation->interpreter->field(name);
     const auto own = std::ranges::find(boxes, name, &Box::name);
     for (const Box& each : boxes) {
-        if (record != nullptr && each.name != own->name && each.low < own->high && own->low < each.high)
+        if (record != nullptr && each.array != own->array && each.low < own->high && own->low < each.high)
             record->overlaps = true;
     }
     for_cells(*stencil, *array, [&](char* at, std::size_t cell) {
@@ -220,6 +225,8 @@ unsigned thread_index[3], block_index[3], block_size[3], grid_size[3];
 }  // namespace
 
 const char kCallDeclarations[] = R"(
+#ifndef HALOCLINE_LIFTED_H
+#define HALOCLINE_LIFTED_H
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -248,8 +255,11 @@ int halo_lift_write(halo_lifted*, const char*, const halo_lift_array*);
 void halo_lift_read(halo_lifted*, const char*, const halo_lift_array*);
 int halo_lift_step(halo_lifted*, int64_t);
 int halo_lift_reduce(halo_lifted*, const char*, double*);
+void halo_keep_arrays(int);
+int halo_take_back(const void*);
 #ifdef __cplusplus
 }
+#endif
 #endif
 )";
 
@@ -275,6 +285,8 @@ std::map<std::string, void*> stand_in_symbols() {
                 {"halo_lift_write", address(&write)},
                 {"halo_lift_read", address(&read)},
                 {"halo_lift_loops", address(&loops)},
+                {"halo_keep_arrays", address(&keep)},
+                {"halo_take_back", address(&take_back)},
                 {"halo_lift_set", address(&set)},
                 {"halo_lift_step", address(&step)},
                 {"halo_lift_reduce", address(&reduce)}});
