@@ -108,6 +108,10 @@ private:
         whole.reset();
         places.clear();
         whole = std::make_shared<WholeSimulation>(program, device.state(), grid, SimulationOptions{});
+        const auto& halo = whole->plan.halo;
+        const bool has_room = std::ranges::all_of(
+            halo, [](const auto& sides) { return sides[0] <= kKeptRoom && sides[1] <= kKeptRoom; });
+        can_bind = ends_at_faces(whole->plan) && (!is_on_gpu() || has_room);
         if (!geometry) return;
         // Nothing past a face is read: neither is there room for it, nor need there be.
         whole->plan.halo = {};
@@ -149,8 +153,6 @@ private:
     // Decides what is bound, and makes the simulation anew where its arrays lie otherwise.
     void choose_places() {
         KeptArrays& arrays = KeptArrays::all();
-        const bool can_bind = ends_at_faces(program.source()->code_for(*device.state(), whole->extent)->plan) &&
-                              (!is_on_gpu() || (arrays.keeps && has_little_halo()));
         std::optional<Place> first;
         std::map<std::string, Place> bound;
         for (auto& [name, use] : uses) {
@@ -192,11 +194,6 @@ private:
         return place.pitch >= grid[0] &&
                (axes() < 3 || (place.slice >= place.pitch * grid[1] && place.slice % place.pitch == 0));
     }
-    bool has_little_halo() const {
-        const auto& halo = program.source()->code_for(*device.state(), whole->extent)->plan.halo;
-        return std::ranges::all_of(
-            halo, [](const auto& sides) { return sides[0] <= kKeptRoom && sides[1] <= kKeptRoom; });
-    }
     static void give_up(const halo_lift_array& array) {
         const auto [begin, end] = span_of(array);
         KeptArrays::all().give_up(begin, end);
@@ -224,6 +221,7 @@ private:
         whole->write_elements(name, 0, cells.data(), static_cast<std::int64_t>(cells.size()));
     }
 
+    bool can_bind = false;                // arrays, by what its kernels read
     std::map<std::string, Place> places;  // that fields are bound to
     std::vector<char> cells_;             // a dense copy of one array
 };
