@@ -44,7 +44,7 @@ struct Field {
     bool is_state = false;  // else, where written, an output
     // An output of which cells are read as they were, too: by a field of another name in the same array.
     bool has_before = false;
-    int after_step = -1;    // the field that is called like this one after a step; itself: no swap
+    int after_step = -1;  // the field that is called like this one after a step; itself: no swap
     int writes = 0;
     std::vector<std::array<Past, 2>> past;  // by axis; at the low and at the high face
 };

@@ -14,8 +14,8 @@ public:
 
     void find() {
         // After a NaN the loops run on what there was before; and a step reads what the last one has written.
-        const bool runs_again = std::ranges::any_of(
-            model_.reductions, [](const Reduction& each) { return each.op != "sum"; });
+        const bool runs_again =
+            std::ranges::any_of(model_.reductions, [](const Reduction& each) { return each.op != "sum"; });
         if (runs_again || model_.time_loop >= 0) return;
         for (std::size_t i = 0; i < form_.fields.size(); ++i) {
             if (form_.fields[i].is_state && can_change(static_cast<int>(i))) change(static_cast<int>(i));
@@ -78,7 +78,8 @@ private:
         });
     }
     // Whether the cells so far away from those of the statement are none of these.
-    bool is_apart(const Statement& from, const std::vector<Range>& cells, const std::vector<int>& offset) const {
+    bool is_apart(const Statement& from, const std::vector<Range>& cells,
+                  const std::vector<int>& offset) const {
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {
             const Polynomial by(offset.empty() ? 0 : offset[a]);
             const auto above = (from.region[a].lower + by - cells[a].upper).constant();

@@ -33,8 +33,8 @@ class CallWriter {
 public:
     CallWriter(const Lifted& lifted, const std::string& spec)
         : lifted_(lifted), unit_(lifted.unit), model_(lifted.model), form_(lifted.form), spec_(spec) {
-        for (const char* word : {"array", "arrays", "bytes", "double", "float", "for", "grid", "held", "if", "int",
-                                 "long", "return", "sizeof", "stencil", "text", "turn"})
+        for (const char* word : {"array", "arrays", "bytes", "double", "float", "for", "grid", "held", "if",
+                                 "int", "long", "return", "sizeof", "stencil", "text", "turn"})
             taken_.insert(word);
     }
 
@@ -265,7 +265,8 @@ private:
             body += broken_line("    if (" + small + ") " + leave + ";", " || ");
         body += fmt::format("    if (!halo_lift_ready(&stencil, \"{}\", text, {}, grid)) {};\n",
                             lifted_.spec.name, form_.axes.size(), leave);
-        body += "    if (" + run() + ") {\n        halo_lift_failed(&stencil);\n        " + leave + ";\n    }\n";
+        body +=
+            "    if (" + run() + ") {\n        halo_lift_failed(&stencil);\n        " + leave + ";\n    }\n";
         body += finish(leave);
         return body + "    return 1;\n";
     }
@@ -313,8 +314,7 @@ private:
         }
         calls.push_back("halo_lift_step(&stencil, " + steps() + ")");
         for (const ReductionName& each : lifted_.spec.reductions)
-            calls.push_back(
-                fmt::format("halo_lift_reduce(&stencil, \"{}\", &{})", each.name, reduced(each)));
+            calls.push_back(fmt::format("halo_lift_reduce(&stencil, \"{}\", &{})", each.name, reduced(each)));
         std::string text;
         for (const std::string& each : calls)
             text += (text.empty() ? "" : " ||\n        ") + each;
@@ -339,8 +339,8 @@ private:
         std::string body;
         for (const ReductionName& each : lifted_.spec.reductions) {
             if (reduction(each).op == "sum") continue;
-            body += fmt::format("    if ({0} != {0}) {1}; /* C's comparisons pass over NaN */\n", reduced(each),
-                                leave);
+            body += fmt::format("    if ({0} != {0}) {1}; /* C's comparisons pass over NaN */\n",
+                                reduced(each), leave);
         }
         body += rotations();
         for (const auto& [id, local] : locals_) {

@@ -110,8 +110,8 @@ private:
         for (const int id : kept)
             if (field(id).has_before) spec_.before[id] = names_.take(field(id).name + "_before");
         for (const auto& [id, name] : spec_.before)
-            spec_.remarks.push_back(
-                fmt::format("`{}` is changed in place: `{}` is the same array before.", spec_.fields[id], name));
+            spec_.remarks.push_back(fmt::format("`{}` is changed in place: `{}` is the same array before.",
+                                                spec_.fields[id], name));
         bool assumes = false;
         for (std::size_t i = 0; i < form_.fields.size(); ++i) {
             const Statement* first = first_write(static_cast<int>(i));

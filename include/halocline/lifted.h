@@ -1,5 +1,5 @@
-/* For sources in which `haloc lift --replace` has put calls of stencils in place of loops, and for the programs
- * that they are part of (docs/lift.md). */
+/* For sources in which `haloc lift --replace` has put calls of stencils in place of loops, and for the
+ * programs that they are part of (docs/lift.md). */
 #ifndef HALOCLINE_LIFTED_H
 #define HALOCLINE_LIFTED_H
 
@@ -17,17 +17,17 @@ extern "C" {
 
 /* Without this each call of a stencil copies the arrays that it uses to the GPU and back. After
  * halo_keep_arrays(1) they stay there from call to call: what stencils have computed reaches the program's
- * array when the program says that it wants it, by halo_take_back(). On the CPU stencils work on the program's
- * arrays themselves, and neither changes anything. */
+ * array when the program says that it wants it, by halo_take_back(). On the CPU stencils work on the
+ * program's arrays themselves, and neither changes anything. */
 void halo_keep_arrays(int keep);
-/* Before the program itself reads, changes or frees an array that stencils use: brings the array up to date and
- * forgets the copy on the GPU. array: an address in it; NULL: all arrays. */
+/* Before the program itself reads, changes or frees an array that stencils use: brings the array up to date
+ * and forgets the copy on the GPU. array: an address in it; NULL: all arrays. */
 halo_code halo_take_back(const void* array);
 
 /* ---- for the calls that are written */
 
-/* An array of the program's, of which the loops touch cells `from` to before `to`. Axes are x, y, z; where rows
- * are reached by pointers, level says behind how many of them an axis is. */
+/* An array of the program's, of which the loops touch cells `from` to before `to`. Axes are x, y, z; where
+ * rows are reached by pointers, level says behind how many of them an axis is. */
 typedef struct halo_lift_array {
     void* first;
     int64_t bytes; /* of an element */

@@ -76,7 +76,8 @@ struct halo_lift_stencil {
         Use& use = uses.at(name);
         if (use.kept != nullptr) {
             if (!use.is_bound) {
-                use.kept = KeptArrays::all().on(device.state(), array, axes(), plan_of(name).type, whole->extent);
+                use.kept =
+                    KeptArrays::all().on(device.state(), array, axes(), plan_of(name).type, whole->extent);
                 whole->read_view(name, 0, view_of(use));
             }
             use.kept->changed();
@@ -147,7 +148,8 @@ private:
         if (use.kept != nullptr)
             return {use.kept->first_cell(), use.kept->geometry().pitch,
                     axes() > 2 ? use.kept->geometry().slice : 0};
-        return {use.array.first, axes() > 1 ? use.array.stride[1] : grid[0], axes() > 2 ? use.array.stride[2] : 0};
+        return {use.array.first, axes() > 1 ? use.array.stride[1] : grid[0],
+                axes() > 2 ? use.array.stride[2] : 0};
     }
 
     // Decides what is bound, and makes the simulation anew where its arrays lie otherwise.
@@ -156,8 +158,8 @@ private:
         std::optional<Place> first;
         std::map<std::string, Place> bound;
         for (auto& [name, use] : uses) {
-            const bool is_kept = is_on_gpu() && arrays.keeps && plan_of(name).grid.is_whole() &&
-                                 is_plain(use.array, axes());
+            const bool is_kept =
+                is_on_gpu() && arrays.keeps && plan_of(name).grid.is_whole() && is_plain(use.array, axes());
             if (is_kept)
                 use.kept = arrays.on(device.state(), use.array, axes(), plan_of(name).type, whole->extent);
             if (is_on_gpu() && !is_kept) give_up(use.array);
@@ -176,8 +178,9 @@ private:
         if (is_as_before && was_bound)
             is_as_before = whole->geometry->pitch == first->pitch &&
                            (axes() < 3 || whole->geometry->slice == first->slice) &&
-                           std::ranges::equal(places, bound, {}, [](const auto& each) { return each.first; },
-                                              [](const auto& each) { return each.first; });
+                           std::ranges::equal(
+                               places, bound, {}, [](const auto& each) { return each.first; },
+                               [](const auto& each) { return each.first; });
         if (!is_as_before) {
             std::optional<rt::Geometry> geometry;
             if (first && !bound.empty())
@@ -195,7 +198,7 @@ private:
                (axes() < 3 || (place.slice >= place.pitch * grid[1] && place.slice % place.pitch == 0));
     }
     static void give_up(const halo_lift_array& array) {
-        const auto [begin, end] = span_of(array);
+        const auto [begin, end] = span_of_array(array);
         KeptArrays::all().give_up(begin, end);
     }
 
@@ -228,7 +231,7 @@ private:
 
 namespace {
 
-halo_lift_stencil& of(halo_lifted* lifted) {
+halo_lift_stencil& stencil_of(halo_lifted* lifted) {
     return need_handle(need_handle(lifted, "the stencil").stencil, "the stencil");
 }
 
@@ -265,18 +268,18 @@ halo_code halo_lift_begin(halo_lift_stencil* stencil, const int64_t* grid, int a
 }
 
 halo_code halo_lift_set(halo_lifted* lifted, const char* param, double value) {
-    return guarded([&] { of(lifted).params[text_of(param, "the parameter")] = value; });
+    return guarded([&] { stencil_of(lifted).params[text_of(param, "the parameter")] = value; });
 }
 
 halo_code halo_lift_write(halo_lifted* lifted, const char* field, const halo_lift_array* array) {
     return guarded([&] {
         need(array, "the array");
-        of(lifted).uses[text_of(field, "the field")].array = *array;
+        stencil_of(lifted).uses[text_of(field, "the field")].array = *array;
     });
 }
 
 halo_code halo_lift_step(halo_lifted* lifted, int64_t count) {
-    return guarded([&] { translated([&] { of(lifted).step(count); }); });
+    return guarded([&] { translated([&] { stencil_of(lifted).step(count); }); });
 }
 
 halo_code halo_lift_reduce(halo_lifted* lifted, const char* reduction, double* value) {
@@ -284,7 +287,7 @@ halo_code halo_lift_reduce(halo_lifted* lifted, const char* reduction, double* v
         translated([&] {
             need(value, "the place for the value");
             const std::scoped_lock lock(KeptArrays::all().mutex);
-            *value = of(lifted).whole->reduce(text_of(reduction, "the reduction"));
+            *value = stencil_of(lifted).whole->reduce(text_of(reduction, "the reduction"));
         });
     });
 }
@@ -292,7 +295,7 @@ halo_code halo_lift_reduce(halo_lifted* lifted, const char* reduction, double* v
 halo_code halo_lift_copy_back(halo_lifted* lifted, const char* field, const halo_lift_array* array) {
     return guarded([&] {
         need(array, "the array");
-        translated([&] { of(lifted).copy_back(text_of(field, "the field"), *array); });
+        translated([&] { stencil_of(lifted).copy_back(text_of(field, "the field"), *array); });
     });
 }
 
@@ -300,7 +303,7 @@ halo_code halo_lift_give_back(const halo_lift_array* array) {
     return guarded([&] {
         need(array, "the array");
         const std::scoped_lock lock(KeptArrays::all().mutex);
-        const auto [begin, end] = span_of(*array);
+        const auto [begin, end] = span_of_array(*array);
         KeptArrays::all().give_up(begin, std::max(end, begin + 1));
     });
 }

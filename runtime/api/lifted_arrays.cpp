@@ -27,7 +27,8 @@ void for_rows(const halo_lift_array& array, const rt::Box& box, const std::array
                 std::int64_t index = 0;
                 for (int axis = 1; axis < 3; ++axis)
                     if (array.level[axis] == level) index += at[axis] * array.stride[axis];
-                row = level < array.level[0] ? reinterpret_cast<char**>(row)[index] : row + index * array.bytes;
+                row =
+                    level < array.level[0] ? reinterpret_cast<char**>(row)[index] : row + index * array.bytes;
             }
             const std::int64_t cell = (z * ny + y) * nx;
             if (array.stride[0] == 1) {
@@ -61,8 +62,9 @@ rt::Box touched(const halo_lift_array& array) {
 void gather(const halo_lift_array& array, const rt::Box& box, const std::array<std::int64_t, 3>& extent,
             char* dense) {
     if (box.is_empty()) return;
-    for_rows(array, box, extent,
-             [&](const char* own, std::int64_t at, std::size_t bytes) { std::memcpy(dense + at, own, bytes); });
+    for_rows(array, box, extent, [&](const char* own, std::int64_t at, std::size_t bytes) {
+        std::memcpy(dense + at, own, bytes);
+    });
 }
 
 void scatter(const halo_lift_array& array, const rt::Box& box, const std::array<std::int64_t, 3>& extent,
@@ -79,7 +81,7 @@ bool is_plain(const halo_lift_array& array, int axes) {
     return true;
 }
 
-std::pair<const char*, const char*> span_of(const halo_lift_array& array) {
+std::pair<const char*, const char*> span_of_array(const halo_lift_array& array) {
     const auto* const first = static_cast<const char*>(array.first);
     std::int64_t low = 0, high = 0;
     for (int axis = 0; axis < 3; ++axis) {
@@ -128,7 +130,7 @@ bool KeptArray::overlaps(const char* begin, const char* end) const {
         halo_lift_array part = array_;
         std::ranges::copy(box.begin, part.from);
         std::ranges::copy(box.end, part.to);
-        const auto [low, high] = span_of(part);
+        const auto [low, high] = span_of_array(part);
         return low < end && begin < high;
     });
 }
@@ -178,7 +180,7 @@ std::shared_ptr<KeptArray> KeptArrays::on(const std::shared_ptr<DeviceState>& de
         const std::int64_t cells = array.stride[axis + 1] / array.stride[axis];
         if (cells <= 2 * extent[axis]) wanted[axis] = std::max(extent[axis], cells);
     }
-    const auto [begin, end] = span_of(array);
+    const auto [begin, end] = span_of_array(array);
     const auto found =
         std::ranges::find_if(kept_, [&](const auto& each) { return each->is_of(device, array, axes, type); });
     std::shared_ptr<KeptArray> kept = found == kept_.end() ? nullptr : *found;

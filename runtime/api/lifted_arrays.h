@@ -1,5 +1,5 @@
-// Arrays of programs in which loops are replaced by stencils (include/halocline/lifted.h): their cells, copied
-// row by row, and the copies that stay on a device. Not for users.
+// Arrays of programs in which loops are replaced by stencils (include/halocline/lifted.h): their cells,
+// copied row by row, and the copies that stay on a device. Not for users.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +23,11 @@ halo::rt::Box touched(const halo_lift_array& array);
 // Between a dense copy of `extent` cells, x fastest, and the array: the cells of the box alone.
 void gather(const halo_lift_array& array, const halo::rt::Box& box, const std::array<std::int64_t, 3>& extent,
             char* dense);
-void scatter(const halo_lift_array& array, const halo::rt::Box& box, const std::array<std::int64_t, 3>& extent,
-             const char* dense);
+void scatter(const halo_lift_array& array, const halo::rt::Box& box,
+             const std::array<std::int64_t, 3>& extent, const char* dense);
 
-// Whether cells (0, y, z) are `stride` elements apart, and those of a row side by side, for all of so many axes.
+// Whether cells (0, y, z) are `stride` elements apart, and those of a row side by side, for all of so many
+// axes.
 bool is_plain(const halo_lift_array& array, int axes);
 
 // An array's copy on a device.
@@ -83,6 +84,6 @@ private:
 };
 
 // From the first cell that is touched to the end of the last one; nothing where rows are reached by pointers.
-std::pair<const char*, const char*> span_of(const halo_lift_array& array);
+std::pair<const char*, const char*> span_of_array(const halo_lift_array& array);
 
 }  // namespace halocline::detail

@@ -1,5 +1,5 @@
-// Arrays of programs in which loops are replaced by stencils, on a GPU that is made up of host memory: they are
-// copied at each call, or stay there until the program wants them.
+// Arrays of programs in which loops are replaced by stencils, on a GPU that is made up of host memory: they
+// are copied at each call, or stay there until the program wants them.
 #include <numeric>
 
 #include "common.h"
@@ -141,8 +141,8 @@ TEST_CASE("arrays that are kept reach the program when it asks for them") {
         CHECK(cells == expected);
     }
     SECTION("where the loops run instead") {
-        const halo_lift_array array = {cells.data(), sizeof(double), {0, 0, 0}, {2, 2, 1},
-                                       {1, kStride, 0}, {0, 0, 0}};
+        const halo_lift_array array = {cells.data(), sizeof(double),  {0, 0, 0},
+                                       {2, 2, 1},    {1, kStride, 0}, {0, 0, 0}};
         const halo_lift_array* const arrays[] = {&array};
         CHECK(halo_lift_loops(arrays, 1) == 0);
         CHECK(cells == expected);

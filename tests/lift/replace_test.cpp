@@ -165,7 +165,8 @@ TEST_CASE("replaced nests compile") {
 
 TEST_CASE("replaced programs print what they printed") {
     replace_all("solver.c", HALO_CC " -std=c11",
-                {"blur", "mix", "heat_up", "cool", "decay", "wave", "inner", "thick", "damp", "advance", "mirror", "ripple", "relax"});
+                {"blur", "mix", "heat_up", "cool", "decay", "wave", "inner", "thick", "damp", "advance",
+                 "mirror", "ripple", "relax"});
     replace_all("heat.c", HALO_CC " -std=c11", {"main"});
     replace_all("fields.cpp", HALO_CXX " -std=c++17", {"smooth", "settle", "mark", "count", "blend"});
 }
