@@ -109,6 +109,7 @@ private:
         whole.reset();
         places.clear();
         whole = std::make_shared<WholeSimulation>(program, device.state(), grid, SimulationOptions{});
+        whole->sums_in_rows = true;  // which the loops add in another order anyway
         const auto& halo = whole->plan.halo;
         const bool has_room = std::ranges::all_of(
             halo, [](const auto& sides) { return sides[0] <= kKeptRoom && sides[1] <= kKeptRoom; });

@@ -169,6 +169,7 @@ rt::Session& WholeSimulation::start() {
     if (session) return *session;
     rt::SessionOptions options;
     options.geometry = geometry;
+    options.sums_in_rows = sums_in_rows;
     if (plan.time_block) options.time_block_code = code->time_block_code;
     for (auto& [name, binding] : bindings) {
         options.arrays[name] = arrays_of(binding);
