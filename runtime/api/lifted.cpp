@@ -165,6 +165,15 @@ private:
                 use.kept = arrays.on(device.state(), use.array, axes(), plan_of(name).type, whole->extent);
             if (is_on_gpu() && !is_kept) give_up(use.array);
         }
+        // Arrays that lie in each other, as parts of the columns of one, are copied cell by cell.
+        const bool are_held = std::ranges::all_of(uses, [&](const auto& each) {
+            return each.second.kept == nullptr || arrays.holds(each.second.kept);
+        });
+        for (auto& [name, use] : uses) {
+            if (are_held) break;
+            give_up(use.array);
+            use.kept = nullptr;
+        }
         for (auto& [name, use] : uses) {
             if (is_on_gpu() && use.kept == nullptr) continue;
             if (!can_bind || !can_be_bound(name, use)) continue;

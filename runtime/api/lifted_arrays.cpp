@@ -213,6 +213,10 @@ std::shared_ptr<KeptArray> KeptArrays::on(const std::shared_ptr<DeviceState>& de
     return kept;
 }
 
+bool KeptArrays::holds(const std::shared_ptr<KeptArray>& kept) const {
+    return std::ranges::find(kept_, kept) != kept_.end();
+}
+
 void KeptArrays::give_up(const char* begin, const char* end) {
     for (auto each = kept_.begin(); each != kept_.end();) {
         if ((*each)->overlaps(begin, end)) {
