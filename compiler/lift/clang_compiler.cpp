@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "compiler/lift/stand_in_headers.h"
+#include "compiler/lift/stand_ins.h"
 
 namespace halo::lift {
 
@@ -66,6 +67,7 @@ bool is_dropped(const std::string& argument) {
 }
 
 constexpr char kCudaFolder[] = "/halo-lift-cuda", kOtherFolder[] = "/halo-lift-headers";
+constexpr char kCallFolder[] = "/halo-lift-calls";
 
 struct Command {
     std::vector<std::string> words;  // of clang's driver
@@ -90,6 +92,8 @@ Command command_of(const SourceRequest& request, Mode mode) {
     // One thread runs it, and the loader does not support thread-local storage.
     if (mode == Mode::compile)
         command.words.insert(command.words.end(), {"-Dthread_local=", "-D_Thread_local=", "-D__thread="});
+    // Stencils that a source calls already are run by stand-ins, too, and need no headers of Halocline's.
+    if (request.text.empty()) command.words.insert(command.words.end(), {"-iquote", kCallFolder});
     for (const std::string& argument : arguments) {
         if (!is_dropped(argument)) command.words.push_back(argument);
     }
@@ -124,6 +128,11 @@ llvm::IntrusiveRefCntPtr<llvm::vfs::FileSystem> files_of(const SourceRequest& re
     }
     const std::string others = kOtherFolder;
     memory->addFile(others + "/omp.h", 0, llvm::MemoryBuffer::getMemBufferCopy(kOmpHeader));
+    memory->addFile(std::string(kCallFolder) + "/halocline/lifted.h", 0,
+                    llvm::MemoryBuffer::getMemBufferCopy("#ifdef HALO_LIFT_REQUIRED\n"
+                                                         "#include_next \"halocline/lifted.h\"\n"
+                                                         "#endif\n" +
+                                                         std::string(kCallDeclarations)));
     memory->addFile(others + "/mpi.h", 0, llvm::MemoryBuffer::getMemBufferCopy(kMpiHeader));
     auto overlay =
         llvm::makeIntrusiveRefCnt<llvm::vfs::OverlayFileSystem>(llvm::vfs::createPhysicalFileSystem());

@@ -359,4 +359,28 @@ std::vector<int> Executor::cut_conditions(const Header& header, const Polynomial
     return all;
 }
 
+// Whether the loop goes up an array in one place and down in another, as where cells are mirrored at an edge.
+// No axis is both; written out, each cell is a fixed one.
+bool Executor::mirrors_cells(const State& before, std::size_t reads_before, int loop_id) {
+    const int symbol = model_.loop(loop_id).symbol;
+    std::map<std::pair<int, int>, Polynomial> seen;  // by object and level
+    const auto turns = [&](int object, const std::vector<PathEntry>& path) {
+        return std::ranges::any_of(path, [&](const PathEntry& entry) {
+            const auto factor = entry.index.coefficient(symbol);
+            if (object < 0 || !factor || factor->is_zero()) return false;
+            const Polynomial stride = *factor * entry.stride;
+            const auto [other, is_first] = seen.emplace(std::pair(object, entry.level), stride);
+            if (is_first || !(other->second + stride).is_zero()) return false;
+            const bool is_up = stride.terms().begin()->second > 0;
+            model_.written_out.push_back({object, entry.level, is_up ? stride : other->second});
+            return true;
+        });
+    };
+    for (std::size_t i = before.stores.size(); i < state_.stores.size(); ++i) {
+        if (turns(state_.stores[i].object, state_.stores[i].path)) return true;
+    }
+    return std::any_of(model_.reads.begin() + static_cast<std::ptrdiff_t>(reads_before), model_.reads.end(),
+                       [&](const Read& read) { return turns(read.object, read.path); });
+}
+
 }  // namespace halo::lift

@@ -278,13 +278,19 @@ void Executor::run_loop(const c::Statement& loop) {
         count && *count / std::max<std::int64_t>(1, std::abs(header.step)) <= kMaxIterations;
     const int loop_id = add_loop(header);
     const auto where = std::tuple(rest_, open_loops_, active_, declared_);
+    const std::size_t reads_before = model_.reads.size();
     BodyEffects body;
+    bool is_written_out = false;
     try {
         run_body(loop, header, loop_id);
         body = effects_of_body(before, loop_id);
         check_bound(loop, header, body.changed);
+        is_written_out = can_unroll && mirrors_cells(before, reads_before, loop_id);
     } catch (const Refusal& refusal) {
         if (!refusal.unrolling_may_help || !can_unroll) throw;
+        is_written_out = true;
+    }
+    if (is_written_out) {
         state_ = before;
         std::tie(rest_, open_loops_, active_, declared_) = where;
         run_unrolled(loop, header);

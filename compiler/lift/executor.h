@@ -143,6 +143,7 @@ private:
     void read_start(const c::Statement& loop, Header& header, Polynomial& start);
     void read_step(const c::Statement& loop, Header& header, const Polynomial& start, bool& is_grid_stride);
     void read_condition(const c::Statement& loop, Header& header, const Polynomial& start);
+    bool mirrors_cells(const State& before, std::size_t reads_before, int loop_id);
     void run_unrolled(const c::Statement& loop, const Header& header);
     std::vector<int> cut_conditions(const Header& header, const Polynomial& at);
     Polynomial window_bound(int expr, const std::string& what, bool is_low, std::optional<Polynomial>& cut);

@@ -7,6 +7,7 @@
 #include "compiler/lift/form_axes.h"
 #include "compiler/lift/form_edges.h"
 #include "compiler/lift/form_extents.h"
+#include "compiler/lift/form_in_place.h"
 #include "compiler/lift/form_origins.h"
 #include "compiler/lift/mutation.h"
 
@@ -30,6 +31,7 @@ public:
         find_roles();
         find_boundaries(model_, form_);
         check_coverage();
+        if (options_.in_place) change_in_place(model_, form_);
         return std::move(form_);
     }
 

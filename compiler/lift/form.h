@@ -42,7 +42,9 @@ struct Field {
     int phase_level = 0;
     bool is_written = false, is_old_read = false;
     bool is_state = false;  // else, where written, an output
-    int after_step = -1;    // the field that is called like this one after a step; itself: no swap
+    // An output of which cells are read as they were, too: by a field of another name in the same array.
+    bool has_before = false;
+    int after_step = -1;  // the field that is called like this one after a step; itself: no swap
     int writes = 0;
     std::vector<std::array<Past, 2>> past;  // by axis; at the low and at the high face
 };
@@ -99,6 +101,7 @@ struct FormOptions {
     bool no_alias = false;    // the user says: arrays do not overlap
     bool equal_rims = false;  // the user says: rotating arrays agree in cells that no loop writes
     bool strict_fp = false;   // refuse sums of reals, which a spec adds in another order
+    bool in_place = false;    // what changes an array in place is an output beside an input (form_in_place.h)
 };
 
 // Throws Refusal.

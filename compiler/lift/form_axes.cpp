@@ -35,8 +35,8 @@ AxisFinder::Split AxisFinder::split(const PathEntry& entry, SourceRange where) c
 }
 
 void AxisFinder::add(int object, const std::vector<PathEntry>& path, SourceRange where) {
+    const bool is_new = first_.emplace(object, where).second;
     Geometry& geometry = geometries_[object];
-    first_.emplace(object, where);
     const auto note = [&](int level, const Polynomial& stride, int loop) {
         for (Geometry::Axis& axis : geometry.axes) {
             if (axis.level != level || !(axis.stride == stride)) continue;
@@ -45,6 +45,8 @@ void AxisFinder::add(int object, const std::vector<PathEntry>& path, SourceRange
         }
         geometry.axes.push_back({level, stride, loop, std::nullopt, false});
     };
+    for (const Model::WrittenOut& each : model_.written_out)
+        if (is_new && each.object == object) note(each.level, each.stride, -1);
     for (const PathEntry& entry : path) {
         if (entry.modulus) continue;
         note(entry.level, entry.stride, -1);
@@ -72,11 +74,13 @@ void AxisFinder::settle() {
                 axes[i].is_apart = true;
                 continue;
             }
-            if (!ratio || (fixed && *fixed < 1))
+            if (!ratio || (fixed && *fixed < 1)) {
+                check_mirrored(axes[i], axes[i + 1], object);
                 throw Refusal(first_.at(object), "the strides of `" + name + "` are ambiguous: `" +
                                                      model_.text(axes[i].stride) + "` and `" +
                                                      model_.text(axes[i + 1].stride) +
                                                      "`, of which none is a multiple of the other");
+            }
             axes[i + 1].extent = *ratio;
         }
         if (std::ranges::any_of(axes, &Geometry::Axis::is_apart) && axes.back().loop < 0)
@@ -90,6 +94,24 @@ void AxisFinder::settle() {
             throw Refusal(first_.at(object), "`" + name + "` has " + std::to_string(axes.size()) +
                                                  " axes, and a grid has three at most");
     }
+}
+
+// A loop that copies cells to the other side of an edge goes up the array and down again.
+void AxisFinder::check_mirrored(const Geometry::Axis& one, const Geometry::Axis& other, int object) const {
+    if (one.loop < 0 || one.loop != other.loop || !(one.stride + other.stride).is_zero()) return;
+    const Loop& loop = model_.loop(one.loop);
+    std::vector<std::string> notes;
+    const Polynomial count = loop.upper - loop.lower;
+    for (const Scalar& each : model_.scalars) {
+        if (each.symbol < 0 || !count.has(each.symbol)) continue;
+        notes.push_back("mirrored cells are lifted for one number of them: --assume " + each.access +
+                        "=2, or what it is");
+        break;
+    }
+    throw Refusal(first_.at(object),
+                  "the loop over `" + loop.name + "` goes up `" + model_.object(object).name +
+                      "` in one place and down in another, and how many cells it mirrors is not known before",
+                  notes);
 }
 
 // Whether two strides are parameters of their own, as in i + j*row + k*plane: then the loops tell which one

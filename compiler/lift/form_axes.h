@@ -40,6 +40,7 @@ private:
     bool is_direct(int object, const std::vector<PathEntry>& path) const;
     bool begins_at_zero(const std::vector<PathEntry>& path, const Polynomial& rest) const;
     bool are_apart(std::vector<Geometry::Axis>& axes, std::size_t i) const;
+    void check_mirrored(const Geometry::Axis& one, const Geometry::Axis& other, int object) const;
     int find_axis(int object, int level, const Polynomial& stride) const;
 
     const Model& model_;

@@ -167,6 +167,12 @@ struct Model {
     int time_loop = -1;
     bool has_rows = false;          // of threads that are numbered through
     std::vector<Polynomial> needs;  // of sizes: 1 at least, else the function does something else
+    // How far apart cells of an array are along which a loop goes that is written out.
+    struct WrittenOut {
+        int object = -1, level = 0;
+        Polynomial stride;
+    };
+    std::vector<WrittenOut> written_out;
     // Of a time loop: what each array is called after a step, where pointers were swapped. By object.
     std::map<int, int> after_step;
     std::vector<std::string> remarks;  // what the reader of the spec should know

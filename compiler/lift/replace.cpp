@@ -8,7 +8,7 @@ namespace halo::lift {
 
 namespace {
 
-constexpr char kEnd[] = "/* end of haloc lift */";
+constexpr char kEnd[] = "/* end of haloc lift */", kThread[] = "HALO_LIFT_THREAD ";
 
 struct Edit {
     std::size_t at = 0;
@@ -65,10 +65,16 @@ public:
         }
         // A source in which a function has been replaced before has what all calls need.
         const std::size_t end_of_support = text_.find(kEnd);
+        // In a text whose headers are written out, which one thread runs, these are declarations.
+        const bool has_declarations = text_.find("} halo_lifted;") != std::string::npos;
         if (end_of_support != std::string::npos)
             edits_.push_back(
                 {end_of_support, definitions.substr(std::min<std::size_t>(1, definitions.size())) + "\n"});
-        else if (!result_.calls.empty())
+        else if (has_declarations && !result_.calls.empty()) {
+            for (std::size_t at = 0; (at = definitions.find(kThread)) != std::string::npos;)
+                definitions.erase(at, sizeof kThread - 1);
+            edits_.push_back({function_begin, definitions + "\n"});
+        } else if (!result_.calls.empty())
             edits_.push_back(
                 {place_for_support(function_begin),
                  "\n" + (support_.empty() ? call_support() : support_) + definitions + "\n" + kEnd + "\n\n"});
@@ -96,24 +102,36 @@ private:
         return std::string_view(text_).substr(begin, end - begin);
     }
     std::size_t line_begin(std::size_t at) const { return at == 0 ? 0 : text_.rfind('\n', at - 1) + 1; }
-    // The pragma in front of a statement, where there is one, as text; from: where it begins.
+    // The pragma in front of a statement, where there is one, as text; from: where it begins. It may stand in
+    // an
+    // `#if` with others for other compilers.
     std::string pragma_before(std::size_t at, std::size_t& from) const {
         from = line_begin(at);
         const std::string_view own = trimmed(std::string_view(text_).substr(from, at - from));
         if (own.find("_Pragma") != std::string_view::npos) return std::string(own);
         if (!own.empty()) return "";
-        std::string all;
+        std::string all, passed;
+        int depth = 0;  // of `#endif` whose `#if` is further up
         for (std::size_t begin = from; begin > 0;) {
             const std::string_view line = line_before(begin);
             const std::string_view words = trimmed(line);
             const std::string_view above = trimmed(line_before(begin - line.size() - 1));
             const bool goes_on = !above.empty() && above.back() == '\\';  // a directive in several lines
-            if (words.rfind("#pragma", 0) != 0 && words.find("_Pragma") == std::string_view::npos &&
-                !goes_on && !words.empty())
-                break;
+            const std::string_view directive =
+                words.rfind("#", 0) == 0 ? trimmed(words.substr(1)) : std::string_view();
+            const bool is_if = directive.rfind("if", 0) == 0, is_else = directive.rfind("el", 0) == 0;
+            const bool is_end = directive.rfind("endif", 0) == 0;
+            const bool is_pragma =
+                directive.rfind("pragma", 0) == 0 || words.find("_Pragma") != std::string_view::npos;
+            if ((is_if || is_else) && depth == 0) break;  // the statement is in it
+            if (!is_if && !is_else && !is_end && !is_pragma && !goes_on && !words.empty()) break;
+            depth += is_end ? 1 : is_if ? -1 : 0;
             begin -= line.size() + 1;
             if (words.empty()) continue;
-            all = std::string(words) + "\n" + all;
+            passed = std::string(words) + "\n" + passed;
+            if (depth > 0 || passed.find("ragma") == std::string::npos) continue;
+            all = passed + all;
+            passed.clear();
             from = begin;
         }
         return all;

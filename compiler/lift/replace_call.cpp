@@ -33,8 +33,8 @@ class CallWriter {
 public:
     CallWriter(const Lifted& lifted, const std::string& spec)
         : lifted_(lifted), unit_(lifted.unit), model_(lifted.model), form_(lifted.form), spec_(spec) {
-        for (const char* word : {"array", "bytes", "double", "float", "for", "grid", "held", "if", "int",
-                                 "long", "return", "sizeof", "stencil", "text", "turn"})
+        for (const char* word : {"array", "arrays", "bytes", "double", "float", "for", "grid", "held", "if",
+                                 "int", "long", "return", "sizeof", "stencil", "text", "turn"})
             taken_.insert(word);
     }
 
@@ -253,33 +253,22 @@ private:
         std::string grid;
         for (std::size_t a = 0; a < 3; ++a)
             grid += (a ? ", " : "") + (a < form_.grid.size() ? text(form_.grid[a]) : "1");
+        std::string all;
+        for (const auto& [id, local] : locals_)
+            all += (all.empty() ? "&" : ", &") + local;
+        const std::string leave = fmt::format("return halo_lift_loops(arrays, {})", locals_.size());
         body += "    const int64_t grid[3] = {" + grid + "};\n" + declared_;
+        body += broken_line("    const halo_lift_array* const arrays[] = {" + all + "};", ", ");
         for (const ReductionName& each : lifted_.spec.reductions)
             body += "    double " + reduced(each) + ";\n";
         if (const std::string small = too_small(); !small.empty())
-            body += broken_line("    if (" + small + ") return 0;");
-        std::size_t most = 1;
-        for (const auto& [id, name] : lifted_.spec.fields)
-            most = std::max<std::size_t>(most, type_bytes(id));
-        body += fmt::format(
-            "    if (!halo_lift_ready(&stencil, \"{}\", text, {}, grid,\n"
-            "                         (size_t)(grid[0] * grid[1] * grid[2] * {})))\n        return 0;\n",
-            lifted_.spec.name, form_.axes.size(), most);
-        body += "    if (" + run() + ")\n        return halo_lift_failed(&stencil);\n";
-        body += finish();
+            body += broken_line("    if (" + small + ") " + leave + ";", " || ");
+        body += fmt::format("    if (!halo_lift_ready(&stencil, \"{}\", text, {}, grid)) {};\n",
+                            lifted_.spec.name, form_.axes.size(), leave);
+        body +=
+            "    if (" + run() + ") {\n        halo_lift_failed(&stencil);\n        " + leave + ";\n    }\n";
+        body += finish(leave);
         return body + "    return 1;\n";
-    }
-    std::size_t type_bytes(int id) const {
-        switch (model_.object(field(id).object).number) {
-            case Number::f64:
-            case Number::i64:
-                return 8;
-            case Number::f32:
-            case Number::i32:
-                return 4;
-            default:
-                return 1;
-        }
     }
     std::string literal() const {
         std::string text = "    static const char text[] =\n", line;
@@ -295,14 +284,14 @@ private:
         text.pop_back();
         return text + ";\n";
     }
-    static std::string broken_line(const std::string& line) {
+    static std::string broken_line(const std::string& line, const std::string& between) {
         std::string text;
         std::size_t begin = 0;
         while (line.size() - begin > 110) {
-            const std::size_t at = line.rfind(" || ", begin + 106);
+            const std::size_t at = line.rfind(between, begin + 106);
             if (at == std::string::npos || at <= begin + 8) break;
-            text += line.substr(begin, at + 3 - begin) + "\n        ";
-            begin = at + 4;
+            text += line.substr(begin, at + between.size() - 1 - begin) + "\n        ";
+            begin = at + between.size();
         }
         return text + line.substr(begin) + "\n";
     }
@@ -312,17 +301,20 @@ private:
         std::vector<std::string> calls;
         for (const auto& [id, name] : lifted_.spec.params) {
             const bool is_whole = c::is_integer(model_.scalars[static_cast<std::size_t>(id)].number);
-            calls.push_back(fmt::format("halo_set(stencil.simulation, \"{}\", {}{})", name,
+            calls.push_back(fmt::format("halo_lift_set(&stencil, \"{}\", {}{})", name,
                                         is_whole ? "(double)" : "", number(id)));
         }
-        for (const auto& [id, local] : locals_)
-            calls.push_back(
-                fmt::format("halo_lift_write(&stencil, \"{}\", &{})", lifted_.spec.fields.at(id), local));
-        calls.push_back("halo_step(stencil.simulation, " + steps() + ")");
-        calls.push_back("halo_wait(stencil.simulation)");
+        for (const auto& [id, local] : locals_) {
+            const auto write = [&](const std::string& field) {
+                calls.push_back(fmt::format("halo_lift_write(&stencil, \"{}\", &{})", field, local));
+            };
+            write(lifted_.spec.fields.at(id));
+            if (const auto before = lifted_.spec.before.find(id); before != lifted_.spec.before.end())
+                write(before->second);
+        }
+        calls.push_back("halo_lift_step(&stencil, " + steps() + ")");
         for (const ReductionName& each : lifted_.spec.reductions)
-            calls.push_back(
-                fmt::format("halo_reduce(stencil.simulation, \"{}\", &{})", each.name, reduced(each)));
+            calls.push_back(fmt::format("halo_lift_reduce(&stencil, \"{}\", &{})", each.name, reduced(each)));
         std::string text;
         for (const std::string& each : calls)
             text += (text.empty() ? "" : " ||\n        ") + each;
@@ -343,12 +335,12 @@ private:
         return reduced_[each.name] = take("found_" + each.name);
     }
 
-    std::string finish() {
+    std::string finish(const std::string& leave) {
         std::string body;
         for (const ReductionName& each : lifted_.spec.reductions) {
             if (reduction(each).op == "sum") continue;
-            body += fmt::format("    if ({0} != {0}) return 0; /* C's comparisons pass over NaN */\n",
-                                reduced(each));
+            body += fmt::format("    if ({0} != {0}) {1}; /* C's comparisons pass over NaN */\n",
+                                reduced(each), leave);
         }
         body += rotations();
         for (const auto& [id, local] : locals_) {

@@ -197,8 +197,10 @@ std::string TermWriter::access(const Term& each) {
     const ResolvedRead& read = current_->reads.at(each.index);
     const Field& of = field(read.field);
     const bool is_before = !before_.empty() && read.is_new && read.field == current_->field;
-    const std::string text =
-        is_before ? before_ : spec_.fields.at(read.is_new ? holder(read.field) : read.field);
+    const bool is_input = of.has_before && !read.is_new;
+    const std::string text = is_before  ? before_
+                             : is_input ? spec_.before.at(read.field)
+                                        : spec_.fields.at(read.is_new ? holder(read.field) : read.field);
     std::string inside = read.is_new && of.is_state && !is_before ? "t+1" : "";
     for (std::size_t a = 0; a < read.offset.size(); ++a) {
         if (read.offset[a] == 0) continue;

@@ -107,6 +107,11 @@ private:
         }
         for (const int id : kept)
             spec_.fields[id] = names_.take(field(id).name);
+        for (const int id : kept)
+            if (field(id).has_before) spec_.before[id] = names_.take(field(id).name + "_before");
+        for (const auto& [id, name] : spec_.before)
+            spec_.remarks.push_back(fmt::format("`{}` is changed in place: `{}` is the same array before.",
+                                                spec_.fields[id], name));
         bool assumes = false;
         for (std::size_t i = 0; i < form_.fields.size(); ++i) {
             const Statement* first = first_write(static_cast<int>(i));
@@ -157,6 +162,8 @@ private:
         for (const auto& [id, name] : spec_.fields) {
             std::string& names = by_type[precision_.type.at(id) + over(field(id)) + boundary_of(field(id))];
             names += (names.empty() ? "" : ", ") + name;
+            if (const auto before = spec_.before.find(id); before != spec_.before.end())
+                names += ", " + before->second;
         }
         for (const auto& [type, names] : by_type)
             text += "field " + names + ": " + type + "\n";

@@ -23,6 +23,7 @@ struct Spec {
     std::string name;
     std::string body;                   // from `stencil` on, not yet formatted
     std::map<int, std::string> fields;  // names, by Form::fields; dropped ones are absent
+    std::map<int, std::string> before;  // of those that have such a field: what it is called
     std::map<int, std::string> params;  // by Model::scalars
     std::vector<ReductionName> reductions;
     std::vector<std::string> remarks;  // for the header, as sentences

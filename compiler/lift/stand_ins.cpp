@@ -64,11 +64,8 @@ struct Simulation {
 };
 struct Called {
     const char* name;
-    void *device, *program;
     Simulation* simulation;
     std::int64_t grid[3];
-    char* cells;
-    std::size_t room;
     int failed;
 };
 struct CalledArray {
@@ -82,18 +79,23 @@ struct CalledArray {
 struct Box {
     std::string name;
     const char *low, *high;
+    const CalledArray* array;  // of which two fields may be
 };
 std::vector<Box> boxes;
 
-int set(Simulation* simulation, const char* param, double value) {
-    simulation->interpreter->set_param(param, value);
+int set(Called* stencil, const char* param, double value) {
+    stencil->simulation->interpreter->set_param(param, value);
     return 0;
 }
-int failed(Called*) {
+void failed(Called*) {}
+void keep(int) {}
+int take_back(const void*) {
     return 0;
 }
-int ready(Called* stencil, const char* name, const char* text, int axes, const std::int64_t* grid,
-          std::size_t) {
+int loops(const CalledArray* const*, int) {
+    return 0;
+}
+int ready(Called* stencil, const char* name, const char* text, int axes, const std::int64_t* grid) {
     SourceFile source("lifted.halo", text);
     DiagnosticSink sink;
     const syntax::File tree = syntax::parse(source, sink);
@@ -181,7 +183,7 @@ int write(Called* stencil, const char* name, const CalledArray* array) {
     const c::Number type = field_number(*stencil->simulation, name);
     std::vector<double>& field = stencil->simulation->interpreter->field(name);
     std::fill(field.begin(), field.end(), 0);
-    Box copied{name, nullptr, nullptr};
+    Box copied{name, nullptr, nullptr, array};
     for_cells(*stencil, *array, [&](const char* at, std::size_t cell) {
         copied.low = copied.low == nullptr ? at : std::min(copied.low, at);
         copied.high = std::max(copied.high, at + array->bytes);
@@ -197,7 +199,7 @@ void read(Called* stencil, const char* name, const CalledArray* array) {
     const std::vector<double>& field = stencil->simulation->interpreter->field(name);
     const auto own = std::ranges::find(boxes, name, &Box::name);
     for (const Box& each : boxes) {
-        if (record != nullptr && each.name != own->name && each.low < own->high && own->low < each.high)
+        if (record != nullptr && each.array != own->array && each.low < own->high && own->low < each.high)
             record->overlaps = true;
     }
     for_cells(*stencil, *array, [&](char* at, std::size_t cell) {
@@ -207,16 +209,13 @@ void read(Called* stencil, const char* name, const CalledArray* array) {
             write_number(at, type, field.at(cell));
     });
 }
-int step(Simulation* simulation, std::int64_t count) {
+int step(Called* stencil, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i)
-        simulation->interpreter->step();
+        stencil->simulation->interpreter->step();
     return 0;
 }
-int reduce(Simulation* simulation, const char* name, double* into) {
-    *into = simulation->interpreter->reduction(name);
-    return 0;
-}
-int wait(Simulation*) {
+int reduce(Called* stencil, const char* name, double* into) {
+    *into = stencil->simulation->interpreter->reduction(name);
     return 0;
 }
 
@@ -226,6 +225,8 @@ unsigned thread_index[3], block_index[3], block_size[3], grid_size[3];
 }  // namespace
 
 const char kCallDeclarations[] = R"(
+#ifndef HALOCLINE_LIFTED_H
+#define HALOCLINE_LIFTED_H
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -236,11 +237,8 @@ typedef __SIZE_TYPE__ size_t;
 typedef struct halo_simulation halo_simulation;
 typedef struct halo_lifted {
     const char* name;
-    void *device, *program;
     halo_simulation* simulation;
     int64_t grid[3];
-    char* cells;
-    size_t room;
     int failed;
 } halo_lifted;
 typedef struct halo_lift_array {
@@ -249,16 +247,19 @@ typedef struct halo_lift_array {
     int64_t from[3], to[3], stride[3];
     int level[3];
 } halo_lift_array;
-int halo_lift_failed(halo_lifted*);
-int halo_lift_ready(halo_lifted*, const char*, const char*, int, const int64_t*, size_t);
+void halo_lift_failed(halo_lifted*);
+int halo_lift_loops(const halo_lift_array* const*, int);
+int halo_lift_ready(halo_lifted*, const char*, const char*, int, const int64_t*);
+int halo_lift_set(halo_lifted*, const char*, double);
 int halo_lift_write(halo_lifted*, const char*, const halo_lift_array*);
 void halo_lift_read(halo_lifted*, const char*, const halo_lift_array*);
-int halo_set(halo_simulation*, const char*, double);
-int halo_step(halo_simulation*, int64_t);
-int halo_wait(halo_simulation*);
-int halo_reduce(halo_simulation*, const char*, double*);
+int halo_lift_step(halo_lifted*, int64_t);
+int halo_lift_reduce(halo_lifted*, const char*, double*);
+void halo_keep_arrays(int);
+int halo_take_back(const void*);
 #ifdef __cplusplus
 }
+#endif
 #endif
 )";
 
@@ -283,10 +284,12 @@ std::map<std::string, void*> stand_in_symbols() {
                 {"halo_lift_ready", address(&ready)},
                 {"halo_lift_write", address(&write)},
                 {"halo_lift_read", address(&read)},
-                {"halo_set", address(&set)},
-                {"halo_step", address(&step)},
-                {"halo_wait", address(&wait)},
-                {"halo_reduce", address(&reduce)}});
+                {"halo_lift_loops", address(&loops)},
+                {"halo_keep_arrays", address(&keep)},
+                {"halo_take_back", address(&take_back)},
+                {"halo_lift_set", address(&set)},
+                {"halo_lift_step", address(&step)},
+                {"halo_lift_reduce", address(&reduce)}});
     const auto add = [&](const char* bytes, void* function) {
         for (const char* kind : {"load", "store"})
             all["__sanitizer_cov_" + std::string(kind) + bytes] = function;

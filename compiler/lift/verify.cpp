@@ -222,6 +222,7 @@ private:
             const Field& of = form_.fields[i];
             const Number type = model_.object(of.object).number;
             const auto name = lifted_.spec.fields.find(static_cast<int>(i));
+            const auto before = lifted_.spec.before.find(static_cast<int>(i));
             // With --equal-rims the rotating arrays begin alike.
             const bool is_copy = lifted_.equal_rims && of.after_step != static_cast<int>(i);
             for_cells(of, [&](const std::vector<std::int64_t>& cell, std::size_t index) {
@@ -231,6 +232,8 @@ private:
                              type, value);
                 if (name != lifted_.spec.fields.end())
                     interpreter_->field(name->second)[index] = program_value(value, type);
+                if (before != lifted_.spec.before.end())
+                    interpreter_->field(before->second)[index] = program_value(value, type);
             });
         }
         for (std::size_t k = 0; k < model_.scalars.size(); ++k) {

@@ -23,6 +23,8 @@ struct WholeSimulation final : SimulationState, std::enable_shared_from_this<Who
         std::uint64_t seen = 0;
     };
     std::map<std::string, Binding> bindings;
+    bool arrays_are_apart = true;  // fields that are bound to one array are refused
+    bool sums_in_rows = false;     // as of SessionOptions
     std::optional<halo::rt::Session> session;
 
     WholeSimulation(const Program& program, const std::shared_ptr<DeviceState>& device, const Grid& grid,

@@ -76,7 +76,7 @@ rt::Geometry WholeSimulation::checked_place(const rt::FieldPlan& known, const Fi
 // Kernels assume that the arrays that they read and write are different.
 void WholeSimulation::check_apart(const std::string& name, const FieldState& field) const {
     for (const auto& [other, binding] : bindings) {
-        if (other == name) continue;
+        if (other == name || !arrays_are_apart) continue;
         for (const void* const cell : field.cells)
             if (std::find(binding.field->cells.begin(), binding.field->cells.end(), cell) !=
                 binding.field->cells.end())
@@ -169,6 +169,7 @@ rt::Session& WholeSimulation::start() {
     if (session) return *session;
     rt::SessionOptions options;
     options.geometry = geometry;
+    options.sums_in_rows = sums_in_rows;
     if (plan.time_block) options.time_block_code = code->time_block_code;
     for (auto& [name, binding] : bindings) {
         options.arrays[name] = arrays_of(binding);

@@ -38,6 +38,9 @@ struct SessionOptions {
     // halos alone, as a value that stands out.
     bool poison = false;
     bool record = true;  // replay recorded steps where the device can
+    // Sums over many blocks are added up by the device where it can, in rows. Without it the host adds what
+    // the blocks have found one after the other: the same bits on each device that has these blocks.
+    bool sums_in_rows = false;
     // On grids of so many cells and more, kernels that sample points run beside the next step's sweep, where
     // that changes nothing that they read. With fewer, ordering the two costs the host more than it spares.
     std::int64_t least_cells_beside_samples = std::int64_t{1} << 22;

@@ -118,6 +118,16 @@ inline void heat_line(void* const* a) {
         next[x] = now[x] + rate * (now[x - 1] - 2 * now[x] + now[x + 1]);
 }
 
+// next, now, columns, rows, pitch, rate: each cell by itself.
+inline void scale_rows(void* const* a) {
+    const auto next = get<double*>(a, 0);
+    const auto now = get<const double*>(a, 1);
+    const auto pitch = get<std::int32_t>(a, 4);
+    for (int y = 0; y < get<std::int32_t>(a, 3); ++y)
+        for (int x = 0; x < get<std::int32_t>(a, 2); ++x)
+            next[y * pitch + x] = get<double>(a, 5) * now[y * pitch + x];
+}
+
 // Those of runtime/limits/kernels.cu.
 inline void copy_limits(void* const* a, std::size_t bytes) {
     std::memset(get<void*>(a, 0), 0, bytes);
@@ -186,6 +196,7 @@ inline FakeModule* make_module(std::string_view code) {
                                                          : finish_reductions<Finish::min>};
     } else {
         module->kernels["heat_line"] = {{8, 8, 4, 8}, heat_line};
+        module->kernels["scale_rows"] = {{8, 8, 4, 4, 4, 8}, scale_rows};
         module->kernels["nothing"] = {{}, [](void* const*) {}, 1024};
         module->kernels["empty_kernel"] = {{}, [](void* const*) {}};
         module->kernels["copy_vectors"] = {{8, 8, 8}, copy_vectors};

@@ -36,7 +36,8 @@ bool is_kernel(const LiftCase& each) {
     return each.file.size() > 3 && each.file.substr(each.file.size() - 3) == ".cu";
 }
 
-halo::lift::Replaced replaced(const halo::lift::Options& options, halo::lift::Nests& found) {
+halo::lift::Replaced replaced(halo::lift::Options& options, halo::lift::Nests& found) {
+    options.form.in_place = true;
     found = halo::lift::lift_nests(options);
     std::vector<std::string> specs;
     for (const halo::lift::Lifted& each : found.lifted)
@@ -82,7 +83,8 @@ void replace_all(const std::string& name, const std::string& compiler,
         options.source = {last, function, "", {"-I" HALO_SOURCE_DIR "/include"}, {}};
         options.form.no_alias = function != "main";
         options.form.strict_fp = true;
-        if (function == "thick") options.assume["depth"] = 2;
+        if (function == "thick" || function == "mirror") options.assume["depth"] = 2;
+        if (function == "mirror") options.assume["halo"] = 2;
         options.keep_result = true;
         halo::lift::Nests found;
         const halo::lift::Replaced made = replaced(options, found);
@@ -163,9 +165,35 @@ TEST_CASE("replaced nests compile") {
 
 TEST_CASE("replaced programs print what they printed") {
     replace_all("solver.c", HALO_CC " -std=c11",
-                {"blur", "mix", "heat_up", "cool", "decay", "wave", "inner", "thick", "damp", "relax"});
+                {"blur", "mix", "heat_up", "cool", "decay", "wave", "inner", "thick", "damp", "advance",
+                 "mirror", "ripple", "relax"});
     replace_all("heat.c", HALO_CC " -std=c11", {"main"});
     replace_all("fields.cpp", HALO_CXX " -std=c++17", {"smooth", "settle", "mark", "count", "blend"});
+}
+
+TEST_CASE("a source in which loops are replaced is verified as any other, without headers") {
+    const TemporaryFolder folder;
+    std::string last = HALO_SOURCE_DIR "/tests/lift/replaced/solver.c";
+    for (const char* function : {"heat_up", "advance"}) {
+        INFO(function);
+        halo::lift::Options options;
+        options.source = {last, function, "", {"-std=c11"}, {}};
+        options.form.no_alias = true;
+        halo::lift::Nests found;
+        const halo::lift::Replaced made = replaced(options, found);
+        REQUIRE(made.calls.size() == 1);
+        CHECK(made.text.find("is changed in place") != std::string::npos);
+        const halo::lift::ParsedFile file(options.source);
+        const halo::lift::Verdict verdict = halo::lift::verify_function(options, found, file);
+        INFO(verdict.left);
+        CHECK(verdict.difference.empty());
+        CHECK(verdict.left.find("compiled") == std::string::npos);
+        last = folder / (std::string(function) + ".c");
+        write_file(last, made.text);
+    }
+    const std::string text = read_file(last);
+    // In front of the #if that the directives are in.
+    CHECK(text.find("*/\n#ifdef HAS_TARGET") != std::string::npos);
 }
 
 TEST_CASE("loops that several threads run stay") {

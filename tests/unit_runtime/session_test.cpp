@@ -382,6 +382,21 @@ TEST_CASE("the device combines greatest values of many blocks before they are co
     }
 }
 
+TEST_CASE("the device adds up sums of many blocks where their order does not matter") {
+    for (const bool in_rows : {false, true}) {
+        FakeDevice device;
+        device.finishes_reductions = true;
+        SessionOptions options;
+        options.sums_in_rows = in_rows;
+        Session session = open_session(heat_sample(1, ElementType::f64), {8 * 4099, 1, 1}, device, options);
+        session.set_param("rate", 0.0);
+        session.upload("u", 0, std::vector<double>(static_cast<std::size_t>(session.cells()), 0.5));
+        session.step(1);
+        CHECK(session.reduction("total") == 0.5 * 8 * 4099);  // exact in any order
+        CHECK((device.finished_reductions > 0) == in_rows);
+    }
+}
+
 TEST_CASE("recorded steps are used until a parameter changes, and made again") {
     FakeDevice device;
     device.recordable = true;

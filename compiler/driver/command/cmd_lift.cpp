@@ -169,7 +169,7 @@ void check_use(const LiftOptions& options) {
 ExitCode lift(const LiftOptions& options, const Console& console) {
     check_use(options);
     lift::Options wanted;
-    wanted.form = {options.no_alias, options.equal_rims, options.strict_fp};
+    wanted.form = {options.no_alias, options.equal_rims, options.strict_fp, !options.replace.empty()};
     wanted.assume = read_assumptions(options.assume);
     if (options.all) return lift_all(options, wanted, console);
     wanted.source = {options.file(), options.function, options.build_folder, options.arguments, {}};

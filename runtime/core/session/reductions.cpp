@@ -122,8 +122,8 @@ double Reductions::combined(int index) const {
         return value;
     }
     const auto [from, count] = of_last_step(index);
-    const bool finishes = plan_of(index).op != ReductionPlan::Op::sum && count >= kWorthFinishing &&
-                          setup_.device->can_finish_reductions();
+    const bool any_order = plan_of(index).op != ReductionPlan::Op::sum || setup_.options.sums_in_rows;
+    const bool finishes = any_order && count >= kWorthFinishing && setup_.device->can_finish_reductions();
     return (finishes ? fetch_finished(index, from, count) : fetch(index, from, count)).combined();
 }
 

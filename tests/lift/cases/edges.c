@@ -290,3 +290,24 @@ void cut_and_more(int n, const double *restrict u, double *restrict w) {
         w[i] = s;
     }
 }
+
+// case mirrored_sides --assume depth=2 --assume halo=2: cells beyond two edges are the mirror of those inside
+void mirrored_sides(int nx, int ny, int halo, int depth, float *a) {
+    for (int j = 0; j < ny; j++)
+        for (int k = 0; k < depth; k++) {
+            a[j * nx + halo - 1 - k] = a[j * nx + halo + k];
+            a[j * nx + nx - halo + k] = a[j * nx + nx - halo - 1 - k];
+        }
+}
+
+// case mirrored_rows --assume depth=1 --assume halo=2: the same of rows, by an outer loop
+void mirrored_rows(int nx, int ny, int halo, int depth, double *a) {
+    for (int k = 0; k < depth; k++)
+        for (int i = 0; i < nx; i++) a[(ny - halo + k) * nx + i] = a[(ny - halo - 1 - k) * nx + i];
+}
+
+// case mirrored_any refused: the loop over `k` goes up `a` in one place and down in another: any number of mirrored cells
+void mirrored_any(int nx, int ny, int halo, int depth, double *a) {
+    for (int j = 0; j < ny; j++)
+        for (int k = 0; k < depth; k++) a[j * nx + halo - 1 - k] = a[j * nx + halo + k];
+}

@@ -111,14 +111,45 @@ void damp(int nx, int ny, int nz, int row, int slab, const double *restrict by, 
             for (int i = 0; i < nx; i++) u[i + j * row + k * slab] *= by[j];
 }
 
+// replaced: changed in place, each array by itself; which directive is meant an #if decides
+int advance(int nx, int ny, double k, const double *p, double *u, double *r) {
+    int grown = 0;
+#ifdef HAS_TARGET
+#pragma omp target teams distribute parallel for reduction(+ : grown)
+#else
+#pragma omp parallel for reduction(+ : grown)
+#endif
+    for (int j = 1; j < ny - 1; j++)
+        for (int i = 1; i < nx - 1; i++) {
+            AT(u, i, j) += k * AT(p, i, j);
+            AT(r, i, j) = AT(u, i, j) - k * AT(r, i, j);
+            if (AT(r, i, j) > 0.25) grown++;
+        }
+    return grown;
+}
+
+// replaced: mirrored cells, for two of them alone
+void mirror(int nx, int ny, int halo, int depth, double *a) {
+    for (int j = halo; j < ny - halo; j++)
+        for (int k = 0; k < depth; k++) AT(a, halo - 1 - k, j) = AT(a, halo + k, j);
+}
+
+// replaced: in place, where the second statement sees what the first has left of its neighbours
+void ripple(int n, double *a, double *b) {
+    for (int i = 1; i < n; i++) {
+        b[i] = a[i] - b[i];
+        a[i - 1] = b[i - 1] + a[i];
+    }
+}
+
 int main(void) {
     float in[50], out[50];
-    double a[40], b[40], levels[3][40], source[15 * 9], heat[15 * 9];
+    double a[40], b[40], levels[4][40], source[15 * 9], heat[15 * 9];
     struct grid g = {15, 9, 0.125, heat};
     int plane[4][5][6], *rows[4][5], **planes[4], count = 0;
     for (int i = 0; i < 50; i++) in[i] = (float)start(i), out[i] = 1;
     for (int i = 0; i < 40; i++) a[i] = start(i + 3), b[i] = start(i + 90);
-    for (int i = 0; i < 120; i++) levels[i / 40][i % 40] = start(i);
+    for (int i = 0; i < 160; i++) levels[i / 40][i % 40] = start(i);
     for (int i = 0; i < 135; i++) source[i] = start(i + 5), heat[i] = start(i + 7);
     for (int j = 0; j < 12; j++)
         for (int i = 0; i < 17; i++) plate[j][i] = start(i * 3 + j), cooled[j][i] = 9;
@@ -147,6 +178,11 @@ int main(void) {
     thick(15, 2, 3, source, heat);
     damp(4, 3, 2, 5, 17, a, heat);
     damp(4, 3, 2, 5, 9, a, heat);
+    for (int t = 0; t < 3; t++) printf("%d ", advance(15, 9, 0.375, source, heat, levels[0]));
+    mirror(15, 9, 2, 2, heat);
+    mirror(15, 9, 3, 2, heat);
+    mirror(15, 9, 2, 1, source);
+    ripple(40, a, b);
     const double change = relax(a, b, 40, 7, &count);
     for (int i = 0; i < 50; i++) printf("%a %a ", (double)in[i], (double)out[i]);
     for (int i = 0; i < 120; i++) printf("%d ", plane[i / 30][i / 6 % 5][i % 6]);
@@ -154,7 +190,7 @@ int main(void) {
     print("source", source, 135);
     print("plate", plate[0], 12 * 17);
     print("cooled", cooled[0], 12 * 17);
-    print("wave", levels[0], 120);
+    print("wave", levels[0], 160);
     print("a", a, 40);
     print("b", b, 40);
     printf("%a %d\n", change, count);

@@ -1,0 +1,319 @@
+// The calls of sources in which loops are replaced by stencils (include/halocline/lifted.h).
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "runtime/api/c_handles.h"
+#include "runtime/api/errors.h"
+#include "runtime/api/field_state.h"
+#include "runtime/api/lifted_arrays.h"
+#include "runtime/api/whole_simulation.h"
+
+namespace rt = halo::rt;
+using namespace halocline;
+using namespace halocline::detail;
+
+namespace {
+
+// One for each thread: stencils of a thread work on the same arrays.
+const Device& device_of_thread() {
+    thread_local const Device device = Device::best();
+    return device;
+}
+
+// Whether nothing is read past a face, so that there need be no room around the cells.
+bool ends_at_faces(const rt::LaunchPlan& plan) {
+    return std::ranges::all_of(plan.fields, [&](const rt::FieldPlan& field) {
+        for (std::size_t axis = 0; axis < static_cast<std::size_t>(plan.rank); ++axis)
+            for (std::size_t side = 0; side < 2; ++side)
+                if (field.halo[axis][side] > 0 && field.boundary[axis][side].kind != rt::BoundaryKind::free)
+                    return false;
+        return true;
+    });
+}
+
+}  // namespace
+
+// A stencil works on arrays of the program, or on their kept copies, where they are as its kernels need them;
+// else on arrays of its own, to and from which the cells are copied.
+struct halo_lift_stencil {
+    struct Use {
+        halo_lift_array array{};
+        std::shared_ptr<KeptArray> kept;
+        bool is_bound = false;
+    };
+    struct Place {
+        void* first = nullptr;
+        std::int64_t pitch = 0, slice = 0;
+        friend bool operator==(const Place&, const Place&) = default;
+    };
+
+    explicit halo_lift_stencil(const Program& made) : program(made), device(device_of_thread()) {}
+
+    void begin(const Grid& cells) {
+        uses.clear();
+        params.clear();
+        grid = cells;
+    }
+
+    void step(std::int64_t count) {
+        const std::scoped_lock lock(KeptArrays::all().mutex);
+        if (whole == nullptr || whole->grid != grid) make({}, {});
+        choose_places();
+        for (const auto& [name, use] : uses)
+            if (!use.is_bound) copy_in(name, use);
+        for (const auto& [name, value] : params)
+            whole->set(name, value);
+        whole->step(count);
+        if (!is_on_gpu()) return;
+        if (!KeptArrays::all().keeps) device.wait();  // what goes wrong is said while the loops can still run
+    }
+
+    // To the array that the field is after the step, which may be that of another one before.
+    void copy_back(const std::string& name, const halo_lift_array& array) {
+        const std::scoped_lock lock(KeptArrays::all().mutex);
+        Use& use = uses.at(name);
+        if (use.kept != nullptr) {
+            if (!use.is_bound) {
+                use.kept =
+                    KeptArrays::all().on(device.state(), array, axes(), plan_of(name).type, whole->extent);
+                whole->read_view(name, 0, view_of(use));
+            }
+            use.kept->changed();
+        }
+        if (use.kept != nullptr || use.is_bound) return;
+        const auto extent = extent_in_three(name);
+        std::vector<char>& cells = dense(extent, array.bytes);
+        whole->read_elements(name, 0, cells.data(), static_cast<std::int64_t>(cells.size()));
+        scatter(array, touched(array), extent, cells.data());
+    }
+
+    const Program program;
+    const Device device;
+    Grid grid;
+    std::shared_ptr<WholeSimulation> whole;
+    std::map<std::string, Use> uses;  // of this call
+    std::map<std::string, double> params;
+
+private:
+    bool is_on_gpu() const { return device.state()->cuda != nullptr; }
+    const rt::FieldPlan& plan_of(const std::string& name) const {
+        const auto& fields = whole->plan.fields;
+        return fields[static_cast<std::size_t>(find_named(fields, name, "field", whole->plan.name))];
+    }
+    int axes() const { return static_cast<int>(grid.size()); }
+
+    // geometry: of all its arrays, where some are bound.
+    void make(const std::optional<rt::Geometry>& geometry, const std::map<std::string, Place>& bound) {
+        whole.reset();
+        places.clear();
+        whole = std::make_shared<WholeSimulation>(program, device.state(), grid, SimulationOptions{});
+        whole->sums_in_rows = true;  // which the loops add in another order anyway
+        const auto& halo = whole->plan.halo;
+        const bool has_room = std::ranges::all_of(
+            halo, [](const auto& sides) { return sides[0] <= kKeptRoom && sides[1] <= kKeptRoom; });
+        can_bind = ends_at_faces(whole->plan) && (!is_on_gpu() || has_room);
+        if (!geometry) return;
+        // Nothing past a face is read: neither is there room for it, nor need there be.
+        whole->plan.halo = {};
+        for (rt::FieldPlan& field : whole->plan.fields)
+            field.halo = {};
+        whole->geometry = geometry;
+        whole->arrays_are_apart = false;
+        for (const auto& [name, place] : bound)
+            bind(name, place);
+    }
+    void bind(const std::string& name, const Place& place) {
+        const auto [known, is_new] = places.try_emplace(name);
+        if (known->second == place) return;
+        known->second = place;
+        auto field = std::make_shared<FieldState>();
+        field->device = device.state();
+        field->type = plan_of(name).type;
+        field->grid = grid;
+        field->pitch = place.pitch;
+        field->slice = place.slice;
+        field->before = field->after = std::numeric_limits<std::int64_t>::max() / 16;
+        field->cells = {place.first};
+        whole->bind(name, field);
+    }
+
+    // An output or input over all axes, of which one array is enough.
+    bool can_be_bound(const std::string& name, const Use& use) const {
+        const rt::FieldPlan& field = plan_of(name);
+        return field.role != rt::Role::state && field.history == 0 && field.interleave == 1 &&
+               field.grid.is_whole() && is_plain(use.array, axes());
+    }
+    Place place_of(const Use& use) const {
+        if (use.kept != nullptr)
+            return {use.kept->first_cell(), use.kept->geometry().pitch,
+                    axes() > 2 ? use.kept->geometry().slice : 0};
+        return {use.array.first, axes() > 1 ? use.array.stride[1] : grid[0],
+                axes() > 2 ? use.array.stride[2] : 0};
+    }
+
+    // Decides what is bound, and makes the simulation anew where its arrays lie otherwise.
+    void choose_places() {
+        KeptArrays& arrays = KeptArrays::all();
+        std::optional<Place> first;
+        std::map<std::string, Place> bound;
+        for (auto& [name, use] : uses) {
+            const bool is_kept =
+                is_on_gpu() && arrays.keeps && plan_of(name).grid.is_whole() && is_plain(use.array, axes());
+            if (is_kept)
+                use.kept = arrays.on(device.state(), use.array, axes(), plan_of(name).type, whole->extent);
+            if (is_on_gpu() && !is_kept) give_up(use.array);
+        }
+        // Arrays that lie in each other, as parts of the columns of one, are copied cell by cell.
+        const bool are_held = std::ranges::all_of(uses, [&](const auto& each) {
+            return each.second.kept == nullptr || arrays.holds(each.second.kept);
+        });
+        for (auto& [name, use] : uses) {
+            if (are_held) break;
+            give_up(use.array);
+            use.kept = nullptr;
+        }
+        for (auto& [name, use] : uses) {
+            if (is_on_gpu() && use.kept == nullptr) continue;
+            if (!can_bind || !can_be_bound(name, use)) continue;
+            const Place place = place_of(use);
+            if (!first && is_a_grid(place)) first = place;
+            if (!first) continue;
+            use.is_bound = place == Place{place.first, first->pitch, first->slice} && is_a_grid(place);
+            if (use.is_bound) bound[name] = place;
+        }
+        const bool was_bound = !places.empty();
+        bool is_as_before = was_bound == !bound.empty() && places.size() == bound.size();
+        if (is_as_before && was_bound)
+            is_as_before = whole->geometry->pitch == first->pitch &&
+                           (axes() < 3 || whole->geometry->slice == first->slice) &&
+                           std::ranges::equal(
+                               places, bound, {}, [](const auto& each) { return each.first; },
+                               [](const auto& each) { return each.first; });
+        if (!is_as_before) {
+            std::optional<rt::Geometry> geometry;
+            if (first && !bound.empty())
+                geometry = rt::view_geometry(axes(), whole->extent, {}, device.state()->device->row_layout(),
+                                             first->pitch, first->slice);
+            make(geometry, bound);
+            return;
+        }
+        for (const auto& [name, place] : bound)
+            bind(name, place);
+    }
+    // Whether rows and planes are as far apart as arrays of a simulation may be.
+    bool is_a_grid(const Place& place) const {
+        return place.pitch >= grid[0] &&
+               (axes() < 3 || (place.slice >= place.pitch * grid[1] && place.slice % place.pitch == 0));
+    }
+    static void give_up(const halo_lift_array& array) {
+        const auto [begin, end] = span_of_array(array);
+        KeptArrays::all().give_up(begin, end);
+    }
+
+    View view_of(const Use& use) const {
+        const rt::Geometry& place = use.kept->geometry();
+        const std::int64_t size = use.array.bytes;
+        return {static_cast<char*>(use.kept->first_cell()) - place.origin * size, place.elements * size,
+                place.origin, place.pitch, place.slice};
+    }
+    std::array<std::int64_t, 3> extent_in_three(const std::string& name) const {
+        return plan_of(name).grid.extent(whole->extent);
+    }
+    std::vector<char>& dense(const std::array<std::int64_t, 3>& extent, std::int64_t bytes) {
+        cells_.resize(static_cast<std::size_t>(extent[0] * extent[1] * extent[2] * bytes));
+        return cells_;
+    }
+    void copy_in(const std::string& name, const Use& use) {
+        if (use.kept != nullptr) return whole->write_view(name, 0, view_of(use));
+        const auto extent = extent_in_three(name);
+        std::vector<char>& cells = dense(extent, use.array.bytes);
+        std::ranges::fill(cells, 0);
+        gather(use.array, touched(use.array), extent, cells.data());
+        whole->write_elements(name, 0, cells.data(), static_cast<std::int64_t>(cells.size()));
+    }
+
+    bool can_bind = false;                // arrays, by what its kernels read
+    std::map<std::string, Place> places;  // that fields are bound to
+    std::vector<char> cells_;             // a dense copy of one array
+};
+
+namespace {
+
+halo_lift_stencil& stencil_of(halo_lifted* lifted) {
+    return need_handle(need_handle(lifted, "the stencil").stencil, "the stencil");
+}
+
+}  // namespace
+
+void halo_keep_arrays(int keep) {
+    KeptArrays& arrays = KeptArrays::all();
+    const std::scoped_lock lock(arrays.mutex);
+    if (keep == 0) guarded([&] { arrays.give_up_all(); });
+    arrays.keeps = keep != 0;
+}
+
+halo_code halo_take_back(const void* array) {
+    return guarded([&] {
+        KeptArrays& arrays = KeptArrays::all();
+        const std::scoped_lock lock(arrays.mutex);
+        const auto* const at = static_cast<const char*>(array);
+        if (at == nullptr)
+            arrays.give_up_all();
+        else
+            arrays.give_up(at, at + 1);
+    });
+}
+
+halo_code halo_lift_open(const halo_program* program, halo_lift_stencil** stencil) {
+    return guarded([&] {
+        need(stencil, "the place for the handle");
+        *stencil = new halo_lift_stencil(need_handle(program, "the program").program);
+    });
+}
+
+halo_code halo_lift_begin(halo_lift_stencil* stencil, const int64_t* grid, int axes) {
+    return guarded([&] { need_handle(stencil, "the stencil").begin(grid_of(grid, axes)); });
+}
+
+halo_code halo_lift_set(halo_lifted* lifted, const char* param, double value) {
+    return guarded([&] { stencil_of(lifted).params[text_of(param, "the parameter")] = value; });
+}
+
+halo_code halo_lift_write(halo_lifted* lifted, const char* field, const halo_lift_array* array) {
+    return guarded([&] {
+        need(array, "the array");
+        stencil_of(lifted).uses[text_of(field, "the field")].array = *array;
+    });
+}
+
+halo_code halo_lift_step(halo_lifted* lifted, int64_t count) {
+    return guarded([&] { translated([&] { stencil_of(lifted).step(count); }); });
+}
+
+halo_code halo_lift_reduce(halo_lifted* lifted, const char* reduction, double* value) {
+    return guarded([&] {
+        translated([&] {
+            need(value, "the place for the value");
+            const std::scoped_lock lock(KeptArrays::all().mutex);
+            *value = stencil_of(lifted).whole->reduce(text_of(reduction, "the reduction"));
+        });
+    });
+}
+
+halo_code halo_lift_copy_back(halo_lifted* lifted, const char* field, const halo_lift_array* array) {
+    return guarded([&] {
+        need(array, "the array");
+        translated([&] { stencil_of(lifted).copy_back(text_of(field, "the field"), *array); });
+    });
+}
+
+halo_code halo_lift_give_back(const halo_lift_array* array) {
+    return guarded([&] {
+        need(array, "the array");
+        const std::scoped_lock lock(KeptArrays::all().mutex);
+        const auto [begin, end] = span_of_array(*array);
+        KeptArrays::all().give_up(begin, std::max(end, begin + 1));
+    });
+}

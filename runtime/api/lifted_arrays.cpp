@@ -1,0 +1,237 @@
+#include "runtime/api/lifted_arrays.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace halocline::detail {
+
+namespace rt = halo::rt;
+
+namespace {
+
+std::int64_t cells_of_axis(const halo_lift_array& array, const std::array<std::int64_t, 3>& extent,
+                           std::size_t axis) {
+    return array.stride[axis] != 0 ? extent[axis] : 1;
+}
+
+// Calls copy(in the array, in the dense copy, bytes) for each piece that lies together in both.
+template <class Copy>
+void for_rows(const halo_lift_array& array, const rt::Box& box, const std::array<std::int64_t, 3>& extent,
+              const Copy& copy) {
+    const std::int64_t nx = cells_of_axis(array, extent, 0), ny = cells_of_axis(array, extent, 1);
+    for (std::int64_t z = box.begin[2]; z < box.end[2]; ++z)
+        for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y) {
+            const std::int64_t at[3] = {0, y, z};
+            char* row = static_cast<char*>(array.first);
+            for (int level = 0; level <= array.level[0]; ++level) {
+                std::int64_t index = 0;
+                for (int axis = 1; axis < 3; ++axis)
+                    if (array.level[axis] == level) index += at[axis] * array.stride[axis];
+                row =
+                    level < array.level[0] ? reinterpret_cast<char**>(row)[index] : row + index * array.bytes;
+            }
+            const std::int64_t cell = (z * ny + y) * nx;
+            if (array.stride[0] == 1) {
+                copy(row + box.begin[0] * array.bytes, (cell + box.begin[0]) * array.bytes,
+                     static_cast<std::size_t>(box.length(0) * array.bytes));
+                continue;
+            }
+            for (std::int64_t x = box.begin[0]; x < box.end[0]; ++x)
+                copy(row + x * array.stride[0] * array.bytes, (cell + x) * array.bytes,
+                     static_cast<std::size_t>(array.bytes));
+        }
+}
+
+bool contains(const rt::Box& all, const rt::Box& part) {
+    for (int axis = 0; axis < 3; ++axis) {
+        const auto a = static_cast<std::size_t>(axis);
+        if (part.begin[a] < all.begin[a] || part.end[a] > all.end[a]) return false;
+    }
+    return true;
+}
+
+}  // namespace
+
+rt::Box touched(const halo_lift_array& array) {
+    rt::Box box;
+    std::copy(array.from, array.from + 3, box.begin.begin());
+    std::copy(array.to, array.to + 3, box.end.begin());
+    return box;
+}
+
+void gather(const halo_lift_array& array, const rt::Box& box, const std::array<std::int64_t, 3>& extent,
+            char* dense) {
+    if (box.is_empty()) return;
+    for_rows(array, box, extent, [&](const char* own, std::int64_t at, std::size_t bytes) {
+        std::memcpy(dense + at, own, bytes);
+    });
+}
+
+void scatter(const halo_lift_array& array, const rt::Box& box, const std::array<std::int64_t, 3>& extent,
+             const char* dense) {
+    if (box.is_empty()) return;
+    for_rows(array, box, extent,
+             [&](char* own, std::int64_t at, std::size_t bytes) { std::memcpy(own, dense + at, bytes); });
+}
+
+bool is_plain(const halo_lift_array& array, int axes) {
+    if (array.level[0] != 0 || array.stride[0] != 1) return false;
+    for (int axis = 1; axis < axes; ++axis)
+        if (array.level[axis] != 0 || array.stride[axis] < array.stride[axis - 1]) return false;
+    return true;
+}
+
+std::pair<const char*, const char*> span_of_array(const halo_lift_array& array) {
+    const auto* const first = static_cast<const char*>(array.first);
+    std::int64_t low = 0, high = 0;
+    for (int axis = 0; axis < 3; ++axis) {
+        if (array.level[axis] != 0) return {first, first};
+        if (array.to[axis] <= array.from[axis]) return {first, first + array.bytes};
+        low += array.from[axis] * array.stride[axis];
+        high += (array.to[axis] - 1) * array.stride[axis];
+    }
+    return {first + std::min(low, high) * array.bytes, first + (std::max(low, high) + 1) * array.bytes};
+}
+
+KeptArray::KeptArray(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array, int axes,
+                     rt::ElementType type, const std::array<std::int64_t, 3>& extent)
+    : device_(device), array_(array), axes_(axes), type_(type) {
+    std::array<std::array<int, 2>, rt::kMaxRank> room{};
+    for (int axis = 0; axis < axes; ++axis)
+        room[static_cast<std::size_t>(axis)] = {kKeptRoom, kKeptRoom};
+    geometry_ = rt::make_geometry(axes, extent, room, device->device->row_layout());
+    const DeviceLock lock(*device_);
+    const std::int64_t bytes = geometry_.elements * rt::size_of(type);
+    memory_ = rt::DeviceMemory(*device->device, bytes);
+    device->device->set_bytes(memory_.address(), 0, bytes);
+}
+
+KeptArray::~KeptArray() {
+    const DeviceLock lock(*device_);
+    memory_ = {};
+}
+
+void* KeptArray::first_cell() const {
+    return static_cast<char*>(memory_.address()) + geometry_.origin * rt::size_of(type_);
+}
+
+bool KeptArray::is_of(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array, int axes,
+                      rt::ElementType type) const {
+    return device == device_ && array.first == array_.first && axes == axes_ && type == type_ &&
+           std::equal(array.stride, array.stride + axes, array_.stride);
+}
+
+bool KeptArray::has_room(const std::array<std::int64_t, 3>& extent) const {
+    return std::ranges::equal(extent, geometry_.extent, std::less_equal<>());
+}
+
+bool KeptArray::overlaps(const char* begin, const char* end) const {
+    return std::ranges::any_of(valid_, [&](const rt::Box& box) {
+        halo_lift_array part = array_;
+        std::ranges::copy(box.begin, part.from);
+        std::ranges::copy(box.end, part.to);
+        const auto [low, high] = span_of_array(part);
+        return low < end && begin < high;
+    });
+}
+
+void KeptArray::need(const rt::Box& cells) {
+    if (cells.is_empty() ||
+        std::ranges::any_of(valid_, [&](const rt::Box& box) { return contains(box, cells); }))
+        return;
+    fetch();
+    std::erase_if(valid_, [&](const rt::Box& box) { return contains(cells, box); });
+    valid_.push_back(cells);
+    upload();
+}
+
+void KeptArray::upload() {
+    const DeviceLock lock(*device_);
+    const auto& extent = geometry_.extent;
+    std::vector<char> dense(static_cast<std::size_t>(extent[0] * extent[1] * extent[2] * array_.bytes));
+    for (const rt::Box& box : valid_)
+        gather(array_, box, extent, dense.data());
+    device_->device->upload_cells(memory_.address(), geometry_, type_, dense.data());
+}
+
+void KeptArray::fetch() {
+    if (!is_newer_) return;
+    const DeviceLock lock(*device_);
+    const auto& extent = geometry_.extent;
+    std::vector<char> dense(static_cast<std::size_t>(extent[0] * extent[1] * extent[2] * array_.bytes));
+    device_->device->download_cells(dense.data(), memory_.address(), geometry_, type_);
+    for (const rt::Box& box : valid_)
+        scatter(array_, box, extent, dense.data());
+    is_newer_ = false;
+}
+
+KeptArrays& KeptArrays::all() {
+    static auto& arrays = *new KeptArrays;  // outlives all that a program does at its end
+    return arrays;
+}
+
+std::shared_ptr<KeptArray> KeptArrays::on(const std::shared_ptr<DeviceState>& device,
+                                          const halo_lift_array& array, int axes, rt::ElementType type,
+                                          const std::array<std::int64_t, 3>& extent) {
+    // Rows of the device's copy are as long as those of the program, so that copies for different loops, and
+    // those of its other arrays, lie alike.
+    std::array<std::int64_t, 3> wanted = extent;
+    for (std::size_t axis = 0; axis + 1 < static_cast<std::size_t>(axes); ++axis) {
+        const std::int64_t cells = array.stride[axis + 1] / array.stride[axis];
+        if (cells <= 2 * extent[axis]) wanted[axis] = std::max(extent[axis], cells);
+    }
+    const auto [begin, end] = span_of_array(array);
+    const auto found =
+        std::ranges::find_if(kept_, [&](const auto& each) { return each->is_of(device, array, axes, type); });
+    std::shared_ptr<KeptArray> kept = found == kept_.end() ? nullptr : *found;
+    if (kept != nullptr && !kept->has_room(extent)) {
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            wanted[axis] = std::max(wanted[axis], kept->geometry().extent[axis]);
+        kept->fetch();
+        const std::vector<rt::Box> valid = kept->valid();
+        kept_.erase(found);
+        kept = nullptr;
+        auto larger = std::make_shared<KeptArray>(device, array, axes, type, wanted);
+        for (const rt::Box& box : valid)
+            larger->need(box);
+        kept_.push_back(larger);
+        kept = larger;
+    }
+    for (auto each = kept_.begin(); each != kept_.end();) {
+        if (*each != kept && (*each)->overlaps(begin, end)) {
+            (*each)->fetch();
+            each = kept_.erase(each);
+        } else {
+            ++each;
+        }
+    }
+    if (kept == nullptr) {
+        kept = std::make_shared<KeptArray>(device, array, axes, type, wanted);
+        kept_.push_back(kept);
+    }
+    kept->need(touched(array));
+    return kept;
+}
+
+bool KeptArrays::holds(const std::shared_ptr<KeptArray>& kept) const {
+    return std::ranges::find(kept_, kept) != kept_.end();
+}
+
+void KeptArrays::give_up(const char* begin, const char* end) {
+    for (auto each = kept_.begin(); each != kept_.end();) {
+        if ((*each)->overlaps(begin, end)) {
+            (*each)->fetch();
+            each = kept_.erase(each);
+        } else {
+            ++each;
+        }
+    }
+}
+
+void KeptArrays::give_up_all() {
+    for (const auto& each : kept_)
+        each->fetch();
+    kept_.clear();
+}
+
+}  // namespace halocline::detail

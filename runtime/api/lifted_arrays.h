@@ -1,0 +1,90 @@
+// Arrays of programs in which loops are replaced by stencils (include/halocline/lifted.h): their cells,
+// copied row by row, and the copies that stay on a device. Not for users.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "halocline/lifted.h"
+#include "runtime/api/device_state.h"
+#include "runtime/core/box.h"
+#include "runtime/core/geometry.h"
+
+namespace halocline::detail {
+
+// Cells around a kept array that kernels may read, and whose values nobody uses.
+constexpr int kKeptRoom = 4;
+
+// The cells of the array that the loops touch.
+halo::rt::Box touched(const halo_lift_array& array);
+// Between a dense copy of `extent` cells, x fastest, and the array: the cells of the box alone.
+void gather(const halo_lift_array& array, const halo::rt::Box& box, const std::array<std::int64_t, 3>& extent,
+            char* dense);
+void scatter(const halo_lift_array& array, const halo::rt::Box& box,
+             const std::array<std::int64_t, 3>& extent, const char* dense);
+
+// Whether cells (0, y, z) are `stride` elements apart, and those of a row side by side, for all of so many
+// axes.
+bool is_plain(const halo_lift_array& array, int axes);
+
+// An array's copy on a device.
+class KeptArray {
+public:
+    KeptArray(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array, int axes,
+              halo::rt::ElementType type, const std::array<std::int64_t, 3>& extent);
+    ~KeptArray();
+    KeptArray(const KeptArray&) = delete;
+    KeptArray& operator=(const KeptArray&) = delete;
+
+    const halo::rt::Geometry& geometry() const { return geometry_; }
+    void* first_cell() const;
+    bool is_of(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array, int axes,
+               halo::rt::ElementType type) const;
+    bool has_room(const std::array<std::int64_t, 3>& extent) const;
+    bool overlaps(const char* begin, const char* end) const;
+
+    void need(const halo::rt::Box& cells);  // up to date in these
+    void changed() { is_newer_ = true; }    // by the device
+    void fetch();                           // the program's array is up to date
+    const std::vector<halo::rt::Box>& valid() const { return valid_; }
+
+private:
+    void upload();
+
+    const std::shared_ptr<DeviceState> device_;
+    const halo_lift_array array_;
+    const int axes_;
+    const halo::rt::ElementType type_;
+    halo::rt::Geometry geometry_;
+    halo::rt::DeviceMemory memory_;
+    std::vector<halo::rt::Box> valid_;
+    bool is_newer_ = false;
+};
+
+// Of the process. Locked by `mutex`, which every call of a stencil holds.
+class KeptArrays {
+public:
+    static KeptArrays& all();
+    std::recursive_mutex mutex;
+    bool keeps = false;
+
+    // Up to date in the cells that are touched. Another copy of some of its cells is given up.
+    std::shared_ptr<KeptArray> on(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array,
+                                  int axes, halo::rt::ElementType type,
+                                  const std::array<std::int64_t, 3>& extent);
+    bool holds(const std::shared_ptr<KeptArray>& kept) const;
+    // Brings the program's arrays up to date, and gives the copies up.
+    void give_up(const char* begin, const char* end);
+    void give_up_all();
+
+private:
+    std::list<std::shared_ptr<KeptArray>> kept_;
+};
+
+// From the first cell that is touched to the end of the last one; nothing where rows are reached by pointers.
+std::pair<const char*, const char*> span_of_array(const halo_lift_array& array);
+
+}  // namespace halocline::detail

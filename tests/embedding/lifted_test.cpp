@@ -1,0 +1,205 @@
+// Arrays of programs in which loops are replaced by stencils, on a GPU that is made up of host memory: they
+// are copied at each call, or stay there until the program wants them.
+#include <numeric>
+
+#include "common.h"
+#include "fake_driver.h"
+#include "halocline/lifted.h"
+#include "runtime/api/bundle.h"
+#include "runtime/api/c_handles.h"
+
+using namespace halocline;
+using detail::Variant;
+namespace rt = halo::rt;
+
+namespace {
+
+// u = rate * u_before in each cell; both are one array of the program's.
+Program scaled(int axes) {
+    Variant variant;
+    variant.target = "sm_90";
+    variant.code = {"fake code"};
+    rt::LaunchPlan& plan = variant.plan;
+    plan.name = "scaled";
+    plan.rank = axes;
+    plan.axes = {"x", "y"};
+    plan.axes.resize(static_cast<std::size_t>(axes));
+    for (int axis = 0; axis < axes; ++axis) {
+        plan.spacing.push_back({{{rt::HostScalar::Op::constant, 1, 0}}});
+        plan.origin.push_back({{{rt::HostScalar::Op::constant, 0, 0}}});
+    }
+    plan.params = {{"rate", std::nullopt}};
+    for (const char* name : {"u", "u_before"}) {
+        rt::FieldPlan field;
+        field.name = name;
+        field.type = rt::ElementType::f64;
+        field.role = plan.fields.empty() ? rt::Role::output : rt::Role::input;
+        for (auto& faces : field.boundary)
+            faces[0].kind = faces[1].kind = rt::BoundaryKind::free;
+        plan.fields.push_back(field);
+    }
+    rt::KernelPlan kernel;
+    kernel.name = "scale_rows";
+    kernel.threads = {32, 4, 1};
+    kernel.arguments.resize(6);
+    kernel.arguments[1].field = 1;
+    for (int i = 0; i < 2; ++i) {
+        kernel.arguments[static_cast<std::size_t>(2 + i)].kind = rt::Argument::Kind::extent;
+        kernel.arguments[static_cast<std::size_t>(2 + i)].index = i;
+    }
+    kernel.arguments[4].kind = rt::Argument::Kind::pitch;
+    kernel.arguments[5].kind = rt::Argument::Kind::scalar;
+    kernel.arguments[5].type = rt::ElementType::f64;
+    kernel.arguments[5].scalar.steps = {{rt::HostScalar::Op::param, 0, 0}};
+    plan.kernels = {kernel};
+    return Program::from_memory(detail::bundle_text("scaled", {variant}));
+}
+
+// As a replaced loop calls it.
+class Scaled {
+public:
+    explicit Scaled(int axes) : axes_(axes), program_{scaled(axes)} {
+        lifted_.name = "scaled";
+        REQUIRE(halo_lift_open(&program_, &lifted_.stencil) == HALO_OK);
+    }
+    // from: where it is another array than the one that is written.
+    void operator()(double* first, int nx, int ny, int stride, double rate, double* from = nullptr) {
+        const std::int64_t grid[2] = {nx, ny};
+        const auto array_at = [&](double* at) {
+            return halo_lift_array{at, sizeof(double), {0, 0, 0}, {nx, ny, 1}, {1, stride, 0}, {0, 0, 0}};
+        };
+        const halo_lift_array array = array_at(first), before = array_at(from == nullptr ? first : from);
+        INFO(halo_message());
+        REQUIRE(halo_lift_begin(lifted_.stencil, grid, axes_) == HALO_OK);
+        REQUIRE(halo_lift_set(&lifted_, "rate", rate) == HALO_OK);
+        REQUIRE(halo_lift_write(&lifted_, "u", &array) == HALO_OK);
+        REQUIRE(halo_lift_write(&lifted_, "u_before", &before) == HALO_OK);
+        const halo_code code = halo_lift_step(&lifted_, 1);
+        INFO(halo_message());
+        REQUIRE(code == HALO_OK);
+        halo_lift_read(&lifted_, "u", &array);
+    }
+
+private:
+    const int axes_;
+    halo_program program_;
+    halo_lifted lifted_{};
+};
+
+constexpr int kStride = 8, kRows = 5;
+std::vector<double> numbered() {
+    std::vector<double> cells(kStride * kRows);
+    std::iota(cells.begin(), cells.end(), 1.0);
+    return cells;
+}
+// The box of nx x ny cells, so much larger.
+void scale(std::vector<double>& cells, int nx, int ny, double rate) {
+    for (int y = 0; y < ny; ++y)
+        for (int x = 0; x < nx; ++x)
+            cells[static_cast<std::size_t>(y * kStride + x)] *= rate;
+}
+
+struct Keeping {
+    Keeping() { halo_keep_arrays(1); }
+    Keeping(const Keeping&) = delete;
+    Keeping& operator=(const Keeping&) = delete;
+    ~Keeping() { halo_keep_arrays(0); }
+};
+
+}  // namespace
+
+TEST_CASE("without being asked, stencils leave their results in the program's arrays") {
+    fake();
+    Scaled stencil(2);
+    std::vector<double> cells = numbered(), expected = cells;
+    for (const double rate : {2.0, 3.0}) {
+        stencil(cells.data(), 6, 4, kStride, rate);
+        scale(expected, 6, 4, rate);
+        CHECK(cells == expected);
+    }
+    cells[1] = expected[1] = 100;  // the program changes them as it likes
+    stencil(cells.data(), 6, 4, kStride, 0.5);
+    scale(expected, 6, 4, 0.5);
+    CHECK(cells == expected);
+}
+
+TEST_CASE("arrays that are kept reach the program when it asks for them") {
+    fake();
+    Scaled stencil(2);
+    const Keeping keeping;
+    std::vector<double> cells = numbered(), expected = cells;
+    const std::vector<double> start = cells;
+    stencil(cells.data(), 6, 4, kStride, 2.0);
+    stencil(cells.data(), 6, 4, kStride, 3.0);
+    CHECK(cells == start);
+    scale(expected, 6, 4, 6.0);
+    SECTION("by an address in it") {
+        std::vector<double> other = numbered();
+        CHECK(halo_take_back(other.data()) == HALO_OK);
+        CHECK(cells == start);
+        CHECK(halo_take_back(&cells[kStride + 2]) == HALO_OK);
+        CHECK(cells == expected);
+    }
+    SECTION("all of them") {
+        CHECK(halo_take_back(nullptr) == HALO_OK);
+        CHECK(cells == expected);
+    }
+    SECTION("where the loops run instead") {
+        const halo_lift_array array = {cells.data(), sizeof(double),  {0, 0, 0},
+                                       {2, 2, 1},    {1, kStride, 0}, {0, 0, 0}};
+        const halo_lift_array* const arrays[] = {&array};
+        CHECK(halo_lift_loops(arrays, 1) == 0);
+        CHECK(cells == expected);
+    }
+    SECTION("where nothing is kept any longer") {
+        halo_keep_arrays(0);
+        CHECK(cells == expected);
+    }
+    cells[0] = expected[0] = 7;  // what the program has changed is what the next stencil sees
+    stencil(cells.data(), 6, 4, kStride, 10.0);
+    CHECK(halo_take_back(cells.data()) == HALO_OK);
+    scale(expected, 6, 4, 10.0);
+    CHECK(cells == expected);
+}
+
+TEST_CASE("boxes of one array share what is kept of it, and other views of its memory see it") {
+    fake();
+    Scaled stencil(2), line(1);
+    const Keeping keeping;
+    std::vector<double> cells = numbered(), expected = cells;
+    stencil(cells.data(), 6, 2, kStride, 2.0);
+    scale(expected, 6, 2, 2.0);
+    stencil(cells.data(), 4, 5, kStride, 3.0);  // further down
+    scale(expected, 4, 5, 3.0);
+    stencil(cells.data(), 8, 3, kStride, 5.0);  // and to the right
+    scale(expected, 8, 3, 5.0);
+    stencil(cells.data(), 2, 1, kStride, 7.0);  // a part
+    scale(expected, 2, 1, 7.0);
+    line(cells.data(), kStride * kRows, 1, 0, 0.5);  // as one row
+    for (double& each : expected)
+        each *= 0.5;
+    stencil(cells.data() + kStride, 8, 1, kStride, 11.0);  // from its second row on
+    for (std::size_t x = 0; x < kStride; ++x)
+        expected[kStride + x] *= 11.0;
+    CHECK(halo_take_back(nullptr) == HALO_OK);
+    CHECK(cells == expected);
+}
+
+TEST_CASE("arrays that are columns of one are told apart") {
+    fake();
+    Scaled stencil(2);
+    const Keeping keeping;
+    std::vector<double> cells = numbered(), expected = cells;
+    for (int t = 0; t < 2; ++t) {
+        stencil(cells.data(), 3, kRows, kStride, 2.0, cells.data() + 4);
+        for (std::size_t y = 0; y < kRows; ++y)
+            for (std::size_t x = 0; x < 3; ++x)
+                expected[y * kStride + x] = 2.0 * expected[y * kStride + x + 4];
+        stencil(cells.data() + 4, 3, kRows, kStride, 3.0);
+        for (std::size_t y = 0; y < kRows; ++y)
+            for (std::size_t x = 4; x < 7; ++x)
+                expected[y * kStride + x] *= 3.0;
+    }
+    CHECK(halo_take_back(nullptr) == HALO_OK);
+    CHECK(cells == expected);
+}
