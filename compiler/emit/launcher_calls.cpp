@@ -411,13 +411,6 @@ private:
         out_.line("}}");
     }
 
-    // Kernels for several steps read halos of such fields alone.
-    bool has_halo_of_fewer_axes() const {
-        for (int index = 0; index < count(plan_.fields); ++index)
-            if (!plan_.fields[index].grid.is_whole() && model_.has_halo(index)) return true;
-        return false;
-    }
-
     void write_halos_due() {
         if (!any_halo()) return;
         out_.line("if (solver->halos_due) {{");
@@ -452,7 +445,7 @@ private:
     }
 
     void write_steps() {
-        if (plan_.time_block && has_halo_of_fewer_axes()) write_halos_due();
+        if (plan_.time_block && model_.has_halo_of_fewer_axes()) write_halos_due();
         if (plan_.time_block) write_several_steps(model_, out_);
         write_halos_due();
         out_.line("for (long long step = 0; step < steps; ++step) {{");

@@ -376,6 +376,12 @@ bool LauncherModel::fills_halo_by_copies(int field) const {
     return found.front()->fills_after_uploads && has_values;
 }
 
+bool LauncherModel::has_halo_of_fewer_axes() const {
+    for (int field = 0; field < static_cast<int>(plan.fields.size()); ++field)
+        if (!plan.fields[field].grid.is_whole() && has_halo(field)) return true;
+    return false;
+}
+
 bool LauncherModel::fills_halos_by_copies() const {
     for (int field = 0; field < static_cast<int>(plan.fields.size()); ++field)
         if (fills_halo_by_copies(field)) return true;

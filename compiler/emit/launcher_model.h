@@ -142,6 +142,8 @@ public:
     // The kernels that compute all of a field's halo, in order; none where it is copies and fixed values.
     std::vector<const rt::KernelPlan*> fillers(int field) const;
     bool fills_halo_by_copies(int field) const;
+    // Kernels for several steps read halos of such fields alone.
+    bool has_halo_of_fewer_axes() const;
     bool fills_halos_by_copies() const;  // those of some field
 
     // A section of the parts with the program's names put in.

@@ -221,8 +221,6 @@ private:
         for (std::size_t i = 0; i < form_.fields.size(); ++i) {
             const Field& of = form_.fields[i];
             const Number type = model_.object(of.object).number;
-            const auto name = lifted_.spec.fields.find(static_cast<int>(i));
-            const auto before = lifted_.spec.before.find(static_cast<int>(i));
             // With --equal-rims the rotating arrays begin alike.
             const bool is_copy = lifted_.equal_rims && of.after_step != static_cast<int>(i);
             for_cells(of, [&](const std::vector<std::int64_t>& cell, std::size_t index) {
@@ -230,10 +228,9 @@ private:
                 if (is_copy) value = 0.5 + static_cast<double>(index * 2654435761U % 65536U) / 65536;
                 write_number(arrays_.at(array_of(static_cast<int>(i))).at(offsets(of, cell, first_phase(of))),
                              type, value);
-                if (name != lifted_.spec.fields.end())
-                    interpreter_->field(name->second)[index] = program_value(value, type);
-                if (before != lifted_.spec.before.end())
-                    interpreter_->field(before->second)[index] = program_value(value, type);
+                for (const auto* names : {&lifted_.spec.fields, &lifted_.spec.before})
+                    if (const auto name = names->find(static_cast<int>(i)); name != names->end())
+                        interpreter_->field(name->second)[index] = program_value(value, type);
             });
         }
         for (std::size_t k = 0; k < model_.scalars.size(); ++k) {
