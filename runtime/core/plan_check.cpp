@@ -139,8 +139,7 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
     for (const auto& written : kernel.refresh_halos)
         check_level(plan, kernel, written.field, written.time);
     if (kernel.fills_halo) check_level(plan, kernel, kernel.fills_halo->field, kernel.fills_halo->time);
-    require(kernel.fills_halo || !kernel.fills_after_uploads, "kernel '{}' fills no halo after uploads",
-            kernel.name);
+    require(kernel.fills_halo || !kernel.fills_after_uploads, "kernel '{}' fills no halo", kernel.name);
 }
 
 bool is_of_resident(const Argument& argument) {
