@@ -2,6 +2,8 @@
 // variant Grouping (plan.h) and is listed in groupings.cpp.
 #pragma once
 
+#include <cstdint>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,12 +14,17 @@
 
 namespace halo::schedule {
 
+inline constexpr std::int64_t kManySteps = std::numeric_limits<std::int64_t>::max();
+
 struct GroupingRequest {
     const ir::Program& program;  // after the passes
     const Target& target;
     Extent extent{1, 1, 1};
     std::optional<std::string> pinned;  // settings, as text without mistakes; none: all is chosen
     std::vector<std::string> watched;   // reductions that the run reads after every step
+    // Of a run's steps, how many in a row are alike (ir::conditions_of_steps): what does more at once is of
+    // no use.
+    std::int64_t steps_alike = kManySteps;
 };
 
 struct GroupingChoice {

@@ -45,7 +45,8 @@ struct TemporalCandidates {
 };
 TemporalCandidates list_temporal_candidates(const ir::Program& program, const Target& target,
                                             const Extent& extent, const TemporalPins& pins = {},
-                                            const std::vector<std::string>& watched = {}, int most = 1000);
+                                            const std::vector<std::string>& watched = {},
+                                            const StepCounts& counts = {}, int most = 1000);
 
 // The fastest schedules that keep the whole grid on the chip, by the model; pinned settings stay as they are.
 struct ResidentCandidates {

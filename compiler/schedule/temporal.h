@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -108,9 +109,10 @@ struct TemporalChoice {
 };
 // The fastest schedule for a program and grid, by the model; pinned settings stay as they are. watched:
 // reductions that the run reads after every step. Where one of them cannot be computed at each step, only a
-// pinned schedule is chosen.
+// pinned schedule is chosen. counts: the numbers of steps that may be chosen; empty: all.
+using StepCounts = std::function<bool(int steps)>;
 TemporalChoice choose_temporal(const ir::Program& program, const Target& target, const Extent& extent,
                                const std::optional<TemporalPins>& pins = std::nullopt,
-                               const std::vector<std::string>& watched = {});
+                               const std::vector<std::string>& watched = {}, const StepCounts& counts = {});
 
 }  // namespace halo::schedule

@@ -195,11 +195,16 @@ private:
     std::string refused_, unwatched_;
 };
 
+bool may_be(int steps, const TemporalPins& pins, const StepCounts& counts) {
+    return pins.steps || !counts || counts(steps);
+}
+
 class TemporalChooser {
 public:
     TemporalChooser(const ir::Program& program, const Target& target, const Extent& extent,
-                    const TemporalPins& pins, const std::vector<std::string>& watched)
-        : settler_(program, target, extent, pins, watched), pins_(pins) {}
+                    const TemporalPins& pins, const std::vector<std::string>& watched,
+                    const StepCounts& counts)
+        : settler_(program, target, extent, pins, watched), pins_(pins), counts_(counts) {}
 
     // Why a run that watches reductions is faster by single steps; else empty.
     const std::string& unwatched() const { return settler_.unwatched(); }
@@ -208,6 +213,7 @@ public:
         if (!settler_.refused().empty()) return {std::nullopt, settler_.refused(), 0};
         const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(temporal_model::kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
+            if (!may_be(steps, pins_, counts_)) continue;
             const auto formed = form_pipeline(settler_.core, steps);
             if (const auto* why = std::get_if<std::string>(&formed)) {
                 why_not_ = *why;
@@ -269,6 +275,7 @@ private:
 
     const Settler settler_;
     const TemporalPins& pins_;
+    const StepCounts& counts_;
     TemporalChoice best_;
     std::string why_not_;
 };
@@ -277,13 +284,15 @@ private:
 class TemporalLister {
 public:
     TemporalLister(const ir::Program& program, const Target& target, const Extent& extent,
-                   const TemporalPins& pins, const std::vector<std::string>& watched)
-        : settler_(program, target, extent, pins, watched), target_(target), pins_(pins) {}
+                   const TemporalPins& pins, const std::vector<std::string>& watched,
+                   const StepCounts& counts)
+        : settler_(program, target, extent, pins, watched), target_(target), pins_(pins), counts_(counts) {}
 
     std::vector<Candidate> run() {
         if (!settler_.refused().empty()) return {};
         const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(temporal_model::kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
+            if (!may_be(steps, pins_, counts_)) continue;
             auto formed = form_pipeline(settler_.core, steps);
             if (std::holds_alternative<std::string>(formed)) break;
             pipelines_.push_back(std::move(std::get<Pipeline>(formed)));
@@ -371,6 +380,7 @@ private:
     const Settler settler_;
     const Target& target_;
     const TemporalPins& pins_;
+    const StepCounts& counts_;
     std::vector<Pipeline> pipelines_;  // by steps
     std::vector<Usual> shapes_;
     std::vector<Candidate> found_;
@@ -380,18 +390,19 @@ private:
 
 TemporalChoice choose_temporal(const ir::Program& program, const Target& target, const Extent& extent,
                                const std::optional<TemporalPins>& pins,
-                               const std::vector<std::string>& watched) {
+                               const std::vector<std::string>& watched, const StepCounts& counts) {
     const TemporalPins pinned = pins.value_or(TemporalPins{});
-    TemporalChooser chooser(program, target, extent, pinned, watched);
+    TemporalChooser chooser(program, target, extent, pinned, watched, counts);
     if (!pins && !chooser.unwatched().empty()) return {std::nullopt, chooser.unwatched(), 0};
     return chooser.run();
 }
 
 TemporalCandidates list_temporal_candidates(const ir::Program& program, const Target& target,
                                             const Extent& extent, const TemporalPins& pins,
-                                            const std::vector<std::string>& watched, int most) {
-    const TemporalChoice chosen = TemporalChooser(program, target, extent, pins, watched).run();
-    std::vector<Candidate> others = TemporalLister(program, target, extent, pins, watched).run();
+                                            const std::vector<std::string>& watched, const StepCounts& counts,
+                                            int most) {
+    const TemporalChoice chosen = TemporalChooser(program, target, extent, pins, watched, counts).run();
+    std::vector<Candidate> others = TemporalLister(program, target, extent, pins, watched, counts).run();
     TemporalCandidates candidates;
     if (chosen.schedule) {
         double rank = chosen.seconds_per_cell;

@@ -15,9 +15,18 @@ std::string why_not_temporal(const ir::Program& program, const std::vector<std::
     return why_unwatched(temporal_core(program, watched));
 }
 
+// Kernels that leave few of the steps in a row that are alike to single steps.
+StepCounts step_counts(const GroupingRequest& request) {
+    const std::int64_t alike = request.steps_alike;
+    if (alike == kManySteps) return {};
+    return [alike](int steps) { return steps <= alike && alike % steps <= alike / 8; };
+}
+
 GroupingChoice choose_grouping(const GroupingRequest& request) {
+    if (request.steps_alike == 0 && !request.pinned)
+        return {std::nullopt, "each step is one for which a `where` of the step's number holds", 0};
     TemporalChoice made = choose_temporal(request.program, request.target, request.extent,
-                                          temporal_pins(request), request.watched);
+                                          temporal_pins(request), request.watched, step_counts(request));
     GroupingChoice choice{std::nullopt, std::move(made.reason), 0};
     if (!made.schedule) return choice;
     choice.grouping = *made.schedule;
@@ -27,8 +36,9 @@ GroupingChoice choose_grouping(const GroupingRequest& request) {
 }
 
 GroupingCandidates list_groupings(const GroupingRequest& request) {
-    TemporalCandidates list = list_temporal_candidates(request.program, request.target, request.extent,
-                                                       temporal_pins(request), request.watched);
+    TemporalCandidates list =
+        list_temporal_candidates(request.program, request.target, request.extent, temporal_pins(request),
+                                 request.watched, step_counts(request));
     return {std::move(list.found), std::move(list.why_none)};
 }
 

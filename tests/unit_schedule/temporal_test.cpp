@@ -1,6 +1,7 @@
 // How a grid is divided among the blocks of a kernel for several steps.
 #include "compiler/schedule/temporal.h"
 #include "catch.h"
+#include "compiler/schedule/groupings.h"
 #include "stencils.h"
 
 using namespace halo;
@@ -88,6 +89,25 @@ TEST_CASE(
     CHECK(traversals(512, 2, 4) == 0);
     CHECK(traversals(4096, 18, 4) == 0);
     CHECK(traversals(4096, 18, 1) == 18);  // not all together
+}
+
+TEST_CASE("of steps in a row that are alike few are left to single steps") {
+    const ir::Program program = sum_stencil(2, ir::Scalar::f32, star(2, 1));
+    const auto steps_chosen = [&](std::int64_t alike, std::optional<std::string> pinned = std::nullopt) {
+        const GroupingRequest request{program, Target{}, {8192, 8192, 1}, std::move(pinned), {}, alike};
+        const GroupingChoice choice = find_grouping("temporal")->choose(request);
+        return choice.grouping ? std::get<TemporalSchedule>(*choice.grouping).steps : 0;
+    };
+    for (const std::int64_t alike : {1, 2, 3, 7, 9, 17, 99}) {
+        const int steps = steps_chosen(alike);
+        INFO(alike << " alike, " << steps << " at once");
+        CHECK((steps >= 1 && steps <= alike));
+        CHECK(alike % steps <= alike / 8);
+        CHECK((alike < 2 || steps > 1));
+    }
+    CHECK(steps_chosen(0) == 0);
+    CHECK(steps_chosen(3, "steps=8") == 8);
+    CHECK(steps_chosen(kManySteps) >= 8);
 }
 
 TEST_CASE("in two dimensions parts of tiles are chosen, whatever a block's warps make of them") {

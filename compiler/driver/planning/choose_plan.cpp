@@ -7,6 +7,7 @@
 #include "compiler/driver/planning/compile.h"
 #include "compiler/driver/planning/pins.h"
 #include "compiler/ir/unread_steps.h"
+#include "compiler/lower/shared/host_scalar.h"
 #include "compiler/schedule/cost.h"
 
 namespace halo::driver {
@@ -42,7 +43,7 @@ private:
     bool has_pinned_stages() const { return std::ranges::any_of(plan_.stages, &StageChoice::pinned); }
 
     schedule::GroupingRequest request(std::optional<std::string> pinned) const {
-        return {program_, options_.target, extent_, std::move(pinned), options_.watched};
+        return {program_, options_.target, extent_, std::move(pinned), options_.watched, steps_alike_};
     }
     GroupingVerdict& verdict_of(const schedule::GroupingKind& kind) {
         return *std::ranges::find(plan_.groupings, &kind, &GroupingVerdict::kind);
@@ -197,9 +198,32 @@ private:
         plan_.lacking = std::move(lacking_);
     }
 
+    // Between those for which a condition of the step's number holds, with the params' defaults; of the first
+    // steps of a run.
+    static std::int64_t steps_alike(const ir::Program& program, const schedule::Extent& extent) {
+        constexpr std::int64_t kLookedAt = 1000;
+        std::vector<double> params;
+        for (const ir::Param& param : program.params)
+            params.push_back(param.default_value.value_or(0));
+        std::vector<rt::HostScalar> conditions;
+        for (const ir::ExprId each : ir::conditions_of_steps(program))
+            conditions.push_back(lower::host_scalar(program, each));
+        if (conditions.empty()) return schedule::kManySteps;
+        std::int64_t alike = 0, most = 0;
+        for (std::int64_t step = 0; step < kLookedAt; ++step) {
+            const bool is_full = std::ranges::any_of(conditions, [&](const rt::HostScalar& each) {
+                return rt::evaluate(each, params, extent, static_cast<double>(step)) != 0;
+            });
+            alike = is_full ? 0 : alike + 1;
+            most = std::max(most, alike);
+        }
+        return most;
+    }
+
     const ir::Program& program_;
     const CodeOptions& options_;
     const schedule::Extent& extent_;
+    const std::int64_t steps_alike_ = steps_alike(program_, extent_);
     PlanChoice& plan_;
     std::string note_;  // of what was tuned and is not used
     const schedule::GroupingKind* noted_ = nullptr;
