@@ -98,7 +98,7 @@ TEST_CASE("lift writes a source that calls the stencil") {
     CHECK(made.out.empty());
     CHECK(folder.read("solver.c") == kSolver);
     const std::string text = folder.read("solver_halo.c");
-    CHECK(text.find("#include \"halocline/halocline.h\"") != std::string::npos);
+    CHECK(text.find("#include \"halocline/lifted.h\"") != std::string::npos);
     CHECK(text.find("if (halo_smooth((double *)w, n, (double *)u)) return;") != std::string::npos);
     CHECK(text.find("# Verified: ") != std::string::npos);  // nothing else is written
 
