@@ -232,7 +232,8 @@ void SingleSteps::iterate_by_host(Step& step, int index) {
 
 // Iterations are launched ahead of what the device says: those after the last one do nothing, so that results
 // do not depend on when the host looks. Where a single one has many launches, an iteration that does nothing
-// takes longer than a look: the host looks after each, from the last but one on that the step before had.
+// takes longer than a look: the host looks after each, from the last but one on that the step before had, or
+// sooner where its blocks are many.
 void SingleSteps::iterate_by_device(Step& step, int index) {
     const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
     std::int64_t blocks = 1;
@@ -241,7 +242,7 @@ void SingleSteps::iterate_by_device(Step& step, int index) {
     const std::int64_t ahead = std::max<std::int64_t>(
         1, std::min(kLaunchesAhead / (repeat.past - repeat.first), kBlocksAhead / blocks));
     const bool is_long = repeat.past - repeat.first > kLaunchesAhead;
-    const std::int64_t expected = parts_.iterations.last_count(index) - 1;
+    const std::int64_t expected = std::min(parts_.iterations.last_count(index) - 1, kBlocksAhead / blocks);
     const auto is_done = [&](std::int64_t launched) {
         if (!is_long) return parts_.iterations.is_done(index);
         return launched >= expected && parts_.iterations.is_done_now(index);
