@@ -255,8 +255,8 @@ int halo_lift_write(halo_lifted*, const char*, const halo_lift_array*);
 void halo_lift_read(halo_lifted*, const char*, const halo_lift_array*);
 int halo_lift_step(halo_lifted*, int64_t);
 int halo_lift_reduce(halo_lifted*, const char*, double*);
-void halo_keep_arrays(int);
-int halo_take_back(const void*);
+void halo_lift_keep_arrays(int);
+int halo_lift_take_back(const void*);
 #ifdef __cplusplus
 }
 #endif
@@ -285,8 +285,8 @@ std::map<std::string, void*> stand_in_symbols() {
                 {"halo_lift_write", address(&write)},
                 {"halo_lift_read", address(&read)},
                 {"halo_lift_loops", address(&loops)},
-                {"halo_keep_arrays", address(&keep)},
-                {"halo_take_back", address(&take_back)},
+                {"halo_lift_keep_arrays", address(&keep)},
+                {"halo_lift_take_back", address(&take_back)},
                 {"halo_lift_set", address(&set)},
                 {"halo_lift_step", address(&step)},
                 {"halo_lift_reduce", address(&reduce)}});

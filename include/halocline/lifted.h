@@ -16,13 +16,13 @@ extern "C" {
 /* ---- for programs */
 
 /* Without this each call of a stencil copies the arrays that it uses to the GPU and back. After
- * halo_keep_arrays(1) they stay there from call to call: what stencils have computed reaches the program's
- * array when the program says that it wants it, by halo_take_back(). On the CPU stencils work on the
- * program's arrays themselves, and neither changes anything. */
-void halo_keep_arrays(int keep);
+ * halo_lift_keep_arrays(1) they stay there from call to call: what stencils have computed reaches the
+ * program's array when the program says that it wants it, by halo_lift_take_back(). On the CPU stencils work
+ * on the program's arrays themselves, and neither changes anything. */
+void halo_lift_keep_arrays(int keep);
 /* Before the program itself reads, changes or frees an array that stencils use: brings the array up to date
  * and forgets the copy on the GPU. array: an address in it; NULL: all arrays. */
-halo_code halo_take_back(const void* array);
+halo_code halo_lift_take_back(const void* array);
 
 /* ---- for the calls that are written */
 

@@ -247,14 +247,14 @@ halo_lift_stencil& stencil_of(halo_lifted* lifted) {
 
 }  // namespace
 
-void halo_keep_arrays(int keep) {
+void halo_lift_keep_arrays(int keep) {
     KeptArrays& arrays = KeptArrays::all();
     const std::scoped_lock lock(arrays.mutex);
     if (keep == 0) guarded([&] { arrays.give_up_all(); });
     arrays.keeps = keep != 0;
 }
 
-halo_code halo_take_back(const void* array) {
+halo_code halo_lift_take_back(const void* array) {
     return guarded([&] {
         KeptArrays& arrays = KeptArrays::all();
         const std::scoped_lock lock(arrays.mutex);

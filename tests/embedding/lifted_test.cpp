@@ -100,10 +100,10 @@ void scale(std::vector<double>& cells, int nx, int ny, double rate) {
 }
 
 struct Keeping {
-    Keeping() { halo_keep_arrays(1); }
+    Keeping() { halo_lift_keep_arrays(1); }
     Keeping(const Keeping&) = delete;
     Keeping& operator=(const Keeping&) = delete;
-    ~Keeping() { halo_keep_arrays(0); }
+    ~Keeping() { halo_lift_keep_arrays(0); }
 };
 
 }  // namespace
@@ -135,13 +135,13 @@ TEST_CASE("arrays that are kept reach the program when it asks for them") {
     scale(expected, 6, 4, 6.0);
     SECTION("by an address in it") {
         std::vector<double> other = numbered();
-        CHECK(halo_take_back(other.data()) == HALO_OK);
+        CHECK(halo_lift_take_back(other.data()) == HALO_OK);
         CHECK(cells == start);
-        CHECK(halo_take_back(&cells[kStride + 2]) == HALO_OK);
+        CHECK(halo_lift_take_back(&cells[kStride + 2]) == HALO_OK);
         CHECK(cells == expected);
     }
     SECTION("all of them") {
-        CHECK(halo_take_back(nullptr) == HALO_OK);
+        CHECK(halo_lift_take_back(nullptr) == HALO_OK);
         CHECK(cells == expected);
     }
     SECTION("where the loops run instead") {
@@ -152,12 +152,12 @@ TEST_CASE("arrays that are kept reach the program when it asks for them") {
         CHECK(cells == expected);
     }
     SECTION("where nothing is kept any longer") {
-        halo_keep_arrays(0);
+        halo_lift_keep_arrays(0);
         CHECK(cells == expected);
     }
     cells[0] = expected[0] = 7;  // what the program has changed is what the next stencil sees
     stencil(cells.data(), 6, 4, kStride, 10.0);
-    CHECK(halo_take_back(cells.data()) == HALO_OK);
+    CHECK(halo_lift_take_back(cells.data()) == HALO_OK);
     scale(expected, 6, 4, 10.0);
     CHECK(cells == expected);
 }
@@ -181,7 +181,7 @@ TEST_CASE("boxes of one array share what is kept of it, and other views of its m
     stencil(cells.data() + kStride, 8, 1, kStride, 11.0);  // from its second row on
     for (std::size_t x = 0; x < kStride; ++x)
         expected[kStride + x] *= 11.0;
-    CHECK(halo_take_back(nullptr) == HALO_OK);
+    CHECK(halo_lift_take_back(nullptr) == HALO_OK);
     CHECK(cells == expected);
 }
 
@@ -200,6 +200,6 @@ TEST_CASE("arrays that are columns of one are told apart") {
             for (std::size_t x = 4; x < 7; ++x)
                 expected[y * kStride + x] *= 3.0;
     }
-    CHECK(halo_take_back(nullptr) == HALO_OK);
+    CHECK(halo_lift_take_back(nullptr) == HALO_OK);
     CHECK(cells == expected);
 }
