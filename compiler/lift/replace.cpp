@@ -102,9 +102,8 @@ private:
         return std::string_view(text_).substr(begin, end - begin);
     }
     std::size_t line_begin(std::size_t at) const { return at == 0 ? 0 : text_.rfind('\n', at - 1) + 1; }
-    // The pragma in front of a statement, where there is one, as text; from: where it begins. It may stand in
-    // an
-    // `#if` with others for other compilers.
+    // The pragma in front of a statement, where there is one, as text; from: where it begins. It may stand
+    // in an `#if` with others for other compilers.
     std::string pragma_before(std::size_t at, std::size_t& from) const {
         from = line_begin(at);
         const std::string_view own = trimmed(std::string_view(text_).substr(from, at - from));
