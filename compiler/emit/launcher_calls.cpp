@@ -429,7 +429,8 @@ private:
             if (plan_.full_steps.empty()) {
                 write_steps();
             } else {
-                out_.line("// Some steps do more than others, which end with one of these.");
+                out_.line("// A turn ends with a step that runs statements which those before it leave out,");
+                out_.line("// or with the last step.");
                 out_.line("for (long long left = steps; left > 0;) {{");
                 {
                     const auto loop = out_.indent();

@@ -44,7 +44,7 @@ public:
         for (const rt::HostScalar& condition : plan_.full_steps)
             conditions += (conditions.empty() ? "" : " || ") + print_host_scalar(condition, names);
         out_.blank_line();
-        out_.line("// The steps up to the next that does more than others, it included.");
+        out_.line("// The number of steps up to the next that runs statements which others leave out.");
         out_.line("long long to_full_step(const {}& solver, long long most) {{", model_.solver);
         out_.line("    for (long long count = 1; count <= most; ++count) {{");
         out_.line("        const double step = double(solver.steps + count - 1);");
