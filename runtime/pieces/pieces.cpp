@@ -139,7 +139,8 @@ void Pieces::set_table(const std::string& name, std::span<const double> values) 
 void Pieces::step(std::int64_t count) {
     while (count > 0) {
         ranks_->at_step(done_);
-        const std::int64_t alike = sessions_.front()->steps_to_full(count);
+        // No more steps than these are done before the next look.
+        const std::int64_t alike = sessions_.front()->steps_to_full(std::min(count, options_.interval + 1));
         if (const std::int64_t blocks = blocks_within(alike); blocks > 0) {
             step_blocks(blocks);
             done_ += blocks * plan().time_block->steps;
