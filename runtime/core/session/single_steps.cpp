@@ -184,7 +184,6 @@ bool SingleSteps::can_replay_iterations(const RepeatPlan& repeat) const {
 
 void SingleSteps::replay_iteration(Step& step, int index, std::int64_t time) {
     const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
-    if (!can_replay_iterations(repeat)) return launch_iteration(step, repeat, time);
     const Iteration iteration{index, parts_.clock.in_cycle(step.phase),
                               time % 2 == 1 && !repeat.exchanges.empty(),
                               step.with_results && has_unread_steps(parts_.setup.plan), step.is_first};
@@ -243,6 +242,7 @@ void SingleSteps::iterate_by_device(Step& step, int index) {
         1, std::min(kLaunchesAhead / (repeat.past - repeat.first), kBlocksAhead / blocks));
     const bool is_long = repeat.past - repeat.first > kLaunchesAhead;
     const std::int64_t expected = std::min(parts_.iterations.last_count(index) - 1, kBlocksAhead / blocks);
+    const bool replays = can_replay_iterations(repeat);
     const auto is_done = [&](std::int64_t launched) {
         if (!is_long) return parts_.iterations.is_done(index);
         return launched >= expected && parts_.iterations.is_done_now(index);
@@ -250,7 +250,7 @@ void SingleSteps::iterate_by_device(Step& step, int index) {
     parts_.iterations.begin(index);
     for (std::int64_t time = 0; time < repeat.count;) {
         for (const std::int64_t past = std::min(repeat.count, time + ahead); time < past; ++time)
-            replay_iteration(step, index, time);
+            replays ? replay_iteration(step, index, time) : launch_iteration(step, repeat, time);
         if (time < repeat.count && is_done(time)) break;
     }
     for (const RepeatPlan::Exchange& each : repeat.exchanges)  // copies after an odd number of iterations
