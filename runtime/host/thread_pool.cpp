@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -18,7 +19,10 @@ namespace halo::rt {
 namespace {
 
 // Steps of a time loop follow each other within microseconds; a sleeping thread takes tens of them to wake.
-constexpr int kSpins = 20000;
+// Who has waited as long as that had better sleep: other programs may want the processor, and a thread that
+// is waited for may be without one.
+constexpr std::chrono::microseconds kSpinning{50};
+constexpr int kSpinsBetweenLooks = 64;  // at the clock
 
 void pause_briefly() {
 #if defined(__x86_64__)
@@ -30,11 +34,14 @@ void pause_briefly() {
 
 // Waits until `value` is no longer `old`.
 template <class T>
-T wait_while(const std::atomic<T>& value, T old, int spins) {
-    for (int spin = 0; spin < spins; ++spin) {
-        const T now = value.load(std::memory_order_acquire);
-        if (now != old) return now;
-        pause_briefly();
+T wait_while(const std::atomic<T>& value, T old, std::chrono::microseconds spinning) {
+    const auto began = std::chrono::steady_clock::now();
+    while (std::chrono::steady_clock::now() - began < spinning) {
+        for (int spin = 0; spin < kSpinsBetweenLooks; ++spin) {
+            const T now = value.load(std::memory_order_acquire);
+            if (now != old) return now;
+            pause_briefly();
+        }
     }
     value.wait(old, std::memory_order_acquire);
     return value.load(std::memory_order_acquire);
@@ -55,7 +62,7 @@ void pin(std::thread& thread, int processor) {
 
 struct ThreadPool::State {
     int threads = 1;
-    int spins = kSpins;
+    std::chrono::microseconds spinning = kSpinning;
     std::vector<std::thread> workers;  // threads 1, 2, …
 
     // The present loop; written before `round` is raised, read after.
@@ -85,7 +92,7 @@ struct ThreadPool::State {
     void work(int thread) {
         std::uint32_t seen = 0;
         while (true) {
-            seen = wait_while(round, seen, spins);
+            seen = wait_while(round, seen, spinning);
             if (stop) return;
             run_part(thread);
             if (busy.fetch_sub(1, std::memory_order_acq_rel) == 1) busy.notify_one();
@@ -105,7 +112,7 @@ ThreadPool::ThreadPool(int threads) : state_(std::make_unique<State>()) {
     const std::vector<int> processors = usable_processors();
     const bool enough = processors.size() >= static_cast<std::size_t>(state.threads);
     // On an oversubscribed processor a thread that spins is worse than one that sleeps.
-    if (!enough) state.spins = 0;
+    if (!enough) state.spinning = {};
     state.workers.reserve(static_cast<std::size_t>(state.threads));
     for (int thread = 1; thread < state.threads; ++thread) {
         try {
@@ -141,7 +148,7 @@ void ThreadPool::run(std::int64_t count, const Part& part) {
     state.begin_round();
     state.run_part(0);
     for (int left = state.busy.load(std::memory_order_acquire); left != 0;)
-        left = wait_while(state.busy, left, state.spins);
+        left = wait_while(state.busy, left, state.spinning);
     if (state.failure) std::rethrow_exception(std::exchange(state.failure, nullptr));
 }
 
