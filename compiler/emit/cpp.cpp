@@ -75,13 +75,18 @@ protected:
                 });
             if (is_used) text += prelude_section(type_name(type));
         }
+        const auto use = [&](const std::string& name) {
+            const std::string of_cpus = name + " cpu";
+            used.insert(has_prelude_section(of_cpus) ? of_cpus : name);
+        };
         for (const KernelFunction& function : program.functions) {
             for_each_expr(function.body, [&](const Expr& expr) {
                 const auto* call = std::get_if<CallHelper>(&expr->kind);
                 if (call == nullptr) return;
                 const HelperShape& shape = shape_of(call->helper);
-                used.insert(shape.name + (shape.has_cpu_form ? " cpu" : ""));
-                used.insert(shape.needs.begin(), shape.needs.end());
+                use(shape.name);
+                for (const std::string& needed : shape.needs)
+                    use(needed);
             });
         }
         for (const std::string& name : used) {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 #include <set>
+#include <string_view>
 
 #include "compiler/emit/emit.h"
 #include "compiler/emit/prelude.h"
@@ -292,11 +293,19 @@ std::string CudaPrinter::prelude(const Program& program) const {
     return text;
 }
 
+std::string heading_of(const std::string& name) {
+    return "// [" + name + "]\n";
+}
+
 }  // namespace
+
+bool has_prelude_section(const std::string& name) {
+    return std::string_view(kPrelude).find(heading_of(name)) != std::string_view::npos;
+}
 
 std::string prelude_section(const std::string& name) {
     const std::string text = kPrelude;
-    const std::string heading = "// [" + name + "]\n";
+    const std::string heading = heading_of(name);
     const std::size_t begin = text.find(heading);
     if (begin == std::string::npos) throw InternalError("the prelude has no section " + name);
     const std::size_t end = text.find("// [", begin + heading.size());

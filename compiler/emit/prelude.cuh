@@ -275,10 +275,32 @@ __device__ inline double block_max(double value) {
 // [philox]
 // The four random words of one cell in one step: Philox4x32-10 (Salmon et al., 2011). Nothing is kept between
 // calls.
-__device__ __forceinline__ void philox(unsigned* words, int i, int j, int k, int stream, double step,
-                                       double seed) {
-    unsigned a = i, b = j, c = k, d = static_cast<unsigned>(static_cast<long long>(step));
-    unsigned key0 = static_cast<unsigned>(static_cast<long long>(seed)), key1 = stream;
+__device__ __forceinline__ void philox(unsigned* words, int i, int j, int k, int stream, long long step,
+                                       long long seed) {
+    unsigned a = i, b = j, c = k, d = static_cast<unsigned>(step);
+    unsigned key0 = static_cast<unsigned>(seed), key1 = stream;
+#pragma unroll
+    for (int round = 0; round < 10; ++round) {
+        const unsigned high_a = __umulhi(a, 0xD2511F53u), low_a = a * 0xD2511F53u;
+        const unsigned high_c = __umulhi(c, 0xCD9E8D57u), low_c = c * 0xCD9E8D57u;
+        a = high_c ^ b ^ key0;
+        b = low_c;
+        c = high_a ^ d ^ key1;
+        d = low_a;
+        key0 += 0x9E3779B9u;
+        key1 += 0xBB67AE85u;
+    }
+    words[0] = a;
+    words[1] = b;
+    words[2] = c;
+    words[3] = d;
+}
+// [philox cpu]
+// The four random words of one cell in one step: Philox4x32-10 (Salmon et al., 2011). Nothing is kept between
+// calls.
+static inline void philox(unsigned* words, int i, int j, int k, int stream, long long step, long long seed) {
+    unsigned a = i, b = j, c = k, d = static_cast<unsigned>(step);
+    unsigned key0 = static_cast<unsigned>(seed), key1 = stream;
     for (int round = 0; round < 10; ++round) {
         const unsigned long long of_a = 0xD2511F53ull * a, of_c = 0xCD9E8D57ull * c;
         a = static_cast<unsigned>(of_c >> 32) ^ b ^ key0;
@@ -295,47 +317,107 @@ __device__ __forceinline__ void philox(unsigned* words, int i, int j, int k, int
 }
 // [random_f32]
 // Uniform in [0, 1). Two calls share the words: the third is one's, the fourth the other's.
-__device__ __forceinline__ float random_f32(int i, int j, int k, int stream, double step, double seed) {
+__device__ __forceinline__ float random_f32(int i, int j, int k, int stream, long long step, long long seed) {
     unsigned words[4];
     philox(words, i, j, k, stream / 2, step, seed);
     return static_cast<float>(words[2 + stream % 2] >> 8) * 0x1p-24f;
 }
 // [random_f64]
 // Uniform in [0, 1).
-__device__ __forceinline__ double random_f64(int i, int j, int k, int stream, double step, double seed) {
+__device__ __forceinline__ double random_f64(int i, int j, int k, int stream, long long step,
+                                             long long seed) {
     unsigned words[4];
     philox(words, i, j, k, stream | (1 << 31), step, seed);
     const unsigned long long bits = ((static_cast<unsigned long long>(words[0]) << 32) | words[1]) >> 11;
     return static_cast<double>(bits) * 0x1p-53;
 }
 // [random_normal_f32]
+// The logarithm of a number in (0, 1], to a unit of the last place: that of a power of two, and of a fraction
+// from 2/3 to 4/3.
+__device__ __forceinline__ float log_of_fraction(float value) {
+    const int bits = __float_as_int(value);
+    const int exponent = (bits - 0x3f2aaaab) & ~0x7fffff;
+    const float x = __int_as_float(bits - exponent) - 1.0f;
+    float sum = -0.12948957f;
+    sum = fmaf(x, sum, 0.14004758f);
+    sum = fmaf(x, sum, -0.12167156f);
+    sum = fmaf(x, sum, 0.14001161f);
+    sum = fmaf(x, sum, -0.16682306f);
+    sum = fmaf(x, sum, 0.20010747f);
+    sum = fmaf(x, sum, -0.24999717f);
+    sum = fmaf(x, sum, 0.3333321f);
+    sum = fmaf(x, sum, -0.5f);
+    return fmaf(static_cast<float>(exponent), 8.2629582e-8f, fmaf(x * x, sum, x));  // log(2) / 2^23
+}
+
 // Of mean 0 and variance 1, by Box and Muller. Two calls share a radius and an angle: one takes the cosine,
-// the other the sine.
-__device__ __forceinline__ float random_normal_f32(int i, int j, int k, int stream, double step,
-                                                   double seed) {
+// the other the sine. All devices compute the same bits.
+__device__ __forceinline__ float random_normal_f32(int i, int j, int k, int stream, long long step,
+                                                   long long seed) {
     unsigned words[4];
     philox(words, i, j, k, stream / 2, step, seed);
-    const float radius = sqrtf(-2.0f * logf((static_cast<float>(words[0]) + 0.5f) * 0x1p-32f));
-    const float turn = static_cast<float>(words[1] >> 8) * 0x1p-24f;
-    return radius * (stream % 2 == 0 ? cospif(2.0f * turn) : sinpif(2.0f * turn));
+    const float logarithm = log_of_fraction((static_cast<float>(words[0]) + 0.5f) * 0x1p-32f);
+    const float square = fmaxf(-2.0f * logarithm, 1e-30f);
+    // The root as the hardware rounds it, without its branch for numbers that do not occur here.
+    const float inverse = rsqrtf(square), rough = square * inverse;
+    const float radius = fmaf(fmaf(-rough, rough, square), 0.5f * inverse, rough);
+
+    // The angle is that of the nearest quarter turn, and a rest of half of one at most, in half turns.
+    const int turn = static_cast<int>(words[1] >> 8), quarters = (turn + (1 << 21)) >> 22;
+    const float angle = static_cast<float>(turn - (quarters << 22)) * 0x1p-23f, x = angle * angle;
+    float cosine = fmaf(x, 0.23136424f, -1.3350506f);
+    cosine = fmaf(x, fmaf(x, fmaf(x, cosine, 4.0587077f), -4.9348021f), 1.0f);
+    float sine = fmaf(x, -0.58941877f, 2.5498052f);
+    sine = angle * fmaf(x, fmaf(x, sine, -5.1677089f), 3.1415927f);
+    const int quarter = stream % 2 == 0 ? quarters + 1 : quarters;  // a cosine is the sine a quarter turn on
+    const float wave = radius * (quarter % 2 == 0 ? sine : cosine);
+    return __int_as_float(__float_as_int(wave) ^ ((quarter & 2) << 30));
 }
 // [random_normal_f32 cpu]
+// The logarithm of a number in (0, 1], to a unit of the last place: that of a power of two, and of a fraction
+// from 2/3 to 4/3.
+static inline float log_of_fraction(float value) {
+    const int bits = __builtin_bit_cast(int, value);
+    const int exponent = (bits - 0x3f2aaaab) & ~0x7fffff;
+    const float x = __builtin_bit_cast(float, bits - exponent) - 1.0f;
+    float sum = -0.12948957f;
+    sum = __builtin_fmaf(x, sum, 0.14004758f);
+    sum = __builtin_fmaf(x, sum, -0.12167156f);
+    sum = __builtin_fmaf(x, sum, 0.14001161f);
+    sum = __builtin_fmaf(x, sum, -0.16682306f);
+    sum = __builtin_fmaf(x, sum, 0.20010747f);
+    sum = __builtin_fmaf(x, sum, -0.24999717f);
+    sum = __builtin_fmaf(x, sum, 0.3333321f);
+    sum = __builtin_fmaf(x, sum, -0.5f);
+    return __builtin_fmaf(static_cast<float>(exponent), 8.2629582e-8f,
+                          __builtin_fmaf(x * x, sum, x));  // log(2) / 2^23
+}
+
 // Of mean 0 and variance 1, by Box and Muller. Two calls share a radius and an angle: one takes the cosine,
-// the other the sine.
-__device__ __forceinline__ float random_normal_f32(int i, int j, int k, int stream, double step,
-                                                   double seed) {
+// the other the sine. All devices compute the same bits.
+static inline float random_normal_f32(int i, int j, int k, int stream, long long step, long long seed) {
     unsigned words[4];
     philox(words, i, j, k, stream / 2, step, seed);
-    const float radius =
-        __builtin_sqrtf(-2.0f * __builtin_logf((static_cast<float>(words[0]) + 0.5f) * 0x1p-32f));
-    const float turn = static_cast<float>(words[1] >> 8) * 0x1p-24f;
-    return radius * (stream % 2 == 0 ? __builtin_cosf(6.2831855f * turn) : __builtin_sinf(6.2831855f * turn));
+    const float logarithm = log_of_fraction((static_cast<float>(words[0]) + 0.5f) * 0x1p-32f);
+    const float square = -2.0f * logarithm > 1e-30f ? -2.0f * logarithm : 1e-30f;
+    const float radius = __builtin_sqrtf(square);
+
+    // The angle is that of the nearest quarter turn, and a rest of half of one at most, in half turns.
+    const int turn = static_cast<int>(words[1] >> 8), quarters = (turn + (1 << 21)) >> 22;
+    const float angle = static_cast<float>(turn - (quarters << 22)) * 0x1p-23f, x = angle * angle;
+    float cosine = __builtin_fmaf(x, 0.23136424f, -1.3350506f);
+    cosine = __builtin_fmaf(x, __builtin_fmaf(x, __builtin_fmaf(x, cosine, 4.0587077f), -4.9348021f), 1.0f);
+    float sine = __builtin_fmaf(x, -0.58941877f, 2.5498052f);
+    sine = angle * __builtin_fmaf(x, __builtin_fmaf(x, sine, -5.1677089f), 3.1415927f);
+    const int quarter = stream % 2 == 0 ? quarters + 1 : quarters;  // a cosine is the sine a quarter turn on
+    const float wave = radius * (quarter % 2 == 0 ? sine : cosine);
+    return __builtin_bit_cast(float, __builtin_bit_cast(int, wave) ^ ((quarter & 2) << 30));
 }
 // [random_normal_f64]
 // Of mean 0 and variance 1, by Box and Muller. Two calls share a radius and an angle: one takes the cosine,
 // the other the sine.
-__device__ __forceinline__ double random_normal_f64(int i, int j, int k, int stream, double step,
-                                                    double seed) {
+__device__ __forceinline__ double random_normal_f64(int i, int j, int k, int stream, long long step,
+                                                    long long seed) {
     unsigned words[4];
     philox(words, i, j, k, stream / 2, step, seed);
     const unsigned long long first = ((static_cast<unsigned long long>(words[0]) << 32) | words[1]) >> 11;
@@ -347,8 +429,8 @@ __device__ __forceinline__ double random_normal_f64(int i, int j, int k, int str
 // [random_normal_f64 cpu]
 // Of mean 0 and variance 1, by Box and Muller. Two calls share a radius and an angle: one takes the cosine,
 // the other the sine.
-__device__ __forceinline__ double random_normal_f64(int i, int j, int k, int stream, double step,
-                                                    double seed) {
+__device__ __forceinline__ double random_normal_f64(int i, int j, int k, int stream, long long step,
+                                                    long long seed) {
     unsigned words[4];
     philox(words, i, j, k, stream / 2, step, seed);
     const unsigned long long first = ((static_cast<unsigned long long>(words[0]) << 32) | words[1]) >> 11;

@@ -9,7 +9,8 @@ namespace halo::emit {
 // [name]`.
 extern const char* const kPrelude;
 
-// One section's text without its heading.
+// One section's text without its heading. Sections `NAME cpu` take the place of `NAME` in text for CPUs.
 std::string prelude_section(const std::string& name);
+bool has_prelude_section(const std::string& name);
 
 }  // namespace halo::emit

@@ -26,8 +26,7 @@ std::array<std::uint32_t, 4> philox(std::array<std::uint32_t, 4> counter, std::a
 
 // A number that is drawn in each cell and step: the key has its seed, and with `stream` its call.
 struct Draw {
-    double seed = 0;  // it and the step: whole numbers taken modulo 2^32; what is no number, or not within
-                      // +-2^63, counts as 0
+    double seed = 0;  // it and the step: the nearest whole number that an i64 holds, modulo 2^32; of NaN 0
     int stream = 0;
     double step = 0;
     std::array<std::int64_t, kMaxRank> cell{};
@@ -44,7 +43,7 @@ double uniform_noise<double>(const Draw& draw);
 
 // Mean 0 and variance 1, by Box and Muller from two uniforms. Streams 2n and 2n + 1 are the cosine and the
 // sine of key n, so that a step with two of them computes the words, the logarithm and the root once. Engines
-// agree within a few units of the last place, as log, cos and sin do.
+// find the same bits of f32, and agree within a few units of the last place of f64, as log, cos and sin do.
 template <class T>
 T normal_noise(const Draw& draw);
 template <>

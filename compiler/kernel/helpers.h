@@ -17,7 +17,6 @@ struct HelperShape {
     bool has_barrier = false;                   // all threads of the block must call it
     std::vector<std::string> needs = {};        // other sections of the prelude
     bool is_variadic = false;                   // the last argument may come several times
-    bool has_cpu_form = false;                  // CPUs have a section of their own: `NAME cpu`
 };
 
 const std::vector<HelperShape>& helpers();  // in the order of Helper

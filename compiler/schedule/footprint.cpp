@@ -46,6 +46,8 @@ void count(const ir::Expr& expr, Operations& operations) {
         ++operations.fmas;
     } else if (const auto* sum = std::get_if<ir::TableSum>(&expr.node)) {
         ++(sum->factor ? operations.fmas : operations.adds);
+    } else if (std::holds_alternative<ir::Noise>(expr.node)) {
+        ++operations.draws;
     } else if (const auto* call = std::get_if<ir::Call>(&expr.node)) {
         switch (call->function) {
             case ir::Function::sqrt:

@@ -48,6 +48,7 @@ struct Operations {
     int divisions = 0;
     int roots = 0;        // square, reciprocal and cube roots
     int functions = 0;    // exp, sin, pow …
+    int draws = 0;        // of random numbers; no flops
     int comparisons = 0;  // and min, max, floor, ceil; no flops
     int flops() const { return adds + multiplies + 2 * fmas + divisions + roots + functions; }
     Operations& operator+=(const Operations& more) {
@@ -57,6 +58,7 @@ struct Operations {
         divisions += more.divisions;
         roots += more.roots;
         functions += more.functions;
+        draws += more.draws;
         comparisons += more.comparisons;
         return *this;
     }
@@ -67,6 +69,7 @@ struct Operations {
         divisions -= less.divisions;
         roots -= less.roots;
         functions -= less.functions;
+        draws -= less.draws;
         comparisons -= less.comparisons;
         return *this;
     }

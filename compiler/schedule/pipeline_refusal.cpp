@@ -20,9 +20,7 @@ public:
     std::string run() const {
         if (ir::has_coarse_grids(program_)) return ir::kSeveralGrids;
         if (program_.rank() < 2) return "a program of one axis has no axis to traverse";
-        if (std::ranges::any_of(program_.tables, &ir::Table::is_series))
-            return "a value changes with the step, as a series gives it";
-        if (!program_.tables.empty() || !program_.points.empty())
+        if (!std::ranges::all_of(program_.tables, &ir::Table::is_series) || !program_.points.empty())
             return "tables and points are not part of a pipeline";
         for (const ir::Statement& statement : program_.statements)
             if (std::holds_alternative<ir::Inject>(statement) ||
@@ -47,8 +45,8 @@ private:
     std::string refused_values(const std::vector<ir::ExprId>& roots) const {
         const std::vector<bool> reached = ir::reachable_exprs(program_, roots);
         for (std::size_t e = 0; e < reached.size(); ++e) {
-            if (!reached[e]) continue;
-            if (ir::changes_with_step(program_.exprs[e])) return "a value depends on the number of the step";
+            if (reached[e] && std::holds_alternative<ir::ReductionRef>(program_.exprs[e].node))
+                return "a statement reads a reduction of the step before";
         }
         return "";
     }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/analysis.h"
 #include "compiler/schedule/footprint.h"
 #include "compiler/schedule/issue_model.h"
 #include "compiler/schedule/resident_model.h"
@@ -16,6 +17,14 @@ namespace {
 constexpr int kMostRows = 32;             // of a thread: a mask of 32 bits says which are sent
 constexpr int kAlignment = 16;            // bytes of a vector
 constexpr std::int64_t kMostGhosts = 32;  // of a field for each thread of the block
+
+// A launch has the host's numbers for its first step alone.
+bool changes_with_step(const ir::Program& core) {
+    return std::ranges::any_of(core.statements, [&](const ir::Statement& statement) {
+        return std::ranges::any_of(ir::roots_of(statement),
+                                   [&](ir::ExprId root) { return ir::changes_with_step(core, root); });
+    });
+}
 
 ResidentBox make_box(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
                      const ResidentSchedule& schedule) {
@@ -117,6 +126,7 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
                                                         const ResidentSchedule& schedule,
                                                         const Target& target) {
     ResidentShape shape;
+    if (changes_with_step(core)) return "a value depends on the number of the step";
     if (std::string why = refused_tile(core, schedule, target); !why.empty()) return why;
     for (const Pipeline::Queue& queue : pipeline.queues) {
         if (queue.role == ir::Role::input && core[queue.field].history > 0)

@@ -21,7 +21,7 @@ int common_vector(int most, int first, int second) {
 int arithmetic_registers(const Footprint& footprint) {
     const bool wide = footprint.widest_bytes() == 8;
     const Operations& operations = footprint.operations;
-    const bool slow = operations.divisions + operations.roots + operations.functions > 0;
+    const bool slow = operations.divisions + operations.roots + operations.functions + operations.draws > 0;
     return (wide ? sweep_model::kWideTemporaries : sweep_model::kNarrowTemporaries) +
            (slow ? sweep_model::kSlowTemporaries : 0);
 }

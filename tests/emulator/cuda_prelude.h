@@ -224,6 +224,9 @@ __forceinline__ double __longlong_as_double(long long bits) {
 __forceinline__ long long __double_as_longlong(double value) {
     return __builtin_bit_cast(long long, value);
 }
+__forceinline__ unsigned __umulhi(unsigned a, unsigned b) {
+    return static_cast<unsigned>(static_cast<unsigned long long>(a) * b >> 32);
+}
 __forceinline__ int __popc(unsigned bits) {
     return __builtin_popcount(bits);
 }
@@ -308,12 +311,6 @@ __forceinline__ float __cosf(float x) {
     return __builtin_cosf(x);
 }
 // The C library has none: these round the angle, as the definition of noise does.
-__forceinline__ float cospif(float x) {
-    return __builtin_cosf(3.14159274f * x);
-}
-__forceinline__ float sinpif(float x) {
-    return __builtin_sinf(3.14159274f * x);
-}
 __forceinline__ double cospi(double x) {
     return __builtin_cos(3.1415926535897931 * x);
 }

@@ -60,7 +60,8 @@ double bound_of(const ir::Program& program) {
                      call->function == ir::Function::abs || call->function == ir::Function::floor ||
                      call->function == ir::Function::ceil || call->function == ir::Function::round ||
                      call->function == ir::Function::trunc);
-        if ((call && !is_rounded_alike) || (noise && noise->kind == ir::NoiseKind::normal))
+        if ((call && !is_rounded_alike) ||
+            (noise && noise->kind == ir::NoiseKind::normal && expr.type == ir::Scalar::f64))
             bound = kLibraryBound;
     }
     return bound;

@@ -16,7 +16,8 @@ constexpr const char* kAxes[] = {"x", "y", "z"};
 
 class Writer {
 public:
-    explicit Writer(std::uint64_t seed) : random_(seed), of_fewer_(seed * 6151 + 17) {}
+    explicit Writer(std::uint64_t seed)
+        : random_(seed), of_fewer_(seed * 6151 + 17), of_step_(seed * 7919 + 5) {}
 
     RandomTimeLoop write() {
         RandomTimeLoop loop;
@@ -40,6 +41,8 @@ public:
         if (has_second_) body += field("b");
         if (has_input_) body += field("c");
         if (of_fewer_.chance(40)) body += field_over_fewer_axes();
+        has_series_ = of_step_.chance(20);
+        if (has_series_) body += "    series drive\n";
         body += statements();
         body += reductions(loop.temporal);
         loop.text = body + "}\n";
@@ -114,8 +117,18 @@ private:
         return fmt::format("    field d: {} over {} {{ boundary {} }}\n", type_, axes, faces);
     }
 
+    // `value`, to which some of the time something is added that is another in each step.
+    std::string with_step(const std::string& value) {
+        if (!of_step_.chance(20)) return value;
+        if (has_series_ && of_step_.chance(50)) return "(" + value + ") + drive[step]*a/8";
+        return "(" + value + ") + " +
+               of_step_.pick<std::string>({"mod(step, 5)/32", "p*mod(step*step, 7)/8", "(random() - 1/2)/4",
+                                           "step/64 + random()/8", "(if mod(step, 2) == 1 then p else a/8)"});
+    }
+
     // `value`, which some of the time has a factor from that field: at the cell or at a neighbour.
-    std::string scaled(const std::string& value) {
+    std::string scaled(const std::string& plain) {
+        const std::string value = with_step(plain);
         if (over_ == 0 || !of_fewer_.chance(70)) return value;
         std::string places;
         for (int axis = 0; axis < rank_; ++axis)
@@ -233,7 +246,9 @@ private:
 
     Random random_;
     Random of_fewer_;  // of what fields over fewer axes are drawn
-    int over_ = 0;     // axes of such a field, a bit each; none: there is no such field
+    Random of_step_;   // of what changes with the step
+    bool has_series_ = false;
+    int over_ = 0;  // axes of such a field, a bit each; none: there is no such field
     int rank_ = 2, most_ = 1;
     std::array<int, 3> limit_{1, 1, 1};  // of the radius along each axis
     std::array<bool, 3> mirrors_{};

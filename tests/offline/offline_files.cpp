@@ -63,6 +63,16 @@ stencil relax(x, y) {
 }
 )";
 
+// What changes with the step: numbers of the host, and noise.
+const char* const kDriven = R"(
+stencil driven(x, y) {
+    param dt = 1/8, seed = 7
+    field u: f32 { boundary periodic }
+    let g { boundary periodic } = u + normal()/8
+    u[t+1] = (g[x-1] + g[x+1] + g[y-1] + g[y+1]) / 4 + dt * mod(step, 3) * u + time / 16
+}
+)";
+
 const char* const kSettle = R"(
 stencil settle(x, y) {
     field u: f64 { boundary periodic }
@@ -405,6 +415,7 @@ const std::vector<OfflineCase>& cases_of_several_steps() {
         {kSettle, "temporal steps=2 warps=2 cells=2", {20, 7, 1}, false, {}, {"largest", "size"}},
         {kFewerAxesOfPlane, "temporal steps=2 warps=2 cells=2", {200, 77, 1}},
         {kFiltered, "temporal steps=1 warps=2 cells=2", {200, 77, 1}},
+        {kDriven, "temporal steps=3 warps=2 cells=2", {200, 77, 1}},
     };
     return cases;
 }

@@ -112,6 +112,7 @@ std::string describe_operations(const schedule::Operations& operations) {
     add(operations.divisions, "div");
     add(operations.roots, "root");
     add(operations.functions, "function");
+    add(operations.draws, operations.draws == 1 ? "random number" : "random numbers");
     add(operations.comparisons, "compare");
     return words.empty() ? "no arithmetic" : join(words, ", ");
 }

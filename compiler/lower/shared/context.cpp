@@ -189,6 +189,7 @@ kernel::Expr Context::scalar(ir::ExprId uniform, Type type) {
         if (kernel::is_integer(type)) return kernel::int_literal(value.as_int64().value_or(0), type);
         return kernel::real_literal(type == Type::f32 ? double{value.to_float()} : value.to_double(), type);
     }
+    if (steps_ > 1 && ir::changes_with_step(program(), uniform)) return step_scalar(uniform, type);
     std::string& name = scalars_[{uniform.index, type}];
     if (name.empty()) {
         rt::Argument argument;
@@ -198,6 +199,40 @@ kernel::Expr Context::scalar(ir::ExprId uniform, Type type) {
         name = declare(kScalars, {type, host_scalar_name(program(), uniform)}, argument);
     }
     return kernel::variable(name, type);
+}
+
+void Context::do_steps(int count, kernel::Expr s) {
+    steps_ = count;
+    step_in_launch_ = std::move(s);
+}
+
+kernel::Expr Context::step_scalar(ir::ExprId uniform, Type type) {
+    const auto [known, is_new] = step_scalars_.try_emplace({uniform.index, type}, step_values_.size());
+    if (is_new) {
+        const std::string wanted = host_scalar_name(program(), uniform);
+        StepValue value{RegisterArray(names_.take(wanted + "_at"), type, {steps_}), {}};
+        for (int s = 0; s < steps_; ++s) {
+            rt::Argument argument;
+            argument.kind = rt::Argument::Kind::scalar;
+            argument.scalar = in_later_step(host_scalar(program(), uniform), s);
+            argument.type = element_type(type);
+            value.parameters.push_back(declare(kScalars, {type, fmt::format("{}_{}", wanted, s)}, argument));
+        }
+        step_values_.push_back(std::move(value));
+    }
+    return step_values_[known->second].array.at({step_in_launch_});
+}
+
+kernel::Block Context::declare_step_values() const {
+    kernel::Block block;
+    for (const StepValue& value : step_values_) {
+        block.push_back(value.array.declaration(false));
+        for (int s = 0; s < steps_; ++s)
+            block.push_back(kernel::Assign{
+                value.array.at({s}),
+                kernel::variable(value.parameters[static_cast<std::size_t>(s)], value.array.type())});
+    }
+    return block;
 }
 
 kernel::Expr Context::host_value(const std::string& name, rt::HostScalar::Step value, Type type) {
@@ -218,13 +253,15 @@ kernel::Expr Context::param(ir::ParamId param, Type type) {
 }
 
 kernel::Expr Context::step() {
-    return host_value("step", {rt::HostScalar::Op::step, 0, 0});
+    const kernel::Expr first = host_value("step", {rt::HostScalar::Op::step, 0, 0}, Type::i64);
+    return steps_ > 1 ? first + kernel::convert(step_in_launch_, Type::i64) : first;
 }
 
 kernel::Expr Context::seed() {
     if (const std::optional<ir::ParamId> param = ir::seed_param(program()))
-        return host_value(ir::kSeedName, {rt::HostScalar::Op::param, 0, static_cast<int>(param->index)});
-    return kernel::real_literal(static_cast<double>(program().noise_seed), Type::f64);
+        return host_value(ir::kSeedName, {rt::HostScalar::Op::param, 0, static_cast<int>(param->index)},
+                          Type::i64);
+    return kernel::int_literal(static_cast<std::int64_t>(program().noise_seed), Type::i64);
 }
 
 std::string Context::partials(int reduction) {

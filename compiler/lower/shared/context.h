@@ -11,6 +11,7 @@
 #include "compiler/kernel/program.h"
 #include "compiler/lower/shared/names.h"
 #include "compiler/lower/shared/notes.h"
+#include "compiler/lower/shared/register_array.h"
 #include "compiler/lower/shared/stage_view.h"
 #include "runtime/core/launch_plan.h"
 
@@ -35,6 +36,10 @@ public:
     const StageView& stage() const { return *stage_; }
     // In a kernel of several stages: sets the one that is lowered next. Levels in memory keep their names.
     void enter(const StageView& stage) { stage_ = &stage; }
+    // In a kernel of several steps: from here on what changes with the step is that of step `s`, an i32 below
+    // `count`. declare_step_values() declares the arrays that have it for each step, once all is lowered.
+    void do_steps(int count, kernel::Expr s);
+    kernel::Block declare_step_values() const;
     const ir::Program& program() const { return *stage_->program; }
     int rank() const { return stage_->rank(); }
     const ProgramLayout& layout() const { return *layout_; }
@@ -50,8 +55,8 @@ public:
     kernel::Expr pitch_of_grid(int factor);  // the same of another grid
     kernel::Expr slice_of_grid(int factor);
     kernel::Expr scalar(ir::ExprId uniform, kernel::Type type);  // rounded to the type
-    kernel::Expr step();                                         // steps done before this one, f64
-    kernel::Expr seed();                                         // of noise, f64
+    kernel::Expr step();                                         // steps done before this one, i64
+    kernel::Expr seed();                                         // of noise, i64
     kernel::Expr param(ir::ParamId param, kernel::Type type);
     // Names of the pointers; reduction: index within the stage.
     kernel::Expr stride(const std::string& name, kernel::Type type, rt::Argument::Kind kind);
@@ -117,6 +122,7 @@ private:
                          int axis);
     kernel::Expr host_value(const std::string& name, rt::HostScalar::Step value,
                             kernel::Type type = kernel::Type::f64);
+    kernel::Expr step_scalar(ir::ExprId uniform, kernel::Type type);
     std::string declare(int order, kernel::Parameter parameter, rt::Argument argument);
     std::vector<const Slot*> ordered() const;
 
@@ -128,6 +134,15 @@ private:
     std::map<std::string, std::string> words_;  // extents, strides, partials
     std::map<std::string, std::string> locals_;
     std::map<std::pair<std::uint32_t, kernel::Type>, std::string> scalars_;
+    // Of do_steps(): a value that changes with the step has a parameter for each, and an array of these.
+    struct StepValue {
+        RegisterArray array;
+        std::vector<std::string> parameters;
+    };
+    int steps_ = 1;
+    kernel::Expr step_in_launch_;
+    std::vector<StepValue> step_values_;
+    std::map<std::pair<std::uint32_t, kernel::Type>, std::size_t> step_scalars_;  // of step_values_
 };
 
 // A coef's array in constant memory.

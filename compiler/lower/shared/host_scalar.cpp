@@ -244,6 +244,17 @@ rt::HostScalar host_scalar(const ir::Program& program, ir::ExprId expr) {
     return scalar;
 }
 
+rt::HostScalar in_later_step(const rt::HostScalar& scalar, int steps) {
+    rt::HostScalar later;
+    for (const rt::HostScalar::Step& each : scalar.steps) {
+        later.steps.push_back(each);
+        if (each.op != Op::step || steps == 0) continue;
+        later.steps.push_back({Op::constant, static_cast<double>(steps), 0});
+        later.steps.push_back({Op::add, 0, 0});
+    }
+    return later;
+}
+
 std::string host_scalar_name(const ir::Program& program, ir::ExprId expr) {
     constexpr std::size_t kLongest = 24;
     const std::string name = product_words(program, expr);

@@ -38,6 +38,8 @@ public:
         declare_constants();
         out_ = declare_share(frame_, body());
         declare_storage();
+        if (frame_.steps > 1) context().do_steps(frame_.steps, variable("s"));
+        const std::size_t after_storage = body().size();
         Block tile;
         declare_tile(tile);
         declare_iterations(tile);
@@ -49,6 +51,9 @@ public:
                                      kernel::Unroll::none, std::move(tile)});
         context().enter(whole_);
         stages_.finish_reductions(body());
+        const Block step_values = context().declare_step_values();
+        body().insert(body().begin() + static_cast<std::ptrdiff_t>(after_storage), step_values.begin(),
+                      step_values.end());
         return {std::move(kernel_), frame_.shape.least_extent};
     }
 

@@ -24,11 +24,22 @@ std::unique_ptr<BlockStepper> make_block_stepper(Parts& parts, Snapshot& snapsho
 }
 
 void BlockStepper::prepare(const std::vector<double>& params) {
+    params_ = params;
     launches_.clear();
     for (std::int64_t phase = 0; phase < parts_.clock.cycle; ++phase) {
         launches_.push_back(parts_.launches.prepare(block().kernel, phase, params));
         give_arguments(launches_.back(), phase);
     }
+}
+
+PreparedLaunch& BlockStepper::launch_at(std::int64_t phase) {
+    PreparedLaunch& launch = launches_[parts_.clock.in_cycle(phase)];
+    parts_.launches.update(launch, block().kernel, parts_.clock.steps_done, params_);
+    return launch;
+}
+
+bool BlockStepper::changes_with_step() const {
+    return std::ranges::any_of(launches_, [](const PreparedLaunch& each) { return !each.changing.empty(); });
 }
 
 TemporalSteps::TemporalSteps(Parts& parts, Kernel& kernel, Snapshot& snapshot)
@@ -59,6 +70,10 @@ void TemporalSteps::launch(std::int64_t phase, std::int64_t number) {
     parts_.setup.device->launch(kernel_, {kernel.blocks, 1, 1}, launch.pointers.data());
 }
 
+bool TemporalSteps::can_record() const {
+    return parts_.setup.can_record() && !changes_with_step();
+}
+
 void TemporalSteps::count(std::int64_t blocks) {
     parts_.clock.advance(blocks * block().steps, blocks * block().levels);
     parts_.arrays.mark_states_written();
@@ -71,7 +86,7 @@ std::int64_t TemporalSteps::step(std::int64_t count, bool with_results) {
     while (done + steps <= most) {
         const bool many = done + length_ * steps <= most;
         std::int64_t blocks = 1;
-        if (parts_.setup.can_record() && many && parts_.clock.at_cycle_start() && ran_) {
+        if (can_record() && many && parts_.clock.at_cycle_start() && ran_) {
             blocks = length_;
             if (recording_ == nullptr)
                 recording_ = record(*parts_.setup.device, length_,
@@ -163,7 +178,7 @@ std::vector<std::vector<double>> TemporalSteps::values_of(std::int64_t blocks) c
 std::int64_t TemporalSteps::watched_blocks(std::int64_t most, bool& saved) {
     Device& device = *parts_.setup.device;
     const bool on_device = device.can_finish_reductions();
-    saved = parts_.setup.can_record() && on_device && finished_ && most >= length_ * block().steps &&
+    saved = can_record() && on_device && finished_ && most >= length_ * block().steps &&
             parts_.clock.at_cycle_start() && snapshot_.has_room();
     if (on_device && results_.address() == nullptr)
         results_ = DeviceMemory(

@@ -34,13 +34,16 @@ protected:
     std::int64_t steps_left(bool with_results) const { return block().is_whole || !with_results ? 0 : 1; }
     // Gives arguments that are the same in each launch.
     virtual void give_arguments(PreparedLaunch& /*launch*/, std::int64_t /*phase*/) {}
-    PreparedLaunch& launch_at(std::int64_t phase) { return launches_[parts_.clock.in_cycle(phase)]; }
+    // With the arguments of the steps that come next.
+    PreparedLaunch& launch_at(std::int64_t phase);
+    bool changes_with_step() const;  // some argument does, so that no launch is like another
 
     Parts& parts_;
     Kernel& kernel_;
 
 private:
     std::vector<PreparedLaunch> launches_;  // by phase
+    std::vector<double> params_;
 };
 
 // Temporal blocking: a launch does so many steps, and reads and writes memory once.
@@ -59,6 +62,7 @@ protected:
     void count(std::int64_t blocks);  // once they are launched
 
 private:
+    bool can_record() const;
     int place_of(int reduction) const;            // among TimeBlock::reductions; -1: blocks do not give it
     void note_reductions(std::int64_t step);      // that they are those of this step in partials_
     void finish_reductions(std::int64_t blocks);  // by the device
