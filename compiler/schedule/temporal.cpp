@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "compiler/schedule/footprint.h"
 #include "compiler/schedule/issue_model.h"
@@ -98,6 +99,38 @@ bool keeps_new_planes(const Pipeline& pipeline, const Pipeline::Queue& queue, in
     return pipeline.rank == 2 && words == 1 && queue.role != ir::Role::input && !queue.fold;
 }
 
+int computed_queues(const Pipeline& pipeline) {
+    return static_cast<int>(std::ranges::count_if(
+        pipeline.queues, [](const auto& queue) { return queue.role != ir::Role::input; }));
+}
+
+// Registers for what a stage reads of a queue: its window or its own cells.
+int read_registers(const ir::Program& core, const Pipeline::Queue& queue, const TemporalSchedule& schedule) {
+    const int words = bytes_of(core, queue.field) / 4;
+    const int cells = schedule.cells[0] * schedule.cells[1];
+    if (!queue.has_window) return cells * words;
+    const int columns = queue.reach[0][0] + queue.reach[0][1];
+    const int box = (schedule.cells[0] + columns) * (schedule.cells[1] + queue.lines());
+    const int cross = cells + columns * schedule.cells[1] + queue.lines() * schedule.cells[0];
+    // Of a wide window only a part is in registers at a time.
+    return std::min(queue.has_corners ? box : cross, 2 * cells + temporal_model::kMostOfWindow) * words;
+}
+
+// The stages of a step follow each other, so that the one that reads most has them.
+int most_read_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
+    int most = 0;
+    for (const Pipeline::Stage& stage : pipeline.stages) {
+        std::set<ir::FieldId> read;
+        for (const Pipeline::Use& use : stage.uses)
+            read.insert(use.field);
+        int registers = 0;
+        for (const ir::FieldId field : read)
+            registers += read_registers(core, *pipeline.find(field), schedule);
+        most = std::max(most, registers);
+    }
+    return most;
+}
+
 // Registers that hold the planes of a queue: those of all levels at once.
 int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pipeline::Queue& queue,
                     const TemporalSchedule& schedule) {
@@ -106,14 +139,15 @@ int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pip
     const int levels = pipeline.levels(queue);
     const int columns = queue.reach[0][0] + queue.reach[0][1];
     const int box = (schedule.cells[0] + columns) * (schedule.cells[1] + queue.lines());
-    const int cross = cells + columns * schedule.cells[1] + queue.lines() * schedule.cells[0];
-    const int window = (queue.has_corners ? box : cross) * words;
     int registers = 0;
     if (queue.keeps_windows()) {
         registers += pipeline.steps * (queue.windows - 1) * box * words;
         registers += levels * std::max(queue.slots - 2, 0) * cells * words;
     } else {
-        registers += levels * (queue.slots - (pipeline.later_first ? 0 : 1)) * cells * words;
+        const bool is_long = pipeline.rank == 2 && queue.slots > temporal_model::kLongQueue &&
+                             computed_queues(pipeline) >= temporal_model::kMostFieldsHeld;
+        registers +=
+            levels * (queue.slots - (pipeline.later_first ? 0 : 1) - (is_long ? 1 : 0)) * cells * words;
     }
     if (queue.fold) registers += pipeline.steps * queue.fold->values() * cells * words;
     if (queue.fold && pipeline.rank == 2 && words == 1)
@@ -121,25 +155,22 @@ int queue_registers(const ir::Program& core, const Pipeline& pipeline, const Pip
             temporal_model::kFoldStepRegisters * pipeline.steps - temporal_model::kFoldSpareRegisters;
     if (keeps_new_planes(pipeline, queue, words))
         registers += pipeline.steps * cells * temporal_model::kNewPlaneEighths / 8;
-    // Of a wide window only a part is in registers at a time.
-    const int at_once = std::min(window, (2 * cells + temporal_model::kMostOfWindow) * words);
-    return registers + (queue.has_window ? at_once : cells * words);
+    return registers;
 }
 
 int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule) {
     const bool has_rows = pipeline.rank == 3;
+    const int fields = static_cast<int>(std::ssize(pipeline.queues)) - std::max(0, count_lets(pipeline) - 1);
     int registers = temporal_model::kPlaceRegisters + (has_rows ? temporal_model::kRowRegisters : 0) +
-                    temporal_model::kFieldRegisters *
-                        std::min(static_cast<int>(pipeline.queues.size()), temporal_model::kMostFieldsHeld);
+                    temporal_model::kFieldRegisters * std::min(fields, temporal_model::kMostFieldsHeld) +
+                    most_read_registers(core, pipeline, schedule);
     int widest = 1;  // words of a value
     int most_slots = 1;
-    int computed = 0;                           // queues
     bool has_boxes = false, is_rotated = true;  // every queue, by the unrolled iterations
     for (const Pipeline::Queue& queue : pipeline.queues) {
         registers += queue_registers(core, pipeline, queue, schedule);
         widest = std::max(widest, bytes_of(core, queue.field) / 4);
         most_slots = std::max(most_slots, queue.slots);
-        if (queue.role != ir::Role::input) ++computed;
         has_boxes = has_boxes || (queue.fold && queue.has_corners);
         is_rotated = is_rotated && schedule.unroll % std::max(queue.slots, 1) == 0;
     }
@@ -154,11 +185,14 @@ int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const 
     if (schedule.unroll > 1 && !has_rows && widest > 1 && are_few)
         registers +=
             std::max(0, temporal_model::kWideInFlight - temporal_model::kWideInFlightOfSlot * most_slots);
-    if (has_rows && computed > temporal_model::kFewQueues) registers += temporal_model::kQueuesInFlight;
+    if (has_rows && computed_queues(pipeline) > temporal_model::kFewQueues)
+        registers += temporal_model::kQueuesInFlight;
     if (has_rows &&
         std::ranges::any_of(pipeline.queues, [](const auto& queue) { return queue.invariant.has_value(); }))
         registers += temporal_model::kInvariantRegisters;
     if (widest > 1) registers += temporal_model::kWideRegisters;
+    registers += temporal_model::kDrawnEighths * operations_of(core, pipeline).all().draws *
+                 schedule.cells[0] * schedule.cells[1] * pipeline.steps / 8;
     if (has_boxes && has_rows) {
         const Operations work = operations_of(core, pipeline).all();
         registers += std::min(temporal_model::kMostOfBox,
@@ -192,6 +226,11 @@ void shape_rings(TemporalShape& shape, const Pipeline& pipeline, const TemporalS
 }
 
 }  // namespace
+
+int count_lets(const Pipeline& pipeline) {
+    return static_cast<int>(
+        std::ranges::count(pipeline.queues, ir::Role::intermediate, &Pipeline::Queue::role));
+}
 
 int words_of_reduction(const ir::Program& core, const ir::Reduce& reduce) {
     return reduce.op != ir::ReduceOp::sum && core[reduce.value].type == ir::Scalar::f32 ? 1 : 2;

@@ -72,6 +72,7 @@ std::variant<TemporalShape, std::string> temporal_shape(const ir::Program& core,
 // Registers of a thread for the partial result of a reduction at one step. The minimum and the maximum of f32
 // are exact in f32; all else is of f64.
 int words_of_reduction(const ir::Program& core, const ir::Reduce& reduce);
+int count_lets(const Pipeline& pipeline);
 
 // An estimate of the instructions that a warp issues in one iteration of the traversal.
 double instructions_per_iteration(const ir::Program& core, const Pipeline& pipeline,

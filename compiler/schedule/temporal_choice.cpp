@@ -132,12 +132,18 @@ public:
         schedule.min_blocks =
             pins_.min_blocks.value_or(std::min(blocks_in_shared(target_, settled.shape, schedule.warps),
                                                blocks_in_registers(target_, settled.shape, schedule.warps)));
-        why = unfit(settled.shape, schedule, register_room);
+        // Where an estimate beyond what a thread can have is trusted, the kernel gets by with that.
+        if (settled.shape.registers > target_.max_registers_per_thread && squeezes(pipeline) &&
+            !pins_.min_blocks)
+            schedule.min_blocks =
+                std::max(schedule.min_blocks,
+                         target_.registers_per_sm / (32 * schedule.warps * target_.max_registers_per_thread));
+        why = unfit(pipeline, settled.shape, schedule, register_room);
         if (!why.empty() && schedule.unroll > 1 &&
             !pins_.unroll) {  // without unrolling a thread needs fewer registers
             schedule.unroll = 1;
             settled.shape = std::get<TemporalShape>(temporal_shape(core, pipeline, schedule, target_));
-            why = unfit(settled.shape, schedule, register_room);
+            why = unfit(pipeline, settled.shape, schedule, register_room);
         }
         if (!why.empty()) return std::nullopt;
         // In three dimensions the model underrates the cost of more and shorter traversals.
@@ -153,6 +159,10 @@ public:
         return settled;
     }
 
+    static bool squeezes(const Pipeline& pipeline) {
+        return count_lets(pipeline) > temporal_model::kMostFieldsHeld;
+    }
+
     // Whether they do not fit, or leave hardly any memory to the first-level cache.
     bool are_rings_large(const std::variant<TemporalShape, std::string>& shaped) const {
         const auto* const shape = std::get_if<TemporalShape>(&shaped);
@@ -163,10 +173,10 @@ public:
     }
 
     // Why the schedule cannot be built, or spills; else empty.
-    std::string unfit(const TemporalShape& shape, const TemporalSchedule& schedule,
+    std::string unfit(const Pipeline& pipeline, const TemporalShape& shape, const TemporalSchedule& schedule,
                       double register_room) const {
         const int limit = most_registers(target_, schedule);
-        if (limit < target_.max_registers_per_thread)
+        if (limit < target_.max_registers_per_thread || squeezes(pipeline))
             register_room = std::max(register_room, temporal_model::kSqueezed);
         if (shape.registers > register_room * limit && !pins_.cells)
             return counted(shape.registers, "register") + " a thread are more than the " +
@@ -371,7 +381,8 @@ private:
         const auto shaped = temporal_shape(settler_.core, pipeline, schedule, target_);
         if (std::holds_alternative<std::string>(shaped)) return std::nullopt;
         const auto& shape = std::get<TemporalShape>(shaped);
-        if (!settler_.unfit(shape, schedule, temporal_model::kTunerRoom).empty()) return std::nullopt;
+        if (!settler_.unfit(pipeline, shape, schedule, temporal_model::kTunerRoom).empty())
+            return std::nullopt;
         if (schedule.min_blocks > blocks_in_shared(target_, shape, schedule.warps) && !pins_.min_blocks)
             return std::nullopt;
         return shape;

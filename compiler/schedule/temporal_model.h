@@ -10,14 +10,19 @@ namespace halo::schedule::temporal_model {
 // ---- registers of a thread
 
 // Addresses and counters; in three dimensions those of rows besides; and addresses of each field, of so many
-// at most, as those of more are not held at a time.
+// at most, as those of more are not held at a time. All lets count as one, which are not in memory.
 inline constexpr int kPlaceRegisters = 26, kRowRegisters = 12, kFieldRegisters = 8, kMostFieldsHeld = 5;
+// In two dimensions, where as many fields are computed, the slots of a queue beyond which compilers hold a
+// row less: they add up what is read of several queues when it comes.
+inline constexpr int kLongQueue = 4;
 // In two dimensions, of f32: eighths of a cell's new value that are held beside its queue, for each step.
 inline constexpr int kNewPlaneEighths = 6;
 // Cells of a window that are in registers at a time, besides two for each of the thread's own, at most.
 inline constexpr int kMostOfWindow = 26;
 // In two dimensions, for the sums of f32 that are carried from plane to plane: for each step, and of all.
 inline constexpr int kFoldStepRegisters = 3, kFoldSpareRegisters = 4;
+// Eighths of each random number of a cell and step: it depends on nothing else, so that it is drawn early.
+inline constexpr int kDrawnEighths = 10;
 // Words of a reduction's row that are in flight.
 inline constexpr int kReductionRegisters = 4;
 // Where iterations are unrolled, words in flight for each word of a value, in three dimensions: where the
@@ -39,6 +44,7 @@ inline constexpr int kBoxOperations = 2, kMostOfBox = 24;
 inline constexpr int kLimitRegisters = 4, kLeastRegisters = 32;
 // Factors on the registers there are, up to which estimates are trusted: where several warps share them the
 // compiler makes do with fewer; and for candidates of the tuner, whose spills are seen when they compile.
+// So they do where many lets are computed in turn, of which few are read at a time.
 inline constexpr double kSqueezed = 1.08;
 inline constexpr double kTunerRoom = 1.15;
 
