@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <set>
 
@@ -41,19 +42,34 @@ bool chooses_steps(const Program& program, ReachWalk& walk, ExprId condition) {
     return reads_step;
 }
 
-// By statement: whether it does nothing in steps for which its condition does not hold. The first statement
-// for a state gives it its next level in all cells, those that are left out included.
-std::vector<bool> statements_of_some_steps(const Program& program, ReachWalk& walk) {
-    std::vector<bool> result(program.statements.size());
-    std::set<std::uint32_t> written;
+// The part of a condition that the step's number decides alone, for all cells alike.
+std::optional<ExprId> choice_of_steps(const Program& program, ReachWalk& walk, ExprId condition) {
+    if (chooses_steps(program, walk, condition)) return condition;
+    const auto* both = std::get_if<Binary>(&program[condition].node);
+    if (both == nullptr || both->op != BinaryOp::logical_and) return std::nullopt;
+    const std::optional<ExprId> left = choice_of_steps(program, walk, both->left);
+    return left ? left : choice_of_steps(program, walk, both->right);
+}
+
+// By statement: what has to hold in steps in which it does something, where the step's number decides that.
+// The first statement for a state gives it its next level in all cells, those that are left out included. An
+// output lasts where its first statement is for some steps alone; else the last step has all of it.
+using ChoicesOfSteps = std::vector<std::optional<ExprId>>;
+
+ChoicesOfSteps choices_of_steps(const Program& program, ReachWalk& walk) {
+    ChoicesOfSteps result(program.statements.size());
+    std::map<std::uint32_t, bool> is_chosen;  // of what has been written: whether by its first statement
     for (std::size_t i = 0; i < result.size(); ++i) {
         const std::optional<FieldId> target = target_of(program.statements[i]);
         if (!target) continue;
-        const bool is_first = written.insert(target->index).second;
         const auto* assign = std::get_if<Assign>(&program.statements[i]);
-        if (assign == nullptr || !assign->condition || assign->sweep || assign->repeat) continue;
-        if (is_first || program[*target].role != Role::state) continue;
-        result[i] = chooses_steps(program, walk, *assign->condition);
+        std::optional<ExprId> choice;
+        if (assign != nullptr && assign->condition && !assign->sweep && !assign->repeat)
+            choice = choice_of_steps(program, walk, *assign->condition);
+        const bool is_output = program[*target].role == Role::output;
+        const auto [first, is_first] = is_chosen.emplace(target->index, is_output && choice.has_value());
+        const bool is_left_out = is_output ? first->second : program[*target].role == Role::state && !is_first;
+        if (is_left_out) result[i] = choice;
     }
     return result;
 }
@@ -63,7 +79,7 @@ public:
     UnreadStep(const Program& program, const std::vector<bool>& also)
         : program_(program),
           walk_(program),
-          of_some_steps_(statements_of_some_steps(program, walk_)),
+          choices_(choices_of_steps(program, walk_)),
           kept_(also),
           fields_(program.fields.size()),
           reductions_(program.statements.size()) {
@@ -109,7 +125,7 @@ private:
 
     // Whether something that is read later or by a later statement comes of it.
     bool has_result(std::size_t statement) const {
-        if (of_some_steps_[statement]) return false;
+        if (choices_[statement]) return false;
         const std::optional<FieldId> target = target_of(program_.statements[statement]);
         return reductions_[statement] || (target && fields_[target->index]) ||
                std::holds_alternative<Sample>(program_.statements[statement]);
@@ -202,7 +218,7 @@ private:
 
     const Program& program_;
     ReachWalk walk_;
-    const std::vector<bool> of_some_steps_;  // by statement
+    const ChoicesOfSteps choices_;
     std::vector<bool> kept_;                 // by statement
     std::vector<bool> fields_;               // that are read
     std::vector<bool> reductions_;           // that are read, by statement
@@ -217,13 +233,10 @@ std::vector<bool> needed_in_unread_steps(const Program& program, const std::vect
 
 std::vector<ExprId> conditions_of_steps(const Program& program) {
     ReachWalk walk(program);
-    const std::vector<bool> of_some_steps = statements_of_some_steps(program, walk);
     std::vector<ExprId> conditions;
-    for (std::size_t i = 0; i < of_some_steps.size(); ++i) {
-        if (!of_some_steps[i]) continue;
-        const ExprId condition = *std::get<Assign>(program.statements[i]).condition;
-        if (std::ranges::find(conditions, condition) == conditions.end()) conditions.push_back(condition);
-    }
+    for (const std::optional<ExprId>& choice : choices_of_steps(program, walk))
+        if (choice && std::ranges::find(conditions, *choice) == conditions.end())
+            conditions.push_back(*choice);
     return conditions;
 }
 

@@ -188,7 +188,8 @@ Json completion(const View& view, std::uint32_t offset) {
         items.add_all(syntax::boundary_kinds(), ItemKind::keyword);
     } else if (context.first() == "layout") {
         items.add_all({"soa", "aos"}, ItemKind::keyword);
-    } else if (context.first() == "run" && context.block == BlockKind::file) {
+    } else if ((context.first() == "run" && context.block == BlockKind::file) ||
+               (context.block == BlockKind::run && (context.last() == "do" || context.last() == "then"))) {
         for (const syntax::Stencil& stencil : view.checked.spec().tree.stencils)
             items.add(stencil.name.text, ItemKind::variable, "stencil");
     } else {

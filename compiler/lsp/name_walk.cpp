@@ -267,16 +267,26 @@ void NameWalk::walk_stencil(const Stencil& stencil) {
     stencil_names_ = nullptr;
 }
 
+void NameWalk::use_stencil(const Name& name) {
+    const auto stencil = shared_.find(name.text);
+    if (stencil == shared_.end()) return;
+    for (const std::size_t id : stencil->second)
+        if (index_.definitions[id].kind == NameKind::stencil)
+            index_.uses.push_back({name.where, id, false, false});
+}
+
 void NameWalk::walk_run(const Run& run) {
-    const auto stencil = shared_.find(run.name.text);
-    if (stencil != shared_.end()) {
-        for (const std::size_t id : stencil->second) {
-            if (index_.definitions[id].kind == NameKind::stencil)
-                index_.uses.push_back({run.name.where, id, false, false});
-        }
-    }
-    const auto names = of_stencils_.find(run.name.text);
-    stencil_names_ = names != of_stencils_.end() ? &names->second : nullptr;
+    use_stencil(run.name);
+    // Of those that the run chains, names that its own stencil does not have.
+    Names names;
+    const auto add_names = [&](const std::string& stencil) {
+        const auto found = of_stencils_.find(stencil);
+        if (found != of_stencils_.end()) names.insert(found->second.begin(), found->second.end());
+    };
+    add_names(run.name.text);
+    for (const RunStatement& statement : run.statements)
+        if (const auto* chain = std::get_if<ChainStatement>(&statement)) add_names(chain->stencil.text);
+    stencil_names_ = names.empty() ? nullptr : &names;
     stencil_ = run.name.text;
     for (const RunStatement& statement : run.statements)
         walk_action(statement);

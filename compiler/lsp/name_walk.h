@@ -71,6 +71,7 @@ private:
     template <class Node>
     void walk_each(const Node& node);
     void walk_run(const syntax::Run& run);
+    void use_stencil(const syntax::Name& name);
     void walk_action(const syntax::RunStatement& statement);
 
     const SourceFile& source_;

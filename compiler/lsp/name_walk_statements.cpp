@@ -148,6 +148,7 @@ void NameWalk::walk_action(const RunStatement& statement) {
                 walk(init.value);
             }
         }
+        if constexpr (requires { node.stencil; }) use_stencil(node.stencil);
         if constexpr (requires { node.field; }) walk(node.field);
         if constexpr (requires { node.table; }) use(node.table);
         if constexpr (requires { node.points; }) use(node.points);

@@ -54,6 +54,7 @@ public:
               ir::Scalar compute_type, DiagnosticSink& sink);
 
     const std::set<Difference>& made_differences() const { return made_differences_; }
+    bool uses_spacing() const { return uses_spacing_; }  // besides in coordinates
 
     Value evaluate(syntax::ExprId id);
     Value number(syntax::ExprId id);     // refuses truth values, vectors and complex numbers
@@ -437,6 +438,7 @@ private:
     std::unordered_map<int, Coef> coefs_;               // by Symbol::index
     std::unordered_map<int, ir::CoefId> launch_coefs_;  // by Symbol::index
     std::array<Value, ir::kMaxRank> spacing_;
+    bool uses_spacing_ = false;
     std::int64_t accuracy_ = 2;
     std::vector<ir::Function> fast_;  // functions that may be approximations
     bool in_table_sum_ = false;

@@ -40,6 +40,7 @@ int Evaluator::coarseness(const std::optional<syntax::ExprId>& factor) {
 }
 
 Value Evaluator::width_of_cells(int grid, int axis, SourceRange where) {
+    uses_spacing_ = true;
     if (grid == 1) return spacing_[static_cast<std::size_t>(axis)];
     return arithmetic_.binary(BinaryOp::mul, Value::of(Rational(grid)),
                               spacing_[static_cast<std::size_t>(axis)], where);

@@ -49,6 +49,7 @@ private:
     void read(const syntax::GridStatement& grid);
 
     void read(const syntax::StepsStatement& steps);
+    void read(const syntax::ChainStatement&) {}  // chain.h
 
     // The field, or part of one, that a statement of the run names; nullopt where that is reported.
     std::optional<Reference> field_of(syntax::ExprId id);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <unordered_map>
 
+#include "compiler/sema/chain.h"
 #include "compiler/sema/evaluator.h"
 #include "compiler/sema/run.h"
 #include "compiler/sema/stencil.h"
@@ -13,6 +14,9 @@
 namespace halo::sema {
 
 const AnalyzedStencil* Analysis::find_stencil(const std::string& name) const {
+    for (const AnalyzedStencil& chain : chains) {
+        if (chain.program.name == name) return &chain;
+    }
     for (const AnalyzedStencil& stencil : stencils) {
         if (stencil.program.name == name) return &stencil;
     }
@@ -85,8 +89,33 @@ private:
                         fmt::format("`{}` has two run blocks", name))
                 .label(first->second, "the first is here");
         }
+        if (has_chain(block)) return read_chain(block, member(found->second));
         result_.runs.push_back(analyze_run(file_, block, *symbols_[found->second],
                                            result_.stencils[found->second].program, sink_));
+    }
+
+    ChainMember member(std::size_t index) const {
+        return {&result_.stencils[index], symbols_[index].get()};
+    }
+
+    // What follows from mistakes of the chain is not reported again: its run is read without them alone.
+    void read_chain(const syntax::Run& block, const ChainMember& first) {
+        const FindMember find = [&](const syntax::Name& name) -> std::optional<ChainMember> {
+            const auto found = by_name_.find(name.text);
+            if (found != by_name_.end()) return member(found->second);
+            if (name.text.empty() || !file_.is_complete) return std::nullopt;
+            Diagnostic& diagnostic = sink_.report(DiagnosticKind::unknown_name, name.where,
+                                                  fmt::format("there is no stencil `{}` to do", name.text));
+            if (std::optional<std::string> likely = closest_name(name.text, names_))
+                diagnostic.mend(name.where, *likely);
+            return std::nullopt;
+        };
+        std::optional<Chain> chain = make_chain(file_, block, first, find, sink_);
+        if (!chain) return;
+        RunSpec run = analyze_run(file_, block, *chain->symbols, chain->stencil.program, sink_);
+        if (chain->steps) run.steps = chain->steps;
+        result_.runs.push_back(std::move(run));
+        result_.chains.push_back(std::move(chain->stencil));
     }
 
     const syntax::File& file_;

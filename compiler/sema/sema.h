@@ -29,12 +29,16 @@ struct AnalyzedStencil {
     // Fields for which no boundary is written at all, where that leaves cells of a state as they are.
     std::vector<std::string> without_boundary;
     std::vector<Difference> differences;  // by place, each once
+    bool uses_spacing = false;            // in derivatives and boundaries
 };
 
 struct Analysis {
     std::vector<AnalyzedStencil> stencils;  // in the file's order
     std::vector<RunSpec> runs;              // likewise; at most one for each stencil
+    // Of run blocks that chain stencils: the whole, by the name of the stencil that is run.
+    std::vector<AnalyzedStencil> chains;
 
+    // What runs under the name: the chain, where there is one.
     const AnalyzedStencil* find_stencil(const std::string& name) const;
     const RunSpec* find_run(const std::string& stencil) const;
 };

@@ -75,6 +75,7 @@ void StencilAnalyzer::run() {
     check_point_margins();
     keep_cells_of_sweeps();
     find_fields_without_boundary();
+    result_.uses_spacing = evaluator_.uses_spacing();
     const std::set<Difference>& made = evaluator_.made_differences();
     result_.differences.assign(made.begin(), made.end());
 }

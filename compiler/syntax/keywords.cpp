@@ -14,7 +14,7 @@ const std::vector<std::string>& stencil_words() {
 
 const std::vector<std::string>& run_words() {
     static const std::vector<std::string> words{"grid", "steps", "rows", "init",
-                                                "load", "save",  "plot", "movie"};
+                                                "load", "save",  "plot", "movie", "every"};
     return words;
 }
 
@@ -30,7 +30,7 @@ const std::vector<std::string>& shared_words() {
 
 const std::vector<std::string>& clause_words() {
     static const std::vector<std::string> words{
-        "along", "arrows", "as",       "at",  "axes",  "coarse", "contours", "down", "every",
+        "along", "arrows", "as",       "at",  "axes",  "coarse", "contours", "do", "down", "every",
         "flip",  "fps",    "from",     "in",  "into",  "log",    "most",     "over", "range",
         "start", "to",     "together", "tol", "until", "up",     "using"};
     return words;

@@ -185,7 +185,9 @@ void Parser::run_block() {
         if (stencil.name.text == result.name.text) axes_ = stencil.axes;
     const std::uint32_t opening = opening_brace("`{` and what to run");
     if (!failing_) {
+        in_run_ = true;
         statements(Block::run, result.unread_names, [&] { run_statement(result); });
+        in_run_ = false;
         close_block(opening);
     }
     if (failing_) {
@@ -297,8 +299,8 @@ void Parser::unknown_statement(Block block) {
         if (const auto meant = closest_name(word, words_of(is_run))) {
             diagnostic.mend(token.where, *meant);
         } else {
-            diagnostic.note(is_run ? "expected grid, steps, rows, init, load, save, plot, movie, or a "
-                                     "parameter's value `dt = 0.1`"
+            diagnostic.note(is_run ? "expected grid, steps, rows, init, load, save, plot, movie, every, "
+                                     "then, or a parameter's value `dt = 0.1`"
                                    : "expected a declaration or an assignment such as `u[t+1] = …`");
         }
     }

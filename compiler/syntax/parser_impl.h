@@ -217,11 +217,13 @@ private:
     StepsStatement steps(std::uint32_t begin);
     bool at_place() const;
     PlaceStatement place(std::uint32_t begin);
+    ChainStatement chained(std::uint32_t begin);
     PlotStatement plot(std::uint32_t begin);
     MovieStatement movie(std::uint32_t begin);
     std::optional<Cut> cut();
     Cut cut_place();
     std::optional<Every> every();
+    Every every_steps();
     bool accept_on_line(std::string_view word);
     void refuse_subscript();
     void read_part(SaveStatement& save);
@@ -248,6 +250,7 @@ private:
     std::vector<std::uint32_t> open_;       // ( and [ of the statement, by token
     std::size_t statement_start_ = 0;
     int nesting_ = 0;
+    bool in_run_ = false;  // between the braces of a run, whose lines may begin with `then`
     std::size_t unclosed_at_ = 0;                 // the token before which a block was found unclosed
     std::vector<GuardId> guards_;                 // the blocks around the statement that is read
     std::vector<Name> axes_;                      // of the stencil that is read

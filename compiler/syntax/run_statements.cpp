@@ -69,6 +69,7 @@ std::optional<RunStatement> Parser::run_keyword() {
         result.where = since(begin);
         return result;
     }
+    if (at_statement("every") || is(TokenKind::kw_then)) return chained(begin);
     if (at_statement("plot")) return plot(begin);
     if (at_statement("movie")) return movie(begin);
     if (at_place()) return place(begin);
@@ -128,6 +129,22 @@ StepsStatement Parser::steps(std::uint32_t begin) {
     StepsStatement result;
     result.count = expression();
     if (accept_word("until")) result.until = expression();
+    result.where = since(begin);
+    return result;
+}
+
+// every 10 [from 5 [to 95]] do smooth; then settle for 200
+ChainStatement Parser::chained(std::uint32_t begin) {
+    ChainStatement result;
+    if (accept(TokenKind::kw_then)) {
+        result.stencil = name("the name of a stencil, as in `then settle for 200`");
+        expect_word("for", "and a number of steps");
+        result.count = expression();
+    } else {
+        result.every = every_steps();
+        expect_word("do", "and the name of a stencil");
+        result.stencil = name("the name of a stencil, as in `every 10 do smooth`");
+    }
     result.where = since(begin);
     return result;
 }
@@ -225,8 +242,12 @@ bool Parser::accept_on_line(std::string_view word) {
 }
 
 std::optional<Every> Parser::every() {
-    const std::uint32_t begin = peek().where.begin;
-    if (!accept_on_line("every")) return std::nullopt;
+    if (peek().newline_before || !is_word("every") || failing_) return std::nullopt;
+    return every_steps();
+}
+
+Every Parser::every_steps() {
+    const std::uint32_t begin = advance().where.begin;
     Every result;
     result.steps = expression();
     if (accept_on_line("from")) {

@@ -376,8 +376,16 @@ struct OverrideStatement {  // dt = 0.1; c = [1, 2]
     SourceRange where;
 };
 
+// every 10 do smooth; then settle for 200: another stencil on the same fields.
+struct ChainStatement {
+    Name stencil;
+    std::optional<Every> every;   // after these steps of the phase; none: a phase of its own
+    std::optional<ExprId> count;  // its steps, where it is one
+    SourceRange where;
+};
+
 using RunStatement =
-    std::variant<GridStatement, StepsStatement, RowsStatement, PlaceStatement, InitStatement, InitLoop,
+    std::variant<GridStatement, StepsStatement, ChainStatement, RowsStatement, PlaceStatement, InitStatement, InitLoop,
                  LoadStatement, SaveStatement, PlotStatement, MovieStatement, OverrideStatement>;
 
 struct Run {

@@ -36,7 +36,8 @@ module.exports = grammar({
         axes: ($) => seq("(", list($.identifier), ")"),
         stencil_body: ($) => block($, $._statement),
         run: ($) => seq("run", field("name", $.identifier), field("body", $.run_body)),
-        run_body: ($) => block($, $._action),
+        // A line that begins with `then` ends the one before, where that has no `if`.
+        run_body: ($) => block($, choice(seq($._action, repeat($.phase)), repeat1($.phase))),
 
         // ---- statements of a stencil
         _statement: ($) => choice(
@@ -115,9 +116,12 @@ module.exports = grammar({
         range: ($) => seq($.expression, "..", $.expression),
 
         // ---- statements of a run
-        _action: ($) => choice($.grid, $.steps, $.rows, $.init, $.load, $.output, $.place, $.run_loop, alias($.setting, $.assignment)),
+        _action: ($) => choice($.grid, $.steps, $.rows, $.init, $.load, $.output, $.place, $.chain, $.run_loop, alias($.setting, $.assignment)),
         grid: ($) => seq("grid", $._expressions),
         steps: ($) => seq("steps", $.expression, optional(seq("until", $.expression))),
+        chain: ($) => seq("every", $.expression, optional(seq("from", $.expression)), optional(seq("to", $.expression)),
+            "do", field("stencil", $.identifier)),
+        phase: ($) => seq("then", field("stencil", $.identifier), "for", $.expression),
         rows: ($) => seq("rows", $.identifier, $._value),
         init: ($) => seq("init", $._reference, $._value),
         load: ($) => seq("load", $._reference, "from", $.string),

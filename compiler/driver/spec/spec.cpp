@@ -148,7 +148,7 @@ const sema::AnalyzedStencil& choose_stencil(const CheckedSpec& spec, const std::
         if (const sema::AnalyzedStencil* found = spec.analysis.find_stencil(name)) return *found;
         throw_unknown(spec.source.name(), "stencil", name, names);
     }
-    if (stencils.size() == 1) return stencils.front();
+    if (stencils.size() == 1) return *spec.analysis.find_stencil(stencils.front().program.name);
     if (spec.analysis.runs.size() == 1) {
         if (const auto* found = spec.analysis.find_stencil(spec.analysis.runs.front().stencil)) return *found;
     }

@@ -17,7 +17,7 @@
 
 ;; Words within statements.
 [
-    "along" "arrows" "as" "at" "axes" "coarse" "contours" "down" "every" "flip" "fps" "from" "in" "into" "log" "most"
+    "along" "arrows" "as" "at" "axes" "coarse" "contours" "do" "down" "every" "flip" "fps" "from" "in" "into" "log" "most"
     "over" "range" "start" "to" "together" "tol" "until" "up" "using"
 ] @keyword
 
@@ -38,6 +38,8 @@
 
 (stencil name: (identifier) @type)
 (run name: (identifier) @type)
+(chain stencil: (identifier) @type)
+(phase stencil: (identifier) @type)
 (parameters (identifier) @variable.parameter)
 (named_argument name: (identifier) @variable.parameter)
 (member component: (identifier) @variable.other.member)
