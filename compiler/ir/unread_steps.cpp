@@ -9,6 +9,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/repeats.h"
+#include "compiler/ir/step_choice.h"
 #include "compiler/ir/sweeps.h"
 
 namespace halo::ir {
@@ -19,36 +20,6 @@ std::optional<FieldId> target_of(const Statement& statement) {
     if (const auto* assign = std::get_if<Assign>(&statement)) return assign->target;
     if (const auto* inject = std::get_if<Inject>(&statement)) return inject->target;
     return std::nullopt;
-}
-
-// A condition that the step's number decides, for all cells alike.
-bool chooses_steps(const Program& program, ReachWalk& walk, ExprId condition) {
-    bool reads_step = false;
-    for (const std::uint32_t e : walk.from({condition})) {
-        const auto& node = program.exprs[e].node;
-        if (const auto* coordinate = std::get_if<Coordinate>(&node)) {
-            if (coordinate->kind == CoordinateKind::step)
-                reads_step = true;
-            else if (coordinate->kind != CoordinateKind::extent)
-                return false;
-            continue;
-        }
-        const bool is_known = std::holds_alternative<Constant>(node) ||
-                              std::holds_alternative<ParamRef>(node) || std::holds_alternative<Unary>(node) ||
-                              std::holds_alternative<Binary>(node) || std::holds_alternative<Fma>(node) ||
-                              std::holds_alternative<Select>(node) || std::holds_alternative<Call>(node);
-        if (!is_known) return false;
-    }
-    return reads_step;
-}
-
-// The part of a condition that the step's number decides alone, for all cells alike.
-std::optional<ExprId> choice_of_steps(const Program& program, ReachWalk& walk, ExprId condition) {
-    if (chooses_steps(program, walk, condition)) return condition;
-    const auto* both = std::get_if<Binary>(&program[condition].node);
-    if (both == nullptr || both->op != BinaryOp::logical_and) return std::nullopt;
-    const std::optional<ExprId> left = choice_of_steps(program, walk, both->left);
-    return left ? left : choice_of_steps(program, walk, both->right);
 }
 
 // By statement: what has to hold in steps in which it does something, where the step's number decides that.
@@ -68,7 +39,8 @@ ChoicesOfSteps choices_of_steps(const Program& program, ReachWalk& walk) {
             choice = choice_of_steps(program, walk, *assign->condition);
         const bool is_output = program[*target].role == Role::output;
         const auto [first, is_first] = is_chosen.emplace(target->index, is_output && choice.has_value());
-        const bool is_left_out = is_output ? first->second : program[*target].role == Role::state && !is_first;
+        const bool is_left_out =
+            is_output ? first->second : program[*target].role == Role::state && !is_first;
         if (is_left_out) result[i] = choice;
     }
     return result;

@@ -50,8 +50,8 @@ private:
     bool read(const syntax::ChainStatement& statement) {
         ChainLink link;
         link.where = statement.stencil.where;
-        const bool has_steps = statement.every ? read_every(*statement.every, link.steps)
-                                               : read_phase(statement, link.steps);
+        const bool has_steps =
+            statement.every ? read_every(*statement.every, link.steps) : read_phase(statement, link.steps);
         const std::optional<ChainMember> member = find_(statement.stencil);
         if (!has_steps || !member) return false;
         link.member = *member;
@@ -130,9 +130,9 @@ bool has_chain(const syntax::Run& run) {
 }
 
 std::optional<Chain> make_chain(const syntax::File& file, const syntax::Run& run, const ChainMember& first,
-                                const FindMember& find, DiagnosticSink& sink) {
+                                const FindMember& find, bool is_sound, DiagnosticSink& sink) {
     ChainReader reader(file, run, first, find, sink);
-    if (!reader.read() || sink.has_errors()) return std::nullopt;
+    if (!reader.read() || !is_sound) return std::nullopt;
     std::optional<ir::Program> program = composed(first, reader.links, sink);
     if (!program) return std::nullopt;
     Chain chain;

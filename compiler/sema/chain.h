@@ -23,7 +23,7 @@ struct ChainMember {
 struct ChainSteps {
     std::int64_t begin = 0;           // of the phase
     std::optional<std::int64_t> end;  // past its last step; none: it has no end
-    bool is_phase = false;            // a phase of its own: done in each step, in the place of the first stencil
+    bool is_phase = false;  // a phase of its own: done in each step, in the place of the first stencil
     std::int64_t every = 1, from = 1;  // else after `from`, `from + every`, … steps of the phase
     std::optional<std::int64_t> to;
 };
@@ -46,8 +46,9 @@ using FindMember = std::function<std::optional<ChainMember>(const syntax::Name&)
 
 bool has_chain(const syntax::Run& run);
 
-// nullopt: a mistake has been reported. `find` reports names that no stencil has.
+// nullopt: a mistake has been reported. `find` reports names that no stencil has; is_sound: there are no
+// mistakes in the stencils.
 std::optional<Chain> make_chain(const syntax::File& file, const syntax::Run& run, const ChainMember& first,
-                                const FindMember& find, DiagnosticSink& sink);
+                                const FindMember& find, bool is_sound, DiagnosticSink& sink);
 
 }  // namespace halo::sema

@@ -84,8 +84,8 @@ bool can_be_chained(const syntax::File& file, const ChainLink& link, DiagnosticS
         is_good = false;
         sink.report(DiagnosticKind::invalid_chain, *where,
                     "the value of a reduction in the step before is not known in a chain")
-            .label(link.where, fmt::format("`{}` is chained here, and is not done in each step",
-                                           tree.name.text))
+            .label(link.where,
+                   fmt::format("`{}` is chained here, and is not done in each step", tree.name.text))
             .note("read it after its `reduce` statement");
     }
     return is_good;

@@ -47,6 +47,7 @@ private:
     void declare_fields(Part& part);
     void check_field(const Part& part, const ir::Field& field, ir::FieldId shared);
     void check_role(const Part& part, const ir::Field& field, ir::FieldId shared);
+    void check_past(const Part& part, const ir::Field& field);
     void declare_groups(const Part& part);
     void check_noise(Part& part);
     // The field's faces, with what they show of itself in the place of `as`.
@@ -63,7 +64,6 @@ private:
     bool is_given_everywhere(const Part& part, ir::FieldId state) const;
     void write_statement(const Part& part, const ir::Statement& statement, const Read& read,
                          std::optional<ir::ExprId> condition);
-    ir::ExprId only_in(std::optional<ir::ExprId> condition, ir::ExprId value);
     std::optional<ir::ExprId> condition_of(const ChainSteps& steps);
     void infer();
 
@@ -71,8 +71,8 @@ private:
     ir::Program out_;
     ir::ExprBuilder builder_{out_};
     std::vector<Part> parts_;
-    std::vector<const Part*> owner_;  // of a field: the first that declares it
-    std::vector<bool> is_written_;    // at t+1, by a statement so far
+    std::vector<const Part*> owner_;         // of a field: the first that declares it
+    std::vector<bool> is_written_;           // at t+1, by a statement so far
     std::optional<std::int64_t> first_end_;  // steps after which a phase of its own follows the first
     std::uint32_t reductions_ = 0;
     int streams_ = 0;

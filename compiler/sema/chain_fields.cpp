@@ -54,7 +54,8 @@ bool uses_coordinates(const ir::Program& program, int axis) {
 int streams_of(const ir::Program& program) {
     int count = 0;
     for (const ir::Expr& expr : program.exprs)
-        if (const auto* noise = std::get_if<ir::Noise>(&expr.node)) count = std::max(count, noise->stream + 1);
+        if (const auto* noise = std::get_if<ir::Noise>(&expr.node))
+            count = std::max(count, noise->stream + 1);
     return count + count % 2;  // two calls share their words
 }
 
@@ -81,9 +82,11 @@ ir::ExprId ChainComposer::imported(const Part& part, ir::ExprId root, const Read
             made[index] = read(*access);
             continue;
         }
-        if (auto* param = std::get_if<ir::ParamRef>(&expr.node)) param->param = part.params[param->param.index];
+        if (auto* param = std::get_if<ir::ParamRef>(&expr.node))
+            param->param = part.params[param->param.index];
         if (auto* coef = std::get_if<ir::CoefElement>(&expr.node)) coef->coef = part.coefs[coef->coef.index];
-        if (auto* value = std::get_if<ir::ReductionRef>(&expr.node)) value->reduction.index += part.reductions;
+        if (auto* value = std::get_if<ir::ReductionRef>(&expr.node))
+            value->reduction.index += part.reductions;
         if (auto* noise = std::get_if<ir::Noise>(&expr.node)) noise->stream += part.streams;
         ir::map_operands(expr, [&](ir::ExprId operand) { return made.at(operand.index); });
         const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
@@ -233,10 +236,14 @@ void ChainComposer::check_spacing(const Part& part) {
         const ir::Axis& shared = out_.axes[static_cast<std::size_t>(axis)];
         const bool has_coordinates = uses_coordinates(program, axis);
         const auto refuse = [&](std::string_view what) {
-            mismatch(part.where(),
-                     fmt::format("the {} of `{}` is another in `{}` than in `{}`", what, own.name, program.name,
-                                 out_.name),
-                     parts_.front(), parts_.front().member.symbols->stencil().name.where);
+            sink_
+                .report(DiagnosticKind::chain_mismatch, part.where(),
+                        fmt::format("the {} of `{}` is another in `{}` than in `{}`", what, own.name,
+                                    program.name, out_.name))
+                .label(part.member.symbols->stencil().name.where, fmt::format("say the same {} here", what))
+                .note(
+                    "a grid has one spacing and one origin; a stencil that asks for neither may leave them "
+                    "out");
         };
         const bool minds_spacing = part.member.stencil->uses_spacing || has_coordinates ||
                                    says<syntax::SpacingDecl>(part.member, own.name);
@@ -251,8 +258,9 @@ void ChainComposer::check_noise(Part& part) {
     const int own = streams_of(part.program());
     part.streams = streams_;
     if (streams_ > 0 && own > 0 && part.program().noise_seed != out_.noise_seed)
-        mismatch(part.where(), fmt::format("the seed of `{}` is another than that of `{}`", part.program().name,
-                                           first.program().name),
+        mismatch(part.where(),
+                 fmt::format("the seed of `{}` is another than that of `{}`", part.program().name,
+                             first.program().name),
                  first, first.member.symbols->stencil().name.where);
     if (streams_ == 0 && own > 0) out_.noise_seed = part.program().noise_seed;
     streams_ += own;
@@ -282,6 +290,7 @@ void ChainComposer::declare_fields(Part& part) {
                      other, taken->where);
             break;
         }
+        check_past(part, fields[f]);
         out_.fields.push_back(fields[f]);
         owner_.push_back(&part);
         added.push_back({f});
@@ -299,19 +308,21 @@ void ChainComposer::check_field(const Part& part, const ir::Field& field, FieldI
     const std::string &own = part.program().name, &other = owner.program().name;
     if (field.type != shared.type || field.storage != shared.storage) {
         mismatch(field.where,
-                 fmt::format("`{}` is {} in `{}` and {} in `{}`", field.name, ir::name_of(shared.storage), other,
-                             ir::name_of(field.storage), own),
+                 fmt::format("`{}` is {} in `{}` and {} in `{}`", field.name, ir::name_of(shared.storage),
+                             other, ir::name_of(field.storage), own),
                  owner, shared.where);
     } else if (field.staggered != shared.staggered) {
-        mismatch(field.where, fmt::format("`{}` lies at other points in `{}` than in `{}`", field.name, own, other),
-                 owner, shared.where);
+        mismatch(field.where,
+                 fmt::format("`{}` lies at other points in `{}` than in `{}`", field.name, own, other), owner,
+                 shared.where);
     } else if (!(field.grid == shared.grid)) {
-        mismatch(field.where, fmt::format("`{}` is over other axes in `{}` than in `{}`", field.name, own, other),
-                 owner, shared.where);
+        mismatch(field.where,
+                 fmt::format("`{}` is over other axes in `{}` than in `{}`", field.name, own, other), owner,
+                 shared.where);
     } else if (!field.unit.empty() && !shared.unit.empty() && field.unit != shared.unit) {
         mismatch(field.where,
-                 fmt::format("the unit of `{}` is \"{}\" in `{}` and \"{}\" in `{}`", field.name, shared.unit, other,
-                             field.unit, own),
+                 fmt::format("the unit of `{}` is \"{}\" in `{}` and \"{}\" in `{}`", field.name, shared.unit,
+                             other, field.unit, own),
                  owner, shared.where);
     } else {
         check_role(part, field, id);
@@ -328,25 +339,31 @@ void ChainComposer::check_role(const Part& part, const ir::Field& field, FieldId
     const bool is_late = field.role == Role::output && shared.role == Role::input;
     if (is_both || is_late) {
         mismatch(field.where,
-                 is_both ? fmt::format("`{}` is assigned with `[t+1]` in `{}` and without in `{}`", field.name,
-                                       shared.role == Role::state ? owner.program().name : part.program().name,
-                                       shared.role == Role::state ? part.program().name : owner.program().name)
-                         : fmt::format("`{}` gives `{}` within the step, after `{}` has read it",
-                                       part.program().name, field.name, owner.program().name),
+                 is_both
+                     ? fmt::format("`{}` is assigned with `[t+1]` in `{}` and without in `{}`", field.name,
+                                   shared.role == Role::state ? owner.program().name : part.program().name,
+                                   shared.role == Role::state ? part.program().name : owner.program().name)
+                     : fmt::format("`{}` gives `{}` within the step, after `{}` has read it",
+                                   part.program().name, field.name, owner.program().name),
                  owner, shared.where);
         return;
     }
     const bool shifts = part.link != nullptr && !part.link->steps.is_phase;
-    if (field.role == Role::state && shared.role != Role::state && shifts && field.history > 0) {
-        sink_
-            .report(DiagnosticKind::invalid_chain, field.where,
-                    fmt::format("`{}` reads `{}` of steps before, which `{}` does not assign",
-                                part.program().name, field.name, out_.name))
-            .label(part.where(), "it is chained here")
-            .note("levels of the past are those of the run's steps");
-    }
+    if (shared.role != Role::state) check_past(part, field);
     if (field.role == Role::state) shared.role = Role::state;
     shared.history = std::max(shared.history, shifts ? field.history - 1 : field.history);
+}
+
+// Of a state that no stencil before gives a level in each step.
+void ChainComposer::check_past(const Part& part, const ir::Field& field) {
+    const bool shifts = part.link != nullptr && !part.link->steps.is_phase;
+    if (!shifts || field.role != Role::state || field.history == 0) return;
+    sink_
+        .report(DiagnosticKind::invalid_chain, field.where,
+                fmt::format("`{}` reads `{}` of steps before, which `{}` does not assign",
+                            part.program().name, field.name, out_.name))
+        .label(part.where(), "it is chained here")
+        .note("levels of the past are those of the run's steps");
 }
 
 void ChainComposer::declare_groups(const Part& part) {
@@ -359,7 +376,8 @@ void ChainComposer::declare_groups(const Part& part) {
             out_.groups.push_back(std::move(made));
             continue;
         }
-        if (found->members == made.members && found->kind == made.kind && found->interleaved == made.interleaved)
+        if (found->members == made.members && found->kind == made.kind &&
+            found->interleaved == made.interleaved)
             continue;
         const SourceRange where = part.program()[group.fields.front()].where;
         mismatch(where,
@@ -393,19 +411,18 @@ bool ChainComposer::check_faces(const Part& part, FieldId field, FieldId shared)
         for (std::size_t side = 0; side < 2; ++side) {
             const ir::Face &before = had[axis][side], &face = given[axis][side];
             const std::size_t common = std::min(before.ghosts.size(), face.ghosts.size());
-            const bool has_same_ghosts = std::equal(before.ghosts.begin(),
-                                                    before.ghosts.begin() + static_cast<std::ptrdiff_t>(common),
-                                                    face.ghosts.begin());
-            const bool has_same_value =
-                face.kind != ir::BoundaryKind::fixed || face.value == before.value;
+            const bool has_same_ghosts =
+                std::equal(before.ghosts.begin(), before.ghosts.begin() + static_cast<std::ptrdiff_t>(common),
+                           face.ghosts.begin());
+            const bool has_same_value = face.kind != ir::BoundaryKind::fixed || face.value == before.value;
             const bool agrees = before.kind == face.kind && has_same_ghosts && has_same_value;
             if (!agrees && is_same) {
                 is_same = false;
                 const Part& owner = *owner_[shared.index];
                 mismatch(part.program()[field].where,
                          fmt::format("the boundary of `{}` at `{}.{}` is another in `{}` than in `{}`",
-                                     part.program()[field].name, out_.axes[axis].name, side == 0 ? "low" : "high",
-                                     part.program().name, owner.program().name),
+                                     part.program()[field].name, out_.axes[axis].name,
+                                     side == 0 ? "low" : "high", part.program().name, owner.program().name),
                          owner, out_[shared].where);
             }
             if (before.ghosts.size() > face.ghosts.size()) given[axis][side].ghosts = before.ghosts;

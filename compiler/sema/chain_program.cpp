@@ -11,6 +11,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/step_choice.h"
 #include "compiler/sema/chain_composer.h"
 #include "compiler/support/error.h"
 
@@ -78,7 +79,8 @@ void ChainComposer::write_first() {
     };
     // What it reduces is known of its own phase alone.
     std::optional<ExprId> condition;
-    if (first_end_) condition = condition_of({.begin = 0, .end = first_end_, .is_phase = true, .to = std::nullopt});
+    if (first_end_)
+        condition = condition_of({.begin = 0, .end = first_end_, .is_phase = true, .to = std::nullopt});
     for (const ir::Statement& statement : program.statements) {
         const bool reduces = std::holds_alternative<ir::Reduce>(statement);
         write_statement(first, statement, read, reduces ? condition : std::nullopt);
@@ -118,7 +120,8 @@ void ChainComposer::write_link(Part& part) {
     is_written_.resize(out_.fields.size());
     const Read read = [&](const ir::Access& access) {
         const FieldId shared = part.fields[access.field.index];
-        const bool is_changing = program[access.field].role != Role::intermediate && was_written[shared.index];
+        const bool is_changing =
+            program[access.field].role != Role::intermediate && was_written[shared.index];
         if (steps.is_phase || !is_changing || access.time > 0)
             return builder_.access(shared, access.time, access.offset, access.map);
         if (access.time == 0 && before[access.field.index])
@@ -176,7 +179,8 @@ std::vector<bool> ChainComposer::states_to_keep_before(const Part& part) const {
             if (access == nullptr || access->time != 0) continue;
             const ir::Field& field = program[access->field];
             if (field.role != Role::state) continue;
-            const bool changes = assign != nullptr && assign->target == access->field && !access->is_at_cell();
+            const bool changes =
+                assign != nullptr && assign->target == access->field && !access->is_at_cell();
             if (changes || has_changed[access->field.index]) result[access->field.index] = true;
         }
         if (assign != nullptr) has_changed[assign->target.index] = true;
@@ -194,25 +198,21 @@ void ChainComposer::write_statement(const Part& part, const ir::Statement& state
         assign->target = part.fields[assign->target.index];
         if (assign->time == 1) is_written_[assign->target.index] = true;
         if (condition && !is_let)
-            assign->condition =
-                assign->condition ? builder_.binary(BinaryOp::logical_and, *condition, *assign->condition)
-                                  : *condition;
+            assign->condition = assign->condition
+                                    ? builder_.binary(BinaryOp::logical_and, *condition, *assign->condition)
+                                    : *condition;
     } else if (auto* inject = std::get_if<ir::Inject>(&made)) {
         inject->target = part.fields[inject->target.index];
     } else if (auto* reduce = std::get_if<ir::Reduce>(&made)) {
         if (reduce->condition) reduce->condition = imported(part, *reduce->condition, read);
-        if (condition) reduce->value = only_in(condition, reduce->value);
+        // Where no cell is chosen there would be a number: in other steps all are.
+        if (condition && reduce->condition)
+            reduce->condition =
+                builder_.binary(BinaryOp::logical_or, builder_.unary(ir::UnaryOp::logical_not, *condition),
+                                *reduce->condition);
+        if (condition) reduce->value = ir::number_in_some_steps(out_, builder_, *condition, reduce->value);
     }
     out_.statements.push_back(std::move(made));
-}
-
-// The value in the steps for which the condition holds, and no number in others.
-ExprId ChainComposer::only_in(std::optional<ExprId> condition, ExprId value) {
-    const Scalar type = out_[value].type;
-    if (!ir::is_real(type)) value = builder_.convert(value, Scalar::f64);
-    const Scalar real = out_[value].type;
-    const ExprId none = builder_.call(ir::Function::sqrt, {builder_.constant(Rational(-1), Scalar::f64)});
-    return builder_.select(*condition, value, builder_.convert(none, real));
 }
 
 // none: all steps.
@@ -229,8 +229,8 @@ std::optional<ExprId> ChainComposer::condition_of(const ChainSteps& steps) {
     const std::int64_t first = steps.is_phase ? steps.begin : steps.begin + steps.from - 1;
     if (!steps.is_phase && steps.every > 1) {
         const ExprId since = builder_.binary(BinaryOp::add, step, whole(steps.every - first % steps.every));
-        const ExprId turns = builder_.call(ir::Function::floor,
-                                           {builder_.binary(BinaryOp::div, since, whole(steps.every))});
+        const ExprId turns =
+            builder_.call(ir::Function::floor, {builder_.binary(BinaryOp::div, since, whole(steps.every))});
         need(BinaryOp::equal, since, builder_.binary(BinaryOp::mul, turns, whole(steps.every)));
     }
     const bool is_implied = !steps.is_phase && steps.begin == 0 && steps.from <= steps.every;
@@ -241,7 +241,8 @@ std::optional<ExprId> ChainComposer::condition_of(const ChainSteps& steps) {
     return result;
 }
 
-// What each field's own stencil has found of halos and reaches holds, as that is what its ghosts are made for.
+// What each field's own stencil has found of halos and reaches holds, as that is what its ghosts are made
+// for.
 void ChainComposer::infer() {
     std::vector<ir::Field> found = out_.fields;
     ir::infer_halos(out_);

@@ -39,6 +39,7 @@ public:
     Analysis run() {
         for (const syntax::Stencil& stencil : file_.stencils)
             read(stencil);
+        is_sound_ = !sink_.has_errors();
         for (const syntax::Run& block : file_.runs)
             read(block);
         if (file_.stencils.empty() && !file_.shared.empty()) check_shared();
@@ -94,9 +95,7 @@ private:
                                            result_.stencils[found->second].program, sink_));
     }
 
-    ChainMember member(std::size_t index) const {
-        return {&result_.stencils[index], symbols_[index].get()};
-    }
+    ChainMember member(std::size_t index) const { return {&result_.stencils[index], symbols_[index].get()}; }
 
     // What follows from mistakes of the chain is not reported again: its run is read without them alone.
     void read_chain(const syntax::Run& block, const ChainMember& first) {
@@ -110,7 +109,7 @@ private:
                 diagnostic.mend(name.where, *likely);
             return std::nullopt;
         };
-        std::optional<Chain> chain = make_chain(file_, block, first, find, sink_);
+        std::optional<Chain> chain = make_chain(file_, block, first, find, is_sound_, sink_);
         if (!chain) return;
         RunSpec run = analyze_run(file_, block, *chain->symbols, chain->stencil.program, sink_);
         if (chain->steps) run.steps = chain->steps;
@@ -121,6 +120,7 @@ private:
     const syntax::File& file_;
     DiagnosticSink& sink_;
     Analysis result_;
+    bool is_sound_ = true;                           // no mistakes in the stencils
     std::vector<std::unique_ptr<Symbols>> symbols_;  // by stencil
     std::vector<std::string> names_;
     std::unordered_map<std::string, std::size_t> by_name_;

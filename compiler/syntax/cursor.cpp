@@ -286,7 +286,9 @@ void Parser::end_of_statement() {
     const bool is_end = token.kind == TokenKind::end || token.kind == TokenKind::right_brace ||
                         token.kind == TokenKind::semicolon;
     const bool begins_phase = in_run_ && token.kind == TokenKind::kw_then && token.newline_before;
-    if (is_end || begins_phase || (token.newline_before && !joins_lines(token.kind) && !is_closer(token.kind))) return;
+    if (is_end || begins_phase ||
+        (token.newline_before && !joins_lines(token.kind) && !is_closer(token.kind)))
+        return;
     if (fail_if_statement_is_missing_its_end()) return;
     const bool follows_operand = at_ > 0 && ends_operand(tokens_[at_ - 1].kind);
     if (token.kind == TokenKind::equal_equal || token.kind == TokenKind::assign) {

@@ -13,8 +13,8 @@ const std::vector<std::string>& stencil_words() {
 }
 
 const std::vector<std::string>& run_words() {
-    static const std::vector<std::string> words{"grid", "steps", "rows", "init",
-                                                "load", "save",  "plot", "movie", "every"};
+    static const std::vector<std::string> words{"grid", "steps", "rows",  "init", "load",
+                                                "save", "plot",  "movie", "every"};
     return words;
 }
 
@@ -30,9 +30,9 @@ const std::vector<std::string>& shared_words() {
 
 const std::vector<std::string>& clause_words() {
     static const std::vector<std::string> words{
-        "along", "arrows", "as",       "at",  "axes",  "coarse", "contours", "do", "down", "every",
-        "flip",  "fps",    "from",     "in",  "into",  "log",    "most",     "over", "range",
-        "start", "to",     "together", "tol", "until", "up",     "using"};
+        "along", "arrows", "as",  "at",       "axes", "coarse", "contours", "do",   "down",
+        "every", "flip",   "fps", "from",     "in",   "into",   "log",      "most", "over",
+        "range", "start",  "to",  "together", "tol",  "until",  "up",       "using"};
     return words;
 }
 

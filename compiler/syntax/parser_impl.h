@@ -250,10 +250,10 @@ private:
     std::vector<std::uint32_t> open_;       // ( and [ of the statement, by token
     std::size_t statement_start_ = 0;
     int nesting_ = 0;
-    bool in_run_ = false;  // between the braces of a run, whose lines may begin with `then`
-    std::size_t unclosed_at_ = 0;                 // the token before which a block was found unclosed
-    std::vector<GuardId> guards_;                 // the blocks around the statement that is read
-    std::vector<Name> axes_;                      // of the stencil that is read
+    bool in_run_ = false;          // between the braces of a run, whose lines may begin with `then`
+    std::size_t unclosed_at_ = 0;  // the token before which a block was found unclosed
+    std::vector<GuardId> guards_;  // the blocks around the statement that is read
+    std::vector<Name> axes_;       // of the stencil that is read
     std::vector<std::string>* unread_ = nullptr;  // of the block that is read
     std::vector<Chosen> chosen_;                  // in the loops over names around what is read
     std::vector<std::string> range_names_;        // the indices of the loops over ranges around it

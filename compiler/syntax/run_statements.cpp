@@ -143,6 +143,7 @@ ChainStatement Parser::chained(std::uint32_t begin) {
     } else {
         result.every = every_steps();
         expect_word("do", "and the name of a stencil");
+        if (!failing_ && peek().newline_before) fail_expected("the name of a stencil");
         result.stencil = name("the name of a stencil, as in `every 10 do smooth`");
     }
     result.where = since(begin);

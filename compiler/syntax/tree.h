@@ -385,8 +385,8 @@ struct ChainStatement {
 };
 
 using RunStatement =
-    std::variant<GridStatement, StepsStatement, ChainStatement, RowsStatement, PlaceStatement, InitStatement, InitLoop,
-                 LoadStatement, SaveStatement, PlotStatement, MovieStatement, OverrideStatement>;
+    std::variant<GridStatement, StepsStatement, ChainStatement, RowsStatement, PlaceStatement, InitStatement,
+                 InitLoop, LoadStatement, SaveStatement, PlotStatement, MovieStatement, OverrideStatement>;
 
 struct Run {
     Name name;  // of the stencil

@@ -96,15 +96,7 @@ std::string parts_difference(const Reference& reference, const lower::Lowered& l
     return wrong.empty() ? at_end : wrong;
 }
 
-}  // namespace
-
-// Most of the time is LLVM's: many texts run once each, on few cells.
-[[maybe_unused]] const int kOptimization = halo::emulator::CudaModule::optimization = 0;
-
-TEST_CASE("random programs whose steps are asked for in parts") {
-    const Seeds seeds = seeds_from_environment(12001, 60);
-    GeneratorOptions options = small_programs();
-    options.max_statements = 6;
+void check_in_parts(const GeneratorOptions& options, Seeds seeds) {
     const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
     std::uint64_t with_unread = 0;
     check_engine(
@@ -127,6 +119,26 @@ TEST_CASE("random programs whose steps are asked for in parts") {
         },
         6);
     CHECK(with_unread * 2 >= seeds.count);
+}
+
+}  // namespace
+
+// Most of the time is LLVM's: many texts run once each, on few cells.
+[[maybe_unused]] const int kOptimization = halo::emulator::CudaModule::optimization = 0;
+
+TEST_CASE("random programs whose steps are asked for in parts") {
+    GeneratorOptions options = small_programs();
+    options.max_statements = 6;
+    check_in_parts(options, seeds_from_environment(12001, 60));
+}
+
+TEST_CASE("random chains whose steps are asked for in parts") {
+    GeneratorOptions options;
+    options.max_cells = 1200;
+    options.max_statements = 6;
+    options.fewer_axes = true;
+    options.chains = true;
+    check_in_parts(options, seeds_from_environment(310001, 30));
 }
 
 TEST_CASE("random programs on the CPU") {

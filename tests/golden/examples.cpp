@@ -19,7 +19,9 @@ Example load(const std::filesystem::path& path) {
     const syntax::File file = syntax::parse(source, sink);
     sema::Analysis analysis = sema::analyze(file, sink);
     if (sink.has_errors()) throw std::runtime_error(render(sink.sorted(), source));
-    Example example{path.stem().string(), std::move(analysis.stencils.at(0).program), {1, 1, 1}};
+    Example example{path.stem().string(),
+                    analysis.find_stencil(analysis.stencils.at(0).program.name)->program,
+                    {1, 1, 1}};
     const sema::RunSpec& run = analysis.runs.at(0);
     for (int axis = 0; axis < example.program.rank(); ++axis)
         example.extent[axis] = run.grid.value()[axis];

@@ -17,7 +17,7 @@ ir::Program analyze_text(const std::string& text) {
     const syntax::File file = syntax::parse(source, sink);
     sema::Analysis analysis = sema::analyze(file, sink);
     if (sink.has_errors()) throw std::runtime_error(render(sink.sorted(), source));
-    return std::move(analysis.stencils.at(0).program);
+    return analysis.find_stencil(analysis.stencils.at(0).program.name)->program;
 }
 
 Outcome interpret(const ir::Program& program, const RandomProgram& source, ir::Arithmetic arithmetic,

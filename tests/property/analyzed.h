@@ -12,8 +12,8 @@
 
 namespace halo::test {
 
-// The first stencil of the text. Throws std::runtime_error with the rendered messages where the text is
-// refused.
+// The first stencil of the text, or the run that chains others to it. Throws std::runtime_error with the
+// rendered messages where the text is refused.
 ir::Program analyze_text(const std::string& text);
 
 // Fields that a user sees, t now, and reductions, after some steps from initial_cells().

@@ -80,6 +80,13 @@ TEST_CASE("random programs with library functions") {
     check_programs(options, seeds_from_environment(100001, 100));
 }
 
+TEST_CASE("random chains") {
+    GeneratorOptions options;
+    options.max_cells = 500;
+    options.chains = true;
+    check_programs(options, seeds_from_environment(320001, 60));
+}
+
 TEST_CASE("random programs of several grids") {
     GeneratorOptions options;
     options.max_cells = 500;

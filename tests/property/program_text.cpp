@@ -459,7 +459,7 @@ private:
 }  // namespace
 
 std::string RandomProgram::text() const {
-    return Writer(*this).run();
+    return Writer(*this).run() + chained;
 }
 
 std::string RandomProgram::describe() const {

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "random_axes.h"
+#include "random_chains.h"
 #include "random_expression.h"
 #include "random_grids.h"
 #include "random_rewrites.h"
@@ -646,6 +647,7 @@ RandomProgram random_program(std::uint64_t seed, const GeneratorOptions& options
     if (options.interleaved) made.halves.clear();  // components lie at one place
     if (seed % 4 == 1) add_rewrites(made);
     if (options.fewer_axes) add_fields_over_fewer_axes(made, options);
+    if (options.chains) add_chain(made);
     if (options.several_grids) add_fields_on_coarser_grids(made, options);
     return made;
 }

@@ -50,6 +50,7 @@ struct GeneratorOptions {
     bool fewer_axes = false;     // inputs over some of the axes
     bool several_grids = false;  // statements for coarser grids, and reads between grids
     bool interleaved = false;    // fields are components that lie side by side, where they can
+    bool chains = false;         // runs that chain others
 };
 
 using Cells = std::array<int, 3>;
@@ -137,6 +138,7 @@ struct RandomProgram {
     }
 
     std::string interpolation = "linear";  // of points
+    std::string chained;                   // other stencils, and the run that chains them: as text
 
     std::string text() const;
     std::string describe() const;  // seed, grid and text, for a failing test

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "random_chains.h"
 #include "random_program.h"
 
 namespace halo::test {
@@ -30,7 +31,8 @@ Node one_half() {
     return node;
 }
 
-// The program without a statement: what read its result reads a number, or the state's old level.
+}  // namespace
+
 RandomProgram without_statement(RandomProgram program, std::size_t index) {
     const StatementSpec gone = program.statements[index];
     program.statements.erase(program.statements.begin() + static_cast<std::ptrdiff_t>(index));
@@ -44,6 +46,8 @@ RandomProgram without_statement(RandomProgram program, std::size_t index) {
     });
     return program;
 }
+
+namespace {
 
 RandomProgram without_last_axis(RandomProgram program) {
     --program.rank;

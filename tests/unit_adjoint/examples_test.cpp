@@ -74,7 +74,8 @@ TEST_CASE("examples are transposed") {
         const std::string name = entry.path().stem();
         const driver::CheckedSpec spec = driver::check_spec(entry.path());
         REQUIRE(spec.ok);
-        const ir::Program& program = spec.analysis.stencils.front().program;
+        const ir::Program& program =
+            spec.analysis.find_stencil(spec.analysis.stencils.front().program.name)->program;
         INFO(name);
         adjoint::Request request = everything(program);
         std::string why;

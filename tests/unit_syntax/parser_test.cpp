@@ -264,6 +264,26 @@ TEST_CASE("runs") {
     CHECK(dump(coef, only_run_statement<OverrideStatement>(coef).value) == "[ 1 2 ]");
 }
 
+TEST_CASE("a run chains stencils, each on a line of its own") {
+    const File file = parsed(
+        "run a {\n steps 10\n every 2 from 1 to 7 do b\n then c for 2*3\n init u = if x > 1\n then 1 else 0\n"
+        " then d for 1; every = 2 }");
+    const auto& statements = file.runs.at(0).statements;
+    REQUIRE(statements.size() == 6);
+    const auto& each = std::get<ChainStatement>(statements[1]);
+    CHECK(each.stencil.text == "b");
+    CHECK(dump(file, each.every->steps) == "2");
+    CHECK(dump(file, *each.every->from) == "1");
+    CHECK(dump(file, *each.every->to) == "7");
+    CHECK_FALSE(each.count.has_value());
+    const auto& phase = std::get<ChainStatement>(statements[2]);
+    CHECK(phase.stencil.text == "c");
+    CHECK(dump(file, *phase.count) == "(2 * 3)");
+    CHECK_FALSE(phase.every.has_value());
+    CHECK(std::get<ChainStatement>(statements[4]).stencil.text == "d");
+    CHECK(std::get<OverrideStatement>(statements[5]).name.text == "every");
+}
+
 TEST_CASE("a file may hold several stencils and runs, and nothing") {
     CHECK(parsed("").stencils.empty());
     CHECK(parsed("# only a comment").comments.size() == 1);

@@ -44,7 +44,7 @@ std::string trouble_words(const RunRequest& request, const LoopResult& loop, con
     if (watch.trouble()) return *watch.trouble();
     if (outputs.trouble()) return *outputs.trouble();
     for (const std::string& name : request.reductions)
-        if (std::isnan(engine.reduction(name)))
+        if (std::isnan(engine.reduction(name)) && std::ranges::count(request.chained, name) == 0)
             return fmt::format("after step {}, {} is not a number", loop.steps, name);
     return "";
 }

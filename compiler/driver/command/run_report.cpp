@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -148,7 +149,8 @@ std::string report_text(const RunReport& report, bool with_timings) {
         text += fmt::format("; stopped by until {}", report.request.until_words);
     text += '\n';
     for (const auto& [name, value] : report.reductions)
-        text += fmt::format("{} = {:.6g}\n", name, value);
+        text += std::isnan(value) ? fmt::format("{} has no value after the last step\n", name)
+                                  : fmt::format("{} = {:.6g}\n", name, value);
     for (const ParamChange& change : report.request.changes)
         text += fmt::format("changed by hand: {} = {} after step {}\n", change.param, change.value,
                             change.after_step);

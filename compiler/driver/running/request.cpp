@@ -16,6 +16,7 @@
 #include "compiler/driver/running/saved_frames.h"
 #include "compiler/driver/running/saved_part.h"
 #include "compiler/driver/running/until_check.h"
+#include "compiler/ir/step_choice.h"
 #include "compiler/lower/shared/host_scalar.h"
 #include "compiler/support/file_kinds.h"
 
@@ -42,6 +43,8 @@ public:
             const auto* reduce = std::get_if<ir::Reduce>(&statement);
             if (reduce != nullptr && !rt::is_hidden_reduction(reduce->name))
                 request_.reductions.push_back(reduce->name);
+            if (reduce != nullptr && ir::is_number_in_some_steps(program_, *reduce))
+                request_.chained.push_back(reduce->name);
         }
         request_.source = injected_points(program_);
         request_.watch = !arguments_.no_watch;

@@ -98,6 +98,7 @@ struct RunRequest {
     std::vector<Output> outputs;
     std::vector<std::string> reductions;
     std::vector<std::string> watched;  // of these, what `until` reads
+    std::vector<std::string> chained;  // and those that are a number in some of the steps alone
     std::vector<std::string> states;   // of real numbers
     bool watch = true;                 // stop where numbers are no longer finite
     bool strict_fp = false;

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
 
 #include "compiler/driver/console/exit_code.h"
@@ -12,6 +14,11 @@
 namespace halo::driver {
 
 namespace {
+
+// Machines differ in the sign of what is no number.
+double unsigned_if_nan(double value) {
+    return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
+}
 
 void add_column(RunRequest& request, const std::string& name, const std::string& path,
                 const sema::Frames& frames) {
@@ -100,7 +107,7 @@ void SavedTable::add_row(rt::Ranks& ranks, Engine& engine, const RunRequest& req
     if (std::exchange(last_row_, done) == done && is_begun_) return;
     std::vector<double> numbers;
     for (const Output* column : columns_)
-        if (done > 0) numbers.push_back(engine.reduction(column->field.name));
+        if (done > 0) numbers.push_back(unsigned_if_nan(engine.reduction(column->field.name)));
     rt::together(ranks, [&] {
         if (!ranks.is_first()) return;
         if (!is_begun_) begin(request);

@@ -25,8 +25,9 @@ std::int64_t next_piece(std::int64_t steps, double seconds) {
 
 bool reductions_are_finite(Engine& engine, const RunRequest& request) {
     if (!request.watch) return true;
-    return std::none_of(request.reductions.begin(), request.reductions.end(),
-                        [&](const std::string& name) { return std::isnan(engine.reduction(name)); });
+    return std::ranges::none_of(request.reductions, [&](const std::string& name) {
+        return std::isnan(engine.reduction(name)) && std::ranges::count(request.chained, name) == 0;
+    });
 }
 
 // Writes a checkpoint where one is due, unless states are no longer finite.
