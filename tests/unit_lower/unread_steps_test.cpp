@@ -77,13 +77,26 @@ TEST_CASE("reductions that a later step, a state or a boundary reads are found i
 
 TEST_CASE("outputs that keep something of earlier steps are computed in each") {
     CHECK(leaves_out(kState + "    where u > 0 { o = u }\n    p = u\n") == Words{"p"});
-    CHECK(leaves_out(kState + "    where step == 3 { o = u }\n").empty());
     CHECK(leaves_out(kState + "    let r = random()\n    where r > 1/2 { o = u }\n").empty());
     CHECK(leaves_out(kState + "    on x.low { o = u }\n    on y.low { o = o + 1 }\n").empty());
     // The same cells in each step.
     CHECK(leaves_out(kState + "    where v > 0 { o = u }\n") == Words{"o"});
     CHECK(leaves_out(kState + "    on x in 2..5 { where idx(y) > 3 { o = u } }\n") == Words{"o"});
     CHECK(leaves_out(kState + "    o = u - v[x-1]\n    where u > 1 { o = 0 }\n") == Words{"o"});
+}
+
+TEST_CASE(
+    "what the step's number chooses is left out, and makes steps with results of those that it chooses") {
+    const auto conditions = [](const std::string& statements) {
+        return ir::conditions_of_steps(program_of(kState + statements)).size();
+    };
+    CHECK(conditions("    where mod(step, 3) == 1 { u[t+1] = v }\n") == 1);
+    CHECK(conditions("    where v > 0 and mod(step, 3) == 1 { u[t+1] = v }\n") == 1);  // of the part alone
+    CHECK(conditions("    where v > 0 { u[t+1] = v }\n") == 0);
+    CHECK(conditions("    where mod(step, 3) == 1 { o = u }\n") == 1);
+    CHECK(leaves_out(kState + "    where mod(step, 3) == 1 { o = u }\n") == Words{"o"});
+    // The last step has all of it.
+    CHECK(conditions("    o = u\n    where mod(step, 3) == 1 { o = v }\n") == 0);
 }
 
 TEST_CASE("samples at points are taken in each step, with all that they read") {

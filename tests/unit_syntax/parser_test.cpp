@@ -278,7 +278,7 @@ TEST_CASE("a run chains stencils, each on a line of its own") {
     CHECK_FALSE(each.count.has_value());
     const auto& phase = std::get<ChainStatement>(statements[2]);
     CHECK(phase.stencil.text == "c");
-    CHECK(dump(file, *phase.count) == "(2 * 3)");
+    CHECK(dump(file, *phase.count) == "(* 2 3)");
     CHECK_FALSE(phase.every.has_value());
     CHECK(std::get<ChainStatement>(statements[4]).stencil.text == "d");
     CHECK(std::get<OverrideStatement>(statements[5]).name.text == "every");
