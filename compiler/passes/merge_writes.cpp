@@ -8,6 +8,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/rewrite.h"
+#include "compiler/ir/step_choice.h"
 #include "compiler/passes/rebuild.h"
 
 namespace halo::passes {
@@ -48,9 +49,10 @@ public:
           writers_(std::move(writers)),
           notes_(program.statements.size()) {
         // Looking at a statement costs what it reaches: only those are looked at that may matter.
+        ReachWalk walk(program);
         for (const auto& [level, statements] : writers_)
             for (std::size_t index = statements.front(); index <= statements.back(); ++index)
-                if (!notes_[index].is_known) notes_[index] = note(index);
+                if (!notes_[index].is_known) notes_[index] = note(index, walk);
     }
 
     // Returns whether something has changed.
@@ -72,10 +74,12 @@ private:
         std::set<LevelId> read;
         bool is_whole = false;      // all of it can be part of another
         bool reads_beside = false;  // what it writes, at a neighbour
-        bool is_gone = false;       // it is part of another
+        bool is_of_some_steps =
+            false;             // others leave it out (ir/unread_steps.h), where it is no part of another
+        bool is_gone = false;  // it is part of another
     };
 
-    Note note(std::size_t index) const {
+    Note note(std::size_t index, ReachWalk& walk) const {
         const Statement& statement = program_.statements[index];
         const auto* assign = std::get_if<Assign>(&statement);
         Note found;
@@ -83,6 +87,8 @@ private:
         found.written = level_written_by(statement);
         found.is_whole = assign != nullptr && !assign->sweep && !assign->repeat &&
                          assign->region.is_whole() && assign->margins == Margins{};
+        found.is_of_some_steps =
+            assign != nullptr && assign->condition && choice_of_steps(program_, walk, *assign->condition);
         for (const std::uint32_t reached : reached_exprs(program_, roots_of(statement))) {
             const Expr& expr = program_.exprs[reached];
             found.is_whole = found.is_whole && !std::holds_alternative<TableSum>(expr.node);
@@ -111,7 +117,8 @@ private:
     bool can_merge(FieldId target, const std::vector<std::size_t>& writers, std::size_t number) const {
         const std::size_t earlier = writers[number], later = writers[number + 1];
         const LevelId level{target.index, 1};
-        if (!notes_[earlier].is_whole || !notes_[later].is_whole) return false;
+        if (!notes_[earlier].is_whole || !notes_[later].is_whole || notes_[later].is_of_some_steps)
+            return false;
         // The earlier is to read at the place of the later what it read, and nobody sees its result between.
         for (std::size_t between = earlier + 1; between < later; ++between) {
             const Note& other = notes_[between];

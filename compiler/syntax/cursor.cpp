@@ -25,10 +25,12 @@ bool ends_operand(TokenKind kind) {
     return kind == TokenKind::identifier || kind == TokenKind::number || is_closer(kind);
 }
 
+// And never goes on with one, as `every` may.
 bool begins_statement(std::string_view word) {
-    for (const auto* words : {&stencil_words(), &run_words(), &field_words()})
-        if (std::find(words->begin(), words->end(), word) != words->end()) return true;
-    return false;
+    const auto is_in = [&](const std::vector<std::string>& words) {
+        return std::find(words.begin(), words.end(), word) != words.end();
+    };
+    return (is_in(stencil_words()) || is_in(run_words()) || is_in(field_words())) && !is_in(clause_words());
 }
 
 bool is_reserved_kind(TokenKind kind) {

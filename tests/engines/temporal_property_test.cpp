@@ -100,6 +100,39 @@ TEST_CASE("fields over fewer axes are read from memory by all steps, with faces 
     CHECK(difference(reference, *lowered, device, load_cuda) == "");
 }
 
+TEST_CASE("of a chain the steps between are done several at once") {
+    const ir::Program program = load_program(R"(stencil flows(x, y) {
+    field u: f32 { boundary x periodic, y clamp }
+    u[t+1] = 1/2*u + 1/4*u[x-1] + 1/8*u[y+1]
+}
+stencil smooth(x, y) {
+    field u: f32 { boundary x periodic, y clamp }
+    u[t+1] = 1/2*u + 1/4*(u[x-1] + u[y-2])
+    reduce change = max(abs(u[t+1] - u))
+}
+stencil settles(x, y) {
+    field u: f32 { boundary x periodic, y clamp }
+    u[t+1] = 3/4*u + 1/4*u[y-1]
+}
+run flows {
+    steps 15
+    every 5 from 4 do smooth
+    then settles for 3
+}
+)");
+    RandomTimeLoop loop;
+    loop.grid = {67, 40, 1};
+    loop.steps = 18;
+    loop.temporal = {2, 1, {4, 1}, 2, 1, 1, 1};
+    const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
+    REQUIRE(lowered);
+    const Reference reference(program, loop.grid, loop.steps, 1);
+    emulator::EmulatedDevice device;
+    int steps_at_once = 1;
+    CHECK(difference(reference, *lowered, device, load_cuda, 0, {}, &steps_at_once) == "");
+    CHECK(steps_at_once == 2);
+}
+
 // Shrunk from a random program: what a mirror shows lay before the first plane, and was not computed.
 TEST_CASE("traversals that begin beside a mirror, which alone looks back") {
     const char* text = GENERATE(
