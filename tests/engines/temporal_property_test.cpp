@@ -121,7 +121,7 @@ run flows {
 }
 )");
     RandomTimeLoop loop;
-    loop.grid = {67, 40, 1};
+    loop.grid = {131, 54, 1};
     loop.steps = 18;
     loop.temporal = {2, 1, {4, 1}, 2, 1, 1, 1};
     const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);

@@ -95,6 +95,22 @@ TEST_CASE("definitions and references are those of the name that is meant") {
     CHECK(lines_of(client.request("textDocument/references", params)) == std::vector<int>{3, 4, 4, 4, 6});
 }
 
+TEST_CASE("a run knows the stencils that it chains, and their names") {
+    const std::string text =
+        "stencil main(x) {\n    field u: f32 { boundary periodic }\n    u[t+1] = u / 2\n}\n"
+        "stencil smooth(x) {\n    field u, kept: f32 { boundary periodic }\n    u[t+1] = u[x+1]\n    kept = "
+        "u\n}\n"
+        "run main { grid 8; steps 9; every 3 do smooth; save kept to \"kept.npy\" }\n";
+    Client client;
+    client.open(text);
+    const auto line_of = [&](const std::string& at) {
+        const Json found = client.request("textDocument/definition", client.at(text.rfind(at)));
+        return found.is_array() ? lines_of(found).at(0) : found.at("range").at("start").at("line").get<int>();
+    };
+    CHECK(line_of("smooth; save") == 4);
+    CHECK(line_of("kept to") == 5);
+}
+
 TEST_CASE("components, columns, rows, levels and lets of loops have their definitions") {
     const std::string text =
         "stencil s(x) {\n"
