@@ -168,6 +168,15 @@ bool ChainComposer::check_names(const Part& part) {
             const Symbol* taken = own_symbol(other.member, symbol.name);
             if (taken == nullptr || (other.link != nullptr && !is_shown(*taken))) continue;
             if (taken->kind == symbol.kind && symbol.kind != Symbol::Kind::reduction) break;
+            if (other.member.symbols == part.member.symbols) {
+                sink_
+                    .report(DiagnosticKind::invalid_chain, part.where(),
+                            fmt::format("`{}` is in this chain twice, and reduces `{}`, which has one value",
+                                        part.program().name, symbol.name))
+                    .label(symbol.where, "reduced here")
+                    .note("leave the reduction out, or write it in a stencil of its own");
+                break;
+            }
             mismatch(symbol.where,
                      symbol.kind == taken->kind
                          ? fmt::format("`{}` and `{}` both reduce `{}`", other.program().name,
