@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include <limits>
+#include <algorithm>
 #include <utility>
 
 #include "compiler/sema/chain_parts.h"

@@ -5,8 +5,8 @@
 //   let u.before = u[t+1]                               # where it reads neighbours of what it changes
 //   where mod(step + 1, 10) == 0 { u[t+1] = … u.before … }
 //
-// A phase of its own reads what the step began with, and its statements are for what the first has made of
-// it for nothing. So no condition is in the way of the steps that do not need it (unread_steps.h).
+// A phase of its own reads what the step began with. The first stencil is done in its steps, too, and what it
+// gives is overwritten: a condition there would be in the way of the steps before (ir/unread_steps.h).
 #include <algorithm>
 
 #include "compiler/ir/analysis.h"
