@@ -179,7 +179,7 @@ def differences(engines, text, ways=None, fields=None, excused=()):
             left_out = f'left out: {reason}'
     if fields is None:
         fields = re.findall(r'^\s*field ([\w, ]+):', text, re.M)
-        fields = [f.strip() for names in fields for f in names.split(',')]
+        fields = list(dict.fromkeys(f.strip() for names in fields for f in names.split(',')))  # those of a chain once
     found, outcomes = [], {}
     for way in ways or engines.ways:
         outcome = outcomes[way] = engines.run(way, fields)
