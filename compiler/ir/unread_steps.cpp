@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <set>
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"

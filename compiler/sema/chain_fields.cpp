@@ -8,7 +8,6 @@
 #include "compiler/ir/print.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/sema/chain_composer.h"
-#include "compiler/sema/field_axes.h"
 
 namespace halo::sema {
 
@@ -315,10 +314,15 @@ void ChainComposer::check_field(const Part& part, const ir::Field& field, FieldI
     ir::Field& shared = out_.fields[id.index];
     const Part& owner = *owner_[id.index];
     const std::string &own = part.program().name, &other = owner.program().name;
-    if (field.type != shared.type || field.storage != shared.storage) {
+    if (field.storage != shared.storage) {
         mismatch(field.where,
                  fmt::format("`{}` is {} in `{}` and {} in `{}`", field.name, ir::name_of(shared.storage),
                              other, ir::name_of(field.storage), own),
+                 owner, shared.where);
+    } else if (field.type != shared.type) {
+        mismatch(field.where,
+                 fmt::format("`{}` is computed in {} in `{}` and in {} in `{}`", field.name,
+                             ir::name_of(shared.type), other, ir::name_of(field.type), own),
                  owner, shared.where);
     } else if (field.staggered != shared.staggered) {
         mismatch(field.where,
