@@ -125,7 +125,7 @@ inline constexpr int kUsualAhead = 4, kLeastAhead = 2;
 // kB.
 inline constexpr double kSharedBesideCache = 0.86;
 // Steps in one pass, and iterations unrolled in two dimensions, that are considered at most.
-inline constexpr int kMostSteps = 16, kMostUnroll = 5;
+inline constexpr int kMostSteps = 16, kMostUnroll = 7;
 // Factor on the rank of candidates for each other setting that is not the usual one.
 inline constexpr double kUnusual = 1.04;
 
