@@ -3,17 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+
+#include "compiler/lift/replace_regions.h"
 
 namespace halo::lift {
 
 namespace {
 
 constexpr char kEnd[] = "/* end of haloc lift */", kThread[] = "HALO_LIFT_THREAD ";
-
-struct Edit {
-    std::size_t at = 0;
-    std::string text;
-};
 
 std::string_view trimmed(std::string_view line) {
     const std::size_t begin = line.find_first_not_of(" \t\r");
@@ -79,8 +77,8 @@ public:
                 {place_for_support(function_begin),
                  "\n" + (support_.empty() ? call_support() : support_) + definitions + "\n" + kEnd + "\n\n"});
         std::stable_sort(edits_.begin(), edits_.end(),
-                         [](const Edit& a, const Edit& b) { return a.at > b.at; });
-        for (const Edit& each : edits_)
+                         [](const Insertion& a, const Insertion& b) { return a.at > b.at; });
+        for (const Insertion& each : edits_)
             text_.insert(each.at, each.text);
         result_.text = std::move(text_);
         return std::move(result_);
@@ -143,11 +141,17 @@ private:
         for (const SourceRange& around : each.outline->around) {
             std::size_t unused = 0;
             const std::string pragma = pragma_before(around.begin, unused);
-            if (!support_.empty()) continue;
-            if (pragma.find("omp") != std::string::npos || pragma.find("acc") != std::string::npos)
-                throw Refusal(where, "this loop is in a part that several threads run, by `" +
-                                         pragma.substr(0, pragma.find('\n')) +
-                                         "`: each of them would run the stencil");
+            if (!support_.empty() || split_.count(around.begin) > 0) continue;
+            if (pragma.find("omp") == std::string::npos && pragma.find("acc") == std::string::npos) continue;
+            const SplitRegion region = split_region(each.unit, text_, around);
+            if (!region.why_not.empty())
+                throw Refusal(where,
+                              "this loop is in a part that several threads run, by `" +
+                                  pragma.substr(0, pragma.find('\n')) +
+                                  "`: each of them would run the stencil",
+                              {"it is not made into parallel loops: " + region.why_not});
+            split_.insert(around.begin);
+            edits_.insert(edits_.end(), region.insertions.begin(), region.insertions.end());
         }
         std::size_t from = where.begin;
         const std::string pragma = pragma_before(where.begin, from);
@@ -202,7 +206,8 @@ private:
     const std::vector<std::string>& specs_;
     const std::string& support_;
     std::string text_;
-    std::vector<Edit> edits_;
+    std::vector<Insertion> edits_;
+    std::set<std::size_t> split_;  // regions of several threads, by where they begin
     Replaced result_;
 };
 

@@ -83,8 +83,13 @@ void Arguments::draw(Draws& draws) {
             for (std::size_t at = 0; at < bytes; at += bytes / kRows)
                 std::snprintf(content.data() + at, 8, "%d", static_cast<int>(draws.length()));
         } else if (each.kind != ValueKind::result && each.kind != ValueKind::end) {
+            // Flags: most of a list are the same number of the text.
+            const bool is_list = c::is_integer(each.number) && !each.is_single && draws.chance(0.4);
+            const double flag = is_list ? draws.flag() : 0;
             for (std::size_t at = 0; at + size <= bytes; at += size)
-                put_number(content.data() + at, each.number, draws.cell(each.number));
+                put_number(content.data() + at, each.number,
+                           is_list && draws.chance(0.7) ? flag : draws.cell(each.number));
+            if (each.is_single) put_number(content.data() + room(i), each.number, number_of(each, draws));
         }
         numbers_.push_back(first);
         contents_.push_back(std::move(content));
@@ -104,7 +109,7 @@ double Arguments::number_of(const WholeValue& value, Draws& draws) const {
     if (strides_.count(member) && draws.chance(is_small_ ? 0.8 : 0.5)) return draws.length() * draws.length();
     if (is_small_ && row_lengths_.count(member)) return draws.length();
     if (is_small_ && c::is_integer(value.number) && draws.chance(0.8)) return draws.small();
-    const auto assumed = assume_.find(value.name);
+    const auto assumed = assume_.find(value.copied_to.empty() ? value.name : value.copied_to);
     const bool is_said = assumed != assume_.end() && draws.chance(0.5);
     return is_said ? static_cast<double>(assumed->second) : draws.number(value.number);
 }
