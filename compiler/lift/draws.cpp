@@ -115,7 +115,7 @@ double Draws::number(Number type) {
 }
 
 double Draws::flag() {
-    return pick(wholes_);
+    return chance(0.6) ? static_cast<double>(random_() % 3) - 1 : pick(wholes_);
 }
 double Draws::small() {
     return static_cast<double>(random_() % 5);

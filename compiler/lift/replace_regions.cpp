@@ -111,7 +111,8 @@ public:
                                  pragma.words.find("//") != std::string_view::npos;
         if (has_comment) return refused("its directive has a comment");
         insertions_.push_back({pragma.begin, "/* "});
-        insertions_.push_back({pragma.end, ": each loop is parallel by itself, between calls of stencils */"});
+        insertions_.push_back(
+            {pragma.end, ": each loop is parallel by itself, between calls of stencils */"});
         return {"", std::move(insertions_)};
     }
 
@@ -245,7 +246,8 @@ private:
 
     bool keeps_own(const std::string& name, int loop) const {
         for (std::size_t i = 0; i < unit_.variables.size(); ++i)
-            if (unit_.variables[i].name == name && flow_.is_live_after(static_cast<int>(i), loop)) return true;
+            if (unit_.variables[i].name == name && flow_.is_live_after(static_cast<int>(i), loop))
+                return true;
         return false;
     }
 

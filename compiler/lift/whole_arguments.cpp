@@ -70,6 +70,7 @@ void Arguments::draw(Draws& draws) {
         std::ranges::any_of(values, [](const WholeValue& each) { return each.kind == ValueKind::end; });
     is_small_ = has_structs && draws.chance(0.6);
     const bool is_alike = has_structs && draws.chance(0.5);
+    is_assumed_ = draws.chance(0.5);
     for (std::size_t i = 0; i < values.size(); ++i) {
         const WholeValue& each = values[i];
         const std::size_t bytes = is_one(each) ? 64 : 2 * room(i), size = bytes_of(each.number);
@@ -84,7 +85,7 @@ void Arguments::draw(Draws& draws) {
                 std::snprintf(content.data() + at, 8, "%d", static_cast<int>(draws.length()));
         } else if (each.kind != ValueKind::result && each.kind != ValueKind::end) {
             // Flags: most of a list are the same number of the text.
-            const bool is_list = c::is_integer(each.number) && !each.is_single && draws.chance(0.4);
+            const bool is_list = c::is_integer(each.number) && !each.is_single && draws.chance(0.6);
             const double flag = is_list ? draws.flag() : 0;
             for (std::size_t at = 0; at + size <= bytes; at += size)
                 put_number(content.data() + at, each.number,
@@ -110,7 +111,7 @@ double Arguments::number_of(const WholeValue& value, Draws& draws) const {
     if (is_small_ && row_lengths_.count(member)) return draws.length();
     if (is_small_ && c::is_integer(value.number) && draws.chance(0.8)) return draws.small();
     const auto assumed = assume_.find(value.copied_to.empty() ? value.name : value.copied_to);
-    const bool is_said = assumed != assume_.end() && draws.chance(0.5);
+    const bool is_said = assumed != assume_.end() && draws.chance(is_assumed_ ? 0.95 : 0.5);
     return is_said ? static_cast<double>(assumed->second) : draws.number(value.number);
 }
 
