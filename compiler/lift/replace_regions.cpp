@@ -41,7 +41,7 @@ bool read_clauses(std::string_view rest, std::vector<std::pair<std::string, std:
             continue;
         }
         std::size_t n = 0;
-        while (n < rest.size() && std::isalpha(static_cast<unsigned char>(rest[n])) != 0)
+        while (n < rest.size() && (std::isalpha(static_cast<unsigned char>(rest[n])) != 0 || rest[n] == '_'))
             ++n;
         if (n == 0) return false;
         const std::string name(rest.substr(0, n));
@@ -83,10 +83,11 @@ public:
 
     SplitRegion make() {
         Line pragma;
-        if (!directive_before(block_.begin, pragma)) return refused("its directive has several lines");
+        if (!directive_before(block_.begin, pragma))
+            return refused("it does not begin with one line `#pragma omp parallel`");
         std::string_view rest = pragma.words.substr(1);
         if (!take(rest, "pragma") || !take(rest, "omp") || !take(rest, "parallel"))
-            return refused("its directive is none of `parallel` alone");
+            return refused("it does not begin with one line `#pragma omp parallel`");
         std::vector<std::pair<std::string, std::string>> clauses;
         if (!read_clauses(rest, clauses)) return refused("its directive is not understood");
         for (const auto& [name, inside] : clauses) {

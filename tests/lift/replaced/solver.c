@@ -142,6 +142,26 @@ void ripple(int n, double *a, double *b) {
     }
 }
 
+// replaced: a region of several threads, of which each loop is parallel by itself then
+double region(int nx, int ny, int which, const double *a, double *b) {
+    double most = -10;
+    int i, j;
+#pragma omp parallel private(i)
+    {
+        if (which > 0) {
+#pragma omp for
+            for (j = 1; j < ny - 1; j++)
+                for (i = 1; i < nx - 1; i++) AT(b, i, j) = 0.5 * (AT(a, i - 1, j) + AT(a, i + 1, j));
+        }
+        which = which + 1;
+#pragma omp for private(i) reduction(max : most)
+        for (j = 0; j < ny; j++)
+            for (i = 0; i < nx; i++)
+                if (AT(b, i, j) > most) most = AT(b, i, j);
+    }
+    return most + which;
+}
+
 int main(void) {
     float in[50], out[50];
     double a[40], b[40], levels[4][40], source[15 * 9], heat[15 * 9];
@@ -183,6 +203,7 @@ int main(void) {
     mirror(15, 9, 3, 2, heat);
     mirror(15, 9, 2, 1, source);
     ripple(40, a, b);
+    for (int t = 0; t < 2; t++) printf("%a ", region(15, 9, t, heat, source));
     const double change = relax(a, b, 40, 7, &count);
     for (int i = 0; i < 50; i++) printf("%a %a ", (double)in[i], (double)out[i]);
     for (int i = 0; i < 120; i++) printf("%d ", plane[i / 30][i / 6 % 5][i % 6]);
