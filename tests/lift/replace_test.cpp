@@ -167,7 +167,7 @@ TEST_CASE("replaced nests compile") {
 TEST_CASE("replaced programs print what they printed") {
     replace_all("solver.c", HALO_CC " -std=c11",
                 {"blur", "mix", "heat_up", "cool", "decay", "wave", "inner", "thick", "damp", "advance",
-                 "mirror", "ripple", "region", "relax"});
+                 "mirror", "ripple", "region", "corners", "cells", "relax"});
     replace_all("heat.c", HALO_CC " -std=c11", {"main"});
     replace_all("fields.cpp", HALO_CXX " -std=c++17", {"smooth", "settle", "mark", "count", "blend"});
 }
