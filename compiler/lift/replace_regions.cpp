@@ -71,7 +71,7 @@ std::set<std::string> names_in(std::string_view list) {
 }
 
 // A line that ends before `end`; begin: where it does.
-struct Line {
+struct DirectiveLine {
     std::size_t begin = 0, end = 0;
     std::string_view words;
 };
@@ -82,7 +82,7 @@ public:
         : unit_(unit), text_(text), block_(block), flow_(unit, function_around(unit, block)) {}
 
     SplitRegion make() {
-        Line pragma;
+        DirectiveLine pragma;
         if (!directive_before(block_.begin, pragma))
             return refused("it does not begin with one line `#pragma omp parallel`");
         std::string_view rest = pragma.words.substr(1);
@@ -133,7 +133,7 @@ private:
     const c::Expr& expr(int id) const { return unit_.exprs[static_cast<std::size_t>(id)]; }
 
     // The directives in front of a statement in lines of their own; the first is that of OpenMP.
-    bool directive_before(std::size_t at, Line& found) const {
+    bool directive_before(std::size_t at, DirectiveLine& found) const {
         bool has_one = false;
         std::size_t end = at == 0 ? 0 : text_.rfind('\n', at - 1) + 1;
         if (!stripped(std::string_view(text_).substr(end, at - end)).empty()) return false;
@@ -202,7 +202,7 @@ private:
 
     void loop(int id) {
         const c::Statement& each = statement(id);
-        Line pragma;
+        DirectiveLine pragma;
         if (directive_before(each.where.begin, pragma)) return shared_loop(id, pragma);
         const int start = each.statements[0];
         if (start >= 0 && statement(start).kind != StatementKind::expression)
@@ -214,7 +214,7 @@ private:
     }
 
     // Each thread has some of its iterations.
-    void shared_loop(int id, const Line& pragma) {
+    void shared_loop(int id, const DirectiveLine& pragma) {
         std::string_view rest = pragma.words.substr(1);
         take(rest, "pragma");
         take(rest, "omp");

@@ -71,6 +71,7 @@ void Arguments::draw(Draws& draws) {
     is_small_ = has_structs && draws.chance(0.6);
     const bool is_alike = has_structs && draws.chance(0.5);
     is_assumed_ = draws.chance(0.5);
+    const bool has_lengths = draws.chance(0.4);  // behind pointers, where there are flags, too
     for (std::size_t i = 0; i < values.size(); ++i) {
         const WholeValue& each = values[i];
         const std::size_t bytes = is_one(each) ? 64 : 2 * room(i), size = bytes_of(each.number);
@@ -90,7 +91,9 @@ void Arguments::draw(Draws& draws) {
             for (std::size_t at = 0; at + size <= bytes; at += size)
                 put_number(content.data() + at, each.number,
                            is_list && draws.chance(0.7) ? flag : draws.cell(each.number));
-            if (each.is_single) put_number(content.data() + room(i), each.number, number_of(each, draws));
+            const bool is_said = is_assumed_ && assume_.count(each.copied_to) > 0;
+            if (each.is_single && (is_said || has_lengths))
+                put_number(content.data() + room(i), each.number, number_of(each, draws));
         }
         numbers_.push_back(first);
         contents_.push_back(std::move(content));
