@@ -257,9 +257,12 @@ private:
         std::string all;
         for (const auto& [id, local] : locals_)
             all += (all.empty() ? "&" : ", &") + local;
-        // Not the last: another stencil may do it, and the arrays stay where they are.
-        const std::string leave =
-            fmt::format("return {} ? halo_lift_loops(arrays, {}) : 0", last_, locals_.size());
+        // Not the last: another stencil may do it, and the arrays stay where they are. For other values than
+        // those that are assumed the loops may use other arrays than this stencil.
+        const bool is_for_values =
+            std::ranges::any_of(model_.symbols, [](const Symbol& each) { return each.assumed.has_value(); });
+        const std::string leave = fmt::format("return {} ? halo_lift_loops(arrays, {}) : 0", last_,
+                                              is_for_values ? "-1" : std::to_string(locals_.size()));
         body += "    const int64_t grid[3] = {" + grid + "};\n" + declared_;
         body += broken_line("    const halo_lift_array* const arrays[] = {" + all + "};", ", ");
         for (const ReductionName& each : lifted_.spec.reductions)

@@ -100,8 +100,12 @@ static inline void halo_lift_read(halo_lifted* lifted, const char* field, const 
     abort();
 }
 
-/* Gives the arrays back to the loops, which run instead. */
+/* Gives the arrays back to the loops, which run instead. count: -1 is all that there are. */
 static inline int halo_lift_loops(const halo_lift_array* const* arrays, int count) {
+    if (count < 0 && halo_lift_take_back(NULL)) {
+        fprintf(stderr, "arrays of stencils: %s\n", halo_message());
+        abort();
+    }
     for (int i = 0; i < count; ++i) {
         if (!halo_lift_give_back(arrays[i])) continue;
         fprintf(stderr, "arrays of stencils: %s\n", halo_message());
