@@ -114,6 +114,9 @@ double Draws::number(Number type) {
     return type == Number::f32 ? static_cast<float>(value) : value;
 }
 
+double Draws::flag() {
+    return chance(0.6) ? static_cast<double>(random_() % 3) - 1 : pick(wholes_);
+}
 double Draws::small() {
     return static_cast<double>(random_() % 5);
 }

@@ -20,6 +20,7 @@ public:
 
     double cell(c::Number type);    // an element of an array
     double number(c::Number type);  // an argument
+    double flag();                  // what most elements of a list of whole numbers may be
     double small();                 // a length, or an index, of a few
     double length();                // an argument that says how much there is
     bool chance(double probability);

@@ -122,6 +122,7 @@ void Executor::begin_again() {
     limits_.clear();
     striding_.clear();
     rest_.clear();
+    choices_.clear();
     open_loops_ = 0;
 }
 

@@ -65,9 +65,13 @@ std::optional<Shift> Executor::index_where(int id, const std::map<int, bool>& kn
     if (!c::is_integer(from.type)) return std::nullopt;
     if (from.kind == Term::Kind::convert) return index_where(from.operands[0], known, unknown);
     if (from.kind == Term::Kind::select) {
-        const auto found = known.find(from.operands[0]);
-        if (found != known.end()) return index_where(from.operands[found->second ? 1 : 2], known, unknown);
-        unknown = from.operands[0];
+        const Choice made = chooses_ ? choice(id) : Choice{from.operands[0], {}, {}};
+        const auto found = known.find(made.condition);
+        if (found != known.end()) {
+            const std::optional<Shift>& at_edge = found->second ? made.then : made.otherwise;
+            return at_edge ? at_edge : index_where(from.operands[found->second ? 1 : 2], known, unknown);
+        }
+        unknown = made.condition;
         return std::nullopt;
     }
     const bool is_sum = from.kind == Term::Kind::binary && (from.text == "+" || from.text == "-");
@@ -75,6 +79,45 @@ std::optional<Shift> Executor::index_where(int id, const std::map<int, bool>& kn
     const auto a = index_where(from.operands[0], known, unknown);
     const auto b = a ? index_where(from.operands[1], known, unknown) : std::nullopt;
     return b ? combined(from.text, *a, *b) : std::nullopt;
+}
+
+// A choice between two indices, by a condition that one or two cells at an edge differ in. Where they are the
+// same in the cell next to the bound, as in i + 1 >= n - 1 ? n - 1 : i + 1, that cell is left to those
+// inside. The index of a cell that is alone then is the one inside and a number more.
+const Executor::Choice& Executor::choice(int select) {
+    if (const auto known = choices_.find(select); known != choices_.end()) return known->second;
+    const Term from = model_.term(select);
+    Choice& made = choices_[select];
+    made.condition = from.operands[0];
+    const auto then = index_of(from.operands[1]), otherwise = index_of(from.operands[2]);
+    const bool is_plain = then && otherwise && then->edges.empty() && otherwise->edges.empty();
+    const std::optional<Side> found = is_plain ? side(model_.term(made.condition)) : std::nullopt;
+    if (!found) return made;
+    const Loop& loop = model_.loop(found->loop);
+    const Polynomial apart = then->by - otherwise->by;
+    const auto factor = apart.coefficient(loop.symbol);
+    if (!factor || loop.parallel || loop.is_time) return made;
+    const auto apart_in = [&](const Polynomial& cell) { return *factor * cell + apart.without(loop.symbol); };
+    const auto below = (found->bound - loop.lower).constant(), above = (loop.upper - found->bound).constant();
+    const auto is_few = [](const std::optional<std::int64_t>& cells) {
+        return cells && (*cells == 1 || *cells == 2);
+    };
+    const bool is_low = is_few(below);
+    if (is_low == is_few(above)) return made;
+    Polynomial cell = is_low ? found->bound - 1 : found->bound;
+    if ((is_low ? *below : *above) == 2) {
+        if (!apart_in(cell).is_zero()) return made;
+        const Polynomial bound = is_low ? cell : cell + 1;
+        made.condition = compare(
+            found->is_below ? "<" : ">=", whole(Polynomial::symbol(loop.symbol), from.type, from.where),
+            whole(bound, from.type, from.where), from.where);
+        cell = is_low ? cell - 1 : cell + 1;
+    }
+    const bool is_then = found->is_below == is_low;  // what stands in the cell
+    if (const auto more = apart_in(cell).constant())
+        (is_then ? made.then : made.otherwise) =
+            Shift{(is_then ? otherwise : then)->by + (is_then ? *more : -*more), {}};
+    return made;
 }
 
 // A cell of an array whose index depends on a condition, as in a[flux > 0 ? i - 1 : i].

@@ -206,6 +206,11 @@ private:
     };
     std::optional<Shift> index_of(int term);
     std::optional<Shift> index_where(int term, const std::map<int, bool>& known, int& unknown);
+    struct Choice {  // between two indices
+        int condition = -1;
+        std::optional<Shift> then, otherwise;  // where it is another one than the text's, in its one cell
+    };
+    const Choice& choice(int select);
     std::optional<Place> chosen_place(const Pointer& at, int index, std::map<int, bool> known);
     Value load_chosen(const Place& from, SourceRange where);
     int index_term(const Shift& from, c::Number type, SourceRange where);
@@ -298,6 +303,7 @@ private:
     Model model_;
     State state_;
     std::map<std::string, int> symbols_, objects_, scalars_;
+    std::map<int, Choice> choices_;
     std::map<int, Polynomial> element_counts_;
     std::vector<int> active_;              // functions being executed
     std::vector<std::set<int>> declared_;  // by each of them that is called: its variables

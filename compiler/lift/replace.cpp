@@ -3,17 +3,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
+
+#include "compiler/lift/replace_regions.h"
 
 namespace halo::lift {
 
 namespace {
 
+constexpr char kLoopsRun[] = "; these loops run where it cannot */",
+               kTextRuns[] = "; the text below runs where it cannot */";
 constexpr char kEnd[] = "/* end of haloc lift */", kThread[] = "HALO_LIFT_THREAD ";
-
-struct Edit {
-    std::size_t at = 0;
-    std::string text;
-};
 
 std::string_view trimmed(std::string_view line) {
     const std::size_t begin = line.find_first_not_of(" \t\r");
@@ -79,8 +79,8 @@ public:
                 {place_for_support(function_begin),
                  "\n" + (support_.empty() ? call_support() : support_) + definitions + "\n" + kEnd + "\n\n"});
         std::stable_sort(edits_.begin(), edits_.end(),
-                         [](const Edit& a, const Edit& b) { return a.at > b.at; });
-        for (const Edit& each : edits_)
+                         [](const Insertion& a, const Insertion& b) { return a.at > b.at; });
+        for (const Insertion& each : edits_)
             text_.insert(each.at, each.text);
         result_.text = std::move(text_);
         return std::move(result_);
@@ -143,27 +143,44 @@ private:
         for (const SourceRange& around : each.outline->around) {
             std::size_t unused = 0;
             const std::string pragma = pragma_before(around.begin, unused);
-            if (!support_.empty()) continue;
-            if (pragma.find("omp") != std::string::npos || pragma.find("acc") != std::string::npos)
-                throw Refusal(where, "this loop is in a part that several threads run, by `" +
-                                         pragma.substr(0, pragma.find('\n')) +
-                                         "`: each of them would run the stencil");
+            if (!support_.empty() || split_.count(around.begin) > 0) continue;
+            if (pragma.find("omp") == std::string::npos && pragma.find("acc") == std::string::npos) continue;
+            const SplitRegion region = split_region(each.unit, text_, around);
+            if (!region.why_not.empty())
+                throw Refusal(where,
+                              "this loop is in a part that several threads run, by `" +
+                                  pragma.substr(0, pragma.find('\n')) +
+                                  "`: each of them would run the stencil",
+                              {"it is not made into parallel loops: " + region.why_not});
+            split_.insert(around.begin);
+            edits_.insert(edits_.end(), region.insertions.begin(), region.insertions.end());
         }
         std::size_t from = where.begin;
         const std::string pragma = pragma_before(where.begin, from);
         if (pragma.find("_Pragma") != std::string::npos)
             throw Refusal(where, "a `_Pragma` stands in front of this loop, which is not replaced");
         if (pragma.empty()) from = where.begin;
+        call_follows(from);
         const std::size_t line = line_begin(where.begin);
         const std::size_t first = text_.find_first_not_of(" \t", line);
         const std::string indent = text_.substr(line, std::min<std::size_t>(first, where.begin) - line);
         const bool is_alone =
             !each.outline->in_block;  // the one statement of an `if`, which may have an `else`
         const std::string head = std::string(is_alone ? "{ " : "") + "if (!" + made.call + ") { /* stencil " +
-                                 each.spec.name + "; these loops run where it cannot */\n";
+                                 each.spec.name + kLoopsRun + "\n";
         // After a pragma's line the indentation is there already.
         edits_.push_back({from, pragma.empty() ? head + indent : indent + head});
         edits_.push_back({where.end, "\n" + indent + (is_alone ? "}}" : "}")});
+    }
+
+    // The call that the loops stand behind, where there is one, is no longer the last.
+    void call_follows(std::size_t at) {
+        const std::string_view mark = kLoopsRun,
+                               before = std::string_view(text_).substr(
+                                   0, at == 0 ? 0 : text_.find_last_not_of(" \t\r\n", at - 1) + 1);
+        if (before.size() < mark.size() || before.substr(before.size() - mark.size()) != mark) return;
+        const std::size_t last = text_.rfind(" 1)) { /* stencil ", before.size());
+        if (last != std::string::npos && last >= line_begin(before.size())) text_[last + 1] = '0';
     }
 
     void replace_whole(const Lifted& each, const StencilCall& made) {
@@ -175,9 +192,11 @@ private:
             throw Refusal(function.where, "templates and member functions are not replaced");
         const std::size_t at = each.unit.statements[static_cast<std::size_t>(function.body)].where.begin;
         if (text_[at] != '{') throw Refusal(function.where, "this function's body comes from a macro");
-        edits_.push_back({at + 1, "\n    /* stencil " + each.spec.name +
-                                      "; the text below runs where it cannot */\n    if (" + made.call +
-                                      ") return;"});
+        std::string call = made.call;
+        const std::size_t end = each.unit.statements[static_cast<std::size_t>(function.body)].where.end;
+        if (const std::size_t other = text_.find(kTextRuns, at); other < end) call[call.size() - 2] = '0';
+        edits_.push_back(
+            {at + 1, "\n    /* stencil " + each.spec.name + kTextRuns + "\n    if (" + call + ") return;"});
     }
 
     // After the last #include above the function that no #if encloses.
@@ -202,7 +221,8 @@ private:
     const std::vector<std::string>& specs_;
     const std::string& support_;
     std::string text_;
-    std::vector<Edit> edits_;
+    std::vector<Insertion> edits_;
+    std::set<std::size_t> split_;  // regions of several threads, by where they begin
     Replaced result_;
 };
 

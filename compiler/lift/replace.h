@@ -12,7 +12,7 @@ namespace halo::lift {
 // C for one stencil; for replace.cpp. Throws Refusal where the call cannot be written.
 struct StencilCall {
     std::string definition;  // static int halo_NAME(…) {…}
-    std::string call;        // halo_NAME(…), as it stands in the function
+    std::string call;        // halo_NAME(…, 1), as it stands in the function; 0: another call follows
 };
 StencilCall write_call(const Lifted& lifted, const std::string& spec);
 

@@ -50,6 +50,7 @@ public:
                                   "` has no field in the spec, and would not hold what the loops leave in it",
                               {"without --equal-rims it has one"});
         }
+        last_ = take("last");
         const std::string body = function_body();  // names the numbers that it needs
         StencilCall made;
         const std::string name = "halo_" + lifted_.spec.name;
@@ -57,10 +58,10 @@ public:
         made.call = name + "(";
         for (std::size_t i = 0; i < arguments_.size(); ++i) {
             made.definition += (i ? ", " : "") + arguments_[i].declared;
-            made.call += (i ? ", " : "") + arguments_[i].value;
+            made.call += arguments_[i].value + ", ";
         }
-        made.definition += ") {\n" + body + "}\n";
-        made.call += ")";
+        made.definition += (arguments_.empty() ? "int " : ", int ") + last_ + ") {\n" + body + "}\n";
+        made.call += "1)";
         return made;
     }
 
@@ -256,7 +257,12 @@ private:
         std::string all;
         for (const auto& [id, local] : locals_)
             all += (all.empty() ? "&" : ", &") + local;
-        const std::string leave = fmt::format("return halo_lift_loops(arrays, {})", locals_.size());
+        // Not the last: another stencil may do it, and the arrays stay where they are. For other values than
+        // those that are assumed the loops may use other arrays than this stencil.
+        const bool is_for_values =
+            std::ranges::any_of(model_.symbols, [](const Symbol& each) { return each.assumed.has_value(); });
+        const std::string leave = fmt::format("return {} ? halo_lift_loops(arrays, {}) : 0", last_,
+                                              is_for_values ? "-1" : std::to_string(locals_.size()));
         body += "    const int64_t grid[3] = {" + grid + "};\n" + declared_;
         body += broken_line("    const halo_lift_array* const arrays[] = {" + all + "};", ", ");
         for (const ReductionName& each : lifted_.spec.reductions)
@@ -397,6 +403,7 @@ private:
     std::map<int, std::string> locals_;            // halo_lift_array, by field
     std::map<std::string, std::string> reduced_;
     std::string declared_;
+    std::string last_;  // the argument that says whether the loops run where the stencil does not
 };
 
 }  // namespace

@@ -70,6 +70,8 @@ void Arguments::draw(Draws& draws) {
         std::ranges::any_of(values, [](const WholeValue& each) { return each.kind == ValueKind::end; });
     is_small_ = has_structs && draws.chance(0.6);
     const bool is_alike = has_structs && draws.chance(0.5);
+    is_assumed_ = draws.chance(0.5);
+    const bool has_lengths = draws.chance(0.4);  // behind pointers, where there are flags, too
     for (std::size_t i = 0; i < values.size(); ++i) {
         const WholeValue& each = values[i];
         const std::size_t bytes = is_one(each) ? 64 : 2 * room(i), size = bytes_of(each.number);
@@ -83,8 +85,15 @@ void Arguments::draw(Draws& draws) {
             for (std::size_t at = 0; at < bytes; at += bytes / kRows)
                 std::snprintf(content.data() + at, 8, "%d", static_cast<int>(draws.length()));
         } else if (each.kind != ValueKind::result && each.kind != ValueKind::end) {
+            // Flags: most of a list are the same number of the text.
+            const bool is_list = c::is_integer(each.number) && !each.is_single && draws.chance(0.6);
+            const double flag = is_list ? draws.flag() : 0;
             for (std::size_t at = 0; at + size <= bytes; at += size)
-                put_number(content.data() + at, each.number, draws.cell(each.number));
+                put_number(content.data() + at, each.number,
+                           is_list && draws.chance(0.7) ? flag : draws.cell(each.number));
+            const bool is_said = is_assumed_ && assume_.count(each.copied_to) > 0;
+            if (each.is_single && (is_said || has_lengths))
+                put_number(content.data() + room(i), each.number, number_of(each, draws));
         }
         numbers_.push_back(first);
         contents_.push_back(std::move(content));
@@ -104,8 +113,8 @@ double Arguments::number_of(const WholeValue& value, Draws& draws) const {
     if (strides_.count(member) && draws.chance(is_small_ ? 0.8 : 0.5)) return draws.length() * draws.length();
     if (is_small_ && row_lengths_.count(member)) return draws.length();
     if (is_small_ && c::is_integer(value.number) && draws.chance(0.8)) return draws.small();
-    const auto assumed = assume_.find(value.name);
-    const bool is_said = assumed != assume_.end() && draws.chance(0.5);
+    const auto assumed = assume_.find(value.copied_to.empty() ? value.name : value.copied_to);
+    const bool is_said = assumed != assume_.end() && draws.chance(is_assumed_ ? 0.95 : 0.5);
     return is_said ? static_cast<double>(assumed->second) : draws.number(value.number);
 }
 

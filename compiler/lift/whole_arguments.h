@@ -47,7 +47,8 @@ private:
     std::vector<double> numbers_;
     Assumptions assume_;
     std::set<std::string> strides_, row_lengths_;
-    bool is_small_ = false;  // whole numbers of this draw: as few elements as structs have
+    bool is_small_ = false;    // whole numbers of this draw: as few elements as structs have
+    bool is_assumed_ = false;  // of this draw: numbers are what the user says
 };
 
 }  // namespace halo::lift

@@ -141,7 +141,7 @@ private:
         if (held.kind == c::Type::Kind::array && of.is_reference)
             return "*(__typeof__(" + held.plain + ")*)" + array(named.name, held);
         if (of.kind == c::Type::Kind::pointer && !of.is_reference) {
-            if (const std::string made = pointer(named.name, of); !made.empty())
+            if (const std::string made = pointer(id, named.name, of); !made.empty())
                 return unit_.is_cxx ? "(" + of.text + ")" + made : made;
             return record(id);
         }
@@ -149,7 +149,7 @@ private:
         throw SourceError("`" + named.name + "` is of a type that is not made for a call: " + of.text);
     }
     // Empty: to a struct.
-    std::string pointer(const std::string& name, const c::Type& of) {
+    std::string pointer(int id, const std::string& name, const c::Type& of) {
         const c::Type* inner = &type(of.element);
         int pointers = 1;
         for (; inner->kind == c::Type::Kind::pointer || inner->kind == c::Type::Kind::array;
@@ -157,10 +157,31 @@ private:
             pointers += inner->kind == c::Type::Kind::pointer;
         if (inner->kind != c::Type::Kind::number) return "";
         if (pointers > 3) throw SourceError("`" + name + "` is reached by four pointers, and is not made");
-        return value({pointers == 1   ? ValueKind::array
-                      : pointers == 2 ? ValueKind::rows
-                                      : ValueKind::planes,
-                      inner->number, name, least_bytes(name)});
+        WholeValue made{pointers == 1   ? ValueKind::array
+                        : pointers == 2 ? ValueKind::rows
+                                        : ValueKind::planes,
+                        inner->number, name, least_bytes(name)};
+        made.is_single = pointers == 1 && is_number_behind(id, made.copied_to);
+        return value(made);
+    }
+    // Whether a pointer is used for what it points to alone, as Fortran's arguments are.
+    bool is_number_behind(int id, std::string& copied_to) const {
+        std::size_t named = 0, loaded = 0;
+        const auto is_named = [&](int at) {
+            return unit_.exprs[static_cast<std::size_t>(at)].kind == c::Expr::Kind::variable &&
+                   unit_.exprs[static_cast<std::size_t>(at)].variable == id;
+        };
+        std::set<int> loads;
+        for (std::size_t i = 0; i < unit_.exprs.size(); ++i) {
+            const c::Expr& each = unit_.exprs[i];
+            named += is_named(static_cast<int>(i));
+            if (each.kind != c::Expr::Kind::dereference || !is_named(each.operands[0])) continue;
+            ++loaded;
+            loads.insert(static_cast<int>(i));
+        }
+        for (const c::Variable& each : unit_.variables)
+            if (each.init >= 0 && loads.count(each.init) > 0) copied_to = each.name;
+        return named > 0 && named == loaded;
     }
 
     std::string array(const std::string& name, const c::Type& of) {
@@ -325,7 +346,7 @@ private:
             }
             const c::Type& of = type(each.type);
             if (of.kind == c::Type::Kind::pointer) {
-                if (const std::string made = pointer(each.name, of); !made.empty())
+                if (const std::string made = pointer(-1, each.name, of); !made.empty())
                     before_ += fmt::format("    {} = (__typeof__({})){};\n", each.name, each.name, made);
                 continue;
             }

@@ -24,6 +24,8 @@ struct WholeValue {
     std::size_t least_bytes = 0;  // of an array: what the nests need of it, where that is a constant
     int like = -1;                // of a number: the value that it is in some draws, of another element
     bool is_one_of_many = false;  // of an array: with little room
+    bool is_single = false;       // of an array: its first element alone is used, as a number
+    std::string copied_to{};      // of that number: a variable of the function that begins as it
 };
 
 struct WholeHarness {

@@ -18,7 +18,8 @@ extern "C" {
 /* Without this each call of a stencil copies the arrays that it uses to the GPU and back. After
  * halo_lift_keep_arrays(1) they stay there from call to call: what stencils have computed reaches the
  * program's array when the program says that it wants it, by halo_lift_take_back(). On the CPU stencils work
- * on the program's arrays themselves, and neither changes anything. */
+ * on the program's arrays themselves; copies stay of those alone whose rows are not as far apart as those of
+ * other arrays of the same loops. */
 void halo_lift_keep_arrays(int keep);
 /* Before the program itself reads, changes or frees an array that stencils use: brings the array up to date
  * and forgets the copy on the GPU. array: an address in it; NULL: all arrays. */
@@ -99,8 +100,12 @@ static inline void halo_lift_read(halo_lifted* lifted, const char* field, const 
     abort();
 }
 
-/* Gives the arrays back to the loops, which run instead. */
+/* Gives the arrays back to the loops, which run instead. count: -1 is all that there are. */
 static inline int halo_lift_loops(const halo_lift_array* const* arrays, int count) {
+    if (count < 0 && halo_lift_take_back(NULL)) {
+        fprintf(stderr, "arrays of stencils: %s\n", halo_message());
+        abort();
+    }
     for (int i = 0; i < count; ++i) {
         if (!halo_lift_give_back(arrays[i])) continue;
         fprintf(stderr, "arrays of stencils: %s\n", halo_message());

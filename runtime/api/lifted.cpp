@@ -153,18 +153,48 @@ private:
                 axes() > 2 ? use.array.stride[2] : 0};
     }
 
+    bool is_over_all_axes(const std::string& name, const Use& use) const {
+        return plan_of(name).grid.is_whole() && is_plain(use.array, axes());
+    }
+    // On the CPU arrays are worked on where they are, unless their rows are not as far apart in all of them:
+    // then there are copies whose are, and what has one is worked on there.
+    bool lie_apart() const {
+        std::optional<Place> first;
+        return std::ranges::any_of(uses, [&](const auto& each) {
+            const auto& [name, use] = each;
+            if (!is_over_all_axes(name, use)) return false;
+            const Place place = place_of(use);
+            if (!first) first = place;
+            return place.pitch != first->pitch || place.slice != first->slice || !is_a_grid(place) ||
+                   KeptArrays::all().has(device.state(), use.array, axes(), plan_of(name).type);
+        });
+    }
+    // Rows of all copies as long as the longest ones.
+    void make_alike() {
+        std::array<std::int64_t, 3> longest = whole->extent;
+        for (const auto& [name, use] : uses)
+            for (std::size_t axis = 0; use.kept != nullptr && axis + 1 < grid.size(); ++axis)
+                longest[axis] = std::max(longest[axis], use.kept->geometry().extent[axis]);
+        for (auto& [name, use] : uses)
+            if (use.kept != nullptr && !use.kept->has_room(longest))
+                use.kept =
+                    KeptArrays::all().on(device.state(), use.array, axes(), plan_of(name).type, longest);
+    }
+
     // Decides what is bound, and makes the simulation anew where its arrays lie otherwise.
     void choose_places() {
         KeptArrays& arrays = KeptArrays::all();
         std::optional<Place> first;
         std::map<std::string, Place> bound;
+        const bool keeps = arrays.keeps && (is_on_gpu() || lie_apart());
         for (auto& [name, use] : uses) {
-            const bool is_kept =
-                is_on_gpu() && arrays.keeps && plan_of(name).grid.is_whole() && is_plain(use.array, axes());
+            const bool is_kept = keeps && is_over_all_axes(name, use);
             if (is_kept)
                 use.kept = arrays.on(device.state(), use.array, axes(), plan_of(name).type, whole->extent);
-            if (is_on_gpu() && !is_kept) give_up(use.array);
+            else
+                give_up(use.array);
         }
+        make_alike();
         // Arrays that lie in each other, as parts of the columns of one, are copied cell by cell.
         const bool are_held = std::ranges::all_of(uses, [&](const auto& each) {
             return each.second.kept == nullptr || arrays.holds(each.second.kept);
@@ -175,6 +205,7 @@ private:
             use.kept = nullptr;
         }
         for (auto& [name, use] : uses) {
+            if (keeps && use.kept == nullptr) continue;
             if (is_on_gpu() && use.kept == nullptr) continue;
             if (!can_bind || !can_be_bound(name, use)) continue;
             const Place place = place_of(use);

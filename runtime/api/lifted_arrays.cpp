@@ -213,6 +213,12 @@ std::shared_ptr<KeptArray> KeptArrays::on(const std::shared_ptr<DeviceState>& de
     return kept;
 }
 
+bool KeptArrays::has(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array, int axes,
+                     rt::ElementType type) const {
+    return std::ranges::any_of(kept_,
+                               [&](const auto& each) { return each->is_of(device, array, axes, type); });
+}
+
 bool KeptArrays::holds(const std::shared_ptr<KeptArray>& kept) const {
     return std::ranges::find(kept_, kept) != kept_.end();
 }

@@ -75,6 +75,8 @@ public:
     std::shared_ptr<KeptArray> on(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array,
                                   int axes, halo::rt::ElementType type,
                                   const std::array<std::int64_t, 3>& extent);
+    bool has(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array, int axes,
+             halo::rt::ElementType type) const;
     bool holds(const std::shared_ptr<KeptArray>& kept) const;
     // Brings the program's arrays up to date, and gives the copies up.
     void give_up(const char* begin, const char* end);

@@ -99,7 +99,7 @@ TEST_CASE("lift writes a source that calls the stencil") {
     CHECK(folder.read("solver.c") == kSolver);
     const std::string text = folder.read("solver_halo.c");
     CHECK(text.find("#include \"halocline/lifted.h\"") != std::string::npos);
-    CHECK(text.find("if (halo_smooth((double *)w, n, (double *)u)) return;") != std::string::npos);
+    CHECK(text.find("if (halo_smooth((double *)w, n, (double *)u, 1)) return;") != std::string::npos);
     CHECK(text.find("# Verified: ") != std::string::npos);  // nothing else is written
 
     const Outcome same =

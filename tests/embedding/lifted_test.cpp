@@ -62,13 +62,17 @@ public:
         lifted_.name = "scaled";
         REQUIRE(halo_lift_open(&program_, &lifted_.stencil) == HALO_OK);
     }
-    // from: where it is another array than the one that is written.
-    void operator()(double* first, int nx, int ny, int stride, double rate, double* from = nullptr) {
+    // from: where it is another array than the one that is written; from_stride: where its rows are as far
+    // apart.
+    void operator()(double* first, int nx, int ny, int stride, double rate, double* from = nullptr,
+                    int from_stride = 0) {
         const std::int64_t grid[2] = {nx, ny};
-        const auto array_at = [&](double* at) {
-            return halo_lift_array{at, sizeof(double), {0, 0, 0}, {nx, ny, 1}, {1, stride, 0}, {0, 0, 0}};
+        const auto array_at = [&](double* at, int apart) {
+            return halo_lift_array{at, sizeof(double), {0, 0, 0}, {nx, ny, 1}, {1, apart, 0}, {0, 0, 0}};
         };
-        const halo_lift_array array = array_at(first), before = array_at(from == nullptr ? first : from);
+        const halo_lift_array array = array_at(first, stride),
+                              before = array_at(from == nullptr ? first : from,
+                                                from_stride == 0 ? stride : from_stride);
         INFO(halo_message());
         REQUIRE(halo_lift_begin(lifted_.stencil, grid, axes_) == HALO_OK);
         REQUIRE(halo_lift_set(&lifted_, "rate", rate) == HALO_OK);
@@ -183,6 +187,27 @@ TEST_CASE("boxes of one array share what is kept of it, and other views of its m
         expected[kStride + x] *= 11.0;
     CHECK(halo_lift_take_back(nullptr) == HALO_OK);
     CHECK(cells == expected);
+}
+
+TEST_CASE("arrays whose rows are not as long are kept with rows that are") {
+    fake();
+    Scaled stencil(2);
+    const Keeping keeping;
+    constexpr int kLonger = 70;  // than a row of the copy of the other one
+    std::vector<double> cells = numbered(), corners(kLonger * kRows), expected = cells;
+    std::iota(corners.begin(), corners.end(), 100.0);
+    for (int t = 0; t < 2; ++t) {
+        stencil(cells.data(), 6, 4, kStride, 2.0);
+        scale(expected, 6, 4, 2.0);
+        stencil(corners.data(), kLonger, kRows, kLonger, 3.0);
+        stencil(cells.data(), 6, 4, kStride, 0.25, corners.data(), kLonger);
+    }
+    CHECK(halo_lift_take_back(nullptr) == HALO_OK);
+    for (std::size_t y = 0; y < 4; ++y)
+        for (std::size_t x = 0; x < 6; ++x)
+            expected[y * kStride + x] = 0.25 * corners[y * kLonger + x];
+    CHECK(cells == expected);
+    CHECK(corners.front() == 900.0);
 }
 
 TEST_CASE("arrays that are columns of one are told apart") {

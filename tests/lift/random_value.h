@@ -163,12 +163,26 @@ protected:
     // A cell that is another one at an edge: clamped, around the grid, or neither.
     std::string edge_cell() {
         const int axis = static_cast<int>(random_() % static_cast<unsigned>(made_.rank));
-        std::string text = pick<std::string>(
-            {"(I > 0 ? I - 1 : 0)", "(I == 0 ? I : I - 1)", "(I < N - 1 ? I + 1 : N - 1)",
-             "(I + 1 < N ? I + 1 : I)", "(I + 1 < N ? I + 1 : N - 1)", "(I + 2 < N ? I + 2 : N - 1)",
-             "((I + 1) % N)", "((I + N - 1) % N)", "((I + N - 2) % N)", "(I == 0 ? N - 1 : I - 1)",
-             "(I == N - 1 ? 0 : I + 1)", "(I < 2 ? 0 : I - 1)", "(I < 2 ? 0 : I - 2)", "(I == 0 ? N - 1 : I)",
-             "(I > N - 2 ? I : I + 1)", "(I >= N - 2 ? 0 : I + 1)", "(I != 0 ? I - 1 : I)"});
+        std::string text = pick<std::string>({"(I > 0 ? I - 1 : 0)",
+                                              "(I == 0 ? I : I - 1)",
+                                              "(I < N - 1 ? I + 1 : N - 1)",
+                                              "(I + 1 < N ? I + 1 : I)",
+                                              "(I + 1 < N ? I + 1 : N - 1)",
+                                              "(I + 2 < N ? I + 2 : N - 1)",
+                                              "((I + 1) % N)",
+                                              "((I + N - 1) % N)",
+                                              "((I + N - 2) % N)",
+                                              "(I == 0 ? N - 1 : I - 1)",
+                                              "(I == N - 1 ? 0 : I + 1)",
+                                              "(I < 2 ? 0 : I - 1)",
+                                              "(I < 2 ? 0 : I - 2)",
+                                              "(I == 0 ? N - 1 : I)",
+                                              "(I > N - 2 ? I : I + 1)",
+                                              "(I >= N - 2 ? 0 : I + 1)",
+                                              "(I != 0 ? I - 1 : I)",
+                                              "(I + 1 >= N - 2 ? N - 2 : I + 1)",
+                                              "(I - 1 <= 1 ? 1 : I - 1)",
+                                              "(I > N - 3 ? N - 2 : I + 1)"});
         replace_all(text, "I", index(axis));
         replace_all(text, "N", sizes()[axis]);
         return cell_with(pick<std::string>({"a", "a", "a", "c"}), axis, text);

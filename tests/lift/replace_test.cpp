@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "cases.h"
@@ -166,7 +167,7 @@ TEST_CASE("replaced nests compile") {
 TEST_CASE("replaced programs print what they printed") {
     replace_all("solver.c", HALO_CC " -std=c11",
                 {"blur", "mix", "heat_up", "cool", "decay", "wave", "inner", "thick", "damp", "advance",
-                 "mirror", "ripple", "relax"});
+                 "mirror", "ripple", "region", "corners", "cells", "relax"});
     replace_all("heat.c", HALO_CC " -std=c11", {"main"});
     replace_all("fields.cpp", HALO_CXX " -std=c++17", {"smooth", "settle", "mark", "count", "blend"});
 }
@@ -196,24 +197,74 @@ TEST_CASE("a source in which loops are replaced is verified as any other, withou
     CHECK(text.find("*/\n#ifdef HAS_TARGET") != std::string::npos);
 }
 
-TEST_CASE("loops that several threads run stay") {
+namespace {
+
+halo::lift::Replaced replaced_text(const std::string& function, const std::string& text,
+                                   const std::map<std::string, std::int64_t>& assume = {}) {
     const TemporaryFolder folder;
     halo::lift::Options options;
-    options.source = {folder / "threads.c", "sweep", "", {}, {}};
-    write_file(options.source.file,
-               "int printf(const char *, ...);\n"
-               "void sweep(int n, const double *restrict u, double *restrict w) {\n"
-               "#pragma omp parallel\n"
-               "    {\n"
-               "        printf(\"a thread\\n\");\n"
-               "#pragma omp for\n"
-               "        for (int i = 1; i < n; i++) w[i] = u[i - 1];\n"
-               "    }\n"
-               "    for (int i = 1; i < n; i++) w[i] = 2 * w[i];\n"
-               "}\n");
+    options.source = {folder / "threads.c", function, "", {}, {}};
+    options.form.no_alias = true;
+    for (const auto& [name, value] : assume)
+        options.assume[name] = value;
+    write_file(options.source.file, text);
     halo::lift::Nests found;
-    const halo::lift::Replaced made = replaced(options, found);
-    REQUIRE(made.left.size() == 1);
-    CHECK(std::string(made.left[0].what()).find("several threads") != std::string::npos);
-    CHECK(made.calls == std::vector<std::string>{"sweep_2"});
+    return replaced(options, found);
+}
+
+}  // namespace
+
+TEST_CASE("loops that several threads run stay where they cannot be parallel by themselves") {
+    const std::string head =
+        "int printf(const char *, ...);\n"
+        "void sweep(int n, const double *restrict u, double *restrict w) {\n"
+        "    int i, k = n;\n"
+        "    printf(\"begin\\n\");\n";
+    const std::string loop = "#pragma omp for\n        for (i = 1; i < n; i++) w[i] = k * u[i - 1];\n";
+    const std::string whole = "#pragma omp parallel\n    {\n";
+    const std::string end = "    }\n    for (i = 1; i < n; i++) w[i] = 2 * w[i];\n}\n";
+    struct Case {
+        std::string text, why;
+    };
+    const Case cases[] = {
+        {whole + "        printf(\"a thread\\n\");\n" + loop, "something is called"},
+        {whole + "        w[0] = 1;\n" + loop, "an array is changed in it"},
+        {whole + "        int own = n;\n" + loop, "something else is done in it"},
+        {whole + "#pragma omp single\n        k = 2;\n" + loop, "another directive is in it"},
+        {whole + "#pragma omp for nowait\n        for (i = 1; i < n; i++) w[i] = u[i - 1];\n", "`nowait`"},
+        {"#pragma omp parallel num_threads(3)\n    {\n" + loop, "`num_threads`"},
+        {"#pragma omp parallel private(k)\n    {\n        k = 3;\n" + loop, "each thread has its own `k`"},
+        {"#pragma omp parallel \\\n    private(i)\n    {\n" + loop, "one line"},
+        {"#pragma acc parallel\n    {\n" + loop, "one line"},
+    };
+    for (const Case& each : cases) {
+        INFO(each.text);
+        const halo::lift::Replaced made = replaced_text("sweep", head + each.text + end);
+        REQUIRE(made.left.size() == 1);
+        CHECK(std::string(made.left[0].what()).find("several threads") != std::string::npos);
+        REQUIRE(made.left[0].refusal.notes.size() == 1);
+        CHECK(made.left[0].refusal.notes[0].find(each.why) != std::string::npos);
+        CHECK(made.calls == std::vector<std::string>{"sweep_2"});
+    }
+}
+
+TEST_CASE("a region of several threads becomes loops that are parallel by themselves") {
+    const std::string source = read_file(HALO_SOURCE_DIR "/tests/lift/replaced/solver.c");
+    const halo::lift::Replaced made = replaced_text("region", source);
+    CHECK(made.left.empty());
+    CHECK(made.calls.size() == 2);
+    for (const char* words : {"/* #pragma omp parallel private(i): each loop is parallel by itself",
+                              "#pragma omp parallel for private(i)\n",
+                              "#pragma omp parallel for private(i) reduction(max : most)\n"}) {
+        INFO(words);
+        CHECK(made.text.find(words) != std::string::npos);
+    }
+}
+
+TEST_CASE("of several calls in front of loops the last one alone gives their arrays back") {
+    const std::string source = read_file(HALO_SOURCE_DIR "/tests/lift/replaced/solver.c");
+    const std::string once = replaced_text("region", source).text;
+    CHECK(once.find(", 1)) { /* stencil region_1") != std::string::npos);
+    const std::string twice = replaced_text("region", once, {{"which", 2}}).text;
+    CHECK(twice.find(", 0)) { /* stencil region_1") != std::string::npos);
 }

@@ -182,6 +182,21 @@ void stored_by_sign(int n, const float *restrict v, float *restrict w) {
     for (int i = 1; i < n - 1; i++) w[v[i] > 0 ? i - 1 : i + 1] = v[i];
 }
 
+// case clamped_inside: clamped where the loop ends, before the last cell, in an array and in a profile
+void clamped_inside(int nx, int ny, const double *restrict flux, const double *restrict d, const double *restrict dx,
+                    double *restrict w) {
+    for (int j = 0; j < ny; j++)
+        for (int i = 2; i < nx - 1; i++) {
+            const int up = flux[j * nx + i] > 0 ? i - 2 : (i + 1 >= nx - 2 ? nx - 2 : i + 1);
+            w[j * nx + i] = dx[up] * d[j * nx + up];
+        }
+}
+
+// case clamped_below: the same where the loop begins, by the other comparison
+void clamped_below(int n, const double *restrict d, double *restrict w) {
+    for (int i = 2; i < n; i++) w[i] = d[i - 1 > 2 ? i - 1 : 2];
+}
+
 // case clamped_late refused: at an edge this is neither: one cell more than those beyond the edge is clamped
 void clamped_late(int n, const float *restrict u, float *restrict w) {
     for (int i = 0; i < n; i++) w[i] = u[i < 3 ? 0 : i - 1];

@@ -142,6 +142,39 @@ void ripple(int n, double *a, double *b) {
     }
 }
 
+// replaced: a region of several threads, of which each loop is parallel by itself then
+double region(int nx, int ny, int which, const double *a, double *b) {
+    double most = -10;
+    int i, j;
+#pragma omp parallel private(i)
+    {
+        if (which > 0) {
+#pragma omp for
+            for (j = 1; j < ny - 1; j++)
+                for (i = 1; i < nx - 1; i++) AT(b, i, j) = 0.5 * (AT(a, i - 1, j) + AT(a, i + 1, j));
+        }
+        which = which + 1;
+#pragma omp for private(i) reduction(max : most)
+        for (j = 0; j < ny; j++)
+            for (i = 0; i < nx; i++)
+                if (AT(b, i, j) > most) most = AT(b, i, j);
+    }
+    return most + which;
+}
+
+// replaced: values at corners, whose rows are one longer than those of cells
+void corners(int nx, int ny, const double *p, double *v) {
+    for (int j = 1; j < ny; j++)
+        for (int i = 1; i < nx; i++)
+            v[j * (nx + 1) + i] += 0.5 * (AT(p, i, j) + AT(p, i - 1, j) - AT(p, i, j - 1) - AT(p, i - 1, j - 1));
+}
+
+// replaced: cells between corners
+void cells(int nx, int ny, const double *v, double *p) {
+    for (int j = 0; j < ny; j++)
+        for (int i = 0; i < nx; i++) AT(p, i, j) -= 0.5 * (v[j * (nx + 1) + i] + v[(j + 1) * (nx + 1) + i + 1]);
+}
+
 int main(void) {
     float in[50], out[50];
     double a[40], b[40], levels[4][40], source[15 * 9], heat[15 * 9];
@@ -183,6 +216,16 @@ int main(void) {
     mirror(15, 9, 3, 2, heat);
     mirror(15, 9, 2, 1, source);
     ripple(40, a, b);
+    for (int t = 0; t < 2; t++) printf("%a ", region(15, 9, t, heat, source));
+#ifdef HALOCLINE_LIFTED_H
+    halo_lift_keep_arrays(1);
+#endif
+    for (int t = 0; t < 3; t++) corners(11, 7, heat, source), cells(11, 7, source, heat);
+#ifdef HALOCLINE_LIFTED_H
+    halo_lift_take_back(source);
+    halo_lift_take_back(NULL);
+    halo_lift_keep_arrays(0);
+#endif
     const double change = relax(a, b, 40, 7, &count);
     for (int i = 0; i < 50; i++) printf("%a %a ", (double)in[i], (double)out[i]);
     for (int i = 0; i < 120; i++) printf("%d ", plane[i / 30][i / 6 % 5][i % 6]);
