@@ -63,7 +63,8 @@ public:
                 add_to(result_.numbers, gradient.with, backward_.reduction(gradient.name));
             if (gradient.kind == Kind::trace) add_trace(gradient);
         }
-        if (backward_.session() != nullptr) backward_.session()->synchronize();
+        for (rt::Session* session : backward_.sessions())
+            session->synchronize();
         result_.seconds = clock.lap();
         return std::move(result_);
     }
@@ -98,7 +99,8 @@ private:
     // Each engine is in its own arrays afterwards.
     void leave_arrays() {
         for_each_back([](const Back& back) {
-            if (back.engine.session() != nullptr) back.engine.session()->give_back_levels();
+            for (rt::Session* session : back.engine.sessions())
+                session->give_back_levels();
         });
         kept_.forget();
     }
@@ -216,6 +218,7 @@ private:
                 kept_.give_level(to_restore_->slot, level.state, level.time, to.engine, level.input))
                 continue;
             restore();
+            forward_.fill_ghosts();
             if (!to.engine.borrow_level(level.input, forward_, level.state, level.time))
                 give(level.state, level.time, to.engine, level.input);
         }
@@ -286,8 +289,9 @@ std::vector<std::string> sampled_traces(const ir::Program& program) {
 
 void share_arrays(const GradientEngines& engines, const GradientPlan& plan) {
     const auto lie_alike = [](Engine& engine, Engine& like) {
-        if (engine.session() != nullptr && like.session() != nullptr)
-            engine.session()->lie_as(like.session()->geometry());
+        const std::vector<rt::Session*> sessions = engine.sessions(), models = like.sessions();
+        for (std::size_t i = 0; i < sessions.size() && sessions.size() == models.size(); ++i)
+            sessions[i]->lie_as(models[i]->geometry());
     };
     lie_alike(engines.backward, engines.forward);
     if (engines.earlier == nullptr) return;
