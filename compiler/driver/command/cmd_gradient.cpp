@@ -300,8 +300,8 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     outputs.write(*backward, request.steps, true);
     std::vector<WrittenFile> files = outputs.written();
     save_traces(arguments, result, request.steps, files);
-    const GradientReport report{arguments.of,  result,         summaries(*backward, made, result),
-                                request.steps, plan.snapshots, bytes,
+    const GradientReport report{arguments.of,      result,         summaries(*backward, made, result),
+                                request.steps,     plan.snapshots, bytes,
                                 gpus_of(*forward), files};
     if (arguments.run.json) {
         console.result(gradient_json(report));

@@ -231,7 +231,8 @@ CutRules cut_rules(const ir::Program& program, const std::vector<const ir::Progr
                                                   program.axes[axis].name,
                                                   (all.grid.wraps[axis] ? program : *other).name,
                                                   (all.grid.wraps[axis] ? *other : program).name));
-            all.may[axis] = all.may[axis] && rules.may[axis] && all.grid.wraps[axis] == rules.grid.wraps[axis];
+            all.may[axis] =
+                all.may[axis] && rules.may[axis] && all.grid.wraps[axis] == rules.grid.wraps[axis];
         }
         for (const std::string& why : rules.why_not)
             if (std::ranges::count(all.why_not, why) == 0) all.why_not.push_back(why);

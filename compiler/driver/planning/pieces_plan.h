@@ -42,10 +42,10 @@ CutRules cut_rules(const ir::Program& program, const std::vector<const ir::Progr
 
 struct PiecesRequest {
     int count = 1;
-    std::optional<std::int64_t> interval;      // steps from one exchange to the next; none: chosen
-    bool on_gpu = true;                        // false: CPUs, which have no schedules
-    std::optional<rt::ExchangeScheme> scheme;  // none: chosen
-    bool is_one_process = true;                // whose devices may write to each other's memory
+    std::optional<std::int64_t> interval;        // steps from one exchange to the next; none: chosen
+    bool on_gpu = true;                          // false: CPUs, which have no schedules
+    std::optional<rt::ExchangeScheme> scheme;    // none: chosen
+    bool is_one_process = true;                  // whose devices may write to each other's memory
     std::vector<const ir::Program*> cut_with{};  // as CodeOptions has it
     // Of one device with this program, in rising order of cells; empty: what the schedules' own model says.
     std::vector<MeasuredTime> measured{};

@@ -92,7 +92,7 @@ SnapshotRoom snapshot_room(Engine& engine) {
     const std::int64_t host = rt::host_memory().free_bytes;
     const std::vector<rt::Session*> sessions = engine.sessions();
     if (sessions.empty() || sessions.front()->device().is_host_memory())
-        return {host / 2, host, 0, 0};  // half, as other programs need some, too
+        return {host / 2, host, 0, 0};          // half, as other programs need some, too
     std::map<const rt::Device*, double> bytes;  // of a snapshot, on each device
     double all = 0;
     for (const rt::Session* session : sessions) {

@@ -71,8 +71,8 @@ public:
     void fill_ghosts() override { pieces_.fill_ghosts(); }
     void ghosts_due() override { pieces_.ghosts_due(); }
 
-    // Whether a level can be copied follows from its type and from how components lie, which is the same in all
-    // pieces. Whether it can be borrowed may not be: the first piece says, and others take copies then.
+    // Whether a level can be copied follows from its type and from how components lie, which is the same in
+    // all pieces. Whether it can be borrowed may not be: the first piece says, and others take copies then.
     bool copy_level(const std::string& field, int time, const Engine& from, const std::string& from_field,
                     int from_time) override {
         return for_all(from, [&](rt::Session& here, const rt::Session& there) {
