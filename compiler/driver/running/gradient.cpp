@@ -85,7 +85,9 @@ private:
             undo(step);
     }
 
+    // With the ghosts of pieces, so that steps may begin from there, and the adjoint may read them.
     void keep(int slot) {
+        forward_.fill_ghosts();
         kept_.keep(slot);
         is_kept_ = true;
     }
@@ -287,15 +289,16 @@ std::vector<std::string> sampled_traces(const ir::Program& program) {
     return names;
 }
 
+void let_lie_alike(Engine& engine, Engine& like) {
+    const std::vector<rt::Session*> sessions = engine.sessions(), models = like.sessions();
+    for (std::size_t i = 0; i < sessions.size() && sessions.size() == models.size(); ++i)
+        sessions[i]->lie_as(models[i]->geometry());
+}
+
 void share_arrays(const GradientEngines& engines, const GradientPlan& plan) {
-    const auto lie_alike = [](Engine& engine, Engine& like) {
-        const std::vector<rt::Session*> sessions = engine.sessions(), models = like.sessions();
-        for (std::size_t i = 0; i < sessions.size() && sessions.size() == models.size(); ++i)
-            sessions[i]->lie_as(models[i]->geometry());
-    };
-    lie_alike(engines.backward, engines.forward);
+    let_lie_alike(engines.backward, engines.forward);
     if (engines.earlier == nullptr) return;
-    lie_alike(*engines.earlier, engines.backward);
+    let_lie_alike(*engines.earlier, engines.backward);
     share_arrays_of_turns({plan.adjoint, engines.backward}, {*plan.earlier, *engines.earlier});
 }
 

@@ -22,13 +22,11 @@ constexpr std::int64_t kMostRepeats = 3;
 // Of a session, or of each piece of a grid.
 class SessionStates final : public KeptStates {
 public:
-    SessionStates(Engine& engine, const rt::SnapshotPlaces& places) : engine_(engine) {
+    SessionStates(Engine& engine, const rt::SnapshotPlaces& places) {
         for (rt::Session* session : engine.sessions())
             snapshots_.push_back(std::make_unique<rt::Snapshots>(*session, places));
     }
-    // With the ghosts of pieces, so that steps may begin from there, and the adjoint may read them.
     void keep(int slot) override {
-        engine_.fill_ghosts();
         for (const auto& each : snapshots_)
             each->keep(slot);
     }
@@ -51,8 +49,7 @@ public:
     }
 
 private:
-    Engine& engine_;
-    std::vector<std::unique_ptr<rt::Snapshots>> snapshots_;
+    std::vector<std::unique_ptr<rt::Snapshots>> snapshots_;  // by piece
 };
 
 // Of the interpreter, whose levels are the host's.
