@@ -159,7 +159,8 @@ std::shared_ptr<GradientState> make_state(const Simulation& simulation, const Gr
     state->of_trace = driver::is_sampled(state->program(), options.of);
     if (state->made().gradients.empty()) return state;  // all derivatives are 0
     const DeviceLocks locks(state->given->devices);
-    if (is_in_pieces(*state)) state->forward = simulation_of(*state, state->source->cut_with(*state->derived));
+    if (is_in_pieces(*state))
+        state->forward = simulation_of(*state, state->source->cut_with(*state->derived));
     state->backward = simulation_of(*state, state->derived->source);
     return state;
 }
@@ -268,8 +269,9 @@ void check_weights(const GradientState& state, std::span<const FieldWeights> wei
 
 void start_again(SimulationState& simulation) {
     if (auto* pieces = dynamic_cast<PiecesSimulation*>(&simulation)) return pieces->start().start_again();
-    dynamic_cast<WholeSimulation&>(simulation).with_session(
-        [](rt::Session& session) { session.start_again(); });
+    dynamic_cast<WholeSimulation&>(simulation).with_session([](rt::Session& session) {
+        session.start_again();
+    });
 }
 
 void start(SimulationState& simulation) {
@@ -295,9 +297,10 @@ void give_weights(GradientState& state, std::span<const FieldWeights> weights) {
         });
         if (place == known.end()) continue;
         if (each.elements.empty() && is_in_pieces(state))
-            refuse(fmt::format("the weights of '{}' are cells in the memory of one device, and this simulation "
-                               "is in pieces on several; give them as elements in the host's memory",
-                               each.field));
+            refuse(
+                fmt::format("the weights of '{}' are cells in the memory of one device, and this simulation "
+                            "is in pieces on several; give them as elements in the host's memory",
+                            each.field));
         if (each.elements.empty())
             state.backward->write_view(place->name, 0, each.cells);
         else
