@@ -28,7 +28,7 @@ constexpr const char* kCutWave = R"(stencil shot(x, y) {
 }
 )";
 
-std::vector<double> cells_of(double by) {
+std::vector<double> waving_cells(double by) {
     std::vector<double> cells;
     for (int i = 0; i < kCutCells; ++i)
         cells.push_back(0.5 * std::sin(by * i));
@@ -37,14 +37,14 @@ std::vector<double> cells_of(double by) {
 
 void start_cut(Simulation& simulation, double damping) {
     simulation.set("damping", damping);
-    std::vector<double> v = cells_of(0.1);
+    std::vector<double> v = waving_cells(0.1);
     for (double& each : v)
         each = 0.7 + 0.2 * each;
     simulation.write("v", v);
-    simulation.write("p", cells_of(0.37));
-    simulation.write("p", cells_of(0.41), -1);
-    simulation.write("n.a", cells_of(0.7));
-    simulation.write("n.b", cells_of(0.9));
+    simulation.write("p", waving_cells(0.37));
+    simulation.write("p", waving_cells(0.41), -1);
+    simulation.write("n.a", waving_cells(0.7));
+    simulation.write("n.b", waving_cells(0.9));
     simulation.set_points("shots", std::vector<double>{4.25, 5});
     simulation.set_point_values("shots", "wavelet", std::vector<double>(kCutSteps, 0.25));
     simulation.set_points("phones", std::vector<double>{3, 3.5, 5.75, 11});
@@ -59,7 +59,7 @@ std::vector<Device> cpus_for(int count) {
 TEST_CASE("the gradient of a simulation in pieces is that of one device, again and again") {
     if (!halo::rt::cpu_available()) return;
     const Program program = compile(kCutWave, {.name = "shot.halo"});
-    const std::vector<double> weights = cells_of(3);
+    const std::vector<double> weights = waving_cells(3);
     for (const bool of_trace : {false, true}) {
         const OfTrace trace{std::span(weights).first(of_trace ? 2 * kCutSteps : 0), {}};
         const OfTrace of = of_trace ? trace : OfTrace{};
@@ -87,7 +87,7 @@ TEST_CASE("the gradient of a simulation in pieces is that of one device, again a
             if (of_trace) CHECK(gradient.seen() == expected.seen());
             // What it was, and it goes on as one that had no gradient.
             CHECK(simulation.steps_done() == 0);
-            CHECK(simulation.read("p", -1) == cells_of(0.41));
+            CHECK(simulation.read("p", -1) == waving_cells(0.41));
             simulation.step(3);
             CHECK(says(refusal([&] { gradient.compute(kCutSteps, of); }), "this simulation has done 3"));
         }
@@ -100,7 +100,7 @@ TEST_CASE("the gradient of fields in pieces is that of one device") {
     GradientOptions options;
     options.of_fields = {"p"};
     options.with = {"v", "p", "damping"};
-    const std::vector<double> latest = cells_of(1.1), before = cells_of(1.3);
+    const std::vector<double> latest = waving_cells(1.1), before = waving_cells(1.3);
     const std::vector<FieldWeights> weights{{"p", 0, {}, std::as_bytes(std::span(latest))},
                                             {"p", -1, {}, std::as_bytes(std::span(before))}};
     const auto found = [&](Simulation simulation) {
@@ -115,7 +115,8 @@ TEST_CASE("the gradient of fields in pieces is that of one device") {
         CHECK(all.size() == 1 + 3 * kCutCells);
         return all;
     };
-    CHECK(found(Simulation(program, cpus_for(3), kCutGrid)) == found(Simulation(program, Device::cpu(2), kCutGrid)));
+    CHECK(found(Simulation(program, cpus_for(3), kCutGrid)) ==
+          found(Simulation(program, Device::cpu(2), kCutGrid)));
 
     Simulation simulation(program, cpus_for(3), kCutGrid);
     start_cut(simulation, 0.01);
@@ -124,5 +125,6 @@ TEST_CASE("the gradient of fields in pieces is that of one device") {
     const View dense{cells.data(), 8 * kCutCells, 0, kCutGrid[0], kCutCells};
     CHECK(says(refusal([&] { gradient.compute(kCutSteps, std::vector<FieldWeights>{{"p", 0, dense, {}}}); }),
                "give them as elements in the host's memory"));
-    CHECK(says(refusal([&] { Gradient(Simulation(program, cpus_for(30), kCutGrid), options); }), "30 pieces"));
+    CHECK(
+        says(refusal([&] { Gradient(Simulation(program, cpus_for(30), kCutGrid), options); }), "30 pieces"));
 }

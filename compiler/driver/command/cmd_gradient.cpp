@@ -207,8 +207,7 @@ void save_traces(const GradientArguments& arguments, const GradientResult& resul
 
 // Of steps that another engine can do, too, in less memory.
 std::unique_ptr<Engine> load_if_it_fits(Machine& machine, const ir::Program& program, const Extent& extent,
-                                        const CodeOptions& options) {
-    LoadTimings timings;
+                                        const CodeOptions& options, LoadTimings& timings) {
     try {
         return machine.load(program, extent, options, timings);
     } catch (const rt::Error& error) {
@@ -258,11 +257,12 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     if (stencil.schedule) options.file_schedule = stencil.schedule->text;
     single.single_steps = true;
     single.watched.clear();
-    LoadTimings timings;
-    const std::unique_ptr<Engine> forward = machine->load(apart, request.extent, options, timings);
-    const std::unique_ptr<Engine> backward = machine->load(made.program, request.extent, single, timings);
+    LoadTimings ahead, back, before;
+    const std::unique_ptr<Engine> forward = machine->load(apart, request.extent, options, ahead);
+    const std::unique_ptr<Engine> backward = machine->load(made.program, request.extent, single, back);
     const std::unique_ptr<Engine> earlier =
-        turns.earlier ? load_if_it_fits(*machine, turns.earlier->program, request.extent, single) : nullptr;
+        turns.earlier ? load_if_it_fits(*machine, turns.earlier->program, request.extent, single, before)
+                      : nullptr;
     if (earlier == nullptr) turns.earlier.reset();
     const GradientEngines engines{*forward, *backward, earlier.get()};
     GradientPlan plan{program, made, turns.earlier ? &*turns.earlier : nullptr, arguments.of,
@@ -287,7 +287,12 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
                              snapshot_bytes(*forward, program, true), snapshot_room(*forward));
     const std::int64_t bytes = snapshot_bytes(*forward, program, plan.snapshots.in_a_row);
     if (arguments.explain) {
-        const ExplainedGradient explained = explain_gradient(engines, plan);
+        ExplainedGradient explained = explain_gradient(engines, plan);
+        if (!arguments.run.devices.empty()) {  // the first line of each says so
+            explained.cut = ahead.schedules.front();
+            explained.step_back.cut = (earlier ? before : back).schedules.front();
+            if (explained.first) explained.first->cut = back.schedules.front();
+        }
         console.result(arguments.run.json ? explained_json(explained) : explained_words(explained));
         return ExitCode::ok;
     }

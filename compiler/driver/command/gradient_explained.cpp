@@ -89,17 +89,20 @@ std::string step_words(const ExplainedGradient::StepBack& step) {
                         megabytes(step.read_bytes + step.written_bytes + 2 * step.copied_bytes),
                         megabytes(step.read_bytes + step.copied_bytes),
                         megabytes(step.written_bytes + step.copied_bytes));
+    if (!step.cut.empty()) text += fmt::format("  {}\n", step.cut);
     return text;
 }
 
 nlohmann::ordered_json step_json(const ExplainedGradient::StepBack& step) {
-    return {{"read_in_place", step.in_place},
-            {"copied", step.copied},
-            {"inputs", step.inputs},
-            {"advanced", step.carried},
-            {"bytes_copied", step.copied_bytes},
-            {"bytes_read", step.read_bytes + step.copied_bytes},
-            {"bytes_written", step.written_bytes + step.copied_bytes}};
+    nlohmann::ordered_json json{{"read_in_place", step.in_place},
+                                {"copied", step.copied},
+                                {"inputs", step.inputs},
+                                {"advanced", step.carried},
+                                {"bytes_copied", step.copied_bytes},
+                                {"bytes_read", step.read_bytes + step.copied_bytes},
+                                {"bytes_written", step.written_bytes + step.copied_bytes}};
+    if (!step.cut.empty()) json["pieces"] = step.cut;
+    return json;
 }
 
 }  // namespace
@@ -125,6 +128,7 @@ std::string explained_words(const ExplainedGradient& explained) {
         fmt::format("{} forward and back; {}; {} done again\n", counted(explained.steps, "step"),
                     snapshot_words(explained.snapshots, explained.snapshot_bytes, explained.gpus),
                     counted(explained.done_again, "step"));
+    if (!explained.cut.empty()) text += fmt::format("a step forward\n  {}\n", explained.cut);
     text += "a step back\n" + step_words(explained.step_back);
     if (explained.first)
         text += "the first step back, which has the objective\n" + step_words(*explained.first);
@@ -137,6 +141,7 @@ std::string explained_json(const ExplainedGradient& explained) {
                                 {"snapshots", explained.snapshots.count()},
                                 {"snapshot_bytes", explained.snapshot_bytes}};
     if (explained.gpus > 0) json["snapshots_on_host"] = explained.snapshots.on_host;
+    if (!explained.cut.empty()) json["step_forward"]["pieces"] = explained.cut;
     json["step_back"] = step_json(explained.step_back);
     if (explained.first) json["first_step_back"] = step_json(*explained.first);
     return json_text(json);

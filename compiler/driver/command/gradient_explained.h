@@ -17,6 +17,7 @@ struct ExplainedGradient {
     std::int64_t snapshot_bytes = 0;
     std::int64_t done_again = 0;
     std::size_t gpus = 0;
+    std::string cut;  // of a grid in pieces: how, and what they give each other; empty: it is not cut
     struct StepBack {
         // Of the forward states, as the adjoint names them: those that it reads where they are kept on the
         // device, and those that are copied for it.
@@ -26,6 +27,7 @@ struct ExplainedGradient {
         std::vector<std::string>
             carried;  // its own states, of which a step reads the levels and writes the next
         std::int64_t read_bytes = 0, written_bytes = 0;
+        std::string cut;
     };
     StepBack step_back;
     std::optional<StepBack> first;  // the one that undoes the last step, where others do less
