@@ -67,6 +67,10 @@ public:
     void set_bytes(void* address, int byte, std::int64_t bytes) override;
     void copy_to_device(void* address, const void* host, std::int64_t bytes) override;
     void copy_to_host(void* host, const void* address, std::int64_t bytes) override;
+    void* allocate_on_host(std::int64_t bytes) override;
+    void release_on_host(void* memory) noexcept override;
+    void begin_copy_to_device(void* address, const void* memory, std::int64_t bytes) override;
+    void begin_copy_to_host(void* memory, const void* address, std::int64_t bytes) override;
     void copy_on_device(void* destination, const void* source, std::int64_t bytes) override;
     std::unique_ptr<EarlyCopy> make_early_copy(std::int64_t bytes) override {
         enter();
@@ -131,6 +135,10 @@ public:
     bool can_write_to(Device& other) override;
     void use_stream(StreamKind kind) override;
     void wait_for_stream(StreamKind other) override;
+    std::unique_ptr<WorkMark> make_mark() override {
+        enter();
+        return std::make_unique<StreamMark>(driver_, here_);
+    }
 
     bool can_record() const override { return true; }
     void begin_recording() override;
@@ -225,6 +233,33 @@ void DriverDevice::copy_to_host(void* host, const void* address, std::int64_t by
         driver_.MemcpyDtoHAsync(host, to_address(address), static_cast<std::size_t>(bytes), here_.stream),
         "copying from the GPU");
     driver_.check(driver_.StreamSynchronize(here_.stream), "finishing the steps and copying from the GPU");
+}
+
+void* DriverDevice::allocate_on_host(std::int64_t bytes) {
+    enter();
+    const BesideRecordings beside(driver_);
+    void* memory = nullptr;
+    return driver_.MemAllocHost(&memory, static_cast<std::size_t>(bytes)) == kSuccess ? memory : nullptr;
+}
+
+void DriverDevice::release_on_host(void* memory) noexcept {
+    driver_.CtxSetCurrent(here_.context);
+    const BesideRecordings beside(driver_);
+    driver_.MemFreeHost(memory);
+}
+
+void DriverDevice::begin_copy_to_device(void* address, const void* memory, std::int64_t bytes) {
+    enter();
+    driver_.check(
+        driver_.MemcpyHtoDAsync(to_address(address), memory, static_cast<std::size_t>(bytes), here_.stream),
+        "copying to the GPU");
+}
+
+void DriverDevice::begin_copy_to_host(void* memory, const void* address, std::int64_t bytes) {
+    enter();
+    driver_.check(
+        driver_.MemcpyDtoHAsync(memory, to_address(address), static_cast<std::size_t>(bytes), here_.stream),
+        "copying from the GPU");
 }
 
 void DriverDevice::copy_on_device(void* destination, const void* source, std::int64_t bytes) {

@@ -245,11 +245,17 @@ void try_program(const std::string& text, const Extent& extent, std::uint64_t se
         CHECK(error.code() == rt::ErrorCode::bad_argument);
         return;
     }
-    const rt::SnapshotPlaces places = random.pick<rt::SnapshotPlaces>(
-        {{0, kStepsUndone, true}, {0, kStepsUndone}, {0, 1}, {0, 2}, {1, 0}, {2, 1}});
-    INFO(fmt::format("{} x {} x {} pieces; {} snapshots on the host, {} on the device{}", cut->counts[0],
-                     cut->counts[1], cut->counts[2], places.on_host, places.on_device,
-                     places.in_a_row ? " in a row" : ""));
+    const rt::SnapshotPlaces places = random.pick<rt::SnapshotPlaces>({{0, kStepsUndone, true},
+                                                                       {0, kStepsUndone},
+                                                                       {0, 1},
+                                                                       {0, 2},
+                                                                       {1, 0},
+                                                                       {2, 1},
+                                                                       {3, 0, false, 2},
+                                                                       {2, 1, false, 1}});
+    INFO(fmt::format("{} x {} x {} pieces; {} snapshots on the host, {} on the device{}, {} in transit",
+                     cut->counts[0], cut->counts[1], cut->counts[2], places.on_host, places.on_device,
+                     places.in_a_row ? " in a row" : "", places.in_transit));
     std::vector<double> in_pieces;
     try {
         in_pieces = gradient.run(*cut, places, true);

@@ -47,6 +47,66 @@ public:
     }
 };
 
+// Copies beside its work as early as they may be done, or as late as somebody waits for them.
+class CopyingDevice final : public CountingDevice {
+public:
+    explicit CopyingDevice(bool late) : late_(late) {}
+    ~CopyingDevice() override { CHECK(reserved_ == 0); }
+
+    void* allocate_on_host(std::int64_t bytes) override {
+        ++reserved_;
+        return new char[static_cast<std::size_t>(bytes)];
+    }
+    void release_on_host(void* memory) noexcept override {
+        --reserved_;
+        delete[] static_cast<char*>(memory);
+    }
+    void begin_copy_to_device(void* address, const void* memory, std::int64_t bytes) override {
+        const std::vector<char> nothing(static_cast<std::size_t>(bytes), static_cast<char>(0xff));
+        EmulatedDevice::copy_to_device(address, nothing.data(), bytes);
+        begin([=, this] { EmulatedDevice::copy_to_device(address, memory, bytes); });
+    }
+    void begin_copy_to_host(void* memory, const void* address, std::int64_t bytes) override {
+        begin([=, this] { EmulatedDevice::copy_to_host(memory, address, bytes); });
+    }
+    void use_stream(StreamKind kind) override { kind_ = kind; }
+    void wait_for_stream(StreamKind other) override {
+        if (other == StreamKind::fetch) finish(begun_.size());
+    }
+    void synchronize() override {
+        CountingDevice::synchronize();
+        finish(begun_.size());
+    }
+    std::unique_ptr<rt::WorkMark> make_mark() override { return std::make_unique<Mark>(*this); }
+
+private:
+    class Mark final : public rt::WorkMark {
+    public:
+        explicit Mark(CopyingDevice& of) : of_(of) {}
+        void set() override { place_ = of_.begun_.size(); }
+        void wait() override { of_.finish(place_); }
+
+    private:
+        CopyingDevice& of_;
+        std::size_t place_ = 0;
+    };
+    void begin(const std::function<void()>& copy) {
+        CHECK(kind_ == StreamKind::fetch);
+        begun_.push_back(copy);
+        if (!late_) finish(begun_.size());
+    }
+    void finish(std::size_t count) {
+        for (; done_ < count; ++done_)
+            begun_[done_]();
+    }
+
+    bool late_;
+    StreamKind kind_ = StreamKind::main;
+    int reserved_ = 0;
+    std::vector<std::function<void()>> begun_;
+    std::size_t done_ = 0;
+};
+
 std::unique_ptr<driver::Engine> engine_on(rt::Device& device, const ir::Program& program, bool poison = false,
                                           bool again = false) {
     driver::CodeOptions options;
@@ -255,6 +315,31 @@ TEST_CASE("gradients on a device let the host wait as often for many steps as fo
         CHECK(many.to_host == few.to_host);
         many.run(emulated, {1, 2}, &device);
         CHECK(many.to_host > few.to_host);
+    }
+}
+
+TEST_CASE("states in the host's memory come and go beside steps, and the host waits for none") {
+    for (const Of of : kAll) {
+        CountingDevice waiting;
+        const auto by_waiting = [&](const ir::Program& program) { return engine_on(waiting, program); };
+        const WaveGradient few(of, 4), many(of, 12);
+        few.run(by_waiting, {0, 3}, &waiting);
+        const int waits = few.to_host;
+        const Result expected = many.run(by_waiting, {5, 0}, &waiting);
+        CHECK(many.to_host > waits);
+        for (const bool late : {false, true}) {
+            CopyingDevice device(late);
+            const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
+            for (const int in_transit : {1, 2})
+                for (const auto& [on_host, on_device] :
+                     std::vector<std::pair<int, int>>{{5, 0}, {1, 0}, {2, 0}, {3, 2}, {1, 4}, {12, 0}}) {
+                    const Result found = many.run(emulated, {on_host, on_device, false, in_transit}, &device);
+                    CHECK(found.objective == expected.objective);
+                    CHECK(found.numbers == expected.numbers);
+                    CHECK(many.to_host <= waits + 1);  // at the end, for what is on its way
+                }
+            CHECK(device.allocations() == 0);
+        }
     }
 }
 

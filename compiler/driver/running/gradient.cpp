@@ -74,7 +74,10 @@ private:
         if (reads_states(plan_)) {
             adjoint::go_back(plan_.steps, plan_.snapshots.count(),
                              {[this](std::int64_t, int slot) { keep(slot); },
-                              [this](std::int64_t step, int slot) { to_restore_ = {step, slot}; },
+                              [this](std::int64_t step, int slot) {
+                                  to_restore_ = {step, slot};
+                                  kept_.approach(slot);
+                              },
                               [this](std::int64_t from, std::int64_t to) { advance(from, to); },
                               [this](std::int64_t step) { undo(step); }});
             return;

@@ -18,6 +18,7 @@ namespace {
 constexpr std::int64_t kReservedShare = 16, kLeastReserved = std::int64_t{256} << 20;
 // More than this, and copies to the host pay.
 constexpr std::int64_t kMostRepeats = 3;
+constexpr std::int64_t kMostInTransit = 2;
 
 // Of a session, or of each piece of a grid.
 class SessionStates final : public KeptStates {
@@ -33,6 +34,10 @@ public:
     void restore(int slot) override {
         for (const auto& each : snapshots_)
             each->restore(slot);
+    }
+    void approach(int slot) override {
+        for (const auto& each : snapshots_)
+            each->approach(slot);
     }
     // What can be given is the same in all pieces.
     bool give_level(int slot, const std::string& state, int time, Engine& to,
@@ -140,7 +145,16 @@ rt::SnapshotPlaces choose_snapshots(std::optional<std::int64_t> asked, std::int6
     if (!asked && device < enough) count = std::clamp<std::int64_t>(device + host, 1, enough);
     const std::int64_t most_on_device = room.most_on_device / each,
                        on_device = std::min(count, most_on_device);
-    if (count - on_device <= host) return {static_cast<int>(count - on_device), static_cast<int>(on_device)};
+    if (count == on_device) return {0, static_cast<int>(count)};
+    if (count - on_device <= host) {
+        // Arrays of two states on the device are better used for those of the host to come and go beside
+        // steps.
+        const std::int64_t in_transit = std::min({kMostInTransit, on_device, host - (count - on_device)});
+        rt::SnapshotPlaces places{static_cast<int>(count - on_device + in_transit),
+                                  static_cast<int>(on_device - in_transit)};
+        places.in_transit = static_cast<int>(in_transit);
+        return places;
+    }
     const std::string reserve =
         room.reserve == 0
             ? ""
