@@ -48,8 +48,8 @@ StatesOnHost::StatesOnHost(Setup& setup, Arrays& arrays, KeptArrays& kept, int c
     for (int slot = 0; slot < count; ++slot) {
         states_.emplace_back();
         for (const KeptArrays::Part& part : kept.parts())
-            states_.back().levels.push_back(std::make_unique<Memory>(
-                *setup.device, arrays.level_bytes(part.field), can_copy_beside()));
+            states_.back().levels.push_back(
+                std::make_unique<Memory>(*setup.device, arrays.level_bytes(part.field), can_copy_beside()));
     }
 }
 
@@ -99,8 +99,7 @@ void StatesOnHost::copy_beside(InTransit& place, const Copy& copy) {
     setup_.device->wait_for_stream(Device::StreamKind::main);
     const OnHost& on_host = states_[static_cast<std::size_t>(place.slot)];
     for (std::size_t i = 0; i < place.state.size(); ++i)
-        copy(on_host.levels[i]->address(), place.state[i].array,
-             arrays_.level_bytes(kept_.parts()[i].field));
+        copy(on_host.levels[i]->address(), place.state[i].array, arrays_.level_bytes(kept_.parts()[i].field));
     place.copied->set();
     place.is_copied = false;
 }

@@ -1,9 +1,9 @@
 // States of a session in the host's memory. Not for other rooms.
 //
-// Where the device has arrays for it, a state goes there and comes back beside the session's steps, by the stream of
-// fetches. Nothing has to be copied within the device for that: the arrays of a state are kept (kept_arrays.h)
-// while they are copied out, and one that comes back is kept from the moment it is asked for. So it is used
-// there like any other that is kept. Without such arrays the host waits for its copies.
+// Where the device has arrays for it, a state goes there and comes back beside the session's steps, by the
+// stream of fetches. Nothing has to be copied within the device for that: the arrays of a state are kept
+// (kept_arrays.h) while they are copied out, and one that comes back is kept from the moment it is asked for.
+// So it is used there like any other that is kept. Without such arrays the host waits for its copies.
 #pragma once
 
 #include <cstdint>
