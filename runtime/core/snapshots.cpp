@@ -51,6 +51,7 @@ Snapshots::~Snapshots() {
         forget();
     } catch (const std::exception&) {  // of a device that failed before: the session's state is lost, too
     }
+    on_host_.reset();  // no copy is on its way from here on
     arrays().drop_room();
 }
 

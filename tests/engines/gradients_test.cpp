@@ -11,7 +11,7 @@
 #include "compiler/driver/planning/offline_target.h"
 #include "compiler/driver/running/gradient.h"
 #include "compiler/passes/recompute_terms.h"
-#include "emulated_device.h"
+#include "counting_device.h"
 #include "random_schedule.h"
 
 using namespace halo;
@@ -21,91 +21,6 @@ namespace {
 
 constexpr Extent kGrid = {23, 9, 1};
 constexpr std::int64_t kLevelBytes = 23 * 9 * 8;
-
-// A device that counts what comes to the host, and levels that are copied within its memory.
-class CountingDevice : public emulator::EmulatedDevice {
-public:
-    int to_host = 0, within = 0;
-
-    void copy_to_host(void* host, const void* address, std::int64_t bytes) override {
-        ++to_host;
-        EmulatedDevice::copy_to_host(host, address, bytes);
-    }
-    void download_cells(void* dense, const void* array, const rt::Geometry& geometry,
-                        rt::ElementType type) override {
-        ++to_host;
-        EmulatedDevice::download_cells(dense, array, geometry, type);
-    }
-    void synchronize() override { ++to_host; }
-    void copy_on_device(void* destination, const void* source, std::int64_t bytes) override {
-        if (bytes >= kLevelBytes) ++within;
-        EmulatedDevice::copy_on_device(destination, source, bytes);
-    }
-    void copy_from(rt::Device& other, const rt::BoxCopy& box) override {
-        if (box.row_bytes * box.rows * box.planes >= kLevelBytes) ++within;
-        EmulatedDevice::copy_from(other, box);
-    }
-};
-
-// Copies beside its work as early as they may be done, or as late as somebody waits for them.
-class CopyingDevice final : public CountingDevice {
-public:
-    explicit CopyingDevice(bool late) : late_(late) {}
-    ~CopyingDevice() override { CHECK(reserved_ == 0); }
-
-    void* allocate_on_host(std::int64_t bytes) override {
-        ++reserved_;
-        return new char[static_cast<std::size_t>(bytes)];
-    }
-    void release_on_host(void* memory) noexcept override {
-        --reserved_;
-        delete[] static_cast<char*>(memory);
-    }
-    void begin_copy_to_device(void* address, const void* memory, std::int64_t bytes) override {
-        const std::vector<char> nothing(static_cast<std::size_t>(bytes), static_cast<char>(0xff));
-        EmulatedDevice::copy_to_device(address, nothing.data(), bytes);
-        begin([=, this] { EmulatedDevice::copy_to_device(address, memory, bytes); });
-    }
-    void begin_copy_to_host(void* memory, const void* address, std::int64_t bytes) override {
-        begin([=, this] { EmulatedDevice::copy_to_host(memory, address, bytes); });
-    }
-    void use_stream(StreamKind kind) override { kind_ = kind; }
-    void wait_for_stream(StreamKind other) override {
-        if (other == StreamKind::fetch) finish(begun_.size());
-    }
-    void synchronize() override {
-        CountingDevice::synchronize();
-        finish(begun_.size());
-    }
-    std::unique_ptr<rt::WorkMark> make_mark() override { return std::make_unique<Mark>(*this); }
-
-private:
-    class Mark final : public rt::WorkMark {
-    public:
-        explicit Mark(CopyingDevice& of) : of_(of) {}
-        void set() override { place_ = of_.begun_.size(); }
-        void wait() override { of_.finish(place_); }
-
-    private:
-        CopyingDevice& of_;
-        std::size_t place_ = 0;
-    };
-    void begin(const std::function<void()>& copy) {
-        CHECK(kind_ == StreamKind::fetch);
-        begun_.push_back(copy);
-        if (!late_) finish(begun_.size());
-    }
-    void finish(std::size_t count) {
-        for (; done_ < count; ++done_)
-            begun_[done_]();
-    }
-
-    bool late_;
-    StreamKind kind_ = StreamKind::main;
-    int reserved_ = 0;
-    std::vector<std::function<void()>> begun_;
-    std::size_t done_ = 0;
-};
 
 std::unique_ptr<driver::Engine> engine_on(rt::Device& device, const ir::Program& program, bool poison = false,
                                           bool again = false) {
@@ -229,7 +144,7 @@ struct WaveGradient {
 TEST_CASE("gradients are the same bits wherever snapshots are kept") {
     for (const Of of : kAll) {
         const WaveGradient wave(of, 9);
-        CountingDevice device;
+        CountingDevice device(kLevelBytes);
         const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
         const Result all = wave.run(emulated, {0, 9});
         CHECK(all.steps_forward == (of == Of::wave ? 8 : 9));  // nothing is read of what the last one leaves
@@ -260,7 +175,7 @@ TEST_CASE("gradients are the same bits where terms of the adjoint are computed a
     for (const Of of : kAll) {
         const WaveGradient wave(of, 6);
         CHECK((wave.earlier && passes::recompute_terms(wave.earlier->program)) == (of != Of::all_energies));
-        CountingDevice device;
+        CountingDevice device(kLevelBytes);
         for (const bool poison : {false, true}) {
             const auto engines = [&](bool again) {
                 return [&, again](const ir::Program& program) {
@@ -286,7 +201,7 @@ TEST_CASE("gradients of few steps are the same whether steps are undone in turns
             const auto interpreter = [](const ir::Program& program) {
                 return driver::make_interpreter_engine(program, kGrid);
             };
-            CountingDevice device;
+            CountingDevice device(kLevelBytes);
             // The one that goes on is given all that it reads.
             const auto emulated = [&](const ir::Program& program) {
                 return engine_on(device, program, wave.earlier && &program == &wave.earlier->program);
@@ -306,7 +221,7 @@ TEST_CASE("gradients of few steps are the same whether steps are undone in turns
 
 TEST_CASE("gradients on a device let the host wait as often for many steps as for few") {
     for (const Of of : kAll) {
-        CountingDevice device;
+        CountingDevice device(kLevelBytes);
         const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
         const WaveGradient few(of, 4), many(of, 12);
         few.run(emulated, {0, 3}, &device);
@@ -320,7 +235,7 @@ TEST_CASE("gradients on a device let the host wait as often for many steps as fo
 
 TEST_CASE("states in the host's memory come and go beside steps, and the host waits for none") {
     for (const Of of : kAll) {
-        CountingDevice waiting;
+        CountingDevice waiting(kLevelBytes);
         const auto by_waiting = [&](const ir::Program& program) { return engine_on(waiting, program); };
         const WaveGradient few(of, 4), many(of, 12);
         few.run(by_waiting, {0, 3}, &waiting);
@@ -328,7 +243,7 @@ TEST_CASE("states in the host's memory come and go beside steps, and the host wa
         const Result expected = many.run(by_waiting, {5, 0}, &waiting);
         CHECK(many.to_host > waits);
         for (const bool late : {false, true}) {
-            CopyingDevice device(late);
+            CopyingDevice device(kLevelBytes, late);
             const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
             for (const int in_transit : {1, 2})
                 for (const auto& [on_host, on_device] :
@@ -345,7 +260,7 @@ TEST_CASE("states in the host's memory come and go beside steps, and the host wa
 
 TEST_CASE("gradients on a device copy no state from step to step") {
     for (const Of of : kAll) {
-        CountingDevice device;
+        CountingDevice device(kLevelBytes);
         const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
         const WaveGradient few(of, 3), many(of, 12);
         for (const int snapshots : {1, 3, 12}) {
@@ -442,7 +357,7 @@ TEST_CASE(
         driver::GradientPlan plan{program, adjoint, &*earlier, "r"};
         plan.steps = 7;
         plan.returns = true;
-        CountingDevice device;
+        CountingDevice device(kLevelBytes);
         std::vector<double> first;
         struct Run {
             rt::SnapshotPlaces places;

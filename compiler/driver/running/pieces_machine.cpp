@@ -54,7 +54,7 @@ public:
         for (const auto& machine : machines_)
             kinds.push_back(machine->kind());
         const bool is_one_kind = std::ranges::count(kinds, kinds.front()) == std::ssize(kinds);
-        return is_one_kind ? fmt::format("{} x {}", kinds.size(), kinds.front()) : driver::join(kinds, "+");
+        return is_one_kind ? fmt::format("{} x {}", kinds.size(), kinds.front()) : join(kinds, "+");
     }
     std::string description() const override {
         return fmt::format("in {} piece{}{}, the first on {}", count(), count() == 1 ? "" : "s",
@@ -90,7 +90,7 @@ public:
             add(own, timings);
         }
         const bool is_exchanged = plan.exchange_bytes > 0;
-        std::unique_ptr<rt::Pieces> pieces = join(plan, engines, timings);
+        std::unique_ptr<rt::Pieces> pieces = make_pieces(plan, engines, timings);
         if (is_exchanged) {
             check_pieces(request, *pieces);
             timings.schedules.push_back(scheme_word(pieces->scheme()) + " exchange");
@@ -109,9 +109,9 @@ public:
     }
 
 private:
-    std::unique_ptr<rt::Pieces> join(const PiecesPlan& plan,
-                                     const std::vector<std::unique_ptr<Engine>>& engines,
-                                     LoadTimings& timings) const {
+    std::unique_ptr<rt::Pieces> make_pieces(const PiecesPlan& plan,
+                                            const std::vector<std::unique_ptr<Engine>>& engines,
+                                            LoadTimings& timings) const {
         std::vector<rt::Session*> sessions;
         for (const auto& engine : engines)
             sessions.push_back(engine->session());
