@@ -233,6 +233,47 @@ TEST_CASE("gradients on a device let the host wait as often for many steps as fo
     }
 }
 
+TEST_CASE("steps back that read no state are done several at a time, and find the same") {
+    const ir::Program program = load_program(R"(stencil linear(x, y) {
+        param rate = 0.2
+        field u: f64 { boundary x fixed 0, y mirror }
+        field q: f64
+        u[t+1] = u + rate * laplacian(u) + q
+        reduce r = sum(u[t+1]^2)
+    })",
+                                             true);
+    const adjoint::Turns turns = adjoint::make_turns(program, {{"r"}, {"q", "u"}, false});
+    REQUIRE(turns.earlier);
+    REQUIRE(turns.earlier->levels.empty());
+    CountingDevice device(kLevelBytes);
+    const auto found = [&](bool emulated, bool in_turns) {
+        const auto make = [&](const ir::Program& of) {
+            return emulated ? engine_on(device, of) : driver::make_interpreter_engine(of, kGrid);
+        };
+        const auto forward = make(program), backward = make(turns.last.program),
+                   earlier = make(turns.earlier->program);
+        const driver::GradientEngines engines{*forward, *backward, in_turns ? earlier.get() : nullptr};
+        driver::GradientPlan plan{program, turns.last, in_turns ? &*turns.earlier : nullptr, "r"};
+        driver::share_arrays(engines, plan);
+        std::vector<double> q;
+        for (int i = 0; i < 23 * 9; ++i)
+            q.push_back(std::sin(0.37 * i));
+        forward->upload("q", 0, driver::FieldValues::rounded(rt::ElementType::f64, q));
+        plan.steps = 9;
+        plan.snapshots = {0, in_turns ? 0 : 2};
+        const auto kept = driver::make_kept_states(*forward, program, plan.snapshots);
+        std::vector<std::int64_t> left;
+        driver::run_gradient(engines, plan, *kept, [&](std::int64_t steps) { left.push_back(steps); });
+        CHECK(left.size() == (in_turns ? 2 : 9));
+        CHECK(left.back() == 0);
+        return std::pair(backward->download("q_adj").elements, backward->download("u_adj").elements);
+    };
+    const auto expected = found(false, false);
+    CHECK(found(false, true) == expected);
+    CHECK(found(true, true) == found(true, false));
+    CHECK(device.allocations() == 0);
+}
+
 TEST_CASE("states in the host's memory come and go beside steps, and the host waits for none") {
     for (const Of of : kAll) {
         CountingDevice waiting(kLevelBytes);

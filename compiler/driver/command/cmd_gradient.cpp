@@ -257,11 +257,14 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     if (stencil.schedule) options.file_schedule = stencil.schedule->text;
     single.single_steps = true;
     single.watched.clear();
+    // Steps that read no state are those of any run, and may be done several at a time.
+    CodeOptions of_earlier = single;
+    of_earlier.single_steps = !turns.earlier || !turns.earlier->levels.empty();
     LoadTimings ahead, back, before;
     const std::unique_ptr<Engine> forward = machine->load(apart, request.extent, options, ahead);
     const std::unique_ptr<Engine> backward = machine->load(made.program, request.extent, single, back);
     const std::unique_ptr<Engine> earlier =
-        turns.earlier ? load_if_it_fits(*machine, turns.earlier->program, request.extent, single, before)
+        turns.earlier ? load_if_it_fits(*machine, turns.earlier->program, request.extent, of_earlier, before)
                       : nullptr;
     if (earlier == nullptr) turns.earlier.reset();
     const GradientEngines engines{*forward, *backward, earlier.get()};

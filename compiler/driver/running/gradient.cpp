@@ -84,8 +84,20 @@ private:
         }
         if (plan_.snapshots.count() > 0) keep(0);
         advance(0, plan_.steps - 1);
-        for (std::int64_t step = plan_.steps; step-- > 0;)
-            undo(step);
+        undo(plan_.steps - 1);
+        undo_without_states(plan_.steps - 1);
+    }
+
+    // Steps that read nothing which changes from one to the next are done as those of any run are.
+    void undo_without_states(std::int64_t left) {
+        constexpr std::int64_t kAtOnce = 1024;  // so that there is something to tell
+        Engine& engine = (earlier_ ? *earlier_ : last_).engine;
+        while (left > 0) {
+            const std::int64_t count = std::clamp<std::int64_t>(engine.whole_steps(kAtOnce), 1, left);
+            left -= count;
+            engine.step(count, left == 0);
+            undone_(left);
+        }
     }
 
     // With the ghosts of pieces, so that steps may begin from there, and the adjoint may read them.
