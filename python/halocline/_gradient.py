@@ -19,8 +19,8 @@ __all__ = ["Gradient"]
 
 class Gradient(Mapping[str, Any]):
     """What ``Simulation.gradient()`` gives. ``gradient["q"]`` is the derivative with respect to q in each cell, an Array
-    that lies where the simulation's do, or of several devices a copy; that with respect to a parameter is a float, that with respect to an injected
-    trace a numpy array (steps, points). They keep their values, whatever is computed next."""
+    that lies where the simulation's do, or of several devices a copy; that with respect to a parameter is a float, that
+    with respect to an injected trace a numpy array (steps, points). They keep their values, whatever is computed next."""
 
     __slots__ = ("value", "seen", "steps", "steps_done_again", "snapshots", "snapshots_on_host", "snapshot_bytes", "seconds", "_of")
 
