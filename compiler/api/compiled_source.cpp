@@ -112,8 +112,14 @@ std::shared_ptr<const CompiledSource::Derived> CompiledSource::adjoint_of(
         halo::adjoint::Turns turns = halo::adjoint::make_turns(checked_.program, request);
         derived->made = std::move(turns.last);
         derived->earlier = std::move(turns.earlier);
+        halo::ir::Program apart = checked_.program;
+        for (halo::ir::Group& group : apart.groups)
+            group.interleaved = false;
+        std::vector<halo::ir::Program> all{std::move(apart), derived->made.program};
+        if (derived->earlier) all.push_back(derived->earlier->program);
+        derived->all = std::make_shared<const std::vector<halo::ir::Program>>(std::move(all));
         const auto source_of = [&](const halo::ir::Program& made) {
-            CheckedProgram program{made, checked_.options};
+            CheckedProgram program{made, checked_.options, nullptr, derived->all};
             program.options.schedules.clear();  // which are of other stages
             program.options.file_schedule.clear();
             program.options.single_steps = true;
@@ -124,6 +130,12 @@ std::shared_ptr<const CompiledSource::Derived> CompiledSource::adjoint_of(
         if (derived->earlier) derived->earlier_source = source_of(derived->earlier->program);
         return std::shared_ptr<const Derived>(std::move(derived));
     });
+}
+
+std::shared_ptr<CompiledSource> CompiledSource::cut_with(const Derived& derived) const {
+    CheckedProgram program{derived.all->front(), checked_.options, checked_.spec, derived.all};
+    program.options.arrays_of_host = false;
+    return std::make_shared<CompiledSource>(std::move(program));
 }
 
 // As `haloc run --devices` does it.
@@ -137,6 +149,10 @@ std::shared_ptr<const PiecesCode> CompiledSource::compile_pieces(
         request.interval = interval;
         request.on_gpu = gpu != nullptr;
         driver::CodeOptions options = checked_.options;
+        if (checked_.cut_with)
+            for (const halo::ir::Program& each : *checked_.cut_with)
+                options.cut_with.push_back(&each);
+        request.cut_with = options.cut_with;
         if (gpu != nullptr)
             options.target = driver::target_of(gpu->info(), driver::known_limits(gpu->info()));
         const driver::PiecesPlan plan = driver::plan_pieces(checked_.program, extent, request, options);

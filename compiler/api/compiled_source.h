@@ -22,6 +22,8 @@ struct CheckedProgram {
     halo::ir::Program program;
     halo::driver::CodeOptions options;
     std::shared_ptr<const halo::driver::CheckedSpec> spec{};  // what it is from, for conditions on it
+    // As CodeOptions::cut_with has them; null: none.
+    std::shared_ptr<const std::vector<halo::ir::Program>> cut_with{};
 };
 
 // What is made once for each key: who asks first makes it, and the others wait. What went wrong is tried
@@ -80,8 +82,12 @@ public:
         // Of all steps but the last, where that is another.
         std::optional<halo::adjoint::Adjoint> earlier;
         std::shared_ptr<CompiledSource> earlier_source;
+        // All of them, and the given one with each component in arrays of its own.
+        std::shared_ptr<const std::vector<halo::ir::Program>> all;
     };
     std::shared_ptr<const Derived> adjoint_of(const halo::adjoint::Request& request);
+    // The given program, for pieces that are cut as those of its adjoint are.
+    std::shared_ptr<CompiledSource> cut_with(const Derived& derived) const;
     // Simulations that are made later are compiled anew, by schedules that were measured meanwhile.
     void forget_codes() { codes_.forget(), pieces_.forget(); }
 

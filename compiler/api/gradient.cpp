@@ -7,9 +7,11 @@
 #include "compiler/api/compiled_source.h"
 #include "compiler/api/errors.h"
 #include "compiler/driver/running/gradient.h"
+#include "compiler/driver/running/pieces_engine.h"
 #include "halocline/halocline.hpp"
 #include "runtime/api/arguments.h"
 #include "runtime/api/errors.h"
+#include "runtime/api/pieces_simulation.h"
 #include "runtime/api/whole_simulation.h"
 
 namespace halocline {
@@ -25,8 +27,10 @@ namespace detail {
 using Kind = adjoint::Adjoint::Kind;
 
 struct GradientState {
-    std::shared_ptr<WholeSimulation> forward, backward;
-    std::shared_ptr<WholeSimulation> earlier;  // undoes all steps but the last; null: `backward` does
+    std::shared_ptr<SimulationState> given;  // of the caller's
+    // That does the steps: the given one, or of pieces another one, which is cut as the adjoint is.
+    std::shared_ptr<SimulationState> forward, backward;
+    std::shared_ptr<SimulationState> earlier;  // undoes all steps but the last; null: `backward` does
     bool lacks_memory = false;                 // for it
     std::shared_ptr<CompiledSource> source;
     std::shared_ptr<const CompiledSource::Derived> derived;
@@ -44,7 +48,7 @@ struct GradientState {
     GradientState& operator=(const GradientState&) = delete;
     ~GradientState() {
         if (kept == nullptr) return;
-        const DeviceLock lock(*forward->device);
+        const DeviceLocks locks(given->devices);
         kept.reset();
     }
 
@@ -124,29 +128,45 @@ std::shared_ptr<CompiledSource> differentiable_source(const std::shared_ptr<Prog
     return source;
 }
 
-std::shared_ptr<WholeSimulation> simulation_of(const GradientState& state,
+bool is_in_pieces(const GradientState& state) {
+    return state.given->devices.size() > 1;
+}
+
+std::shared_ptr<SimulationState> simulation_of(const GradientState& state,
                                                const std::shared_ptr<CompiledSource>& source) {
-    return std::make_shared<WholeSimulation>(Program(source), state.forward->device, state.forward->grid,
+    const std::vector<std::shared_ptr<DeviceState>>& devices = state.given->devices;
+    if (is_in_pieces(state))
+        return std::make_shared<PiecesSimulation>(Program(source), devices, state.given->grid);
+    return std::make_shared<WholeSimulation>(Program(source), devices.front(), state.given->grid,
                                              SimulationOptions{});
+}
+
+void with_engine(SimulationState& simulation, const ir::Program& program,
+                 const std::function<void(driver::Engine&)>& work) {
+    if (auto* pieces = dynamic_cast<PiecesSimulation*>(&simulation))
+        return work(*driver::make_engine_on(program, pieces->start()));
+    dynamic_cast<WholeSimulation&>(simulation).with_session([&](rt::Session& session) {
+        work(*driver::make_engine_on(session));
+    });
 }
 
 std::shared_ptr<GradientState> make_state(const Simulation& simulation, const GradientOptions& options) {
     auto state = std::make_shared<GradientState>();
     state->source = differentiable_source(simulation.state()->source);
-    state->forward = std::dynamic_pointer_cast<WholeSimulation>(simulation.state());
-    if (state->forward == nullptr)
-        refuse("a gradient is computed on one device, and this simulation is on several");
+    state->given = state->forward = simulation.state();
     state->options = options;
     state->derived = derive(*state->source, options);
     state->of_trace = driver::is_sampled(state->program(), options.of);
     if (state->made().gradients.empty()) return state;  // all derivatives are 0
-    const DeviceLock lock(*state->forward->device);
+    const DeviceLocks locks(state->given->devices);
+    if (is_in_pieces(*state))
+        state->forward = simulation_of(*state, state->source->cut_with(*state->derived));
     state->backward = simulation_of(*state, state->derived->source);
     return state;
 }
 
 // What the adjoint was given for what the forward program was given.
-void give_numbers(const WholeSimulation& forward, WholeSimulation& to) {
+void give_numbers(const SimulationState& forward, SimulationState& to) {
     const std::vector<ParamInfo>& known = to.known_params;
     for (const ParamInfo& param : forward.known_params)
         if (std::ranges::count(known, param.name, &ParamInfo::name) > 0 &&
@@ -157,8 +177,24 @@ void give_numbers(const WholeSimulation& forward, WholeSimulation& to) {
             to.set_weights(each.name, given->second);
 }
 
+// What the caller's pieces were given becomes that of those which do the steps, a part of a field at a time.
+void give_all(const GradientState& state) {
+    constexpr std::int64_t kCellsAtOnce = std::int64_t{1} << 23;
+    give_numbers(*state.given, *state.forward);
+    for (const auto& [name, rows] : state.given->given.tables)
+        state.forward->set_table(name, rows);
+    with_engine(*state.given, state.program(), [&](driver::Engine& from) {
+        with_engine(*state.forward, state.program(), [&](driver::Engine& to) {
+            for (const FieldInfo& field : state.source->info().fields)
+                for (int time = 0; field.role != Role::output && time >= -field.past; --time)
+                    for (const rt::Box& box : rt::slabs(from.whole_box_of(field.name), kCellsAtOnce))
+                        to.upload_box(field.name, time, box, from.download_box(field.name, time, box));
+        });
+    });
+}
+
 std::vector<driver::PointData> given_points(const GradientState& state) {
-    const GivenNumbers& given = state.forward->given;
+    const GivenNumbers& given = state.given->given;
     std::vector<driver::PointData> all;
     for (const ir::Points& points : state.program().points) {
         const auto places = given.points.find(points.name);
@@ -231,10 +267,24 @@ void check_weights(const GradientState& state, std::span<const FieldWeights> wei
     }
 }
 
+void start_again(SimulationState& simulation) {
+    if (auto* pieces = dynamic_cast<PiecesSimulation*>(&simulation)) return pieces->start().start_again();
+    dynamic_cast<WholeSimulation&>(simulation).with_session([](rt::Session& session) {
+        session.start_again();
+    });
+}
+
+void start(SimulationState& simulation) {
+    if (auto* pieces = dynamic_cast<PiecesSimulation*>(&simulation))
+        pieces->start();
+    else
+        dynamic_cast<WholeSimulation&>(simulation).start();
+}
+
 // What the adjoint starts with: 0, but for what is given. A level that does not count has no field there.
 void give_weights(GradientState& state, std::span<const FieldWeights> weights) {
     check_weights(state, weights);
-    state.backward->with_session([](rt::Session& backward) { backward.start_again(); });
+    start_again(*state.backward);
     const std::vector<Gradient::Level> known = weights_of(state);
     for (const Gradient::Level& level : known) {  // of outputs they are inputs, which stay as they were
         if (std::ranges::count(state.made().seeds, level.name, &adjoint::Adjoint::Seed::name) == 0) continue;
@@ -246,6 +296,11 @@ void give_weights(GradientState& state, std::span<const FieldWeights> weights) {
             return level.field == each.field && level.level == each.level;
         });
         if (place == known.end()) continue;
+        if (each.elements.empty() && is_in_pieces(state))
+            refuse(
+                fmt::format("the weights of '{}' are cells in the memory of one device, and this simulation "
+                            "is in pieces on several; give them as elements in the host's memory",
+                            each.field));
         if (each.elements.empty())
             state.backward->write_view(place->name, 0, each.cells);
         else
@@ -259,7 +314,7 @@ void start_earlier(GradientState& state, std::int64_t steps) {
     if (steps < 2 || !state.derived->earlier || state.lacks_memory) return;
     if (!state.earlier) state.earlier = simulation_of(state, state.derived->earlier_source);
     try {
-        state.earlier->start();
+        start(*state.earlier);
     } catch (const rt::Error& error) {
         if (error.code() != rt::ErrorCode::out_of_memory) throw;
         state.lacks_memory = true;
@@ -269,25 +324,23 @@ void start_earlier(GradientState& state, std::int64_t steps) {
 
 void with_engines(const GradientState& state,
                   const std::function<void(const driver::GradientEngines&)>& work) {
-    state.forward->with_session([&](rt::Session& forward) {
-        state.backward->with_session([&](rt::Session& backward) {
-            const std::unique_ptr<driver::Engine> ahead = driver::make_engine_on(forward),
-                                                  back = driver::make_engine_on(backward);
-            if (!state.earlier) return work({*ahead, *back});
-            state.earlier->with_session(
-                [&](rt::Session& earlier) { work({*ahead, *back, driver::make_engine_on(earlier).get()}); });
+    with_engine(*state.forward, state.program(), [&](driver::Engine& forward) {
+        with_engine(*state.backward, state.made().program, [&](driver::Engine& backward) {
+            if (!state.earlier) return work({forward, backward});
+            with_engine(*state.earlier, state.derived->earlier->program,
+                        [&](driver::Engine& earlier) { work({forward, backward, &earlier}); });
         });
     });
 }
 
 GradientReport compute(GradientState& state, std::int64_t steps, const OfTrace& of_trace,
                        std::span<const FieldWeights> weights) {
-    const DeviceLock lock(*state.forward->device);
+    const DeviceLocks locks(state.given->devices);
     if (steps < 1) refuse("a gradient is of one step or more");
-    if (state.forward->steps_done() != 0)
+    if (state.given->steps_done() != 0)
         refuse(fmt::format(
             "a gradient is of steps from the start, and this simulation has done {}; make another one",
-            state.forward->steps_done()));
+            state.given->steps_done()));
     const std::vector<driver::PointData> points = given_points(state);
     check_rows(state, points, steps, of_trace);
     state.is_computed = false;
@@ -297,14 +350,14 @@ GradientReport compute(GradientState& state, std::int64_t steps, const OfTrace& 
         state.is_computed = true;
         return report;
     }
-    const auto lie_alike = [](const driver::GradientEngines& engines) {
-        engines.backward.session()->lie_as(engines.forward.session()->geometry());
-    };
-    with_engines(state, lie_alike);
+    if (is_in_pieces(state)) give_all(state);
+    with_engines(state, [](const driver::GradientEngines& engines) {
+        driver::let_lie_alike(engines.backward, engines.forward);
+    });
     start_earlier(state, steps);
     give_weights(state, weights);
-    give_numbers(*state.forward, *state.backward);
-    if (state.earlier) give_numbers(*state.forward, *state.earlier);
+    give_numbers(*state.given, *state.backward);
+    if (state.earlier) give_numbers(*state.given, *state.earlier);
     driver::GradientPlan plan{state.program(), state.made(),
                               state.earlier ? &*state.derived->earlier : nullptr, state.options.of,
                               state.options.every_step};
@@ -371,13 +424,13 @@ GradientReport Gradient::compute(std::int64_t steps, std::span<const FieldWeight
 }
 
 double Gradient::number(const std::string& param) const {
-    const detail::DeviceLock lock(*state_->forward->device);
+    const detail::DeviceLocks locks(state_->given->devices);
     state_->require(Kind::number, param, "parameter");
     return std::ranges::find(state_->result.numbers, param, &std::pair<std::string, double>::first)->second;
 }
 
 std::vector<double> Gradient::trace(const std::string& injected) const {
-    const detail::DeviceLock lock(*state_->forward->device);
+    const detail::DeviceLocks locks(state_->given->devices);
     state_->require(Kind::trace, injected, "trace");
     return std::ranges::find(state_->result.traces, injected,
                              &std::pair<std::string, std::vector<double>>::first)
@@ -385,13 +438,13 @@ std::vector<double> Gradient::trace(const std::string& injected) const {
 }
 
 std::vector<double> Gradient::seen() const {
-    const detail::DeviceLock lock(*state_->forward->device);
+    const detail::DeviceLocks locks(state_->given->devices);
     if (!state_->of_trace) refuse(fmt::format("{} is no trace", state_->options.of));
     return state_->result.rows;
 }
 
 std::string Gradient::field_name(const std::string& field) const {
-    const detail::DeviceLock lock(*state_->forward->device);
+    const detail::DeviceLocks locks(state_->given->devices);
     state_->require(Kind::field, field, "field");
     return std::ranges::find_if(
                state_->made().gradients,

@@ -14,12 +14,6 @@ namespace {
 
 using Level = std::pair<std::uint32_t, int>;  // field, time
 
-void widen(Reach& reach, const Reach& by) {
-    for (std::size_t axis = 0; axis < reach.size(); ++axis)
-        for (std::size_t side = 0; side < 2; ++side)
-            reach[axis][side] = std::max(reach[axis][side], by[axis][side]);
-}
-
 // Of a read so far away, whose cell needs `reach` around it. Past its face a mirror shows cells that lie the
 // other way.
 Reach shifted(Reach reach, const Offset& offset, const Field& field) {
@@ -52,6 +46,12 @@ int radius_of(const Program& program, const Statement& statement) {
 }
 
 }  // namespace
+
+void widen(Reach& reach, const Reach& by) {
+    for (std::size_t axis = 0; axis < reach.size(); ++axis)
+        for (std::size_t side = 0; side < 2; ++side)
+            reach[axis][side] = std::max(reach[axis][side], by[axis][side]);
+}
 
 StepReach step_reach(const Program& program) {
     StepReach result;

@@ -9,6 +9,7 @@
 namespace halo::ir {
 
 using Reach = std::array<std::array<int, 2>, kMaxRank>;  // cells, [axis][0 low, 1 high], >= 0
+void widen(Reach& reach, const Reach& by);
 
 struct StepReach {
     // From what a step begins with to the states' new levels, through all that it computes between. Faces

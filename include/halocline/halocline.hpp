@@ -177,7 +177,8 @@ struct OfTrace {
     std::span<const double> weights{}, measured{};  // one of the two
 };
 // Of `of_fields`: what the cells of a level are multiplied with, -1 for that before the last one, of the type that
-// Gradient::weights() says: in memory of the simulation's device, or in the host's.
+// Gradient::weights() says: in memory of the simulation's device, or in the host's. Of a
+// simulation in pieces as elements alone.
 struct FieldWeights {
     std::string field;
     int level = 0;
@@ -193,10 +194,11 @@ struct GradientReport {
 };
 
 // How the number that steps end with changes with all that they begin with (docs/gradients.md): the adjoint of a
-// simulation's program, on its device. For programs from compile(), on one device.
+// simulation's program, on its device. For programs from compile(). Of a simulation in pieces, by other pieces on the same
+// devices, which are given what these have.
 class Gradient {
 public:
-    // Throws bad_argument for names that cannot be, and for a bundle's program or pieces; unsupported, with
+    // Throws bad_argument for names that cannot be, and for a bundle's program; unsupported, with
     // diagnostics(), where what is asked for cannot be differentiated: the place, and what to write instead.
     Gradient(const Simulation& simulation, const GradientOptions& options);
 

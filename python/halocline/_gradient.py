@@ -19,8 +19,8 @@ __all__ = ["Gradient"]
 
 class Gradient(Mapping[str, Any]):
     """What ``Simulation.gradient()`` gives. ``gradient["q"]`` is the derivative with respect to q in each cell, an Array
-    that lies where the simulation's do; that with respect to a parameter is a float, that with respect to an injected
-    trace a numpy array (steps, points). They keep their values, whatever is computed next."""
+    that lies where the simulation's do, or of several devices a copy; that with respect to a parameter is a float, that
+    with respect to an injected trace a numpy array (steps, points). They keep their values, whatever is computed next."""
 
     __slots__ = ("value", "seen", "steps", "steps_done_again", "snapshots", "snapshots_on_host", "snapshot_bytes", "seconds", "_of")
 
@@ -46,9 +46,7 @@ class Gradient(Mapping[str, Any]):
         self._of: dict[str, Any] = {name: core.number(name) for name in core.numbers}
         self._of.update((name, rows(core.trace(name))) for name in core.traces)
         for name in core.fields:
-            array = _arrays.Array(core.adjoint, core.field_name(name), 0, True)
-            array._about = about(simulation, name)
-            self._of[name] = array
+            self._of[name] = _field(simulation, core, name)
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._of:
@@ -63,6 +61,19 @@ class Gradient(Mapping[str, Any]):
 
     def __repr__(self) -> str:
         return f"<halocline.Gradient of {self.value:.9g} with respect to {', '.join(self._of)}>"
+
+
+def _field(simulation: "Simulation", core: _core.Gradient, name: str) -> Any:
+    if len(simulation._devices) == 1:
+        array = _arrays.Array(core.adjoint, core.field_name(name), 0, True)
+        array._about = about(simulation, name)
+        return array
+    info = simulation._field(name)
+    values = np.empty(simulation._shape_of(info), np.float64)
+    core.adjoint.read_doubles(core.field_name(name), values.ctypes.data, values.size, 0)
+    values = values.astype(_arrays.NUMPY_TYPES.get(info.type, np.float32), copy=False)
+    values.flags.writeable = False
+    return values
 
 
 def _rows(values: Any, what: str, steps: int) -> np.ndarray:

@@ -128,3 +128,16 @@ def test_what_is_refused_says_what_to_do(plate, wave):
     noisy = hl.compile("stencil n(x) {\n    field u: f64 { boundary clamp }\n    u[t+1] = u + random()\n    reduce R = sum(u)\n}")
     with pytest.raises(hl.UnsupportedError, match="3:18"):
         noisy.simulate(8, device="cpu").gradient("R", "u", 2)
+
+
+def test_a_gradient_in_pieces_is_that_of_one_device(plate):
+    expected = plate.gradient("misfit", ["q", "T", "kappa"], steps=STEPS)
+    with hl.compile(CONTROL).simulate((12, 9), device="cpu", devices=3) as cut:
+        for name in ("q", "T", "wanted"):
+            cut[name] = plate.read(name)
+        for snapshots in (None, 3):
+            found = cut.gradient("misfit", ["q", "T", "kappa"], steps=STEPS, snapshots=snapshots)
+            assert found.value == expected.value and found["kappa"] == expected["kappa"]
+            for name in ("q", "T"):
+                assert np.array_equal(np.asarray(found[name]), np.asarray(expected[name]))
+        assert np.array_equal(cut.read("T"), plate.read("T"))

@@ -55,6 +55,10 @@ PiecesSimulation::PiecesSimulation(const Program& program, const std::vector<Dev
                                    const SimulationOptions& options)
     : SimulationState(program, states_of(on), cells), code_(pieces_code(*source, on, extent, options)) {}
 
+PiecesSimulation::PiecesSimulation(const Program& program,
+                                   const std::vector<std::shared_ptr<DeviceState>>& on, const Grid& cells)
+    : SimulationState(program, on, cells), code_(source->code_for_pieces(devices, extent, std::nullopt)) {}
+
 PiecesSimulation::~PiecesSimulation() {
     const DeviceLocks locks(devices);
     pieces_.reset();

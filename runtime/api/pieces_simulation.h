@@ -19,7 +19,11 @@ class PiecesSimulation final : public SimulationState {
 public:
     PiecesSimulation(const Program& program, const std::vector<Device>& devices, const Grid& grid,
                      const SimulationOptions& options);
+    PiecesSimulation(const Program& program, const std::vector<std::shared_ptr<DeviceState>>& devices,
+                     const Grid& grid);
     ~PiecesSimulation() override;
+
+    halo::rt::Pieces& start();  // the pieces, on their devices; made where there are none yet
 
     Layout layout() const override;
     std::int64_t steps_done() const override;
@@ -54,7 +58,6 @@ public:
 private:
     void set_running(const std::string& param, double value) override;
     bool holds(const ConditionState& condition);  // after the last step
-    halo::rt::Pieces& start();  // the pieces, on their devices; made where there are none yet
     // Of the field's elements, for so many values.
     halo::rt::ElementType type_for(const std::string& field, std::int64_t values) const;
     template <class Value>

@@ -19,7 +19,18 @@ private:
     std::vector<char> bytes_;
 };
 
+// Of a device that does everything in order.
+class PassedMark final : public WorkMark {
+public:
+    void set() override {}
+    void wait() override {}
+};
+
 }  // namespace
+
+std::unique_ptr<WorkMark> Device::make_mark() {
+    return std::make_unique<PassedMark>();
+}
 
 std::unique_ptr<EarlyCopy> Device::make_early_copy(std::int64_t bytes) {
     return std::make_unique<WaitingCopy>(*this, bytes);

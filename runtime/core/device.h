@@ -100,6 +100,15 @@ public:
     virtual const void* wait() = 0;  // the bytes, until the next begin()
 };
 
+// A place in the order of a device's work.
+class WorkMark {
+public:
+    virtual ~WorkMark() = default;
+    virtual void set() = 0;  // behind what was submitted to the stream in use
+    virtual void
+    wait() = 0;  // what is submitted to the stream in use from now on begins when all before it is done
+};
+
 // Cells of an array that are so many elements apart in each row: `cells` are those alone, and its pitch and
 // slice may pass over rows and planes.
 struct CellsOfArray {
@@ -140,6 +149,17 @@ public:
     virtual void copy_to_device(void* address, const void* host,
                                 std::int64_t bytes) = 0;  // host is free to reuse
     virtual void copy_to_host(void* host, const void* address, std::int64_t bytes) = 0;
+    // Optional: memory of the host, from and to which copies go while the host goes on; null where there is
+    // none, or too little. The copies are those above, in the order of the stream in use, and wait for
+    // nothing.
+    virtual void* allocate_on_host(std::int64_t /*bytes*/) { return nullptr; }
+    virtual void release_on_host(void* /*memory*/) noexcept {}
+    virtual void begin_copy_to_device(void* address, const void* memory, std::int64_t bytes) {
+        copy_to_device(address, memory, bytes);
+    }
+    virtual void begin_copy_to_host(void* memory, const void* address, std::int64_t bytes) {
+        copy_to_host(memory, address, bytes);
+    }
     virtual void copy_on_device(void* destination, const void* source, std::int64_t bytes) = 0;
     virtual std::unique_ptr<EarlyCopy> make_early_copy(std::int64_t bytes);  // of so many bytes
 
@@ -181,6 +201,7 @@ public:
     enum class StreamKind : std::uint8_t { main, side, urgent, fetch };
     virtual void use_stream(StreamKind) {}
     virtual void wait_for_stream(StreamKind /*other*/) {}
+    virtual std::unique_ptr<WorkMark> make_mark();
     // Copies from memory of `other` to memory of this device, in the order of this device's work. Without a
     // way between the two it goes over the host, and waits.
     virtual void copy_from(Device& other, const BoxCopy& box);

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "runtime/core/session/state.h"
+#include "runtime/core/session/states_on_host.h"
 #include "runtime/core/text.h"
 
 namespace halo::rt {
@@ -23,29 +24,25 @@ std::int64_t Snapshots::bytes_each(const Session& session, bool in_a_row) {
 }
 
 Snapshots::Snapshots(Session& session, const SnapshotPlaces& places) : session_(session), places_(places) {
-    const session::Parts& parts = session.state_->parts;
     const auto refuse = [&](int count, const std::string& why) {
         throw Error(ErrorCode::out_of_memory,
                     fmt::format("{} snapshot{} of {}: {}; keep fewer", count, count == 1 ? "" : "s",
                                 bytes_text(bytes_each(session, places.in_a_row)), why));
     };
-    try {
-        // Not filled: pages are taken when they are written.
-        for (int slot = 0; slot < places.on_host; ++slot) {
-            on_host_.emplace_back();
-            for (const KeptArrays::Part& part : parts.kept.parts())
-                on_host_.back().levels.emplace_back(
-                    new char[static_cast<std::size_t>(parts.arrays.level_bytes(part.field))]);
-        }
-    } catch (const std::bad_alloc&) {
-        refuse(places.on_host, "the host has not so much memory");
-    }
     on_device_.resize(static_cast<std::size_t>(places.on_device));
     try {
-        arrays().add_room(places.on_device, places.in_a_row);
+        arrays().add_room(places.on_device + places.in_transit, places.in_a_row);
     } catch (const Error& trouble) {
         if (trouble.code() != ErrorCode::out_of_memory) throw;
-        refuse(places.on_device, trouble.what());
+        refuse(places.on_device + places.in_transit, trouble.what());
+    }
+    try {
+        session::Parts& all = session_.state_->parts;
+        on_host_ = std::make_unique<session::StatesOnHost>(all.setup, all.arrays, all.kept, places.on_host,
+                                                           places.in_transit);
+    } catch (const std::bad_alloc&) {
+        arrays().drop_room();
+        refuse(places.on_host, "the host has not so much memory");
     }
 }
 
@@ -54,6 +51,7 @@ Snapshots::~Snapshots() {
         forget();
     } catch (const std::exception&) {  // of a device that failed before: the session's state is lost, too
     }
+    on_host_.reset();  // no copy is on its way from here on
     arrays().drop_room();
 }
 
@@ -66,31 +64,17 @@ void Snapshots::keep(int slot) {
         state = parts.kept.keep();
         return;
     }
-    OnHost& to = on_host_[static_cast<std::size_t>(slot)];
-    to.images_due.clear();
-    for (std::size_t i = 0; i < to.levels.size(); ++i) {
-        const KeptArrays::Part& part = parts.kept.parts()[i];
-        const Level level = parts.kept.present(part);
-        parts.setup.device->copy_to_host(to.levels[i].get(), level.array,
-                                         parts.arrays.level_bytes(part.field));
-        to.images_due.push_back(level.images_due);
-    }
+    on_host_->keep(slot);
 }
 
 void Snapshots::restore(int slot) {
-    session::Parts& parts = session_.state_->parts;
-    if (!is_on_host(slot))
-        return parts.kept.put_back(on_device_[static_cast<std::size_t>(slot - places_.on_host)]);
-    parts.kept.make_way_to_all(false);
-    const OnHost& from = on_host_[static_cast<std::size_t>(slot)];
-    for (std::size_t i = 0; i < from.levels.size(); ++i) {
-        const KeptArrays::Part& part = parts.kept.parts()[i];
-        Level level = parts.kept.present(part);
-        parts.setup.device->copy_to_device(level.array, from.levels[i].get(),
-                                           parts.arrays.level_bytes(part.field));
-        level.images_due = from.images_due[i];
-        parts.arrays.exchange(part.field, part.time, level);
-    }
+    if (is_on_host(slot)) return on_host_->restore(slot);
+    arrays().put_back(on_device_[static_cast<std::size_t>(slot - places_.on_host)]);
+}
+
+void Snapshots::approach(int slot) {
+    if (is_on_host(slot)) return on_host_->bring(slot);
+    if (slot == places_.on_host && slot > 0) on_host_->bring_below(slot);
 }
 
 bool Snapshots::give_level(int slot, const std::string& state, int time, Session& to,
@@ -100,12 +84,12 @@ bool Snapshots::give_level(int slot, const std::string& state, int time, Session
     const auto part = std::ranges::find_if(here.kept.parts(), [&](const KeptArrays::Part& each) {
         return each.field == index && each.time == time;
     });
-    if (is_on_host(slot) || part == here.kept.parts().end() ||
-        !session::has_like_cells(there, target, here, index))
-        return false;
-    void* const array = on_device_[static_cast<std::size_t>(slot - places_.on_host)]
-                                  [static_cast<std::size_t>(part - here.kept.parts().begin())]
-                                      .array;
+    if (part == here.kept.parts().end() || !session::has_like_cells(there, target, here, index)) return false;
+    const KeptArrays::State* const kept = is_on_host(slot)
+                                              ? on_host_->on_device(slot)
+                                              : &on_device_[static_cast<std::size_t>(slot - places_.on_host)];
+    if (kept == nullptr) return false;
+    void* const array = (*kept)[static_cast<std::size_t>(part - here.kept.parts().begin())].array;
     if (session::can_borrow(there, target, here, index)) {
         there.arrays.borrow(target, array);
         return true;
@@ -117,6 +101,7 @@ bool Snapshots::give_level(int slot, const std::string& state, int time, Session
 }
 
 void Snapshots::forget() {
+    on_host_->forget();
     for (KeptArrays::State& state : on_device_)
         arrays().forget(state);
     arrays().go_home();

@@ -2,7 +2,8 @@
 // the halos with them.
 //
 // On the device nothing is copied: the arrays of a state stay as they are, and steps write to others
-// (session/kept_arrays.h). On the host it is a copy in one piece of memory, for which the host waits.
+// (session/kept_arrays.h). On the host it is a copy, which goes there and comes back beside steps where the
+// device has arrays for that, and for which the host waits where not (session/states_on_host.h).
 #pragma once
 
 #include <cstdint>
@@ -16,6 +17,7 @@ namespace halo::rt {
 
 namespace session {
 class KeptArrays;
+class StatesOnHost;
 struct Level;
 }  // namespace session
 
@@ -25,6 +27,9 @@ struct SnapshotPlaces {
     int on_host = 0, on_device = 0;
     // All are on the device, and are of one step after the other: each needs room for its latest level alone.
     bool in_a_row = false;
+    // So many arrays of a state more on the device, up to 2, by which those of the host come and go beside
+    // steps: one for what is in use, the other for what comes next.
+    int in_transit = 0;
     int count() const { return on_host + on_device; }
 };
 
@@ -42,9 +47,11 @@ public:
     void keep(int slot);
     // Puts a slot's state back. Session::go_back_to() counts the steps from there.
     void restore(int slot);
+    // This slot is gone back to now, and the one below it next: those on the host are brought meanwhile.
+    void approach(int slot);
     // Gives a level of a state as a slot holds it to a field of another session: as of
     // Session::borrow_level() where that can be, and else as of copy_level(). False where neither can, or the
-    // slot is on the host.
+    // slot is on the host alone.
     bool give_level(int slot, const std::string& state, int time, Session& to, const std::string& field,
                     int to_time = 0) const;
     // Empties all slots. The session is in the state that it was in, in its own arrays.
@@ -54,13 +61,9 @@ private:
     bool is_on_host(int slot) const { return slot < places_.on_host; }
     session::KeptArrays& arrays() const;
 
-    struct OnHost {
-        std::vector<std::unique_ptr<char[]>> levels;
-        std::vector<bool> images_due;
-    };
     Session& session_;
     SnapshotPlaces places_;
-    std::vector<OnHost> on_host_;
+    std::unique_ptr<session::StatesOnHost> on_host_;
     std::vector<std::vector<session::Level>> on_device_;  // states of KeptArrays
 };
 

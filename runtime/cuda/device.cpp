@@ -14,6 +14,7 @@
 #include "runtime/cuda/gathered_cells.h"
 #include "runtime/cuda/module.h"
 #include "runtime/cuda/own_kernels.h"
+#include "runtime/cuda/pinned_memory.h"
 #include "runtime/cuda/streams.h"
 
 namespace halo::rt {
@@ -33,7 +34,8 @@ public:
           own_(driver, here_.context, here_.stream, info_),
           cell_copies_(driver, here_),
           event_(driver, here_.context),
-          stream_done_(driver, here_.context) {}
+          stream_done_(driver, here_.context),
+          pinned_(driver, here_) {}
 
     const CudaDeviceInfo& info() const override { return info_; }
     std::string description() const override { return describe(info_); }
@@ -67,6 +69,14 @@ public:
     void set_bytes(void* address, int byte, std::int64_t bytes) override;
     void copy_to_device(void* address, const void* host, std::int64_t bytes) override;
     void copy_to_host(void* host, const void* address, std::int64_t bytes) override;
+    void* allocate_on_host(std::int64_t bytes) override { return pinned_.allocate(bytes); }
+    void release_on_host(void* memory) noexcept override { pinned_.release(memory); }
+    void begin_copy_to_device(void* address, const void* memory, std::int64_t bytes) override {
+        pinned_.begin_copy_to_device(address, memory, bytes);
+    }
+    void begin_copy_to_host(void* memory, const void* address, std::int64_t bytes) override {
+        pinned_.begin_copy_to_host(memory, address, bytes);
+    }
     void copy_on_device(void* destination, const void* source, std::int64_t bytes) override;
     std::unique_ptr<EarlyCopy> make_early_copy(std::int64_t bytes) override {
         enter();
@@ -131,6 +141,10 @@ public:
     bool can_write_to(Device& other) override;
     void use_stream(StreamKind kind) override;
     void wait_for_stream(StreamKind other) override;
+    std::unique_ptr<WorkMark> make_mark() override {
+        enter();
+        return std::make_unique<StreamMark>(driver_, here_);
+    }
 
     bool can_record() const override { return true; }
     void begin_recording() override;
@@ -170,6 +184,7 @@ private:
     StreamEvent event_;
     std::map<Context, bool> neighbours_;  // whether this context can reach their memory
     StreamEvent stream_done_;
+    PinnedMemory pinned_;
     DeviceMemory counts_, gathered_;
 };
 

@@ -208,6 +208,25 @@ private:
     std::array<Stream, 4> streams_{};  // by kind; the one in use is `stream`
 };
 
+class StreamMark final : public WorkMark {
+public:
+    StreamMark(const Driver& driver, const ContextAndStream& here)
+        : driver_(driver), here_(here), place_(driver, here.context) {}
+    void set() override {
+        driver_.check(driver_.CtxSetCurrent(here_.context), "choosing the GPU");
+        place_.record(here_.stream);
+    }
+    void wait() override {
+        driver_.check(driver_.CtxSetCurrent(here_.context), "choosing the GPU");
+        driver_.check(driver_.StreamWaitEvent(here_.stream, place_.get(), 0), "waiting for another stream");
+    }
+
+private:
+    const Driver& driver_;
+    const ContextAndStream& here_;
+    StreamEvent place_;
+};
+
 // Into memory of the host that the GPU writes to by itself.
 class PinnedCopy final : public EarlyCopy {
 public:

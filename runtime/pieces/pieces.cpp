@@ -136,7 +136,7 @@ void Pieces::set_table(const std::string& name, std::span<const double> values) 
         session->set_table(name, values);
 }
 
-void Pieces::step(std::int64_t count) {
+void Pieces::step(std::int64_t count, bool with_results) {
     while (count > 0) {
         ranks_->at_step(done_);
         // No more steps than these are done before the next look.
@@ -151,7 +151,7 @@ void Pieces::step(std::int64_t count) {
         // do.
         if (good_for_ < std::min(alike, options_.interval)) exchange();
         const std::int64_t steps = std::min(alike, good_for_);
-        step_each(steps, steps == count);
+        step_each(steps, with_results && steps == count);
         done_ += steps;
         good_for_ -= steps;
         count -= steps;
@@ -229,6 +229,7 @@ void Pieces::exchange() {
     for (const std::vector<Transfer>& along : transfers_)
         if (!along.empty()) transport_->exchange(along, pieces);
     good_for_ = options_.interval;
+    past_is_due_ = false;
     in_step_ = false;
     for (std::size_t i = 0; i < sessions_.size(); ++i) {
         // Kernels for several steps leave halos as they are, and a piece may be too small for them.
@@ -237,6 +238,15 @@ void Pieces::exchange() {
             for (const FieldPlan& field : carried.components)
                 sessions_[i]->mark_written(field.name);
     }
+}
+
+void Pieces::fill_ghosts() {
+    if (good_for_ < options_.interval) exchange();
+}
+
+void Pieces::ghosts_due() {
+    good_for_ = 0;
+    past_is_due_ = true;
 }
 
 // Whether a mirror at a face shows cells that this process's piece `index` is given, as it has too few
@@ -265,7 +275,8 @@ std::vector<PieceArrays> Pieces::arrays() const {
         pieces[i].geometry = &session.geometry();
         for (const Carried& field : carried_) {
             const std::vector<void*> levels = session.level_arrays(field.name);
-            for (std::size_t level = 0; level < static_cast<std::size_t>(field.levels); ++level)
+            const int count = past_is_due_ ? 1 + field.components.front().history : field.levels;
+            for (std::size_t level = 0; level < static_cast<std::size_t>(count); ++level)
                 pieces[i].levels.push_back({levels[level], field.element});
         }
     }
@@ -302,6 +313,30 @@ void Pieces::continue_from(const StepsBefore& before) {
         session->continue_from(before);
     before_ = before;
     done_ = before.steps;
+}
+
+void Pieces::go_back_to(std::int64_t step) {
+    for (Session* session : sessions_)
+        session->go_back_to(step);
+    done_ = step;
+    good_for_ = options_.interval;
+    past_is_due_ = in_step_ = false;
+}
+
+void Pieces::start_again() {
+    for (Session* session : sessions_)
+        session->start_again();
+    before_ = {};
+    go_back_to(0);
+}
+
+bool Pieces::is_cut_like(const Pieces& other) const {
+    const auto& theirs = other.cut_.pieces;
+    return cut_.grid.extent == other.cut_.grid.extent && first_ == other.first_ &&
+           sessions_.size() == other.sessions_.size() &&
+           std::ranges::equal(cut_.pieces, theirs, [](const Piece& one, const Piece& its) {
+               return one.begin == its.begin && one.end == its.end && one.ghosts == its.ghosts;
+           });
 }
 
 double Pieces::reduction(const std::string& name) {

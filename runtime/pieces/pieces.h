@@ -76,6 +76,12 @@ public:
 
     // Of this process's first piece: what all have in common.
     const LaunchPlan& plan() const { return sessions_.front()->plan(); }
+    const std::vector<Session*>& sessions() const { return sessions_; }  // of this process's pieces
+    const Decomposition& cut() const { return cut_; }
+    std::int64_t interval() const { return options_.interval; }
+    // Whether each piece computes the same cells as that of the other's, so that levels of its session lie
+    // cell by cell where those of the other session do.
+    bool is_cut_like(const Pieces& other) const;
     ExchangeScheme scheme() const { return scheme_; }
     // What the other schemes lack; empty: nothing. The same in all ranks.
     const std::string& why_synchronous() const { return why_synchronous_; }
@@ -94,7 +100,13 @@ public:
     std::vector<Box> own_boxes() const;       // this process's pieces' own cells
     std::vector<Box> computed_boxes() const;  // with their ghosts; cells may be in several
     void continue_from(const StepsBefore& before);
-    void step(std::int64_t count);
+    void go_back_to(std::int64_t step);  // to a state whose ghosts are what the neighbours have
+    void start_again();
+    void step(std::int64_t count, bool with_results = true);
+    // Gives the ghosts of all levels what the neighbours have, where steps have not left them so.
+    void fill_ghosts();
+    // Levels were put in the place of others, or copied: their ghosts are not known to be good for a step.
+    void ghosts_due();
     double reduction(const std::string& name);  // of the last step
     void set_points(const std::string& points, std::span<const double> positions);
     void set_point_values(const std::string& points, const std::string& name, std::span<const double> values);
@@ -159,6 +171,7 @@ private:
     std::vector<Carried> carried_;
     std::vector<bool> mirrors_ghosts_;  // by session
     std::int64_t good_for_ = 0;         // steps that the ghosts are
+    bool past_is_due_ = false;          // the next exchange is of all levels
     ExchangeScheme scheme_ = ExchangeScheme::synchronous;
     std::string why_synchronous_;
     std::set<std::pair<Device*, Device*>> waiting_;  // of direct exchange: the first for the second

@@ -55,6 +55,21 @@ TEST_CASE("a gradient on a GPU has the same bits for any number of snapshots, an
             CHECK(folder.read("q.npy") == q);
             CHECK(folder.read("T.npy") == T);
         }
+        // In pieces on this one GPU: sums may be added up in another order without --devices.
+        const auto in_pieces = [&](const std::string& devices, const std::string& snapshots) {
+            std::vector<std::string> arguments{"control.halo", "--of",        "misfit",  "--with",
+                                               "q,T,kappa",    "--device",    "cuda",    "--devices",
+                                               devices,        "--save",      "q=q.npy", "--save",
+                                               "T=T.npy",      "--snapshots", snapshots};
+            if (every_step) arguments.emplace_back("--every-step");
+            const Json found = gradient_of(folder, arguments);
+            CHECK(folder.read("q.npy") == q);
+            CHECK(folder.read("T.npy") == T);
+            return found;
+        };
+        const Json whole = in_pieces("0", "50"), cut = in_pieces("0,0,0", "7");
+        CHECK(cut["objective"] == whole["objective"]);
+        CHECK(cut["numbers"] == whole["numbers"]);
         const Json meant = gradient("interpreter", "50");
         CHECK(all["objective"].get<double>() == Approx(meant["objective"].get<double>()).epsilon(1e-12));
         CHECK(all["numbers"]["kappa"].get<double>() ==

@@ -138,6 +138,55 @@ TEST_CASE("the gradient has the same bits for any number of snapshots") {
 #endif
 }
 
+#ifdef HALO_HAS_LLVM
+TEST_CASE("a gradient in pieces has the bits of one device, and says how they are cut") {
+    const Folder folder;
+    folder.write("control.halo", example_of_page());
+    folder.write("shot.halo", example_of_page(1));
+    const auto gradient = [&](const std::vector<std::string>& what, std::vector<std::string> where) {
+        std::vector<std::string> arguments{"gradient", "--device", "cpu"};
+        arguments.insert(arguments.end(), what.begin(), what.end());
+        arguments.insert(arguments.end(), where.begin(), where.end());
+        Report report = run_json(folder, arguments);
+        for (const char* key : {"seconds", "snapshots", "snapshot_bytes", "steps_done_again"})
+            report.erase(key);
+        return report.dump() + folder.read("a.npy") + folder.read("b.npy");
+    };
+    folder.haloc({"run", "shot.halo", "-q", "--device", "cpu"});
+    for (const std::vector<std::string>& what : std::vector<std::vector<std::string>>{
+             {"control.halo", "--of", "misfit", "--with", "q,T,kappa", "--save", "q=a.npy", "--save",
+              "T=b.npy"},
+             {"control.halo", "--of", "misfit", "--with", "q,T,kappa", "--save", "q=a.npy", "--save",
+              "T=b.npy", "--every-step"},
+             {"shot.halo", "--of", "phones.seen", "--measured", "seen.npy", "--set", "dt=0.45", "--with",
+              "v,dt,shots.wavelet", "--save", "v=a.npy", "--save", "shots.wavelet=b.npy"}}) {
+        const std::string alone = gradient(what, {});
+        CHECK(gradient(what, {"--devices", "3"}) == alone);
+        CHECK(gradient(what, {"--devices", "0,0,0,0,0", "--snapshots", "4"}) == alone);
+    }
+    const auto said = [&](const std::vector<std::string>& more) {
+        std::vector<std::string> arguments{"gradient", "control.halo", "--of",     "misfit",
+                                           "--with",   "q,T",          "--device", "cpu"};
+        arguments.insert(arguments.end(), more.begin(), more.end());
+        const Outcome outcome = folder.haloc(arguments);
+        return outcome.out + outcome.err;
+    };
+    const std::string explained = said({"--devices", "2", "--explain"});
+    INFO(explained);
+    const std::string cut = "\n  2 pieces, 2 along y, of 8 cells and 2 ghosts a side; ";
+    for (const std::string step : {"\na step forward", "0.00512 MB written"})
+        CHECK(explained.find(step + cut) != std::string::npos);
+    CHECK(said({"--devices", "17"}).find("it can be cut into 8") != std::string::npos);
+    CHECK(said({"--devices", "2,x"}).find("no number of devices") != std::string::npos);
+    folder.write("line.halo",
+                 "stencil line(x) {\n    field u: f64 { boundary mirror }\n"
+                 "    u[t+1] = u / 2 + u[x-1] / 4\n    reduce R = sum(u[t+1]^2)\n}\n");
+    const Outcome line = folder.haloc({"gradient", "line.halo", "--of", "R", "--with", "u", "--grid", "9",
+                                       "--steps", "3", "--device", "cpu", "--devices", "2"});
+    CHECK(line.err.find("runs on one device alone") != std::string::npos);
+}
+#endif
+
 TEST_CASE("steps that read their number are done again as they were") {
     const Folder folder;
     folder.write("driven.halo",

@@ -1,4 +1,5 @@
 // Memory, copies and halos of a CUDA device against the host's.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -357,6 +358,34 @@ TEST_CASE("a copy to the host is of what was there, whatever is put into the str
     first->begin(word.address());
     CHECK(got(*first) == 9);
     second->begin(word.address());  // not waited for: its memory stays until it is done
+}
+
+TEST_CASE("copies beside work go there and back between the marks that are waited for") {
+    CudaDevice& device = device_under_test();
+    constexpr std::int64_t kBytes = 1 << 20;
+    const DeviceMemory array(device, kBytes), other(device, kBytes);
+    auto* const memory = static_cast<char*>(device.allocate_on_host(kBytes));
+    REQUIRE(memory != nullptr);
+    const std::unique_ptr<WorkMark> out = device.make_mark(), back = device.make_mark();
+    const auto beside = [&](WorkMark& done, const auto& copy) {
+        device.use_stream(Device::StreamKind::fetch);
+        device.wait_for_stream(Device::StreamKind::main);
+        copy();
+        done.set();
+        device.use_stream(Device::StreamKind::main);
+    };
+    for (const int value : {3, 4, 5}) {
+        device.set_bytes(array.address(), value, kBytes);
+        beside(*out, [&] { device.begin_copy_to_host(memory, array.address(), kBytes); });
+        beside(*back, [&] { device.begin_copy_to_device(other.address(), memory, kBytes); });
+        out->wait();
+        device.set_bytes(array.address(), 0, kBytes);
+        back->wait();
+        device.copy_on_device(array.address(), other.address(), kBytes);
+        const std::vector<char> got = read_back<char>(array.address(), kBytes);
+        CHECK(std::ranges::count(got, static_cast<char>(value)) == kBytes);
+    }
+    device.release_on_host(memory);
 }
 
 TEST_CASE("timers measure spans of the device's time") {

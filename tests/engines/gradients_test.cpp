@@ -11,7 +11,7 @@
 #include "compiler/driver/planning/offline_target.h"
 #include "compiler/driver/running/gradient.h"
 #include "compiler/passes/recompute_terms.h"
-#include "emulated_device.h"
+#include "counting_device.h"
 #include "random_schedule.h"
 
 using namespace halo;
@@ -21,31 +21,6 @@ namespace {
 
 constexpr Extent kGrid = {23, 9, 1};
 constexpr std::int64_t kLevelBytes = 23 * 9 * 8;
-
-// A device that counts what comes to the host, and levels that are copied within its memory.
-class CountingDevice : public emulator::EmulatedDevice {
-public:
-    int to_host = 0, within = 0;
-
-    void copy_to_host(void* host, const void* address, std::int64_t bytes) override {
-        ++to_host;
-        EmulatedDevice::copy_to_host(host, address, bytes);
-    }
-    void download_cells(void* dense, const void* array, const rt::Geometry& geometry,
-                        rt::ElementType type) override {
-        ++to_host;
-        EmulatedDevice::download_cells(dense, array, geometry, type);
-    }
-    void synchronize() override { ++to_host; }
-    void copy_on_device(void* destination, const void* source, std::int64_t bytes) override {
-        if (bytes >= kLevelBytes) ++within;
-        EmulatedDevice::copy_on_device(destination, source, bytes);
-    }
-    void copy_from(rt::Device& other, const rt::BoxCopy& box) override {
-        if (box.row_bytes * box.rows * box.planes >= kLevelBytes) ++within;
-        EmulatedDevice::copy_from(other, box);
-    }
-};
 
 std::unique_ptr<driver::Engine> engine_on(rt::Device& device, const ir::Program& program, bool poison = false,
                                           bool again = false) {
@@ -169,7 +144,7 @@ struct WaveGradient {
 TEST_CASE("gradients are the same bits wherever snapshots are kept") {
     for (const Of of : kAll) {
         const WaveGradient wave(of, 9);
-        CountingDevice device;
+        CountingDevice device(kLevelBytes);
         const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
         const Result all = wave.run(emulated, {0, 9});
         CHECK(all.steps_forward == (of == Of::wave ? 8 : 9));  // nothing is read of what the last one leaves
@@ -200,7 +175,7 @@ TEST_CASE("gradients are the same bits where terms of the adjoint are computed a
     for (const Of of : kAll) {
         const WaveGradient wave(of, 6);
         CHECK((wave.earlier && passes::recompute_terms(wave.earlier->program)) == (of != Of::all_energies));
-        CountingDevice device;
+        CountingDevice device(kLevelBytes);
         for (const bool poison : {false, true}) {
             const auto engines = [&](bool again) {
                 return [&, again](const ir::Program& program) {
@@ -226,7 +201,7 @@ TEST_CASE("gradients of few steps are the same whether steps are undone in turns
             const auto interpreter = [](const ir::Program& program) {
                 return driver::make_interpreter_engine(program, kGrid);
             };
-            CountingDevice device;
+            CountingDevice device(kLevelBytes);
             // The one that goes on is given all that it reads.
             const auto emulated = [&](const ir::Program& program) {
                 return engine_on(device, program, wave.earlier && &program == &wave.earlier->program);
@@ -246,7 +221,7 @@ TEST_CASE("gradients of few steps are the same whether steps are undone in turns
 
 TEST_CASE("gradients on a device let the host wait as often for many steps as for few") {
     for (const Of of : kAll) {
-        CountingDevice device;
+        CountingDevice device(kLevelBytes);
         const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
         const WaveGradient few(of, 4), many(of, 12);
         few.run(emulated, {0, 3}, &device);
@@ -258,9 +233,75 @@ TEST_CASE("gradients on a device let the host wait as often for many steps as fo
     }
 }
 
+TEST_CASE("steps back that read no state are done several at a time, and find the same") {
+    const ir::Program program = load_program(R"(stencil linear(x, y) {
+        param rate = 0.2
+        field u: f64 { boundary x fixed 0, y mirror }
+        field q: f64
+        u[t+1] = u + rate * laplacian(u) + q
+        reduce r = sum(u[t+1]^2)
+    })",
+                                             true);
+    const adjoint::Turns turns = adjoint::make_turns(program, {{"r"}, {"q", "u"}, false});
+    REQUIRE(turns.earlier);
+    REQUIRE(turns.earlier->levels.empty());
+    CountingDevice device(kLevelBytes);
+    const auto found = [&](bool emulated, bool in_turns) {
+        const auto make = [&](const ir::Program& of) {
+            return emulated ? engine_on(device, of) : driver::make_interpreter_engine(of, kGrid);
+        };
+        const auto forward = make(program), backward = make(turns.last.program),
+                   earlier = make(turns.earlier->program);
+        const driver::GradientEngines engines{*forward, *backward, in_turns ? earlier.get() : nullptr};
+        driver::GradientPlan plan{program, turns.last, in_turns ? &*turns.earlier : nullptr, "r"};
+        driver::share_arrays(engines, plan);
+        std::vector<double> q;
+        for (int i = 0; i < 23 * 9; ++i)
+            q.push_back(std::sin(0.37 * i));
+        forward->upload("q", 0, driver::FieldValues::rounded(rt::ElementType::f64, q));
+        plan.steps = 9;
+        plan.snapshots = {0, in_turns ? 0 : 2};
+        const auto kept = driver::make_kept_states(*forward, program, plan.snapshots);
+        std::vector<std::int64_t> left;
+        driver::run_gradient(engines, plan, *kept, [&](std::int64_t steps) { left.push_back(steps); });
+        CHECK(left.size() == (in_turns ? 2 : 9));
+        CHECK(left.back() == 0);
+        return std::pair(backward->download("q_adj").elements, backward->download("u_adj").elements);
+    };
+    const auto expected = found(false, false);
+    CHECK(found(false, true) == expected);
+    CHECK(found(true, true) == found(true, false));
+    CHECK(device.allocations() == 0);
+}
+
+TEST_CASE("states in the host's memory come and go beside steps, and the host waits for none") {
+    for (const Of of : kAll) {
+        CountingDevice waiting(kLevelBytes);
+        const auto by_waiting = [&](const ir::Program& program) { return engine_on(waiting, program); };
+        const WaveGradient few(of, 4), many(of, 12);
+        few.run(by_waiting, {0, 3}, &waiting);
+        const int waits = few.to_host;
+        const Result expected = many.run(by_waiting, {5, 0}, &waiting);
+        CHECK(many.to_host > waits);
+        for (const bool late : {false, true}) {
+            CopyingDevice device(kLevelBytes, late);
+            const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
+            for (const int in_transit : {1, 2})
+                for (const auto& [on_host, on_device] :
+                     std::vector<std::pair<int, int>>{{5, 0}, {1, 0}, {2, 0}, {3, 2}, {1, 4}, {12, 0}}) {
+                    const Result found = many.run(emulated, {on_host, on_device, false, in_transit}, &device);
+                    CHECK(found.objective == expected.objective);
+                    CHECK(found.numbers == expected.numbers);
+                    CHECK(many.to_host <= waits + 1);  // at the end, for what is on its way
+                }
+            CHECK(device.allocations() == 0);
+        }
+    }
+}
+
 TEST_CASE("gradients on a device copy no state from step to step") {
     for (const Of of : kAll) {
-        CountingDevice device;
+        CountingDevice device(kLevelBytes);
         const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
         const WaveGradient few(of, 3), many(of, 12);
         for (const int snapshots : {1, 3, 12}) {
@@ -357,7 +398,7 @@ TEST_CASE(
         driver::GradientPlan plan{program, adjoint, &*earlier, "r"};
         plan.steps = 7;
         plan.returns = true;
-        CountingDevice device;
+        CountingDevice device(kLevelBytes);
         std::vector<double> first;
         struct Run {
             rt::SnapshotPlaces places;

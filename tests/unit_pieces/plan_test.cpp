@@ -1,6 +1,8 @@
 // What is decided of a run on several devices, and what is refused.
 #include "compiler/driver/planning/pieces_plan.h"
 
+#include <algorithm>
+
 #include "analyzed.h"
 #include "catch.h"
 #include "compiler/passes/part.h"
@@ -53,6 +55,39 @@ TEST_CASE("what past and last levels need counts apart from what the next step n
     CHECK(rules.ghosts(1)[0] == std::array<std::int64_t, 2>{1, 4});
     CHECK(rules.ghosts(3)[0] == std::array<std::int64_t, 2>{3, 6});
     CHECK(rules.carried_names() == std::vector<std::string>{"u"});
+}
+
+TEST_CASE("programs that share levels are cut alike, along axes that all may be cut along") {
+    const ir::Program far = analyze_text(R"(stencil far(x, y) {
+        field c: f32 { boundary periodic }
+        c[t+1] = c / 2 + c[x-1] / 8 + c[y+2] / 4 + c[y-2] / 8
+    }
+    )"),
+                      near = analyze_text(R"(stencil near(x, y) {
+        field u: f32 { boundary x clamp, y periodic }
+        u[t+1] = u[y-1] / 2 + u[x-1] / 4
+    }
+    )");
+    PiecesRequest request;
+    request.count = 4;
+    request.cut_with = {&far, &near};
+    const PiecesPlan one = plan_pieces(far, {32, 40, 1}, request, {}),
+                     other = plan_pieces(near, {32, 40, 1}, request, {});
+    for (const PiecesPlan& plan : {one, other}) {
+        CHECK(plan.interval == 1);
+        CHECK(plan.scheme == rt::ExchangeScheme::synchronous);
+        CHECK(plan.cut.counts == std::array<int, 3>{1, 4, 1});
+        CHECK(plan.cut.pieces[1].ghosts[1] == std::array<std::int64_t, 2>{2, 2});
+        CHECK(plan.cut.pieces[0].ghosts[1][0] == 2);  // around the end
+    }
+    CHECK(one.carried == std::vector<std::string>{"c"});
+    CHECK(other.carried == std::vector<std::string>{"u"});
+    // Along x the one is periodic, and the other is not.
+    request.count = 40;
+    CHECK_THROWS_AS(plan_pieces(near, {32, 40, 1}, request, {}), rt::Error);
+    const CutRules rules = cut_rules(near, request.cut_with, {32, 40, 1});
+    CHECK_FALSE(rules.may[0]);
+    CHECK(std::ranges::count(rules.why_not, "x: `far` is periodic along it, and `near` is not") == 1);
 }
 
 TEST_CASE("a step reaches as far back as a mirror shows") {

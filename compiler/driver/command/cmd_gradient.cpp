@@ -16,6 +16,7 @@
 #include "compiler/driver/running/kept_states.h"
 #include "compiler/driver/running/machine.h"
 #include "compiler/driver/running/outputs.h"
+#include "compiler/driver/running/pieces_machine.h"
 #include "compiler/driver/running/point_data.h"
 #include "compiler/driver/running/request.h"
 #include "compiler/driver/running/request_files.h"
@@ -109,7 +110,7 @@ struct GradientReport {
     std::int64_t steps = 0;
     rt::SnapshotPlaces snapshots;
     std::int64_t bytes = 0;  // of a snapshot
-    bool on_gpu = false;
+    std::size_t gpus = 0;
     const std::vector<WrittenFile>& files;
     std::int64_t done_again() const { return std::max<std::int64_t>(result.steps_forward - steps, 0); }
 };
@@ -121,7 +122,7 @@ std::string gradient_words(const GradientReport& report) {
     for (const Summary& each : report.fields)
         text += fmt::format("  d/d{}: norm {:.6g}, largest {:.6g}\n", each.with, each.norm, each.largest);
     text += fmt::format("{} back in {:.3g} s; {}; {} done again\n", counted(report.steps, "step"),
-                        report.result.seconds, snapshot_words(report.snapshots, report.bytes, report.on_gpu),
+                        report.result.seconds, snapshot_words(report.snapshots, report.bytes, report.gpus),
                         counted(report.done_again(), "step"));
     for (const WrittenFile& file : report.files)
         text += fmt::format("  {}\n", file.path);
@@ -139,7 +140,7 @@ std::string gradient_json(const GradientReport& report) {
                  {"snapshots", report.snapshots.count()},
                  {"snapshot_bytes", report.bytes},
                  {"seconds", report.result.seconds}});
-    if (report.on_gpu) json["snapshots_on_host"] = report.snapshots.on_host;
+    if (report.gpus > 0) json["snapshots_on_host"] = report.snapshots.on_host;
     for (const WrittenFile& file : report.files)
         json["files"].push_back(file.path);
     return json_text(json);
@@ -206,8 +207,7 @@ void save_traces(const GradientArguments& arguments, const GradientResult& resul
 
 // Of steps that another engine can do, too, in less memory.
 std::unique_ptr<Engine> load_if_it_fits(Machine& machine, const ir::Program& program, const Extent& extent,
-                                        const CodeOptions& options) {
-    LoadTimings timings;
+                                        const CodeOptions& options, LoadTimings& timings) {
     try {
         return machine.load(program, extent, options, timings);
     } catch (const rt::Error& error) {
@@ -239,25 +239,33 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     check_arrays(request);
 
     std::string remark;
-    const std::unique_ptr<Machine> machine = open_machine(arguments.run.device, remark);
+    const std::unique_ptr<Machine> machine =
+        arguments.run.devices.empty() ? open_machine(arguments.run.device, remark)
+                                      : open_pieces(arguments.run.device, arguments.run.devices, {});
     if (!remark.empty()) console.message("note: " + remark);
     CodeOptions options;
     options.strict_fp = arguments.run.strict_fp;
     options.steps = request.steps;
     if (arguments.every_step) options.watched = {arguments.of};
-    CodeOptions single = options;
-    if (stencil.schedule) options.file_schedule = stencil.schedule->text;
-    single.single_steps = true;
-    single.watched.clear();
-    LoadTimings timings;
     // Components in arrays of their own: what the adjoint reads of them does not go over the host then.
     ir::Program apart = program;
     for (ir::Group& group : apart.groups)
         group.interleaved = false;
-    const std::unique_ptr<Engine> forward = machine->load(apart, request.extent, options, timings);
-    const std::unique_ptr<Engine> backward = machine->load(made.program, request.extent, single, timings);
+    options.cut_with = {&apart, &made.program};
+    if (turns.earlier) options.cut_with.push_back(&turns.earlier->program);
+    CodeOptions single = options;
+    if (stencil.schedule) options.file_schedule = stencil.schedule->text;
+    single.single_steps = true;
+    single.watched.clear();
+    // Steps that read no state are those of any run, and may be done several at a time.
+    CodeOptions of_earlier = single;
+    of_earlier.single_steps = !turns.earlier || !turns.earlier->levels.empty();
+    LoadTimings ahead, back, before;
+    const std::unique_ptr<Engine> forward = machine->load(apart, request.extent, options, ahead);
+    const std::unique_ptr<Engine> backward = machine->load(made.program, request.extent, single, back);
     const std::unique_ptr<Engine> earlier =
-        turns.earlier ? load_if_it_fits(*machine, turns.earlier->program, request.extent, single) : nullptr;
+        turns.earlier ? load_if_it_fits(*machine, turns.earlier->program, request.extent, of_earlier, before)
+                      : nullptr;
     if (earlier == nullptr) turns.earlier.reset();
     const GradientEngines engines{*forward, *backward, earlier.get()};
     GradientPlan plan{program, made, turns.earlier ? &*turns.earlier : nullptr, arguments.of,
@@ -282,7 +290,12 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
                              snapshot_bytes(*forward, program, true), snapshot_room(*forward));
     const std::int64_t bytes = snapshot_bytes(*forward, program, plan.snapshots.in_a_row);
     if (arguments.explain) {
-        const ExplainedGradient explained = explain_gradient(engines, plan);
+        ExplainedGradient explained = explain_gradient(engines, plan);
+        if (!arguments.run.devices.empty()) {  // the first line of each says so
+            explained.cut = ahead.schedules.front();
+            explained.step_back.cut = (earlier ? before : back).schedules.front();
+            if (explained.first) explained.first->cut = back.schedules.front();
+        }
         console.result(arguments.run.json ? explained_json(explained) : explained_words(explained));
         return ExitCode::ok;
     }
@@ -295,10 +308,9 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     outputs.write(*backward, request.steps, true);
     std::vector<WrittenFile> files = outputs.written();
     save_traces(arguments, result, request.steps, files);
-    const bool on_gpu = forward->session() != nullptr && !forward->session()->device().is_host_memory();
-    const GradientReport report{arguments.of,  result,         summaries(*backward, made, result),
-                                request.steps, plan.snapshots, bytes,
-                                on_gpu,        files};
+    const GradientReport report{arguments.of,      result,         summaries(*backward, made, result),
+                                request.steps,     plan.snapshots, bytes,
+                                gpus_of(*forward), files};
     if (arguments.run.json) {
         console.result(gradient_json(report));
     } else if (!console.quiet()) {

@@ -162,8 +162,7 @@ private:
         sub->add_option(
             "--device", run_.device,
             "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
-        auto* devices = sub->add_option("--devices", run_.devices,
-                                        "run on several: how many, such as 4, or which GPUs, such as 0,1,3");
+        auto* devices = sub->add_option("--devices", run_.devices, kDevicesHelp);
         exchange(sub, ranks_.count() > 1 ? nullptr : devices, run_.exchange);
         sub->add_option("--transport", run_.transport,
                         "of several processes: nccl (between GPUs; where it can be) or mpi (over the host)")

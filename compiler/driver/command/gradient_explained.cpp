@@ -31,12 +31,19 @@ std::string counted(std::int64_t count, const char* what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
 
-std::string snapshot_words(const rt::SnapshotPlaces& places, std::int64_t bytes, bool on_gpu) {
+std::size_t gpus_of(Engine& engine) {
+    const std::vector<rt::Session*> sessions = engine.sessions();
+    return static_cast<std::size_t>(std::ranges::count_if(
+        sessions, [](const rt::Session* session) { return !session->device().is_host_memory(); }));
+}
+
+std::string snapshot_words(const rt::SnapshotPlaces& places, std::int64_t bytes, std::size_t gpus) {
     if (places.count() == 0) return "no snapshots, as steps back need no state that is gone";
-    std::string where = "in memory";
-    if (on_gpu) where = places.on_device == 0 ? "in the host's memory" : "on the GPU";
-    if (on_gpu && places.on_device > 0 && places.on_host > 0)
-        where = fmt::format("on the GPU, {} of them in the host's memory", places.on_host);
+    const std::string there = gpus > 1 ? "on the GPUs" : "on the GPU";
+    std::string where = gpus == 0 ? "in memory" : there;
+    if (gpus > 0 && places.on_device == 0) where = "in the host's memory";
+    if (gpus > 0 && places.on_device > 0 && places.on_host > 0)
+        where = fmt::format("{}, {} of them in the host's memory", there, places.on_host);
     return fmt::format("{} of {} {}", counted(places.count(), "snapshot"), megabytes(bytes), where);
 }
 
@@ -54,7 +61,8 @@ ExplainedGradient::StepBack explain_step(Engine& forward, Engine& engine, const 
         found.copied.push_back(level.input);
         found.copied_bytes += bytes;
     }
-    if (engine.session() != nullptr) engine.session()->give_back_levels();
+    for (rt::Session* session : engine.sessions())
+        session->give_back_levels();
     for (const ir::Field& field : adjoint.program.fields) {
         const bool is_state = field.role == ir::Role::state;
         const bool is_kept =
@@ -81,17 +89,20 @@ std::string step_words(const ExplainedGradient::StepBack& step) {
                         megabytes(step.read_bytes + step.written_bytes + 2 * step.copied_bytes),
                         megabytes(step.read_bytes + step.copied_bytes),
                         megabytes(step.written_bytes + step.copied_bytes));
+    if (!step.cut.empty()) text += fmt::format("  {}\n", step.cut);
     return text;
 }
 
 nlohmann::ordered_json step_json(const ExplainedGradient::StepBack& step) {
-    return {{"read_in_place", step.in_place},
-            {"copied", step.copied},
-            {"inputs", step.inputs},
-            {"advanced", step.carried},
-            {"bytes_copied", step.copied_bytes},
-            {"bytes_read", step.read_bytes + step.copied_bytes},
-            {"bytes_written", step.written_bytes + step.copied_bytes}};
+    nlohmann::ordered_json json{{"read_in_place", step.in_place},
+                                {"copied", step.copied},
+                                {"inputs", step.inputs},
+                                {"advanced", step.carried},
+                                {"bytes_copied", step.copied_bytes},
+                                {"bytes_read", step.read_bytes + step.copied_bytes},
+                                {"bytes_written", step.written_bytes + step.copied_bytes}};
+    if (!step.cut.empty()) json["pieces"] = step.cut;
+    return json;
 }
 
 }  // namespace
@@ -104,8 +115,7 @@ ExplainedGradient explain_gradient(const GradientEngines& engines, const Gradien
     // With the last step, which the objective is of.
     if (plan.snapshots.count() > 0)
         found.done_again = adjoint::steps_forward(plan.steps, plan.snapshots.count()) + 1 - plan.steps;
-    rt::Session* const session = engines.forward.session();
-    found.on_gpu = session != nullptr && !session->device().is_host_memory();
+    found.gpus = gpus_of(engines.forward);
     found.step_back = explain_step(engines.forward, engines.backward, plan.adjoint);
     if (engines.earlier == nullptr) return found;
     found.first = std::move(found.step_back);
@@ -116,8 +126,9 @@ ExplainedGradient explain_gradient(const GradientEngines& engines, const Gradien
 std::string explained_words(const ExplainedGradient& explained) {
     std::string text =
         fmt::format("{} forward and back; {}; {} done again\n", counted(explained.steps, "step"),
-                    snapshot_words(explained.snapshots, explained.snapshot_bytes, explained.on_gpu),
+                    snapshot_words(explained.snapshots, explained.snapshot_bytes, explained.gpus),
                     counted(explained.done_again, "step"));
+    if (!explained.cut.empty()) text += fmt::format("a step forward\n  {}\n", explained.cut);
     text += "a step back\n" + step_words(explained.step_back);
     if (explained.first)
         text += "the first step back, which has the objective\n" + step_words(*explained.first);
@@ -129,7 +140,8 @@ std::string explained_json(const ExplainedGradient& explained) {
                                 {"steps_done_again", explained.done_again},
                                 {"snapshots", explained.snapshots.count()},
                                 {"snapshot_bytes", explained.snapshot_bytes}};
-    if (explained.on_gpu) json["snapshots_on_host"] = explained.snapshots.on_host;
+    if (explained.gpus > 0) json["snapshots_on_host"] = explained.snapshots.on_host;
+    if (!explained.cut.empty()) json["step_forward"]["pieces"] = explained.cut;
     json["step_back"] = step_json(explained.step_back);
     if (explained.first) json["first_step_back"] = step_json(*explained.first);
     return json_text(json);

@@ -31,6 +31,7 @@ void add_gradient_options(CLI::App& command, GradientArguments& options) {
                "NAME[=FILE]: the gradient with respect to a field, as .npy or .h5, or to a trace, as .npy");
     command.add_option("--device", run.device,
                        "auto (default): the first CUDA device, else the CPU; cuda; cuda:N; cpu; interpreter");
+    command.add_option("--devices", run.devices, kDevicesHelp);
     command.add_option("--grid", run.grid, "cells along each axis, such as 128,128,128");
     command.add_option("--steps", run.steps, "time steps, such as 5000 or 1e4")->transform(step_count());
     repeatable(command, "--set", run.set, "NAME=VALUE: a parameter, such as dt=0.1, dx=1/63 or dt=0.1*2");

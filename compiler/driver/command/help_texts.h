@@ -106,6 +106,8 @@ inline constexpr const char* kSnapshotsHelp =
 inline constexpr const char* kScheduleHelp =
     "how stages run, such as 'stream threads=32x4 cells=4x2'; one for all stages, or given once for each "
     "stage in order";
+inline constexpr const char* kDevicesHelp =
+    "run on several: how many, such as 4, or which GPUs, such as 0,1,3";
 inline constexpr const char* kExchangeHelp =
     "with several devices: steps from one exchange of ghost cells to the next; chosen, where it is not given";
 inline constexpr const char* kSchemeHelp =

@@ -67,6 +67,9 @@ struct CodeOptions {
     // Kernels for several steps take part in what pieces of a grid exchange (rt::TimeBlock::OfPieces).
     bool blocks_of_pieces = false;
     bool blocks_store_ghosts = false;  // and store them at the neighbours
+    // Programs that levels are shared with, piece by piece: pieces of all are cut alike, and give each other
+    // their ghosts after each step.
+    std::vector<const ir::Program*> cut_with{};
 };
 
 // How one stage runs, and why.

@@ -218,6 +218,28 @@ CutRules cut_rules(const ir::Program& program, const Extent& extent) {
     return rules;
 }
 
+CutRules cut_rules(const ir::Program& program, const std::vector<const ir::Program*>& cut_with,
+                   const Extent& extent) {
+    CutRules all = cut_rules(program, extent);
+    for (const ir::Program* other : cut_with) {
+        const CutRules rules = cut_rules(*other, extent);
+        ir::widen(all.reach.states, rules.reach.states);
+        ir::widen(all.reach.results, rules.reach.results);
+        for (std::size_t axis = 0; axis < all.may.size(); ++axis) {
+            if (all.may[axis] && rules.may[axis] && all.grid.wraps[axis] != rules.grid.wraps[axis])
+                all.why_not.push_back(fmt::format("{}: `{}` is periodic along it, and `{}` is not",
+                                                  program.axes[axis].name,
+                                                  (all.grid.wraps[axis] ? program : *other).name,
+                                                  (all.grid.wraps[axis] ? *other : program).name));
+            all.may[axis] =
+                all.may[axis] && rules.may[axis] && all.grid.wraps[axis] == rules.grid.wraps[axis];
+        }
+        for (const std::string& why : rules.why_not)
+            if (std::ranges::count(all.why_not, why) == 0) all.why_not.push_back(why);
+    }
+    return all;
+}
+
 double PiecesPlan::efficiency() const {
     double largest = 0, all = 0;
     for (const rt::Piece& piece : cut.pieces) {
@@ -243,10 +265,15 @@ std::string scheme_word(rt::ExchangeScheme scheme) {
     return kSchemes[static_cast<std::size_t>(scheme)];
 }
 
-PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& request,
+PiecesPlan plan_pieces(const ir::Program& program, const Extent& extent, const PiecesRequest& asked,
                        const CodeOptions& options) {
+    PiecesRequest request = asked;
+    if (!request.cut_with.empty()) {  // the same for all of them
+        request.interval = 1;
+        request.scheme = rt::ExchangeScheme::synchronous;
+    }
     const Network network = request.network.value_or(built_in_link(request.on_gpu));
-    const CutRules rules = cut_rules(program, extent);
+    const CutRules rules = cut_rules(program, request.cut_with, extent);
     const std::vector<std::string> names = ir::axis_names(program);
     const auto cut_for = [&](std::int64_t interval, const std::array<bool, rt::kMaxRank>& may) {
         return rt::find_decomposition(rules.grid, request.count, rules.ghosts(interval), may, names);
@@ -331,6 +358,7 @@ ir::Program program_of_piece(const ir::Program& program, const rt::Decomposition
 CodeOptions options_of_pieces(CodeOptions options, const PiecesPlan& plan) {
     options = adding_by_plane(std::move(options), plan.cut.count());
     options.wait_for_time_block = true;  // pieces must not go on in different ways
+    if (!options.cut_with.empty()) options.single_steps = true;
     options.blocks_of_pieces = plan.cut.count() > 1 && plan.scheme != rt::ExchangeScheme::synchronous &&
                                rt::why_not_each(plan.interval, plan.scheme, plan.steps_at_once).empty() &&
                                !plan.cut.axis_cut_besides_last();

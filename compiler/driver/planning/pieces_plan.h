@@ -36,13 +36,17 @@ struct CutRules {
     std::int64_t bytes_of_cell(std::int64_t interval) const;
 };
 CutRules cut_rules(const ir::Program& program, const Extent& extent);
+// For a cut that is that of the others, too; what is exchanged stays the program's own.
+CutRules cut_rules(const ir::Program& program, const std::vector<const ir::Program*>& cut_with,
+                   const Extent& extent);
 
 struct PiecesRequest {
     int count = 1;
-    std::optional<std::int64_t> interval;      // steps from one exchange to the next; none: chosen
-    bool on_gpu = true;                        // false: CPUs, which have no schedules
-    std::optional<rt::ExchangeScheme> scheme;  // none: chosen
-    bool is_one_process = true;                // whose devices may write to each other's memory
+    std::optional<std::int64_t> interval;        // steps from one exchange to the next; none: chosen
+    bool on_gpu = true;                          // false: CPUs, which have no schedules
+    std::optional<rt::ExchangeScheme> scheme;    // none: chosen
+    bool is_one_process = true;                  // whose devices may write to each other's memory
+    std::vector<const ir::Program*> cut_with{};  // as CodeOptions has it
     // Of one device with this program, in rising order of cells; empty: what the schedules' own model says.
     std::vector<MeasuredTime> measured{};
     std::optional<Network> network{};  // none: two H200 of one machine, or this machine's processor

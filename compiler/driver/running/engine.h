@@ -130,6 +130,13 @@ public:
     virtual rt::AsyncBlock async_block() const { return {}; }
     // What it drives; null where that is no session, or several.
     virtual rt::Session* session() { return nullptr; }
+    // All that it drives, in the order of the grid's pieces; none where it is the interpreter.
+    virtual std::vector<rt::Session*> sessions() {
+        return session() == nullptr ? std::vector<rt::Session*>() : std::vector{session()};
+    }
+    // Of a grid in pieces, as rt::Pieces has them; of others there is nothing to do.
+    virtual void fill_ghosts() {}
+    virtual void ghosts_due() {}
 
 private:
     virtual void upload_cells(const std::string& field, int time, const rt::Box& box,

@@ -63,7 +63,8 @@ public:
                 add_to(result_.numbers, gradient.with, backward_.reduction(gradient.name));
             if (gradient.kind == Kind::trace) add_trace(gradient);
         }
-        if (backward_.session() != nullptr) backward_.session()->synchronize();
+        for (rt::Session* session : backward_.sessions())
+            session->synchronize();
         result_.seconds = clock.lap();
         return std::move(result_);
     }
@@ -73,18 +74,35 @@ private:
         if (reads_states(plan_)) {
             adjoint::go_back(plan_.steps, plan_.snapshots.count(),
                              {[this](std::int64_t, int slot) { keep(slot); },
-                              [this](std::int64_t step, int slot) { to_restore_ = {step, slot}; },
+                              [this](std::int64_t step, int slot) {
+                                  to_restore_ = {step, slot};
+                                  kept_.approach(slot);
+                              },
                               [this](std::int64_t from, std::int64_t to) { advance(from, to); },
                               [this](std::int64_t step) { undo(step); }});
             return;
         }
         if (plan_.snapshots.count() > 0) keep(0);
         advance(0, plan_.steps - 1);
-        for (std::int64_t step = plan_.steps; step-- > 0;)
-            undo(step);
+        undo(plan_.steps - 1);
+        undo_without_states(plan_.steps - 1);
     }
 
+    // Steps that read nothing which changes from one to the next are done as those of any run are.
+    void undo_without_states(std::int64_t left) {
+        constexpr std::int64_t kAtOnce = 1024;  // so that there is something to tell
+        Engine& engine = (earlier_ ? *earlier_ : last_).engine;
+        while (left > 0) {
+            const std::int64_t count = std::clamp<std::int64_t>(engine.whole_steps(kAtOnce), 1, left);
+            left -= count;
+            engine.step(count, left == 0);
+            undone_(left);
+        }
+    }
+
+    // With the ghosts of pieces, so that steps may begin from there, and the adjoint may read them.
     void keep(int slot) {
+        forward_.fill_ghosts();
         kept_.keep(slot);
         is_kept_ = true;
     }
@@ -98,7 +116,8 @@ private:
     // Each engine is in its own arrays afterwards.
     void leave_arrays() {
         for_each_back([](const Back& back) {
-            if (back.engine.session() != nullptr) back.engine.session()->give_back_levels();
+            for (rt::Session* session : back.engine.sessions())
+                session->give_back_levels();
         });
         kept_.forget();
     }
@@ -216,6 +235,7 @@ private:
                 kept_.give_level(to_restore_->slot, level.state, level.time, to.engine, level.input))
                 continue;
             restore();
+            forward_.fill_ghosts();
             if (!to.engine.borrow_level(level.input, forward_, level.state, level.time))
                 give(level.state, level.time, to.engine, level.input);
         }
@@ -284,14 +304,16 @@ std::vector<std::string> sampled_traces(const ir::Program& program) {
     return names;
 }
 
+void let_lie_alike(Engine& engine, Engine& like) {
+    const std::vector<rt::Session*> sessions = engine.sessions(), models = like.sessions();
+    for (std::size_t i = 0; i < sessions.size() && sessions.size() == models.size(); ++i)
+        sessions[i]->lie_as(models[i]->geometry());
+}
+
 void share_arrays(const GradientEngines& engines, const GradientPlan& plan) {
-    const auto lie_alike = [](Engine& engine, Engine& like) {
-        if (engine.session() != nullptr && like.session() != nullptr)
-            engine.session()->lie_as(like.session()->geometry());
-    };
-    lie_alike(engines.backward, engines.forward);
+    let_lie_alike(engines.backward, engines.forward);
     if (engines.earlier == nullptr) return;
-    lie_alike(*engines.earlier, engines.backward);
+    let_lie_alike(*engines.earlier, engines.backward);
     share_arrays_of_turns({plan.adjoint, engines.backward}, {*plan.earlier, *engines.earlier});
 }
 

@@ -58,6 +58,9 @@ struct GradientEngines {
     Engine* earlier = nullptr;  // of GradientPlan::earlier, where there is one
 };
 
+// Lets the arrays of the one lie like those of the other, where they can; what is in them is lost.
+void let_lie_alike(Engine& engine, Engine& like);
+
 // Lets the arrays of all lie alike, before anything is given to those that go back: they can read states
 // where they are kept then. What the two of them carry from step to step is in the same arrays, where that
 // can be.

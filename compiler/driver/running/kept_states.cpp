@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <vector>
 
 #include "compiler/adjoint/snapshots.h"
@@ -17,20 +18,43 @@ namespace {
 constexpr std::int64_t kReservedShare = 16, kLeastReserved = std::int64_t{256} << 20;
 // More than this, and copies to the host pay.
 constexpr std::int64_t kMostRepeats = 3;
+constexpr std::int64_t kMostInTransit = 2;
 
+// Of a session, or of each piece of a grid.
 class SessionStates final : public KeptStates {
 public:
-    SessionStates(rt::Session& session, const rt::SnapshotPlaces& places) : snapshots_(session, places) {}
-    void keep(int slot) override { snapshots_.keep(slot); }
-    void restore(int slot) override { snapshots_.restore(slot); }
+    SessionStates(Engine& engine, const rt::SnapshotPlaces& places) {
+        for (rt::Session* session : engine.sessions())
+            snapshots_.push_back(std::make_unique<rt::Snapshots>(*session, places));
+    }
+    void keep(int slot) override {
+        for (const auto& each : snapshots_)
+            each->keep(slot);
+    }
+    void restore(int slot) override {
+        for (const auto& each : snapshots_)
+            each->restore(slot);
+    }
+    void approach(int slot) override {
+        for (const auto& each : snapshots_)
+            each->approach(slot);
+    }
+    // What can be given is the same in all pieces.
     bool give_level(int slot, const std::string& state, int time, Engine& to,
                     const std::string& input) override {
-        return to.session() != nullptr && snapshots_.give_level(slot, state, time, *to.session(), input);
+        const std::vector<rt::Session*> sessions = to.sessions();
+        if (sessions.size() != snapshots_.size()) return false;
+        for (std::size_t i = 0; i < sessions.size(); ++i)
+            if (!snapshots_[i]->give_level(slot, state, time, *sessions[i], input)) return false;
+        return true;
     }
-    void forget() override { snapshots_.forget(); }
+    void forget() override {
+        for (const auto& each : snapshots_)
+            each->forget();
+    }
 
 private:
-    rt::Snapshots snapshots_;
+    std::vector<std::unique_ptr<rt::Snapshots>> snapshots_;  // by piece
 };
 
 // Of the interpreter, whose levels are the host's.
@@ -68,17 +92,37 @@ private:
 
 SnapshotRoom snapshot_room(Engine& engine) {
     const std::int64_t host = rt::host_memory().free_bytes;
-    if (engine.session() == nullptr || engine.session()->device().is_host_memory())
-        return {host / 2, host, 0, 0};  // half, as other programs need some, too
-    const rt::MemoryInfo memory = engine.session()->device().memory();
-    const std::int64_t reserve = std::max(memory.total_bytes / kReservedShare, kLeastReserved);
-    const std::int64_t room = std::max<std::int64_t>(memory.free_bytes - reserve, 0);
-    return {room, room, host / 2, reserve};
+    const std::vector<rt::Session*> sessions = engine.sessions();
+    if (sessions.empty() || sessions.front()->device().is_host_memory())
+        return {host / 2, host, 0, 0};          // half, as other programs need some, too
+    std::map<const rt::Device*, double> bytes;  // of a snapshot, on each device
+    double all = 0;
+    for (const rt::Session* session : sessions) {
+        const auto each = static_cast<double>(rt::Snapshots::bytes_each(*session));
+        bytes[&session->device()] += each;
+        all += each;
+    }
+    // Each device keeps its part of all snapshots: the one with the least room for it says how many fit.
+    SnapshotRoom least{0, 0, host / 2, 0};
+    bool is_first = true;
+    for (const auto& [device, part] : bytes) {
+        const rt::MemoryInfo memory = device->memory();
+        const std::int64_t reserve = std::max(memory.total_bytes / kReservedShare, kLeastReserved);
+        const auto free = static_cast<double>(std::max<std::int64_t>(memory.free_bytes - reserve, 0));
+        const auto room = static_cast<std::int64_t>(part > 0 && part < all ? free * (all / part) : free);
+        least.reserve += reserve;
+        if (!is_first && room >= least.on_device) continue;
+        is_first = false;
+        least.on_device = least.most_on_device = room;
+    }
+    return least;
 }
 
 std::int64_t snapshot_bytes(Engine& engine, const ir::Program& program, bool in_a_row) {
-    if (engine.session() != nullptr) return rt::Snapshots::bytes_each(*engine.session(), in_a_row);
     std::int64_t bytes = 0;
+    for (const rt::Session* session : engine.sessions())
+        bytes += rt::Snapshots::bytes_each(*session, in_a_row);
+    if (bytes > 0) return bytes;
     for (const ir::Field& field : program.fields)
         if (field.role == ir::Role::state)
             bytes += (1 + field.history) * cell_count(engine.extent()) *
@@ -101,7 +145,16 @@ rt::SnapshotPlaces choose_snapshots(std::optional<std::int64_t> asked, std::int6
     if (!asked && device < enough) count = std::clamp<std::int64_t>(device + host, 1, enough);
     const std::int64_t most_on_device = room.most_on_device / each,
                        on_device = std::min(count, most_on_device);
-    if (count - on_device <= host) return {static_cast<int>(count - on_device), static_cast<int>(on_device)};
+    if (count == on_device) return {0, static_cast<int>(count)};
+    if (count - on_device <= host) {
+        // Arrays of two states on the device are better used for those of the host to come and go beside
+        // steps.
+        const std::int64_t in_transit = std::min({kMostInTransit, on_device, host - (count - on_device)});
+        rt::SnapshotPlaces places{static_cast<int>(count - on_device + in_transit),
+                                  static_cast<int>(on_device - in_transit)};
+        places.in_transit = static_cast<int>(in_transit);
+        return places;
+    }
     const std::string reserve =
         room.reserve == 0
             ? ""
@@ -117,7 +170,7 @@ rt::SnapshotPlaces choose_snapshots(std::optional<std::int64_t> asked, std::int6
 
 std::unique_ptr<KeptStates> make_kept_states(Engine& engine, const ir::Program& program,
                                              const rt::SnapshotPlaces& places) {
-    if (engine.session() != nullptr) return std::make_unique<SessionStates>(*engine.session(), places);
+    if (!engine.sessions().empty()) return std::make_unique<SessionStates>(engine, places);
     return std::make_unique<HostStates>(engine, program);
 }
 

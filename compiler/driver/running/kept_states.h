@@ -37,6 +37,8 @@ public:
     virtual void keep(int slot) = 0;
     // Levels alone; Engine::go_back_to() counts the steps.
     virtual void restore(int slot) = 0;
+    // As rt::Snapshots has it.
+    virtual void approach(int /*slot*/) {}
     // Gives a level of a slot to an input of another engine, as rt::Snapshots does; false where it has to be
     // restored first.
     virtual bool give_level(int slot, const std::string& state, int time, Engine& to,

@@ -16,6 +16,7 @@
 #include "compiler/driver/planning/pieces_plan.h"
 #include "compiler/driver/ranks/agreement.h"
 #include "compiler/driver/running/gpu_machine.h"
+#include "compiler/driver/running/pieces_engine.h"
 #include "compiler/driver/spec/spec.h"
 #include "runtime/cuda/cuda.h"
 #include "runtime/pieces/pieces.h"
@@ -39,144 +40,6 @@ std::string transport_words(const std::vector<rt::TransportTime>& transports) {
         words += fmt::format("; {} by {}", format_step_time(transports[i].seconds), transports[i].name);
     return words + ")";
 }
-
-class PiecesEngine final : public Engine {
-public:
-    PiecesEngine(const ir::Program& program, const PiecesPlan& plan,
-                 std::vector<std::unique_ptr<Engine>> engines)
-        : engines_(std::move(engines)),
-          extent_(plan.cut.grid.extent),
-          interval_(plan.interval),
-          pieces_(plan.cut, sessions_of(engines_), pieces_options(plan)) {
-        note(program);
-    }
-    // Of one piece, of a rank.
-    PiecesEngine(const ir::Program& program, const PiecesPlan& plan,
-                 std::vector<std::unique_ptr<Engine>> engines, const RankShare& share)
-        : engines_(std::move(engines)),
-          extent_(plan.cut.grid.extent),
-          interval_(plan.interval),
-          pieces_(plan.cut, *engines_.front()->session(), pieces_options(plan), *share.ranks,
-                  share.make_transports.front()(engines_.front()->session()->device())) {
-        note(program);
-        for (std::size_t i = 1; i < share.make_transports.size() && plan.exchange_bytes > 0; ++i)
-            pieces_.consider(share.make_transports[i](engines_.front()->session()->device()));
-    }
-
-    void set_param(const std::string& name, double value) override {
-        for (auto& [known, known_value] : params_)
-            if (known == name) known_value = value;
-        pieces_.set_param(name, value);
-    }
-    void set_coef(const std::string& name, const std::vector<double>& values) override {
-        pieces_.set_coef(name, values);
-    }
-    void set_table(const std::string& name, const std::vector<double>& rows) override {
-        pieces_.set_table(name, rows);
-    }
-    void set_points(const std::string& points, const std::vector<double>& positions) override {
-        pieces_.set_points(points, positions);
-    }
-    void set_point_values(const std::string& points, const std::string& name,
-                          const std::vector<double>& values) override {
-        pieces_.set_point_values(points, name, values);
-    }
-    std::vector<double> trace(const std::string& points, const std::string& name) override {
-        return pieces_.trace(points, name);
-    }
-    Extent extent() const override { return extent_; }
-    rt::ElementType type_of(const std::string& field) const override {
-        return type_in(pieces_.plan(), field);
-    }
-    rt::FieldGrid grid_of(const std::string& field) const override { return grid_in(pieces_.plan(), field); }
-    const rt::Pieces& pieces() const { return pieces_; }
-    std::vector<rt::Box> own_boxes() const override { return pieces_.own_boxes(); }
-    std::vector<rt::Box> computed_boxes() const override { return pieces_.computed_boxes(); }
-    void continue_from(const rt::StepsBefore& before) override {
-        pieces_.continue_from(before);
-        done_ = before.steps;
-    }
-    bool holds(const rt::HostScalar& until) override { return holds(until, done_); }
-    double reduction(const std::string& name) override { return pieces_.reduction(name); }
-    // Unknown where a piece has something else, as that may be in its ghosts, which nobody may have read.
-    std::optional<bool> is_finite(const std::string& field) const override {
-        const bool all = std::ranges::all_of(engines_, [&](const std::unique_ptr<Engine>& engine) {
-            return engine->is_finite(field).value_or(false);
-        });
-        return all ? std::optional(true) : std::nullopt;
-    }
-    std::int64_t whole_steps(std::int64_t steps) const override {
-        return steps < interval_ ? steps : steps / interval_ * interval_;
-    }
-
-    rt::RunResult run(std::int64_t steps, const std::optional<rt::HostScalar>& until) override {
-        rt::RunResult result;
-        while (result.steps < steps && result.stop == rt::RunResult::Stop::steps) {
-            const std::int64_t count = until ? steps_to_check(*until, steps - result.steps) : steps;
-            pieces_.step(count);
-            result.steps += count;
-            done_ += count;
-            if (until && holds(*until, done_)) result.stop = rt::RunResult::Stop::until;
-        }
-        pieces_.synchronize();
-        return result;
-    }
-
-private:
-    void note(const ir::Program& program) {
-        for (const ir::Param& param : program.params)
-            params_.emplace_back(param.name, param.default_value);
-        for (const ir::Statement& statement : program.statements)
-            if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) reductions_.push_back(reduce->name);
-    }
-    static std::vector<rt::Session*> sessions_of(const std::vector<std::unique_ptr<Engine>>& engines) {
-        std::vector<rt::Session*> sessions;
-        for (const auto& engine : engines)
-            sessions.push_back(engine->session());
-        return sessions;
-    }
-    void upload_cells(const std::string& field, int time, const rt::Box& box, const void* elements) override {
-        pieces_.upload_box(field, time, box, elements);
-    }
-    void download_cells(const std::string& field, int time, const rt::Box& box, void* elements) override {
-        pieces_.download_box(field, time, box, elements);
-    }
-
-    bool reads_reductions(const rt::HostScalar& scalar) const {
-        for (const rt::HostScalar::Step& step : scalar.steps)
-            if (step.op == rt::HostScalar::Op::param && step.index >= static_cast<int>(params_.size()))
-                return true;
-        return false;
-    }
-    // The steps to the next check of `until`: one where it reads reductions; any other is known beforehand.
-    std::int64_t steps_to_check(const rt::HostScalar& until, std::int64_t most) {
-        if (reads_reductions(until)) return 1;
-        for (std::int64_t count = 1; count < most; ++count)
-            if (holds(until, done_ + count)) return count;
-        return most;
-    }
-    bool holds(const rt::HostScalar& until, std::int64_t done) {
-        std::vector<double> values;
-        for (const auto& [name, value] : params_)
-            values.push_back(value.value_or(std::nan("")));  // a session says which is missing
-        const int first = static_cast<int>(values.size());
-        values.resize(values.size() + reductions_.size());
-        for (const rt::HostScalar::Step& step : until.steps) {
-            if (step.op != rt::HostScalar::Op::param || step.index < first) continue;
-            const auto index = static_cast<std::size_t>(step.index);
-            values[index] = pieces_.reduction(reductions_[index - static_cast<std::size_t>(first)]);
-        }
-        return rt::evaluate(until, values, extent_, static_cast<double>(done)) != 0;
-    }
-
-    std::vector<std::unique_ptr<Engine>> engines_;
-    Extent extent_;
-    std::int64_t interval_;
-    rt::Pieces pieces_;
-    std::vector<std::pair<std::string, std::optional<double>>> params_;
-    std::vector<std::string> reductions_;  // as `until` numbers them
-    std::int64_t done_ = 0;
-};
 
 class PiecesMachine final : public Machine {
 public:
@@ -205,6 +68,7 @@ public:
         request.count = count();
         request.interval = exchange_.interval;
         request.scheme = parse_scheme(exchange_.scheme);
+        request.cut_with = options.cut_with;
         request.on_gpu = gpu != nullptr;
         request.is_one_process = share_.ranks == nullptr;
         if (share_.ranks != nullptr) request.network = network_of(share_.hosts, request.on_gpu);
@@ -226,12 +90,12 @@ public:
             add(own, timings);
         }
         const bool is_exchanged = plan.exchange_bytes > 0;
-        auto engine = make_engine(program, plan, std::move(engines), timings);
+        std::unique_ptr<rt::Pieces> pieces = make_pieces(plan, engines, timings);
         if (is_exchanged) {
-            check_pieces(request, engine->pieces());
-            timings.schedules.push_back(scheme_word(engine->pieces().scheme()) + " exchange");
+            check_pieces(request, *pieces);
+            timings.schedules.push_back(scheme_word(pieces->scheme()) + " exchange");
         }
-        return engine;
+        return make_pieces_engine(program, std::move(engines), std::move(pieces));
     }
     bool is_shared() const override { return share_.ranks != nullptr; }
     std::unique_ptr<Engine> load_initializer(const ir::Program& program, const Extent& extent,
@@ -245,14 +109,22 @@ public:
     }
 
 private:
-    std::unique_ptr<PiecesEngine> make_engine(const ir::Program& program, const PiecesPlan& plan,
-                                              std::vector<std::unique_ptr<Engine>> engines,
-                                              LoadTimings& timings) const {
-        if (share_.ranks == nullptr) return std::make_unique<PiecesEngine>(program, plan, std::move(engines));
-        auto engine = std::make_unique<PiecesEngine>(program, plan, std::move(engines), share_);
-        timings.transports = engine->pieces().transports();
+    std::unique_ptr<rt::Pieces> make_pieces(const PiecesPlan& plan,
+                                            const std::vector<std::unique_ptr<Engine>>& engines,
+                                            LoadTimings& timings) const {
+        std::vector<rt::Session*> sessions;
+        for (const auto& engine : engines)
+            sessions.push_back(engine->session());
+        if (share_.ranks == nullptr)
+            return std::make_unique<rt::Pieces>(plan.cut, std::move(sessions), pieces_options(plan));
+        rt::Session& own = *sessions.front();
+        auto pieces = std::make_unique<rt::Pieces>(plan.cut, own, pieces_options(plan), *share_.ranks,
+                                                   share_.make_transports.front()(own.device()));
+        for (std::size_t i = 1; i < share_.make_transports.size() && plan.exchange_bytes > 0; ++i)
+            pieces->consider(share_.make_transports[i](own.device()));
+        timings.transports = pieces->transports();
         timings.schedules.front() += ", by " + transport_words(timings.transports);
-        return engine;
+        return pieces;
     }
     // Checks that the pieces can do what was asked for and planned: devices may not reach each other, or may
     // not all have the same kernels.

@@ -44,32 +44,39 @@ struct LevelArray {
     std::size_t at = 0;
 };
 
-// Puts arrays of the one engine in the place of those of a field of the other. False, and nothing is done,
-// where that cannot be.
+bool can_bind(const rt::Session& here, const std::string& field, const rt::Session& there,
+              const std::vector<LevelArray>& places) {
+    return here.level_arrays(field).size() == places.size() &&
+           std::ranges::all_of(places, [&](const LevelArray& place) {
+               return place.at < there.level_arrays(place.field).size() &&
+                      here.has_like_arrays(field, there, place.field);
+           });
+}
+
+// Puts arrays of the one engine in the place of those of a field of the other, in all pieces. False, and
+// nothing is done, where that cannot be.
 bool bind_arrays(const Back& to, const std::string& field, const Back& from,
                  const std::vector<LevelArray>& places) {
-    rt::Session* const here = to.engine.session();
-    rt::Session* const there = from.engine.session();
-    if (here == nullptr || there == nullptr || here->level_arrays(field).size() != places.size())
-        return false;
-    std::vector<void*> arrays;
-    for (const LevelArray& place : places) {
-        const std::vector<void*> levels = there->level_arrays(place.field);
-        if (place.at >= levels.size() || !here->has_like_arrays(field, *there, place.field)) return false;
-        arrays.push_back(levels[place.at]);
+    const std::vector<rt::Session*> here = to.engine.sessions(), there = from.engine.sessions();
+    if (here.empty() || here.size() != there.size()) return false;
+    for (std::size_t i = 0; i < here.size(); ++i)
+        if (!can_bind(*here[i], field, *there[i], places)) return false;
+    for (std::size_t i = 0; i < here.size(); ++i) {
+        std::vector<void*> arrays;
+        for (const LevelArray& place : places)
+            arrays.push_back(there[i]->level_arrays(place.field)[place.at]);
+        here[i]->bind_levels(field, arrays);
     }
-    here->bind_levels(field, arrays);
     return true;
 }
 
 bool bind_arrays(const Back& to, const Back& from, const std::string& field) {
-    if (to.engine.session() == nullptr) return false;
-    std::vector<LevelArray> places(to.engine.session()->level_arrays(field).size(), LevelArray{field, 0});
+    const std::vector<rt::Session*> here = to.engine.sessions(), there = from.engine.sessions();
+    if (here.empty() || there.empty()) return false;
+    std::vector<LevelArray> places(here.front()->level_arrays(field).size(), LevelArray{field, 0});
     for (std::size_t i = 0; i < places.size(); ++i)
         places[i].at = i;
-    return from.engine.session() != nullptr &&
-           from.engine.session()->level_arrays(field).size() == places.size() &&
-           bind_arrays(to, field, from, places);
+    return there.front()->level_arrays(field).size() == places.size() && bind_arrays(to, field, from, places);
 }
 
 void pass_common(const Back& from, const Back& to) {
@@ -84,17 +91,20 @@ bool bind_arrays_of_past(const Back& last, const Back& earlier, const adjoint::A
            bind_arrays(earlier, past.level, last, {{past.level, 0}});
 }
 
-const void* first_array(const Back& back, const std::string& field) {
-    rt::Session* const session = back.engine.session();
-    return session == nullptr ? nullptr : session->level_arrays(field).front();
+std::vector<void*> latest_arrays(const Back& back, const std::string& field) {
+    std::vector<void*> arrays;
+    for (const rt::Session* session : back.engine.sessions())
+        arrays.push_back(session->level_arrays(field).front());
+    return arrays;
 }
 
 // The last step's engine has the memory of its arrays, each for a field: what lies in another one is copied.
 void bring_back_level(const Back& earlier, const Back& last, const std::string& field) {
-    const void* const array = first_array(earlier, field);
-    if (array == nullptr || array != first_array(last, field))
+    const std::vector<void*> arrays = latest_arrays(earlier, field);
+    if (arrays.empty() || arrays != latest_arrays(last, field))
         return copy_level(earlier, field, 0, last, field, 0);
-    last.engine.session()->mark_written(field);
+    for (rt::Session* session : last.engine.sessions())
+        session->mark_written(field);
 }
 
 void pass_traces(const Back& from, const Back& to, std::int64_t steps, rt::StepsBefore& before) {
@@ -125,6 +135,7 @@ void go_on(const Back& last, const Back& earlier) {
     before.steps = 1;
     pass_traces(last, earlier, 1, before);
     earlier.engine.continue_from(before);
+    earlier.engine.ghosts_due();
 }
 
 void bring_back(const Back& earlier, const Back& last, std::int64_t steps) {
@@ -142,6 +153,7 @@ void bring_back(const Back& earlier, const Back& last, std::int64_t steps) {
     }
     pass_traces(earlier, last, steps, before);
     last.engine.continue_from(before);
+    last.engine.ghosts_due();
 }
 
 }  // namespace halo::driver

@@ -102,6 +102,23 @@ KeptArrays::State KeptArrays::keep() {
     return state;
 }
 
+KeptArrays::State KeptArrays::take() {
+    State state;
+    for (const Part& part : parts_) {
+        state.push_back({take_free(part.field), false});
+        ++kept_[state.back().array];
+    }
+    return state;
+}
+
+void* KeptArrays::take_free(int field) {
+    std::vector<void*>& free = free_[static_cast<std::size_t>(field)];
+    if (free.empty()) throw std::logic_error("more states are kept than there is room for");
+    void* const array = free.back();
+    free.pop_back();
+    return array;
+}
+
 void KeptArrays::put_back(const State& state) {
     State before;
     for (const Part& part : parts_)
@@ -126,11 +143,8 @@ void KeptArrays::forget(State& state) {
 void KeptArrays::replace(int field, int time, bool with_cells) {
     Level level = present({field, time});
     const void* const away = level.array;
-    std::vector<void*>& free = free_[static_cast<std::size_t>(field)];
-    if (free.empty()) throw std::logic_error("more states are kept than there is room for");
-    level.array = free.back();
+    level.array = take_free(field);
     level.images_due = level.images_due && with_cells;
-    free.pop_back();
     bind(field, time, level);
     if (with_cells) setup_.device->copy_on_device(level.array, away, arrays_.level_bytes(field));
 }

@@ -32,6 +32,7 @@ public:
     void drop_room() noexcept;
 
     State keep();                       // the present one
+    State take();                       // arrays for another one, whose cells the caller fills
     void put_back(const State& state);  // as the present one; it stays kept
     void forget(State& state);
     // Once no state is kept: the present one is moved to the arrays that the session began with.
@@ -52,6 +53,7 @@ private:
     void bind(int field, int time, const Level& level);
     void replace(int field, int time, bool with_cells);
     void free_if_unused(int field, void* array);
+    void* take_free(int field);
 
     Setup& setup_;
     Arrays& arrays_;
