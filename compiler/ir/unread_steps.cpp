@@ -23,8 +23,38 @@ std::optional<FieldId> target_of(const Statement& statement) {
 
 // By statement: what has to hold in steps in which it does something, where the step's number decides that.
 // The first statement for a state gives it its next level in all cells, those that are left out included. An
-// output lasts where its first statement is for some steps alone; else the last step has all of it.
+// output lasts where its first statement is for some steps alone; else the last step has all of it. Nor is an
+// output left out that other steps read, as its halo is filled where it is written.
 using ChoicesOfSteps = std::vector<std::optional<ExprId>>;
+
+// Whether a statement that reads the field is done in other steps than those of the choice.
+bool is_read_in_other_steps(const Program& program, ReachWalk& walk, const ChoicesOfSteps& choices,
+                            FieldId field, ExprId choice) {
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        if (choices[i] == choice) continue;
+        for (const std::uint32_t e : walk.from(roots_of(program.statements[i])))
+            if (const auto* access = std::get_if<Access>(&program.exprs[e].node);
+                access != nullptr && access->field == field)
+                return true;
+    }
+    return false;
+}
+
+// Where one output is not left out after all, those that it reads may not be, either.
+void keep_outputs_of_other_steps(const Program& program, ReachWalk& walk, ChoicesOfSteps& choices) {
+    for (bool has_changed = true; has_changed;) {
+        has_changed = false;
+        for (std::size_t i = 0; i < choices.size(); ++i) {
+            const std::optional<FieldId> target = target_of(program.statements[i]);
+            if (!choices[i] || program[*target].role != Role::output ||
+                !is_read_in_other_steps(program, walk, choices, *target, *choices[i]))
+                continue;
+            for (std::size_t each = 0; each < choices.size(); ++each)
+                if (target_of(program.statements[each]) == target) choices[each].reset();
+            has_changed = true;
+        }
+    }
+}
 
 ChoicesOfSteps choices_of_steps(const Program& program, ReachWalk& walk) {
     ChoicesOfSteps result(program.statements.size());
@@ -42,6 +72,7 @@ ChoicesOfSteps choices_of_steps(const Program& program, ReachWalk& walk) {
             is_output ? first->second : program[*target].role == Role::state && !is_first;
         if (is_left_out) result[i] = choice;
     }
+    keep_outputs_of_other_steps(program, walk, result);
     return result;
 }
 

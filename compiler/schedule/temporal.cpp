@@ -192,7 +192,8 @@ int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const 
         registers += temporal_model::kInvariantRegisters;
     if (widest > 1) registers += temporal_model::kWideRegisters;
     registers += temporal_model::kDrawnEighths * operations_of(core, pipeline).all().draws *
-                 schedule.cells[0] * schedule.cells[1] * pipeline.steps / 8;
+                 schedule.cells[0] * schedule.cells[1] * pipeline.steps *
+                 (schedule.unroll > 1 ? temporal_model::kDrawnUnrolled : 1) / 8;
     if (has_boxes && has_rows) {
         const Operations work = operations_of(core, pipeline).all();
         registers += std::min(temporal_model::kMostOfBox,

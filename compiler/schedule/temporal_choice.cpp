@@ -27,7 +27,9 @@ int usual_unroll(const ir::Program& core, const Pipeline& pipeline, TemporalSche
     if (slots == 1) return 1;
     const double iteration = instructions_per_iteration(core, pipeline, schedule) / widest;
     if (core.rank() == 2) {
-        const int rotated = std::min(slots, temporal_model::kMostUnroll);
+        const bool has_long_queues = count_lets(pipeline) > temporal_model::kMostFieldsHeld;
+        const int rotated = std::min(
+            slots, has_long_queues ? temporal_model::kMostUnrollOfLets : temporal_model::kMostUnroll);
         return rotated * iteration <= temporal_model::kCachedInRows ? rotated : 1;
     }
     if (slots == 3 && 3 * iteration <= temporal_model::kCachedInstructions) return 3;

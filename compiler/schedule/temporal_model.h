@@ -22,7 +22,8 @@ inline constexpr int kMostOfWindow = 26;
 // In two dimensions, for the sums of f32 that are carried from plane to plane: for each step, and of all.
 inline constexpr int kFoldStepRegisters = 3, kFoldSpareRegisters = 4;
 // Eighths of each random number of a cell and step: it depends on nothing else, so that it is drawn early.
-inline constexpr int kDrawnEighths = 10;
+// Factor where those of the next iterations can be drawn early, too.
+inline constexpr int kDrawnEighths = 10, kDrawnUnrolled = 3;
 // Words of a reduction's row that are in flight.
 inline constexpr int kReductionRegisters = 4;
 // Where iterations are unrolled, words in flight for each word of a value, in three dimensions: where the
@@ -125,7 +126,10 @@ inline constexpr int kUsualAhead = 4, kLeastAhead = 2;
 // kB.
 inline constexpr double kSharedBesideCache = 0.86;
 // Steps in one pass, and iterations unrolled in two dimensions, that are considered at most.
-inline constexpr int kMostSteps = 16, kMostUnroll = 7;
+inline constexpr int kMostSteps = 16, kMostUnroll = 5;
+// The same where many lets are computed in turn, whose queues are longer: cahn_hilliard_rk4 has 119
+// GStencil/s so, 115 by five.
+inline constexpr int kMostUnrollOfLets = 7;
 // Factor on the rank of candidates for each other setting that is not the usual one.
 inline constexpr double kUnusual = 1.04;
 

@@ -86,7 +86,7 @@ struct halo_lift_stencil {
         const auto extent = extent_in_three(name);
         std::vector<char>& cells = dense(extent, array.bytes);
         whole->read_elements(name, 0, cells.data(), static_cast<std::int64_t>(cells.size()));
-        scatter(array, touched(array), extent, cells.data());
+        scatter(array, touched(array), rt::whole_box(extent), cells.data());
     }
 
     const Program program;
@@ -261,7 +261,7 @@ private:
         const auto extent = extent_in_three(name);
         std::vector<char>& cells = dense(extent, use.array.bytes);
         std::ranges::fill(cells, 0);
-        gather(use.array, touched(use.array), extent, cells.data());
+        gather(use.array, touched(use.array), rt::whole_box(extent), cells.data());
         whole->write_elements(name, 0, cells.data(), static_cast<std::int64_t>(cells.size()));
     }
 

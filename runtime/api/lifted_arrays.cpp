@@ -9,16 +9,14 @@ namespace rt = halo::rt;
 
 namespace {
 
-std::int64_t cells_of_axis(const halo_lift_array& array, const std::array<std::int64_t, 3>& extent,
-                           std::size_t axis) {
-    return array.stride[axis] != 0 ? extent[axis] : 1;
-}
-
-// Calls copy(in the array, in the dense copy, bytes) for each piece that lies together in both.
+// Calls copy(in the array, in the dense copy of `all`, bytes) for each piece that lies together in both.
 template <class Copy>
-void for_rows(const halo_lift_array& array, const rt::Box& box, const std::array<std::int64_t, 3>& extent,
-              const Copy& copy) {
-    const std::int64_t nx = cells_of_axis(array, extent, 0), ny = cells_of_axis(array, extent, 1);
+void for_rows(const halo_lift_array& array, const rt::Box& box, const rt::Box& all, const Copy& copy) {
+    const auto place = [&](std::size_t axis, std::int64_t cell) {  // along it the copy may have one cell
+        return array.stride[axis] != 0 ? cell - all.begin[axis] : 0;
+    };
+    const std::int64_t nx = array.stride[0] != 0 ? all.length(0) : 1;
+    const std::int64_t ny = array.stride[1] != 0 ? all.length(1) : 1;
     for (std::int64_t z = box.begin[2]; z < box.end[2]; ++z)
         for (std::int64_t y = box.begin[1]; y < box.end[1]; ++y) {
             const std::int64_t at[3] = {0, y, z};
@@ -30,16 +28,45 @@ void for_rows(const halo_lift_array& array, const rt::Box& box, const std::array
                 row =
                     level < array.level[0] ? reinterpret_cast<char**>(row)[index] : row + index * array.bytes;
             }
-            const std::int64_t cell = (z * ny + y) * nx;
+            const std::int64_t first = (place(2, z) * ny + place(1, y)) * nx;
             if (array.stride[0] == 1) {
-                copy(row + box.begin[0] * array.bytes, (cell + box.begin[0]) * array.bytes,
+                copy(row + box.begin[0] * array.bytes, (first + place(0, box.begin[0])) * array.bytes,
                      static_cast<std::size_t>(box.length(0) * array.bytes));
                 continue;
             }
             for (std::int64_t x = box.begin[0]; x < box.end[0]; ++x)
-                copy(row + x * array.stride[0] * array.bytes, (cell + x) * array.bytes,
+                copy(row + x * array.stride[0] * array.bytes, (first + place(0, x)) * array.bytes,
                      static_cast<std::size_t>(array.bytes));
         }
+}
+
+// The parts of a box that none of the others has, of which no two share a cell.
+std::vector<rt::Box> without(const rt::Box& box, const std::vector<rt::Box>& others) {
+    std::vector<rt::Box> parts{box};
+    for (const rt::Box& other : others) {
+        std::vector<rt::Box> left;
+        for (rt::Box rest : parts) {
+            rt::Box shared;
+            for (std::size_t axis = 0; axis < 3; ++axis) {
+                shared.begin[axis] = std::max(rest.begin[axis], other.begin[axis]);
+                shared.end[axis] = std::min(rest.end[axis], other.end[axis]);
+            }
+            if (shared.is_empty()) {
+                left.push_back(rest);
+                continue;
+            }
+            for (std::size_t axis = 3; axis-- > 0;) {  // whole planes and rows where they are left
+                rt::Box below = rest, above = rest;
+                below.end[axis] = shared.begin[axis];
+                above.begin[axis] = shared.end[axis];
+                for (const rt::Box& part : {below, above})
+                    if (!part.is_empty()) left.push_back(part);
+                rest.begin[axis] = shared.begin[axis], rest.end[axis] = shared.end[axis];
+            }
+        }
+        parts = std::move(left);
+    }
+    return parts;
 }
 
 bool contains(const rt::Box& all, const rt::Box& part) {
@@ -59,18 +86,16 @@ rt::Box touched(const halo_lift_array& array) {
     return box;
 }
 
-void gather(const halo_lift_array& array, const rt::Box& box, const std::array<std::int64_t, 3>& extent,
-            char* dense) {
+void gather(const halo_lift_array& array, const rt::Box& box, const rt::Box& all, char* dense) {
     if (box.is_empty()) return;
-    for_rows(array, box, extent, [&](const char* own, std::int64_t at, std::size_t bytes) {
+    for_rows(array, box, all, [&](const char* own, std::int64_t at, std::size_t bytes) {
         std::memcpy(dense + at, own, bytes);
     });
 }
 
-void scatter(const halo_lift_array& array, const rt::Box& box, const std::array<std::int64_t, 3>& extent,
-             const char* dense) {
+void scatter(const halo_lift_array& array, const rt::Box& box, const rt::Box& all, const char* dense) {
     if (box.is_empty()) return;
-    for_rows(array, box, extent,
+    for_rows(array, box, all,
              [&](char* own, std::int64_t at, std::size_t bytes) { std::memcpy(own, dense + at, bytes); });
 }
 
@@ -136,33 +161,41 @@ bool KeptArray::overlaps(const char* begin, const char* end) const {
 }
 
 void KeptArray::need(const rt::Box& cells) {
-    if (cells.is_empty() ||
-        std::ranges::any_of(valid_, [&](const rt::Box& box) { return contains(box, cells); }))
-        return;
-    fetch();
-    std::erase_if(valid_, [&](const rt::Box& box) { return contains(cells, box); });
-    valid_.push_back(cells);
-    upload();
-}
-
-void KeptArray::upload() {
+    if (cells.is_empty()) return;
+    const std::vector<rt::Box> missing = without(cells, valid_);
+    if (missing.empty()) return;
     const DeviceLock lock(*device_);
-    const auto& extent = geometry_.extent;
-    std::vector<char> dense(static_cast<std::size_t>(extent[0] * extent[1] * extent[2] * array_.bytes));
-    for (const rt::Box& box : valid_)
-        gather(array_, box, extent, dense.data());
-    device_->device->upload_cells(memory_.address(), geometry_, type_, dense.data());
+    for (const rt::Box& box : missing) {
+        const auto dense = std::make_unique_for_overwrite<char[]>(bytes_of(box));
+        gather(array_, box, box, dense.get());
+        device_->device->upload_cells(memory_.address(), geometry_of(box), type_, dense.get());
+    }
+    // Few and large: those that are within the new one are part of it.
+    std::erase_if(valid_, [&](const rt::Box& box) { return contains(cells, box); });
+    for (const rt::Box& box : without(cells, valid_))
+        valid_.push_back(box);
 }
 
 void KeptArray::fetch() {
     if (!is_newer_) return;
     const DeviceLock lock(*device_);
-    const auto& extent = geometry_.extent;
-    std::vector<char> dense(static_cast<std::size_t>(extent[0] * extent[1] * extent[2] * array_.bytes));
-    device_->device->download_cells(dense.data(), memory_.address(), geometry_, type_);
-    for (const rt::Box& box : valid_)
-        scatter(array_, box, extent, dense.data());
+    for (const rt::Box& box : valid_) {
+        const auto dense = std::make_unique_for_overwrite<char[]>(bytes_of(box));
+        device_->device->download_cells(dense.get(), memory_.address(), geometry_of(box), type_);
+        scatter(array_, box, box, dense.get());
+    }
     is_newer_ = false;
+}
+
+std::size_t KeptArray::bytes_of(const rt::Box& box) const {
+    return static_cast<std::size_t>(box.cells() * array_.bytes);
+}
+
+rt::Geometry KeptArray::geometry_of(const rt::Box& box) const {
+    rt::Geometry part = geometry_;
+    part.extent = box.extent();
+    part.origin += box.begin[0] + box.begin[1] * geometry_.pitch + box.begin[2] * geometry_.slice;
+    return part;
 }
 
 KeptArrays& KeptArrays::all() {

@@ -20,11 +20,10 @@ constexpr int kKeptRoom = 4;
 
 // The cells of the array that the loops touch.
 halo::rt::Box touched(const halo_lift_array& array);
-// Between a dense copy of `extent` cells, x fastest, and the array: the cells of the box alone.
-void gather(const halo_lift_array& array, const halo::rt::Box& box, const std::array<std::int64_t, 3>& extent,
-            char* dense);
-void scatter(const halo_lift_array& array, const halo::rt::Box& box,
-             const std::array<std::int64_t, 3>& extent, const char* dense);
+// Between a dense copy of `all` cells, x fastest, and the array: the cells of the box alone.
+void gather(const halo_lift_array& array, const halo::rt::Box& box, const halo::rt::Box& all, char* dense);
+void scatter(const halo_lift_array& array, const halo::rt::Box& box, const halo::rt::Box& all,
+             const char* dense);
 
 // Whether cells (0, y, z) are `stride` elements apart, and those of a row side by side, for all of so many
 // axes.
@@ -52,7 +51,8 @@ public:
     const std::vector<halo::rt::Box>& valid() const { return valid_; }
 
 private:
-    void upload();
+    std::size_t bytes_of(const halo::rt::Box& cells) const;
+    halo::rt::Geometry geometry_of(const halo::rt::Box& cells) const;  // as if these were all
 
     const std::shared_ptr<DeviceState> device_;
     const halo_lift_array array_;
@@ -60,7 +60,7 @@ private:
     const halo::rt::ElementType type_;
     halo::rt::Geometry geometry_;
     halo::rt::DeviceMemory memory_;
-    std::vector<halo::rt::Box> valid_;
+    std::vector<halo::rt::Box> valid_;  // no two share a cell
     bool is_newer_ = false;
 };
 
