@@ -2,12 +2,16 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
+#include <vector>
 
 namespace halocline::detail {
 
 namespace rt = halo::rt;
 
 namespace {
+
+constexpr std::int64_t kSpareRows = 8;
 
 // Calls copy(in the array, in the dense copy of `all`, bytes) for each piece that lies together in both.
 template <class Copy>
@@ -213,6 +217,8 @@ std::shared_ptr<KeptArray> KeptArrays::on(const std::shared_ptr<DeviceState>& de
         const std::int64_t cells = array.stride[axis + 1] / array.stride[axis];
         if (cells <= 2 * extent[axis]) wanted[axis] = std::max(extent[axis], cells);
     }
+    // Loops over the same array differ by some rows at its end.
+    wanted[static_cast<std::size_t>(axes) - 1] += kSpareRows;
     const auto [begin, end] = span_of_array(array);
     const auto found =
         std::ranges::find_if(kept_, [&](const auto& each) { return each->is_of(device, array, axes, type); });

@@ -67,7 +67,7 @@ TEST_CASE("a gradient on a GPU has the same bits for any number of snapshots, an
             CHECK(folder.read("T.npy") == T);
             return found;
         };
-        const Json whole = in_pieces("1", "50"), cut = in_pieces("0,0,0", "7");
+        const Json whole = in_pieces("0,0", "50"), cut = in_pieces("0,0,0", "7");
         CHECK(cut["objective"] == whole["objective"]);
         CHECK(cut["numbers"] == whole["numbers"]);
         const Json meant = gradient("interpreter", "50");
