@@ -191,59 +191,22 @@ kernel::Expr Context::scalar(ir::ExprId uniform, Type type) {
     }
     if (steps_ > 1 && ir::changes_with_step(program(), uniform)) return step_scalar(uniform, type);
     std::string& name = scalars_[{uniform.index, type}];
-    if (name.empty()) {
-        rt::Argument argument;
-        argument.kind = rt::Argument::Kind::scalar;
-        argument.scalar = host_scalar(program(), uniform);
-        argument.type = element_type(type);
-        name = declare(kScalars, {type, host_scalar_name(program(), uniform)}, argument);
-    }
+    if (name.empty())
+        name = declare_scalar(host_scalar_name(program(), uniform), host_scalar(program(), uniform), type);
     return kernel::variable(name, type);
 }
 
-void Context::do_steps(int count, kernel::Expr s) {
-    steps_ = count;
-    step_in_launch_ = std::move(s);
-}
-
-kernel::Expr Context::step_scalar(ir::ExprId uniform, Type type) {
-    const auto [known, is_new] = step_scalars_.try_emplace({uniform.index, type}, step_values_.size());
-    if (is_new) {
-        const std::string wanted = host_scalar_name(program(), uniform);
-        StepValue value{RegisterArray(names_.take(wanted + "_at"), type, {steps_}), {}};
-        for (int s = 0; s < steps_; ++s) {
-            rt::Argument argument;
-            argument.kind = rt::Argument::Kind::scalar;
-            argument.scalar = in_later_step(host_scalar(program(), uniform), s);
-            argument.type = element_type(type);
-            value.parameters.push_back(declare(kScalars, {type, fmt::format("{}_{}", wanted, s)}, argument));
-        }
-        step_values_.push_back(std::move(value));
-    }
-    return step_values_[known->second].array.at({step_in_launch_});
-}
-
-kernel::Block Context::declare_step_values() const {
-    kernel::Block block;
-    for (const StepValue& value : step_values_) {
-        block.push_back(value.array.declaration(false));
-        for (int s = 0; s < steps_; ++s)
-            block.push_back(kernel::Assign{
-                value.array.at({s}),
-                kernel::variable(value.parameters[static_cast<std::size_t>(s)], value.array.type())});
-    }
-    return block;
+std::string Context::declare_scalar(const std::string& wanted, rt::HostScalar scalar, Type type) {
+    rt::Argument argument;
+    argument.kind = rt::Argument::Kind::scalar;
+    argument.scalar = std::move(scalar);
+    argument.type = element_type(type);
+    return declare(kScalars, {type, wanted}, std::move(argument));
 }
 
 kernel::Expr Context::host_value(const std::string& name, rt::HostScalar::Step value, Type type) {
     std::string& known = words_["host " + name];
-    if (known.empty()) {
-        rt::Argument argument;
-        argument.kind = rt::Argument::Kind::scalar;
-        argument.type = element_type(type);
-        argument.scalar.steps = {value};
-        known = declare(kScalars, {type, name}, argument);
-    }
+    if (known.empty()) known = declare_scalar(name, {{value}}, type);
     return kernel::variable(known, type);
 }
 

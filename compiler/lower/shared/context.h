@@ -124,6 +124,7 @@ private:
                             kernel::Type type = kernel::Type::f64);
     kernel::Expr step_scalar(ir::ExprId uniform, kernel::Type type);
     std::string declare(int order, kernel::Parameter parameter, rt::Argument argument);
+    std::string declare_scalar(const std::string& wanted, rt::HostScalar scalar, kernel::Type type);
     std::vector<const Slot*> ordered() const;
 
     const StageView* stage_;

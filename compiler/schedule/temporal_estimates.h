@@ -1,0 +1,39 @@
+// What a temporal kernel's estimates share: its registers (temporal_registers.cpp), and its instructions and time
+// (temporal.cpp). Not for other rooms.
+#pragma once
+
+#include <variant>
+
+#include "compiler/schedule/footprint.h"
+#include "compiler/schedule/temporal.h"
+
+namespace halo::schedule {
+
+inline int bytes_of(const ir::Program& core, ir::FieldId field) {
+    return size_of(core[field].type);
+}
+
+template <class Visit>
+void for_each_reduction(const ir::Program& core, const Pipeline& pipeline, Visit&& visit) {
+    for (const Pipeline::Stage& stage : pipeline.stages)
+        for (const int index : stage.stage.statements)
+            if (const auto* reduce =
+                    std::get_if<ir::Reduce>(&core.statements[static_cast<std::size_t>(index)]))
+                visit(*reduce);
+}
+
+// Operations of a cell and step: of stages that read f64, and of the others; and those of step-invariant
+// values, once for all steps.
+struct StepOperations {
+    Operations narrow, wide, once;
+    Operations all() const {
+        Operations sum = narrow;
+        return sum += wide;
+    }
+};
+StepOperations operations_of(const ir::Program& core, const Pipeline& pipeline);
+
+// Of a thread.
+int temporal_registers(const ir::Program& core, const Pipeline& pipeline, const TemporalSchedule& schedule);
+
+}  // namespace halo::schedule
