@@ -1,5 +1,5 @@
-// What a temporal kernel's estimates share: its registers (temporal_registers.cpp), and its instructions and time
-// (temporal.cpp). Not for other rooms.
+// What a temporal kernel's estimates share: its registers (temporal_registers.cpp), and its instructions and
+// time (temporal.cpp). Not for other rooms.
 #pragma once
 
 #include <variant>

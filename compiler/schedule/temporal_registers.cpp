@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <set>
 
-#include "compiler/schedule/temporal_model.h"
 #include "compiler/schedule/temporal_estimates.h"
+#include "compiler/schedule/temporal_model.h"
 
 namespace halo::schedule {
 
