@@ -213,6 +213,16 @@ std::vector<bool> in_place_statements(const Program& program) {
     return result;
 }
 
+Margins margins_within(const Region& region, Margins margins) {
+    for (int axis = 0; axis < kMaxRank; ++axis) {
+        const Region::Range& range = region.ranges[axis];
+        auto& [low, high] = margins[axis];
+        if (!range.begin.from_high && low <= range.begin.offset) low = 0;
+        if (range.end.from_high && high <= -range.end.offset) high = 0;
+    }
+    return margins;
+}
+
 std::optional<Access> read_of_written(const Program& program, const Assign& assign) {
     std::vector<std::uint32_t> in_condition;
     if (assign.condition) in_condition = reached_exprs(program, {*assign.condition});

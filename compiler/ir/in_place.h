@@ -15,6 +15,9 @@ std::vector<bool> in_place_statements(const Program& program);
 // Whether the statement says nothing of some cells: by its region, its condition or its margins.
 bool is_partial(const Assign& assign);
 
+// The margins that a kernel has to guard where all its cells are of the region.
+Margins margins_within(const Region& region, Margins margins);
+
 // A read of the statement's own target that may be of a cell which the statement writes, other than the cell
 // itself; nullopt where there is none. Shown to be apart are a box that is thinner than the offset, and
 // colours: a condition `L mod m == r` with a whole-numbered sum L of indices that the offset moves to another

@@ -408,6 +408,7 @@ private:
     void write_sweep(const LineSweep& sweep) {
         put("    sweep {} along {} {}", sweep.number,
             program_.axes[static_cast<std::size_t>(sweep.axis)].name, sweep.upwards ? "up" : "down");
+        if (sweep.in_parts) text_ += " in parts";
     }
 
     void write_repeat(const std::optional<Repeat>& repeat) {

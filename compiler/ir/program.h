@@ -322,7 +322,17 @@ struct LineSweep {
     int axis = 0;
     bool upwards = true;  // from the low face
     int number = 0;
+    bool in_parts = false;  // a line may be cut into parts that are done side by side (recurrences.h)
     friend bool operator==(const LineSweep&, const LineSweep&) = default;
+};
+
+// What a statement of a sweep gives a cell, made of what it has given the cell before, v:
+// (a*v + b) / (c*v + d). None of them reads v; `a` and `b` are 0 where there is none, without `c` and `d`
+// nothing is divided, and without `a` and `c` the value is not made of v.
+struct Recurrence {
+    std::optional<ExprId> a, b, c, d;
+    bool reads_before() const { return a || c; }
+    bool divides() const { return c || d; }
 };
 
 // Statements of the same number stand one after the other and are done in order `count` times in each step.
@@ -353,7 +363,9 @@ struct Assign {
     Region region{};
     std::optional<ExprId> condition;  // boolean: cells where it is false are left out. Not of lets
     std::optional<LineSweep> sweep;   // none: all cells at once. Not of lets
-    std::optional<Repeat> repeat;     // none: once in each step
+    // Of sweeps in parts: another form of `value`, once passes::form_recurrences() has found it.
+    std::optional<Recurrence> recurrence;
+    std::optional<Repeat> repeat;  // none: once in each step
     SourceRange where;
 };
 enum class ReduceOp : std::uint8_t { sum, min, max };  // sum accumulates in f64

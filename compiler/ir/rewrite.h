@@ -35,7 +35,8 @@ void map_operands(Expr& expr, Map&& map) {
     }
 }
 
-// Calls visit(ExprId&) for each expression of a statement: its value, and its condition where it has one.
+// Calls visit(ExprId&) for each expression of a statement: its value, its condition where it has one, and
+// those of its recurrence.
 // Takes const statements, too.
 template <class AnyStatement, class Visit>
 void visit_roots(AnyStatement& statement, Visit&& visit) {
@@ -44,6 +45,12 @@ void visit_roots(AnyStatement& statement, Visit&& visit) {
             visit(alternative.value);
             if constexpr (requires { alternative.condition; }) {
                 if (alternative.condition) visit(*alternative.condition);
+            }
+            if constexpr (requires { alternative.recurrence; }) {
+                if (!alternative.recurrence) return;
+                auto& form = *alternative.recurrence;
+                for (auto* part : {&form.a, &form.b, &form.c, &form.d})
+                    if (*part) visit(**part);
             }
         },
         statement);

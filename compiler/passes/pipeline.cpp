@@ -7,6 +7,7 @@
 #include "compiler/passes/factor_sums.h"
 #include "compiler/passes/fold_constants.h"
 #include "compiler/passes/form_fma.h"
+#include "compiler/passes/form_recurrences.h"
 #include "compiler/passes/group_coefficients.h"
 #include "compiler/passes/merge_writes.h"
 #include "compiler/support/error.h"
@@ -57,6 +58,12 @@ void optimize(ir::Program& program, FloatingPoint floating_point) {
         // Fusing comes last: no other rule can look into an fma.
         form_fma(program);
         check(program, "form_fma");
+    }
+
+    if (floating_point.reassociate) {
+        // Recurrences are formed of what the statements are by now.
+        form_recurrences(program);
+        check(program, "form_recurrences");
     }
 }
 

@@ -136,7 +136,7 @@ std::vector<ExchangedFields> solve_tridiagonal(Evaluator& evaluator, const Equat
         for (ir::Face& face : evaluator.program().fields[field.index].boundary[axis])
             face = {ir::BoundaryKind::fixed, zero, {}, 0};
     }
-    const ir::LineSweep up{axis, true, counts.sweeps++}, down{axis, false, counts.sweeps++};
+    const ir::LineSweep up{axis, true, counts.sweeps++, true}, down{axis, false, counts.sweeps++, true};
     const Value pivot = write.sub(own, write.mul(lower, write.read(above, back)));
     write.assign(above, write.div(upper, pivot), up);
     write.assign(found, write.div(write.sub(right, write.mul(lower, write.read(found, back))), pivot), up);

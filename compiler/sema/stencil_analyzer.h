@@ -119,6 +119,7 @@ private:
     // What sweeps read of what they write, when boundaries are known.
     void check_sweeps();
     void report_not_done(const ir::LineSweep& sweep, const ir::Access& access, SourceRange where);
+    void check_recurrences(std::size_t first);  // of a sweep in parts
     void report_sweep_mistake(const ir::LineSweep& sweep, const ir::SweepMistake& mistake);
     // Cells of a state that a sweep leaves out keep their value: a statement before it says so.
     void keep_cells_of_sweeps();

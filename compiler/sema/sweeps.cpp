@@ -6,7 +6,9 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/recurrences.h"
 #include "compiler/sema/stencil_analyzer.h"
+#include "compiler/support/error.h"
 
 namespace halo::sema {
 
@@ -51,7 +53,8 @@ bool StencilAnalyzer::begin_sweep(syntax::GuardId id) {
         if (!order.axis.text.empty()) evaluator_.report_unknown_axis(order.axis.text, order.axis.where);
         return false;
     }
-    sweep.order = ir::LineSweep{static_cast<int>(symbol->index), order.upwards, sweep_count_++};
+    sweep.order =
+        ir::LineSweep{static_cast<int>(symbol->index), order.upwards, sweep_count_++, order.in_parts};
     return true;
 }
 
@@ -127,9 +130,12 @@ void StencilAnalyzer::check_sweeps() {
     for (std::size_t i = 0; i < program_.statements.size();) {
         const ir::LineSweep* const sweep = ir::sweep_of(program_.statements[i]);
         const std::size_t past = ir::end_of_sweep(program_, i);
-        if (sweep != nullptr)
+        if (sweep != nullptr) {
             if (const auto mistake = ir::find_sweep_mistake(program_, i, is_written))
                 report_sweep_mistake(*sweep, *mistake);
+            else if (sweep->in_parts)
+                check_recurrences(i);
+        }
         for (; i < past; ++i)
             if (const auto* assign = std::get_if<ir::Assign>(&program_.statements[i]))
                 written.insert(assign->target.index);
@@ -191,6 +197,50 @@ void StencilAnalyzer::report_sweep_mistake(const ir::LineSweep& sweep, const Swe
             return;
         }
     }
+}
+
+void StencilAnalyzer::check_recurrences(std::size_t first) {
+    using Kind = ir::RecurrenceMistake::Kind;
+    ir::Program scratch = program_;  // takes the expressions of the recurrences, which are of no use here
+    const auto found = ir::find_recurrences(scratch, first);
+    const auto* mistake = std::get_if<ir::RecurrenceMistake>(&found);
+    if (mistake == nullptr) return;
+    const auto& assign = std::get<ir::Assign>(program_.statements[mistake->statement]);
+    const std::string& name = program_[assign.target].name;
+    const auto [kind, text] = [&]() -> std::pair<DiagnosticKind, std::string> {
+        switch (mistake->kind) {
+            case Kind::not_a_quotient:
+                return {
+                    DiagnosticKind::not_linear,
+                    fmt::format("`{}` is not made of its value at the cell before by sums, products and a "
+                                "quotient of what is linear in that",
+                                name)};
+            case Kind::rounded:
+                return {
+                    DiagnosticKind::not_built_yet,
+                    fmt::format("`{}` is no f32 or f64 field: sweeps in parts of others are not built yet",
+                                name)};
+            case Kind::leaves_out:
+                return {DiagnosticKind::not_built_yet,
+                        "sweeps in parts that leave out cells of a line are not built yet"};
+            case Kind::needs_later:
+                return {
+                    DiagnosticKind::not_built_yet,
+                    fmt::format("`{}` is made of what a later statement of the sweep gave the cell before: "
+                                "recurrences that need each other are not built in parts yet",
+                                name)};
+            case Kind::ahead:
+                return {DiagnosticKind::reads_what_it_writes,
+                        "parts of a line are done side by side, so that none of them reads ahead what the "
+                        "sweep changes"};
+            case Kind::further:
+                return {DiagnosticKind::not_built_yet,
+                        "recurrences of more than the cell before are not built in parts yet"};
+        }
+        throw InternalError("unknown mistake of a recurrence");
+    }();
+    sink_.report(kind, program_[mistake->where].where, text)
+        .note("without `in parts` it is done cell after cell");
 }
 
 void StencilAnalyzer::report_not_done(const ir::LineSweep& sweep, const ir::Access& access,

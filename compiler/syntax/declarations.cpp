@@ -383,6 +383,10 @@ GuardId Parser::guard(bool is_block) {
         order.axis = name("an axis and `up` or `down`, as in `sweep x up { … }`");
         order.upwards = accept_word("up");
         if (!order.upwards && !accept_word("down")) fail_expected("`up` or `down`");
+        if (accept_word("in")) {
+            order.in_parts = accept_word("parts");
+            if (!order.in_parts) fail_expected("`parts`, as in `sweep x up in parts { … }`");
+        }
         result.sweep = std::move(order);
     } else if (accept_word("repeat")) {
         result.repeat = repeat_count();

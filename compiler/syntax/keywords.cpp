@@ -30,9 +30,9 @@ const std::vector<std::string>& shared_words() {
 
 const std::vector<std::string>& clause_words() {
     static const std::vector<std::string> words{
-        "along", "arrows", "as",  "at",       "axes", "coarse", "contours", "do",   "down",
-        "every", "flip",   "fps", "from",     "in",   "into",   "log",      "most", "over",
-        "range", "start",  "to",  "together", "tol",  "until",  "up",       "using"};
+        "along", "arrows", "as",    "at",   "axes",     "coarse", "contours", "do",   "down",
+        "every", "flip",   "fps",   "from", "in",       "into",   "log",      "most", "over",
+        "parts", "range",  "start", "to",   "together", "tol",    "until",    "up",   "using"};
     return words;
 }
 

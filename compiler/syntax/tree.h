@@ -166,10 +166,11 @@ struct RegionEntry {
         high;  // x in low..high, both inclusive; negative ones count from the high face
     SourceRange where;
 };
-// In which order they are done: `sweep y up`.
+// In which order they are done: `sweep y up`, `sweep y up in parts`.
 struct SweepOrder {
     Name axis;
     bool upwards = true;
+    bool in_parts = false;
 };
 // How often they are done: `repeat 20`, `repeat k to 20`, `repeat k until change < 1e-6, at most 20`.
 struct RepeatCount {

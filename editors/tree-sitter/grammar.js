@@ -92,7 +92,7 @@ module.exports = grammar({
         cells: ($) => seq("on", list($.region)),
         region: ($) => seq(field("axis", $.identifier), choice(seq(".", $.identifier), seq("in", $.range))),
         condition: ($) => seq("where", $.expression),
-        sweep: ($) => seq("sweep", $.identifier, choice("up", "down")),
+        sweep: ($) => seq("sweep", $.identifier, choice("up", "down"), optional(seq("in", "parts"))),
         repeat: ($) => seq("repeat", choice(
             seq(optional(seq(field("level", $.identifier), "to")), $.expression),
             seq(optional(field("level", $.identifier)), "until", $.expression, $._at_most))),

@@ -82,7 +82,10 @@ public:
         return lower(value);
     }
 
-    std::vector<Expr> lower_roots(const std::vector<ir::ExprId>& roots) {
+    std::vector<Expr> lower_roots(const std::vector<ir::ExprId>& roots,
+                                  const std::vector<const ir::Assign*>& lets = {}) {
+        for (const ir::Assign* let : lets)
+            lower_assign(*let);
         std::vector<Expr> values;
         for (const ir::ExprId root : roots)
             values.push_back(lower(root));
@@ -181,7 +184,7 @@ private:
 
     // The same for launches that cover the statement's region alone.
     Expr inside_launch(const ir::Assign& assign) {
-        const ir::Margins margins = margins_within(assign.region, assign.margins);
+        const ir::Margins margins = ir::margins_within(assign.region, assign.margins);
         Expr result = inside_cells(context_, {}, margins, sources_.index);
         if (assign.condition) result = result && lower(*assign.condition);
         return result;
@@ -430,7 +433,8 @@ CellValues lower_cell(Context& context, const CellSources& sources, kernel::Bloc
 
 InPlaceCell lower_in_place(Context& context, const CellSources& sources, const ir::Assign& changing,
                            kernel::Block& body) {
-    std::vector<ir::ExprId> roots = ir::roots_of(ir::Statement(changing));
+    std::vector<ir::ExprId> roots{changing.value};  // without its recurrence
+    if (changing.condition) roots.push_back(*changing.condition);
     const std::vector<const ir::Assign*> lets = context.stage().lets_for(roots);
     for (const ir::Assign* let : lets)
         roots.push_back(let->value);
@@ -439,7 +443,7 @@ InPlaceCell lower_in_place(Context& context, const CellSources& sources, const i
 
 bool sweeps_whole_lines(const StageView& stage) {
     return std::ranges::all_of(stage.swept, [](const ir::Assign* assign) {
-        return !assign->condition && margins_within(assign->region, assign->margins) == ir::Margins{};
+        return !assign->condition && ir::margins_within(assign->region, assign->margins) == ir::Margins{};
     });
 }
 
@@ -449,8 +453,7 @@ bool lower_line_cell(Context& context, const CellSources& sources, kernel::Block
     if (!sweeps_whole_lines(stage)) return false;
     std::vector<ir::ExprId> roots;
     for (const ir::Assign* assign : stage.swept)
-        for (const ir::ExprId root : ir::roots_of(ir::Statement(*assign)))
-            roots.push_back(root);
+        roots.push_back(assign->value);  // without its recurrence, and none has a condition
     const std::vector<const ir::Assign*> lets = stage.lets_for(roots);
     for (const ir::Assign* let : lets)
         roots.push_back(let->value);
@@ -470,6 +473,17 @@ Expr lower_at_point(Context& context, const CellSources& sources, ir::ExprId val
 std::vector<Expr> lower_values(Context& context, const CellSources& sources,
                                const std::vector<ir::ExprId>& roots, kernel::Block& body) {
     return CellLowering(context, sources, roots, body).lower_roots(roots);
+}
+
+std::vector<Expr> lower_with_lets(Context& context, const CellSources& sources, std::vector<ir::ExprId> roots,
+                                  kernel::Block& body) {
+    const std::size_t wanted = roots.size();
+    const std::vector<const ir::Assign*> lets = context.stage().lets_for(roots);
+    for (const ir::Assign* let : lets)
+        roots.push_back(let->value);
+    CellLowering lowering(context, sources, roots, body);
+    roots.resize(wanted);
+    return lowering.lower_roots(roots, lets);
 }
 
 Expr lower_inline(Context& context, const CellSources& sources, ir::ExprId id, kernel::Block& body) {

@@ -64,6 +64,9 @@ bool lower_line_cell(Context& context, const CellSources& sources, kernel::Block
 // The values of `roots` at one cell, in order; else like lower_cell().
 std::vector<kernel::Expr> lower_values(Context& context, const CellSources& sources,
                                        const std::vector<ir::ExprId>& roots, kernel::Block& body);
+// The same, with the stage's lets that they read.
+std::vector<kernel::Expr> lower_with_lets(Context& context, const CellSources& sources,
+                                          std::vector<ir::ExprId> roots, kernel::Block& body);
 // A value at one cell that a stage at points reads; appends what the stage's lets need to `body`.
 kernel::Expr lower_at_point(Context& context, const CellSources& sources, ir::ExprId value,
                             kernel::Block& body);

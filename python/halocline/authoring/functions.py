@@ -225,13 +225,14 @@ def on(*cells) -> _Block:
     return _Block("on ", *_cells(cells))
 
 
-def sweep(axis, way="up") -> _Block:
-    """`with hl.sweep(y, "down"):` goes along an axis cell after cell, from the low face "up" or from the high one "down"."""
+def sweep(axis, way="up", in_parts=False) -> _Block:
+    """`with hl.sweep(y, "down"):` goes along an axis cell after cell, from the low face "up" or from the high one "down".
+    With `in_parts` a GPU may cut lines into parts, whose results agree to rounding."""
     if not isinstance(axis, Axis):
         raise StencilError(f"hl.sweep goes along an axis, a parameter of the stencil's function; this is {axis!r}")
     if way not in ("up", "down"):
         raise StencilError(f'a sweep goes "up" or "down"; this is {way!r}')
-    return _Block("sweep ", (axis, Level.PRIMARY), f" {way}")
+    return _Block("sweep ", (axis, Level.PRIMARY), f" {way} in parts" if in_parts else f" {way}")
 
 
 class _Repeat(_Block):

@@ -18,7 +18,7 @@
 ;; Words within statements.
 [
     "along" "arrows" "as" "at" "axes" "coarse" "contours" "do" "down" "every" "flip" "fps" "from" "in" "into" "log" "most"
-    "over" "range" "start" "to" "together" "tol" "until" "up" "using"
+    "over" "parts" "range" "start" "to" "together" "tol" "until" "up" "using"
 ] @keyword
 
 ["if" "then" "else" "and" "or" "not"] @keyword.operator
