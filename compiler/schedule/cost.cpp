@@ -87,6 +87,8 @@ double access_efficiency(double bytes) {
 
 // The share of L1's bandwidth that a warp reaches, as L1 serves one line of 128 bytes at a time.
 double line_efficiency(const Footprint& footprint, const Schedule& schedule) {
+    // Lines of a warp along the first axis pass through shared memory, in whole rows.
+    if (footprint.swept_axis == 0 && schedule.threads[0] == 1 && schedule.threads[1] == 32) return 1;
     const int width = kind_of(schedule).takes_vectors ? schedule.cells[0] : 1;
     const double row = std::min(schedule.threads[0], 32) * width * footprint.widest_bytes();
     return std::clamp(row / kL1LineBytes, 0.125, 1.0);
@@ -160,6 +162,37 @@ double together(double dram, double l2, double l1, double blend) {
     return slowest * std::pow(sum, 1 / blend);
 }
 
+// Each cell of a line waits for the one before it, or each stretch of a line that is cut into parts.
+void add_waits_of_lines(const Footprint& footprint, const Schedule& schedule, const Target& target,
+                        const Extent& extent, Cost& cost) {
+    const auto along = static_cast<std::size_t>(*footprint.swept_axis);
+    double lines = 1;
+    for (int axis = 0; axis < footprint.rank; ++axis)
+        if (axis != footprint.swept_axis) lines *= static_cast<double>(extent[axis]);
+    if (schedule.threads[along] == 1) {
+        const bool is_by_rows = along == 0 && footprint.rank > 1;
+        const double of_cell =
+            is_by_rows ? direct_model::kSecondsOfRowCell : direct_model::kSecondsOfLineCell;
+        const double least = of_cell / lines;
+        if (least > cost.seconds_per_cell) cost.bound = Bound::line;
+        cost.seconds_per_cell = std::max(cost.seconds_per_cell, least);
+        return;
+    }
+    const std::int64_t parts = schedule.threads[along];
+    const std::int64_t threads =
+        std::int64_t{schedule.threads[0]} * schedule.threads[1] * schedule.threads[2];
+    const std::int64_t blocks_at_once =
+        target.sms * std::max<std::int64_t>(1, cost.warps / ceil_div(threads, target.warp));
+    const std::int64_t stretches =
+        ceil_div(cost.blocks, blocks_at_once) * ceil_div(extent[along], parts * schedule.cells[along]);
+    const double seconds =
+        static_cast<double>(stretches) *
+        (direct_model::kSecondsOfStretch + direct_model::kSecondsOfPart * static_cast<double>(parts)) /
+        (lines * static_cast<double>(extent[along]));
+    if (seconds > cost.seconds_per_cell) cost.bound = Bound::line;
+    cost.seconds_per_cell += seconds;
+}
+
 }  // namespace
 
 Cost estimate_cost(const Footprint& footprint, const Schedule& schedule, const Target& target,
@@ -175,14 +208,7 @@ Cost estimate_cost(const Footprint& footprint, const Schedule& schedule, const T
     const StrategyKind& kind = kind_of(schedule);
     const double blend = kind.blend != nullptr ? kind.blend(footprint) : sweep_model::kBlend;
     cost.seconds_per_cell = cost.imbalance * cost.latency * together(cost.dram, cost.l2, cost.l1, blend);
-    if (footprint.swept_axis) {  // each cell of a line waits for the one before it
-        double lines = 1;
-        for (int axis = 0; axis < footprint.rank; ++axis)
-            if (axis != footprint.swept_axis) lines *= static_cast<double>(extent[axis]);
-        const double least = direct_model::kSecondsOfLineCell / lines;
-        if (least > cost.seconds_per_cell) cost.bound = Bound::line;
-        cost.seconds_per_cell = std::max(cost.seconds_per_cell, least);
-    }
+    if (footprint.swept_axis) add_waits_of_lines(footprint, schedule, target, extent, cost);
     return cost;
 }
 

@@ -113,6 +113,11 @@ double direct_latency(const Footprint& footprint, const Schedule& /*schedule*/, 
 
 std::vector<Lengths> direct_cells(const Footprint& footprint) {
     if (footprint.table_sums > 0) return {{4, 1, 1}, {2, 1, 1}, {1, 1, 1}};
+    if (footprint.part_bytes) {
+        Lengths part{1, 1, 1};
+        part[static_cast<std::size_t>(*footprint.swept_axis)] = direct_model::kCellsOfPart;
+        return {{1, 1, 1}, part};
+    }
     std::vector<Lengths> boxes = cell_boxes(footprint, vector_widths(footprint), footprint.rank);
     // Four cells of bytes are a register, so that a thread has room for more rows.
     if (is_of_bytes(footprint) && footprint.rank >= 2 && footprint.reach(1) > 0)
@@ -124,9 +129,23 @@ std::vector<Lengths> direct_cells(const Footprint& footprint) {
 // cells of the first axis, unless that is the one that the sweep goes along.
 std::vector<Lengths> direct_threads(const Footprint& footprint) {
     if (!footprint.swept_axis) return thread_shapes(footprint.rank);
-    if (*footprint.swept_axis > 0) return {{32, 1, 1}, {64, 1, 1}};
-    if (footprint.rank == 1) return {{1, 1, 1}};
-    return {{1, 32, 1}, {1, 64, 1}};
+    const auto along = static_cast<std::size_t>(*footprint.swept_axis);
+    std::vector<Lengths> shapes{{32, 1, 1}, {64, 1, 1}};
+    if (along == 0) shapes = {{1, 32, 1}, {1, 64, 1}};
+    if (footprint.rank == 1) shapes = {{1, 1, 1}};
+    if (!footprint.part_bytes) return shapes;
+    if (footprint.rank == 1) {
+        shapes.push_back({direct_model::kPartsOfOneLine, 1, 1});
+        return shapes;
+    }
+    for (const auto& [lines, parts] :
+         along == 0 ? direct_model::kPartShapesOfRows : direct_model::kPartShapes) {
+        Lengths shape{1, 1, 1};
+        shape[along == 0 ? 1 : 0] = lines;
+        shape[along] = parts;
+        shapes.push_back(shape);
+    }
+    return shapes;
 }
 
 // A box of rows gets the whole budget, so that its loads can wait in registers.

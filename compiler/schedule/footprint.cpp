@@ -7,6 +7,7 @@
 
 #include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/recurrences.h"
 
 namespace halo::schedule {
 
@@ -138,6 +139,22 @@ void Footprints::add_writes(const ir::Stage& stage, Footprint& result) const {
     }
 }
 
+// Of the stage that is a sweep, of each thread: the parts of the functions that are composed.
+std::optional<int> part_bytes(const ir::Program& program, const ir::Stage& stage) {
+    int bytes = 0;
+    for (const int index : stage.statements) {
+        const auto* assign = std::get_if<ir::Assign>(&program.statements[index]);
+        if (assign == nullptr || !assign->sweep) continue;  // a let
+        if (!ir::is_in_parts(*assign)) return std::nullopt;
+        const int size = size_of(program[assign->target].storage);
+        const bool divides = assign->recurrence->divides();  // those are in f64
+        bytes += divides                              ? 4 * size_of(ir::Storage::f64)
+                 : assign->recurrence->reads_before() ? 2 * size
+                                                      : size;
+    }
+    return bytes;
+}
+
 void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
     const ir::Program& program = program_;
     std::set<Level> written_here, swept;
@@ -155,6 +172,7 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
         const bool keeps = ir::is_partial(*assign) && program[assign->target].role == ir::Role::state;
         if (assign->sweep) {
             result.swept_axis = assign->sweep->axis;
+            result.part_bytes = part_bytes(program, stage);
             swept.emplace(assign->target.index, assign->time);
         }
         if (in_place_[index]) {

@@ -97,7 +97,9 @@ struct Footprint {
     bool at_points =
         false;  // one thread for each cell that points touch, or for each point: nothing to choose
     std::optional<int> swept_axis;  // its statements go along it cell after cell, a thread for each line
-    bool interleaved = false;       // reads or writes components that lie side by side in memory
+    // Where lines may be cut into parts, with a thread for each: the shared memory that one takes.
+    std::optional<int> part_bytes;
+    bool interleaved = false;  // reads or writes components that lie side by side in memory
 
     // Bytes a cell that must cross the memory bus in one sweep: each level once.
     std::int64_t bytes_read() const;

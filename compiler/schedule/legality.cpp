@@ -63,15 +63,35 @@ private:
         if (footprint_.interleaved) refuse(refusals.interleaved);
         if (footprint_.table_sums > 0) refuse(refusals.table_sums);
         if (footprint_.of_several_grids) refuse(refusals.several_grids);
-        if (footprint_.in_place && product(schedule_.cells) != 1)
-            limit(Setting::cells, "what changes a field in place has one cell a thread");
+        std::int64_t cells = product(schedule_.cells);
         if (footprint_.swept_axis) {
             const auto axis = static_cast<std::size_t>(*footprint_.swept_axis);
-            if (schedule_.threads[axis] != 1)
+            if (footprint_.part_bytes && schedule_.threads[axis] > 1) {
+                cells /= std::max(1, schedule_.cells[axis]);
+                check_parts();
+            } else if (schedule_.threads[axis] != 1)
                 limit(Setting::threads, std::to_string(schedule_.threads[axis]) + " threads along the " +
                                             kAxisNames[axis] +
                                             " axis: a sweep goes along it with one thread for each line");
         }
+        if (footprint_.in_place && cells != 1)
+            limit(Setting::cells, "what changes a field in place has one cell a thread");
+    }
+
+    void check_parts() {
+        const auto along = static_cast<std::size_t>(*footprint_.swept_axis);
+        const std::size_t across = along == 0 ? 1 : 0;
+        for (std::size_t axis = 0; axis < 3; ++axis)
+            if (axis != along && axis != across && schedule_.threads[axis] != 1)
+                limit(Setting::threads, "a block has the parts of lines beside each other along the " +
+                                            std::string(kAxisNames[across]) + " axis");
+        // Along the first axis the places of parts lie an odd number of elements apart.
+        const std::int64_t lines = schedule_.threads[across] + (along == 0 ? 1 : 0);
+        const std::int64_t bytes = schedule_.threads[along] * lines * *footprint_.part_bytes;
+        if (bytes > target_.static_shared_bytes)
+            limit(Setting::threads, "parts of lines take " + grouped(bytes) +
+                                        " bytes of shared memory; there are " +
+                                        grouped(target_.static_shared_bytes));
     }
 
     void check_shape() {
