@@ -57,8 +57,9 @@ public:
 
         const Expr stretch = part_count_ * cell_count_;
         kernel::For stretches{local("done"), 0, length(), stretch, kernel::Unroll::none, {}};
+        declare_fetch();
         declare_part(stretches.body);
-        if (has_vectors_) load_vectors(stretches.body);
+        take_fetched(stretch, stretches.body);
         for (const ir::Assign* statement : context_.stage().swept)
             add(*statement, stretches.body);
         store(stretches.body);
@@ -78,6 +79,11 @@ private:
         // what f32 can hold.
         std::vector<std::string> map;
         Type map_type = Type::f64;
+    };
+
+    // The thread's cells of a level that memory has: of the stretch, and of the next.
+    struct Loaded {
+        RegisterArray fetched, here;
     };
 
     Block& body() { return result_.function.body; }
@@ -183,29 +189,59 @@ private:
         return kernel::Scope{loop_over(local("n"), cell_count_, std::move(turn))};
     }
 
-    // ---- vectors along the first axis
+    // ---- what is read at the cells themselves, and is on its way while the stretch before is computed
 
-    // What is read at the cell itself and is not computed before.
-    void load_vectors(Block& block) {
-        Block loads;
+    // Declares what loads the cells of a stretch, and loads those of the first.
+    void declare_fetch() {
+        kernel::DeclareLambda fetch{local("fetch"), {{local("done")}}, {}, {}, true};
+        declare_part(fetch.body);
         for (const Read& read : context_.stage().reads) {
-            const ir::Field& field = context_.stage().field(read.level);
-            const bool is_at_cell = std::ranges::find(read.offsets, ir::Offset{}) != read.offsets.end();
-            const bool is_computed = std::ranges::any_of(context_.stage().swept, [&](const ir::Assign* each) {
-                return level_of(*each) == read.level && !reads_old(*each);
-            });
-            if (!is_at_cell || is_computed || is_narrow(field) ||
-                ir::interleave(context_.program(), read.level.field).count() > 1)
-                continue;
-            const Type type = storage_type(field.storage);
-            RegisterArray cells(local(context_.label(read.level) + "_here"), type, {cells_});
-            block.push_back(cells.declaration(false));
-            loads.push_back(
-                kernel::LoadVector{cells.at({0}), context_.address(read.level, first_place()), cells_});
-            loaded_[read.level] = std::move(cells);
+            if (!is_fetched(read)) continue;
+            const std::string name = context_.label(read.level);
+            const Type type = storage_type(context_.stage().field(read.level).storage);
+            loaded_[read.level] = {RegisterArray(local(name + "_fetched"), type, {cells_}),
+                                   RegisterArray(local(name + "_here"), type, {cells_})};
+            body().push_back(loaded_.at(read.level).fetched.declaration(false));
         }
-        if (loads.empty()) return;
-        block.push_back(kernel::If{has_line_ && has_first_cell(), std::move(loads), {}});
+        if (loaded_.empty()) return;
+        if (has_vectors_) {
+            Block loads;
+            for (const auto& [level, cells] : loaded_)
+                loads.push_back(kernel::LoadVector{cells.fetched.at({0}),
+                                                   context_.address(level, first_place()), cells_});
+            fetch.body.push_back(kernel::If{has_line_ && has_first_cell(), std::move(loads), {}});
+        } else {
+            fetch.body.push_back(over_cells([&](Block& at_cell) {
+                const Expr at = declare_place(context_, cell_, at_cell);
+                for (const auto& [level, cells] : loaded_)
+                    at_cell.push_back(
+                        kernel::Assign{cells.fetched.at({own_cell()}), context_.element(level, at)});
+            }));
+        }
+        body().push_back(kernel::Comment{"Loads the thread's cells of a stretch."});
+        body().push_back(std::move(fetch));
+        body().push_back(kernel::RunLambda{local("fetch"), {0}});
+    }
+
+    void take_fetched(const Expr& stretch, Block& block) {
+        if (loaded_.empty()) return;
+        for (const auto& [level, cells] : loaded_) {
+            block.push_back(cells.here.declaration(false));
+            block.push_back(kernel::CopyCells{cells.here.at({0}), cells.fetched.at({0}), cells_});
+        }
+        block.push_back(kernel::RunLambda{local("fetch"), {variable("done") + stretch}});
+    }
+
+    // Reals that are not computed before they are read.
+    bool is_fetched(const Read& read) const {
+        const ir::Field& field = context_.stage().field(read.level);
+        const bool is_at_cell = std::ranges::find(read.offsets, ir::Offset{}) != read.offsets.end();
+        const bool is_computed = std::ranges::any_of(context_.stage().swept, [&](const ir::Assign* each) {
+            return level_of(*each) == read.level && !reads_old(*each);
+        });
+        return is_at_cell && !is_computed && kernel::is_real(storage_type(field.storage)) &&
+               !is_narrow(field) &&
+               (!has_vectors_ || ir::interleave(context_.program(), read.level.field).count() == 1);
     }
 
     Expr first_place() { return context_.element_offset(variable("part_begin"), cell_[1], cell_[2]); }
@@ -234,7 +270,7 @@ private:
             if (offset != ir::Offset{}) return memory(level, offset);
             if (is_done_.contains(level)) return swept->second.cells.at({own_cell()});
             const auto loaded = loaded_.find(level);
-            return loaded == loaded_.end() ? memory(level, offset) : loaded->second.at({own_cell()});
+            return loaded == loaded_.end() ? memory(level, offset) : loaded->second.here.at({own_cell()});
         };
         return sources;
     }
@@ -468,7 +504,7 @@ private:
     std::array<Expr, 3> walker_cell_;  // of its line
     Expr part_count_, cell_count_;
     std::map<Level, Swept> swept_;
-    std::map<Level, RegisterArray> loaded_;  // of has_vectors_: the thread's cells, as they are in memory
+    std::map<Level, Loaded> loaded_;
     std::set<Level> is_done_;
 };
 
