@@ -51,6 +51,8 @@ inline constexpr std::array<PartShape, 6> kPartShapes{
 inline constexpr std::array<PartShape, 6> kPartShapesOfRows{
     {{8, 16}, {4, 32}, {16, 16}, {8, 32}, {4, 64}, {8, 64}}};
 inline constexpr int kPartsOfOneLine = 512;
+// An SM's, at least: with two blocks and more, some load while others go along their lines.
+inline constexpr int kThreadsOfParts = 1024;
 // From one stretch of a line, the cells of all its parts, to the next, besides the time of its bytes: the
 // latency of loads, and the way from part to part. Fitted to the same grids.
 inline constexpr double kSecondsOfStretch = 1.8e-6, kSecondsOfPart = 0.03e-6;

@@ -26,6 +26,14 @@ __device__ __forceinline__ void store4(double* to, const double* from) {
     __stwb(reinterpret_cast<double2*>(to + 2), make_double2(from[2], from[3]));
 }
 
+// Copies so many cells of an array in registers, those of several rows one row behind the other.
+template <int kCells, typename T>
+__device__ __forceinline__ void copy_cells(T* to, const T* from) {
+#pragma unroll
+    for (int cell = 0; cell < kCells; ++cell)
+        to[cell] = from[cell];
+}
+
 // The greater of two; NaN where either is.
 __device__ __forceinline__ double keep_max(double a, double b) {
     return a > b || a != a ? a : b;
@@ -51,7 +59,7 @@ __device__ inline double block_max(double value) {
 // Reads c, u, d, writes c, d.
 // Schedule: direct, blocks of 32x4 threads, 4x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 5)
+extern "C" __global__ void __launch_bounds__(128, 8)
     heat2d_adi_c(const double* __restrict__ u, double* __restrict__ c, double* __restrict__ d, int nx, int ny,
                  int pitch, double scale, double kappa_dt_over_h_squared, double scale_2) {
     constexpr int kParts = 32;  // of a stretch of the line
@@ -71,11 +79,19 @@ extern "C" __global__ void __launch_bounds__(128, 5)
     __shared__ double d_part_a[160];
     __shared__ double d_part_b[160];
 
+    double u_fetched[4];
+    // Loads the thread's cells of a stretch.
+    const auto fetch = [&](int done) __attribute__((always_inline)) {
+        const int part_begin = done + threadIdx.x * kPartCells;
+        if (j < ny && part_begin < nx) load4(u_fetched, u + static_cast<long long>(j) * pitch + part_begin);
+    };
+    fetch(0);
 #pragma unroll 1
     for (int done = 0; done < nx; done += kParts * kPartCells) {
         const int part_begin = done + threadIdx.x * kPartCells;
         double u_here[4];
-        if (j < ny && part_begin < nx) load4(u_here, u + static_cast<long long>(j) * pitch + part_begin);
+        copy_cells<4>(u_here, u_fetched);
+        fetch(done + kParts * kPartCells);
 
         double c_cells[4];
         double c_a = 1.0;
@@ -219,16 +235,27 @@ extern "C" __global__ void __launch_bounds__(128, 8)
     __shared__ double middle_part_a[160];
     __shared__ double middle_part_b[160];
 
+    double d_fetched[4];
+    double c_fetched[4];
+    // Loads the thread's cells of a stretch.
+    const auto fetch = [&](int done) __attribute__((always_inline)) {
+        const int part_begin = (nx + 3) / kPartCells * kPartCells - kPartCells -
+            (done + threadIdx.x * kPartCells);
+        if (j < ny && part_begin >= 0 && part_begin < nx) {
+            load4(c_fetched, c + static_cast<long long>(j) * pitch + part_begin);
+            load4(d_fetched, d + static_cast<long long>(j) * pitch + part_begin);
+        }
+    };
+    fetch(0);
 #pragma unroll 1
     for (int done = 0; done < nx; done += kParts * kPartCells) {
         const int part_begin = (nx + 3) / kPartCells * kPartCells - kPartCells -
             (done + threadIdx.x * kPartCells);
-        double d_here[4];
         double c_here[4];
-        if (j < ny && part_begin >= 0 && part_begin < nx) {
-            load4(d_here, d + static_cast<long long>(j) * pitch + part_begin);
-            load4(c_here, c + static_cast<long long>(j) * pitch + part_begin);
-        }
+        copy_cells<4>(c_here, c_fetched);
+        double d_here[4];
+        copy_cells<4>(d_here, d_fetched);
+        fetch(done + kParts * kPartCells);
 
         double middle_cells[4];
         double middle_a = 1.0;
@@ -282,7 +309,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 // Reads middle, c, d, writes c, d.
 // Schedule: direct, blocks of 8x32 threads, 1x4 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(256, 2)
+extern "C" __global__ void __launch_bounds__(256, 4)
     heat2d_adi_c_2(const double* __restrict__ middle, double* __restrict__ c, double* __restrict__ d, int nx,
                    int ny, int pitch, double scale, double kappa_dt_over_h_squared, double scale_2) {
     constexpr int kParts = 32;  // of a stretch of the line
@@ -299,9 +326,25 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     __shared__ double d_part_a[256];
     __shared__ double d_part_b[256];
 
+    double middle_fetched[4];
+    // Loads the thread's cells of a stretch.
+    const auto fetch = [&](int done) __attribute__((always_inline)) {
+        const int part_begin = done + threadIdx.y * kPartCells;
+#pragma unroll
+        for (int n = 0; n < kPartCells; ++n)
+            if (i < nx && part_begin + n < ny) {
+                const int j = part_begin + n;
+                const long long at = static_cast<long long>(j) * pitch + i;
+                middle_fetched[n] = middle[at];
+            }
+    };
+    fetch(0);
 #pragma unroll 1
     for (int done = 0; done < ny; done += kParts * kPartCells) {
         const int part_begin = done + threadIdx.y * kPartCells;
+        double middle_here[4];
+        copy_cells<4>(middle_here, middle_fetched);
+        fetch(done + kParts * kPartCells);
 
         double c_cells[4];
         double c_a = 1.0;
@@ -374,9 +417,9 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                     const long long at = static_cast<long long>(j) * pitch + i;
                     const double ratio = 1.0 / fma(kappa_dt_over_h_squared, c_before, scale_2);
                     const double d_cell_a = kappa_dt_over_h_squared * ratio;
-                    const double d_cell_b = ((middle[at] * -2.0 +
+                    const double d_cell_b = ((middle_here[n] * -2.0 +
                                               (middle[at - 1] + middle[at + 1])) * kappa_dt_over_h_squared +
-                                             middle[at]) * ratio;
+                                             middle_here[n]) * ratio;
                     d_b = fma(d_cell_a, d_b, d_cell_b);
                     d_a = d_cell_a * d_a;
                     c_before = c_cells[n];
@@ -406,8 +449,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
                     const int j = part_begin + n;
                     const long long at = static_cast<long long>(j) * pitch + i;
                     d_cells[n] = fma(kappa_dt_over_h_squared,
-                                     fma(-2.0, middle[at], middle[at - 1] + middle[at + 1] + d_before),
-                                     middle[at]) / fma(kappa_dt_over_h_squared, c_before, scale_2);
+                                     fma(-2.0, middle_here[n], middle[at - 1] + middle[at + 1] + d_before),
+                                     middle_here[n]) / fma(kappa_dt_over_h_squared, c_before, scale_2);
                     d_before = d_cells[n];
                     c_before = c_cells[n];
                 }
@@ -427,7 +470,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 // Reads d, c, u_next, writes u_next.
 // Schedule: direct, blocks of 8x32 threads, 1x4 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(256, 2)
+extern "C" __global__ void __launch_bounds__(256, 4)
     heat2d_adi_u(const double* __restrict__ d, const double* __restrict__ c, double* __restrict__ u_next,
                  int nx, int ny, int pitch) {
     constexpr int kParts = 32;  // of a stretch of the line
@@ -440,9 +483,29 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     __shared__ double u_next_part_a[256];
     __shared__ double u_next_part_b[256];
 
+    double d_fetched[4];
+    double c_fetched[4];
+    // Loads the thread's cells of a stretch.
+    const auto fetch = [&](int done) __attribute__((always_inline)) {
+        const int part_begin = done + threadIdx.y * kPartCells;
+#pragma unroll
+        for (int n = 0; n < kPartCells; ++n)
+            if (i < nx && part_begin + n < ny) {
+                const int j = ny - (part_begin + n) - 1;
+                const long long at = static_cast<long long>(j) * pitch + i;
+                c_fetched[n] = c[at];
+                d_fetched[n] = d[at];
+            }
+    };
+    fetch(0);
 #pragma unroll 1
     for (int done = 0; done < ny; done += kParts * kPartCells) {
         const int part_begin = done + threadIdx.y * kPartCells;
+        double c_here[4];
+        copy_cells<4>(c_here, c_fetched);
+        double d_here[4];
+        copy_cells<4>(d_here, d_fetched);
+        fetch(done + kParts * kPartCells);
 
         double u_next_cells[4];
         double u_next_a = 1.0;
@@ -450,10 +513,8 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 #pragma unroll
         for (int n = 0; n < kPartCells; ++n)
             if (i < nx && part_begin + n < ny) {
-                const int j = ny - (part_begin + n) - 1;
-                const long long at = static_cast<long long>(j) * pitch + i;
-                const double u_next_cell_a = -c[at];
-                const double u_next_cell_b = d[at];
+                const double u_next_cell_a = -c_here[n];
+                const double u_next_cell_b = d_here[n];
                 u_next_b = fma(u_next_cell_a, u_next_b, u_next_cell_b);
                 u_next_a = u_next_cell_a * u_next_a;
             }
@@ -477,9 +538,7 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 #pragma unroll
             for (int n = 0; n < kPartCells; ++n)
                 if (i < nx && part_begin + n < ny) {
-                    const int j = ny - (part_begin + n) - 1;
-                    const long long at = static_cast<long long>(j) * pitch + i;
-                    u_next_cells[n] = fma(-c[at], u_next_before, d[at]);
+                    u_next_cells[n] = fma(-c_here[n], u_next_before, d_here[n]);
                     u_next_before = u_next_cells[n];
                 }
         }
