@@ -373,16 +373,14 @@ GradientReport compute(GradientState& state, std::int64_t steps, const OfTrace& 
             state.kept.reset();
             // Where steps back read no state, that at the start alone is kept.
             state.places = driver::choose_snapshots(
-                state.options.snapshots, driver::reads_states(plan) ? steps : 1,
-                driver::snapshot_bytes(ahead, state.program()),
-                driver::snapshot_bytes(ahead, state.program(), true), driver::snapshot_room(ahead));
+                state.options.snapshots, driver::reads_states(plan) ? steps : 1, ahead, state.program());
             state.kept = driver::make_kept_states(ahead, state.program(), state.places);
             state.steps = steps;
         }
         plan.snapshots = state.places;
         state.result = driver::run_gradient(engines, plan, *state.kept, [](std::int64_t) {});
         report.snapshots = plan.snapshots.count();
-        report.snapshot_bytes = driver::snapshot_bytes(ahead, state.program(), plan.snapshots.in_a_row);
+        report.snapshot_bytes = driver::snapshot_bytes(ahead, state.program(), plan.snapshots);
         report.snapshots_on_host = plan.snapshots.on_host;
     });
     state.is_computed = true;

@@ -23,6 +23,10 @@ std::int64_t Snapshots::bytes_each(const Session& session, bool in_a_row) {
     return session.state_->parts.kept.bytes_of_state(in_a_row);
 }
 
+int Snapshots::levels_each(const Session& session) {
+    return session.state_->parts.kept.levels_of_states();
+}
+
 Snapshots::Snapshots(Session& session, const SnapshotPlaces& places) : session_(session), places_(places) {
     const auto refuse = [&](int count, const std::string& why) {
         throw Error(ErrorCode::out_of_memory,
@@ -31,7 +35,11 @@ Snapshots::Snapshots(Session& session, const SnapshotPlaces& places) : session_(
     };
     on_device_.resize(static_cast<std::size_t>(places.on_device));
     try {
-        arrays().add_room(places.on_device + places.in_transit, places.in_a_row);
+        if (places.levels > 0) {
+            arrays().add_room_of_levels(places.levels);
+        } else {
+            arrays().add_room(places.on_device + places.in_transit, places.in_a_row);
+        }
     } catch (const Error& trouble) {
         if (trouble.code() != ErrorCode::out_of_memory) throw;
         refuse(places.on_device + places.in_transit, trouble.what());
@@ -75,6 +83,10 @@ void Snapshots::restore(int slot) {
 void Snapshots::approach(int slot) {
     if (is_on_host(slot)) return on_host_->bring(slot);
     if (slot == places_.on_host && slot > 0) on_host_->bring_below(slot);
+}
+
+void Snapshots::drop(int slot) {
+    if (!is_on_host(slot)) arrays().forget(on_device_[static_cast<std::size_t>(slot - places_.on_host)]);
 }
 
 bool Snapshots::give_level(int slot, const std::string& state, int time, Session& to,

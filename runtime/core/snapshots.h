@@ -30,6 +30,9 @@ struct SnapshotPlaces {
     // So many arrays of a state more on the device, up to 2, by which those of the host come and go beside
     // steps: one for what is in use, the other for what comes next.
     int in_transit = 0;
+    // Where it is not 0: the states on the device share the levels that they have in common, and there is
+    // room for so many levels of each field.
+    int levels = 0;
     int count() const { return on_host + on_device; }
 };
 
@@ -42,6 +45,8 @@ public:
     Snapshots(const Snapshots&) = delete;
     Snapshots& operator=(const Snapshots&) = delete;
     static std::int64_t bytes_each(const Session& session, bool in_a_row = false);
+    // Of each state, where all have as many; else 0.
+    static int levels_each(const Session& session);
 
     // Puts the state into a slot, in place of what is there.
     void keep(int slot);
@@ -49,6 +54,8 @@ public:
     void restore(int slot);
     // This slot is gone back to now, and the one below it next: those on the host are brought meanwhile.
     void approach(int slot);
+    // Empties a slot of the device, whose arrays other states may take.
+    void drop(int slot);
     // Gives a level of a state as a slot holds it to a field of another session: as of
     // Session::borrow_level() where that can be, and else as of copy_level(). False where neither can, or the
     // slot is on the host alone.

@@ -145,11 +145,17 @@ TEST_CASE("gradients are the same bits wherever snapshots are kept") {
     for (const Of of : kAll) {
         const WaveGradient wave(of, 9);
         CountingDevice device(kLevelBytes);
+        const auto sharing = [&](int levels) {
+            rt::SnapshotPlaces places;
+            places.levels = levels;
+            places.on_device = adjoint::most_kept(9, driver::snapshot_budget(places, 2));
+            return places;
+        };
         const auto emulated = [&](const ir::Program& program) { return engine_on(device, program); };
         const Result all = wave.run(emulated, {0, 9});
         CHECK(all.steps_forward == (of == Of::wave ? 8 : 9));  // nothing is read of what the last one leaves
-        for (const rt::SnapshotPlaces& places :
-             std::vector<rt::SnapshotPlaces>{{0, 9, true}, {0, 1}, {0, 3}, {3, 0}, {2, 1}, {9, 0}}) {
+        for (const rt::SnapshotPlaces& places : std::vector<rt::SnapshotPlaces>{
+                 {0, 9, true}, {0, 1}, {0, 3}, {3, 0}, {2, 1}, {9, 0}, sharing(2), sharing(5), sharing(8)}) {
             const Result other = wave.run(emulated, places);
             CHECK(other.objective == all.objective);
             CHECK(other.numbers == all.numbers);

@@ -15,7 +15,7 @@ struct Places {
 
 Places places(std::optional<std::int64_t> asked, std::int64_t steps, std::int64_t device, std::int64_t host) {
     const rt::SnapshotPlaces chosen =
-        driver::choose_snapshots(asked, steps, 10, 10, {10 * device + 9, 10 * device + 9, 10 * host, 0});
+        driver::choose_snapshots(asked, steps, {10, 10}, {10 * device + 9, 10 * device + 9, 10 * host, 0});
     return {chosen.on_host, chosen.on_device, chosen.in_transit};
 }
 
@@ -41,10 +41,10 @@ TEST_CASE("snapshots are on the device as long as there is room") {
 
 TEST_CASE("on a CPU more than half of the memory is taken where it is asked for") {
     const driver::SnapshotRoom room{50, 100, 0, 0};
-    CHECK(driver::choose_snapshots({}, 50, 10, 10, room).on_device == 5);
-    CHECK(driver::choose_snapshots(9, 50, 10, 10, room).on_device == 9);
-    CHECK(driver::choose_snapshots({}, 50, 70, 70, room).on_device == 1);
-    CHECK_THROWS_AS(driver::choose_snapshots(11, 50, 10, 10, room), rt::Error);
+    CHECK(driver::choose_snapshots({}, 50, {10, 10}, room).on_device == 5);
+    CHECK(driver::choose_snapshots(9, 50, {10, 10}, room).on_device == 9);
+    CHECK(driver::choose_snapshots({}, 50, {70, 70}, room).on_device == 1);
+    CHECK_THROWS_AS(driver::choose_snapshots(11, 50, {10, 10}, room), rt::Error);
 }
 
 TEST_CASE("snapshots of every step share all but their latest levels") {
@@ -52,13 +52,23 @@ TEST_CASE("snapshots of every step share all but their latest levels") {
     for (const std::int64_t room : {52, 51}) {
         for (const std::optional<std::int64_t> asked : {std::optional<std::int64_t>{}, {50}, {49}}) {
             const rt::SnapshotPlaces chosen =
-                driver::choose_snapshots(asked, 50, 30, 10, {10 * room, 10 * room, 10000, 0});
+                driver::choose_snapshots(asked, 50, {30, 10}, {10 * room, 10 * room, 10000, 0});
             CHECK(chosen.in_a_row == (room == 52 && asked != 49));
             const int on_device = asked ? 15 : 17;
             CHECK(chosen.on_device == (chosen.in_a_row ? 50 : on_device));
         }
     }
-    CHECK_FALSE(driver::choose_snapshots({}, 50, 10, 10, {500, 500, 0, 0}).in_a_row);
+    CHECK_FALSE(driver::choose_snapshots({}, 50, {10, 10}, {500, 500, 0, 0}).in_a_row);
+}
+
+TEST_CASE("snapshots of some steps share levels where no number is asked for") {
+    const driver::SnapshotRoom room{206 * 10 + 9, 206 * 10 + 9, 0, 0};
+    const rt::SnapshotPlaces chosen = driver::choose_snapshots({}, 1000, {20, 10, 2}, room);
+    CHECK(chosen.levels == 206);
+    CHECK(chosen.on_device == 205);
+    CHECK(driver::choose_snapshots(103, 1000, {20, 10, 2}, room).levels == 0);
+    // Fields of which each has another number of levels.
+    CHECK(driver::choose_snapshots({}, 1000, {20, 15, 1}, room).levels == 0);
 }
 
 TEST_CASE("snapshots that there is no room for are refused with figures") {
@@ -77,7 +87,7 @@ TEST_CASE("snapshots for a number of repeats are the fewest") {
     for (const std::int64_t steps : {1, 2, 10, 57, 1000, 1 << 20})
         for (const std::int64_t repeats : {1, 2, 3, 5}) {
             const std::int64_t fewest = adjoint::snapshots_for(steps, repeats);
-            CHECK(adjoint::steps_forward(steps, static_cast<int>(fewest)) <= (repeats + 1) * steps);
+            CHECK(adjoint::steps_forward(steps, {fewest}) <= (repeats + 1) * steps);
             CHECK(fewest <= steps);
         }
 }

@@ -285,10 +285,8 @@ ExitCode gradient(const GradientArguments& arguments, rt::Ranks& ranks, const Co
     plan.steps = request.steps;
     plan.snapshots = {};
     if (reads_states(plan))
-        plan.snapshots =
-            choose_snapshots(arguments.snapshots, request.steps, snapshot_bytes(*forward, program),
-                             snapshot_bytes(*forward, program, true), snapshot_room(*forward));
-    const std::int64_t bytes = snapshot_bytes(*forward, program, plan.snapshots.in_a_row);
+        plan.snapshots = choose_snapshots(arguments.snapshots, request.steps, *forward, program);
+    const std::int64_t bytes = snapshot_bytes(*forward, program, plan.snapshots);
     if (arguments.explain) {
         ExplainedGradient explained = explain_gradient(engines, plan);
         if (!arguments.run.devices.empty()) {  // the first line of each says so

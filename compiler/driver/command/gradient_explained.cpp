@@ -111,10 +111,13 @@ ExplainedGradient explain_gradient(const GradientEngines& engines, const Gradien
     ExplainedGradient found;
     found.steps = plan.steps;
     found.snapshots = plan.snapshots;
-    found.snapshot_bytes = snapshot_bytes(engines.forward, plan.program, plan.snapshots.in_a_row);
+    found.snapshot_bytes = snapshot_bytes(engines.forward, plan.program, plan.snapshots);
     // With the last step, which the objective is of.
     if (plan.snapshots.count() > 0)
-        found.done_again = adjoint::steps_forward(plan.steps, plan.snapshots.count()) + 1 - plan.steps;
+        found.done_again =
+            adjoint::steps_forward(plan.steps,
+                                   snapshot_budget(plan.snapshots, snapshot_levels(engines.forward))) +
+            1 - plan.steps;
     found.gpus = gpus_of(engines.forward);
     found.step_back = explain_step(engines.forward, engines.backward, plan.adjoint);
     if (engines.earlier == nullptr) return found;

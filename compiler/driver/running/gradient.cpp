@@ -72,14 +72,14 @@ public:
 private:
     void do_steps() {
         if (reads_states(plan_)) {
-            adjoint::go_back(plan_.steps, plan_.snapshots.count(),
+            adjoint::go_back(plan_.steps, snapshot_budget(plan_.snapshots, snapshot_levels(forward_)),
                              {[this](std::int64_t, int slot) { keep(slot); },
                               [this](std::int64_t step, int slot) {
                                   to_restore_ = {step, slot};
                                   kept_.approach(slot);
                               },
                               [this](std::int64_t from, std::int64_t to) { advance(from, to); },
-                              [this](std::int64_t step) { undo(step); }});
+                              [this](std::int64_t step) { undo(step); }, [this](int slot) { drop(slot); }});
             return;
         }
         if (plan_.snapshots.count() > 0) keep(0);
@@ -105,6 +105,12 @@ private:
         forward_.fill_ghosts();
         kept_.keep(slot);
         is_kept_ = true;
+    }
+
+    // What was given back of the state that the slot had is used by now, in the order of the device's work.
+    void drop(int slot) {
+        if (to_restore_ && to_restore_->slot == slot) to_restore_.reset();
+        kept_.drop(slot);
     }
 
     // The first slot has that state at all times.

@@ -6,7 +6,6 @@
 #include <map>
 #include <vector>
 
-#include "compiler/adjoint/snapshots.h"
 #include "compiler/driver/console/progress.h"
 #include "runtime/host/host_memory.h"
 
@@ -38,6 +37,10 @@ public:
     void approach(int slot) override {
         for (const auto& each : snapshots_)
             each->approach(slot);
+    }
+    void drop(int slot) override {
+        for (const auto& each : snapshots_)
+            each->drop(slot);
     }
     // What can be given is the same in all pieces.
     bool give_level(int slot, const std::string& state, int time, Engine& to,
@@ -130,8 +133,32 @@ std::int64_t snapshot_bytes(Engine& engine, const ir::Program& program, bool in_
     return bytes;
 }
 
-rt::SnapshotPlaces choose_snapshots(std::optional<std::int64_t> asked, std::int64_t steps, std::int64_t bytes,
-                                    std::int64_t in_a_row, const SnapshotRoom& room) {
+std::int64_t snapshot_bytes(Engine& engine, const ir::Program& program, const rt::SnapshotPlaces& places) {
+    const std::int64_t each = snapshot_bytes(engine, program, places.in_a_row || places.levels > 0);
+    return places.levels > 0 ? each * places.levels / std::max(places.count(), 1) : each;
+}
+
+int snapshot_levels(Engine& engine) {
+    const std::vector<rt::Session*> sessions = engine.sessions();
+    return sessions.empty() ? 1 : std::max(1, rt::Snapshots::levels_each(*sessions.front()));
+}
+
+adjoint::SnapshotBudget snapshot_budget(const rt::SnapshotPlaces& places, int levels) {
+    if (places.levels == 0) return {places.count()};
+    return {places.levels, levels, 1};
+}
+
+rt::SnapshotPlaces choose_snapshots(std::optional<std::int64_t> asked, std::int64_t steps, Engine& engine,
+                                    const ir::Program& program) {
+    return choose_snapshots(
+        asked, steps,
+        {snapshot_bytes(engine, program), snapshot_bytes(engine, program, true), snapshot_levels(engine)},
+        snapshot_room(engine));
+}
+
+rt::SnapshotPlaces choose_snapshots(std::optional<std::int64_t> asked, std::int64_t steps,
+                                    const SnapshotSizes& sizes, const SnapshotRoom& room) {
+    const auto [bytes, in_a_row, levels] = sizes;
     const std::int64_t most = std::clamp<std::int64_t>(steps, 1, 1 << 30),
                        each = std::max<std::int64_t>(bytes, 1);
     // The first one has its past, too.
@@ -145,7 +172,13 @@ rt::SnapshotPlaces choose_snapshots(std::optional<std::int64_t> asked, std::int6
     if (!asked && device < enough) count = std::clamp<std::int64_t>(device + host, 1, enough);
     const std::int64_t most_on_device = room.most_on_device / each,
                        on_device = std::min(count, most_on_device);
-    if (count == on_device) return {0, static_cast<int>(count)};
+    if (count == on_device) {
+        rt::SnapshotPlaces places{0, static_cast<int>(count)};
+        if (asked || levels == 1 || count == most || levels * in_a_row != bytes) return places;
+        places.levels = static_cast<int>(std::min<std::int64_t>(room.on_device / in_a_row, most + levels));
+        places.on_device = adjoint::most_kept(steps, snapshot_budget(places, levels));
+        return places;
+    }
     if (count - on_device <= host) {
         // Arrays of two states on the device are better used for those of the host to come and go beside
         // steps.

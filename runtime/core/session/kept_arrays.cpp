@@ -35,8 +35,25 @@ std::int64_t KeptArrays::bytes_of_state(bool in_a_row) const {
     return bytes;
 }
 
+int KeptArrays::levels_of_states() const {
+    int levels = 0;
+    for (const Part& part : parts_) {
+        const int own = 1 + setup_.plan.fields[static_cast<std::size_t>(part.field)].history;
+        if (levels != 0 && own != levels) return 0;
+        levels = own;
+    }
+    return levels;
+}
+
 void KeptArrays::add_room(int states, bool in_a_row) {
-    const auto arrays_of = [&](const Part& part) { return part.time < 0 && in_a_row ? 1 : states; };
+    add_arrays([&](const Part& part) { return part.time < 0 && in_a_row ? 1 : states; });
+}
+
+void KeptArrays::add_room_of_levels(int levels) {
+    add_arrays([&](const Part& part) { return part.time == 0 ? levels : 0; });
+}
+
+void KeptArrays::add_arrays(const std::function<int(const Part&)>& arrays_of) {
     std::int64_t bytes = 0;
     for (const Part& part : parts_)
         bytes += arrays_of(part) * bytes_of(part.field);

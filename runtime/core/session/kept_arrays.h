@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -26,9 +27,11 @@ public:
     const std::vector<Part>& parts() const { return parts_; }
     Level present(const Part& part);
     std::int64_t bytes_of_state(bool in_a_row) const;
+    int levels_of_states() const;  // of each field's; 0 where fields differ, and where there is none
     // Takes memory for so many states more, and gives it back: that of all, once nobody asks for any.
     // in_a_row: each is kept one step after the one before, and adds its latest level to what that has.
     void add_room(int states, bool in_a_row);  // throws out_of_memory
+    void add_room_of_levels(int levels);       // of each field
     void drop_room() noexcept;
 
     State keep();                       // the present one
@@ -47,6 +50,8 @@ public:
     void constants_due() { has_constants_.clear(); }  // past fixed faces
 
 private:
+    // arrays_of: how many for each part.
+    void add_arrays(const std::function<int(const Part&)>& arrays_of);
     std::int64_t bytes_of(int field) const;  // of an array in one piece of memory with others
     bool is_kept(const void* array) const { return kept_.contains(array); }
     bool is_bound(int field, const void* array) const;
