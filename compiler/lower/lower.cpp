@@ -12,6 +12,7 @@
 #include "compiler/lower/ahead.h"
 #include "compiler/lower/device_scalars.h"
 #include "compiler/lower/direct/direct.h"
+#include "compiler/lower/fuse.h"
 #include "compiler/lower/resident/resident.h"
 #include "compiler/lower/shared/columns.h"
 #include "compiler/lower/shared/halo_kernel.h"
@@ -450,12 +451,20 @@ Lowered lower_stages(const ir::Program& program, const StageViews& views, const 
     add_column_kernels(program, layout, kernel_names, lowered);
     const std::vector<StageView> unread = view_unread_stages(views);
     RepeatedKernels repeats;
+    FusedThreads fused;
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
         const StageView& stage = views.stages[s];
         repeats.begin(lowered.plan);
         halo_kernels.append_before(stage, unread[s], lowered.plan);
-        for (const StageKernel& use : kernels_of(stage, unread[s]))
+        lowered.kernels_of_stages.emplace_back();
+        for (const StageKernel& use : kernels_of(stage, unread[s])) {
             add_stage(stage, use, plan.stages[s], layout, images, kernel_names, lowered);
+            const std::string& kernel = lowered.plan.kernels.back().name;
+            if (use.steps != rt::Steps::without_results) lowered.kernels_of_stages.back() = kernel;
+            if (const int threads =
+                    schedule::own_setting(plan.stages[s], schedule::Setting::fuse).value_or(0))
+                fused[kernel] = threads;
+        }
         for (const Write& write : stage.writes)
             halo_kernels.append(write.level, steps_writing(unread[s], write.level), lowered.plan);
         repeats.end(stage, layout, lowered.plan);
@@ -467,6 +476,7 @@ Lowered lower_stages(const ir::Program& program, const StageViews& views, const 
     std::visit([&](const auto& grouping) { add_grouping(program, layout, grouping, kernel_names, lowered); },
                plan.grouping);
     compute_scalars_on_device(lowered);
+    fuse_kernels(fused, lowered);
     for (kernel::KernelFunction& function : lowered.kernels.functions)
         kernel::tidy(function);
 #ifdef HALO_VERIFY

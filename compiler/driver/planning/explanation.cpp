@@ -56,7 +56,7 @@ struct Explanation {
 };
 
 std::string explain_kernel(const Explanation& all, std::size_t index, int width) {
-    const std::string kernel = kernel_of_stage(all.code.lowered.plan, index);
+    const std::string& kernel = all.code.lowered.kernels_of_stages[index];
     if (kernel.empty()) return "";
     return explain_entry("kernel", kernel, width) +
            explain_entry("compiled", describe_usage(usage_of(all.compiled, kernel)), width);
@@ -315,7 +315,7 @@ nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
             json["trials"].push_back(std::move(each));
         }
     }
-    const std::string kernel = kernel_of_stage(all.code.lowered.plan, index);
+    const std::string& kernel = all.code.lowered.kernels_of_stages[index];
     if (kernel.empty()) return json;
     json["kernel"] = kernel;
     if (const rt::KernelUsage* usage = usage_of(all.compiled, kernel)) {
