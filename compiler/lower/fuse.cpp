@@ -140,6 +140,7 @@ public:
 
     // The kernels that follow in the step, done so many times.
     void add(const std::vector<const rt::KernelPlan*>& kernels, std::int64_t times) {
+        stands_for_ += times * std::ssize(kernels);
         Block work;
         for (const rt::KernelPlan* const kernel : kernels) {
             work.push_back(blocks_of(*kernel));
@@ -163,6 +164,7 @@ public:
         append(function.body, std::move(work_));
         kernel.threads = kernel.tile = {threads_, 1, 1};
         kernel.blocks = 1;
+        kernel.stands_for = stands_for_;
         kernel.arguments = shared_.arguments();
     }
 
@@ -269,6 +271,7 @@ private:
     SharedArguments shared_;
     int threads_;
     std::string thread_, block_;
+    std::int64_t stands_for_ = 0;
     Block counts_, work_;
     std::vector<std::pair<Expr, std::string>> known_counts_;
 };

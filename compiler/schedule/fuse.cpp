@@ -1,5 +1,6 @@
 #include "compiler/schedule/fuse.h"
 
+#include "compiler/schedule/resident.h"
 #include "compiler/schedule/strategies.h"
 
 namespace halo::schedule {
@@ -21,15 +22,22 @@ bool can_share_launch(const Footprint& footprint) {
     return footprint.reductions == 0 && footprint.table_sums == 0 && !footprint.at_points;
 }
 
+bool shares_launch(const Footprint& footprint, const Schedule& schedule) {
+    return own_setting(schedule, Setting::fuse).value_or(0) > 0 && can_share_launch(footprint);
+}
+
+double seconds_in_turn(const Footprint& footprint, const Extent& extent) {
+    return fuse_model::kStageSeconds + fuse_model::kCellSeconds * cells_of(own_extent(footprint, extent));
+}
+
 bool is_small(const Footprint& footprint, const Schedule& schedule, const Extent& extent) {
     if (!own_setting(schedule, Setting::fuse) || !can_share_launch(footprint) || footprint.swept_axis)
         return false;
     if (fuse_model::kThreads % (schedule.threads[0] * schedule.threads[1] * schedule.threads[2]) != 0)
         return false;
-    const Extent own = own_extent(footprint, extent);
-    const std::int64_t cells = own[0] * own[1] * own[2];
-    return cells <= fuse_model::kMostCells &&
-           cells * operations_of_cell(footprint.operations) <= fuse_model::kMostOperations;
+    const double cells = cells_of(own_extent(footprint, extent));
+    const auto operations = static_cast<double>(operations_of_cell(footprint.operations));
+    return cells <= fuse_model::kMostCells && cells * operations <= fuse_model::kMostOperations;
 }
 
 }  // namespace halo::schedule

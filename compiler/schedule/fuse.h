@@ -18,14 +18,21 @@ namespace halo::schedule {
 // of a grid.
 namespace fuse_model {
 inline constexpr int kThreads = 512;                    // of the block
-inline constexpr double kStageSeconds = 0.45e-6;        // of a stage of few cells, its barrier included
 inline constexpr std::int64_t kMostCells = 1024;        // of a stage
+inline constexpr double kStageSeconds = 0.43e-6;        // of a stage of few cells, its barrier included
+inline constexpr double kCellSeconds = 0.37e-9;         // for each of its cells
 inline constexpr std::int64_t kMostOperations = 65536;  // of all cells of a stage
 }  // namespace fuse_model
 
 // Whether the stage is one that a block can do in turn with others: it does not reduce, sums over no table
 // and is not at points.
 bool can_share_launch(const Footprint& footprint);
+
+// Whether the schedule says that it does.
+bool shares_launch(const Footprint& footprint, const Schedule& schedule);
+
+// Seconds of such a stage on a grid of that extent.
+double seconds_in_turn(const Footprint& footprint, const Extent& extent);
 
 // Whether it takes less time so than by a launch of its own, on a grid of that extent.
 bool is_small(const Footprint& footprint, const Schedule& schedule, const Extent& extent);

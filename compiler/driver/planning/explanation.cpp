@@ -12,6 +12,7 @@
 #include "compiler/driver/planning/explain_entries.h"
 #include "compiler/ir/unread_steps.h"
 #include "compiler/schedule/cost.h"
+#include "compiler/schedule/fuse.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/shared_layout.h"
 #include "compiler/support/json_text.h"
@@ -69,6 +70,8 @@ constexpr std::size_t kRunnersUp = 3;
 std::optional<double> predicted_seconds(const Explanation& all, const StageChoice& stage) {
     if (!all.options.extent || stage.footprint.table_sums > 0) return std::nullopt;
     const schedule::Extent& extent = *all.options.extent;
+    if (schedule::shares_launch(stage.footprint, stage.schedule))
+        return schedule::seconds_in_turn(stage.footprint, extent);
     const schedule::Cost cost =
         schedule::estimate_cost(stage.footprint, stage.schedule, all.options.target, extent);
     const auto cells = static_cast<double>(cell_count(extent));
@@ -93,6 +96,7 @@ const char* name_of(schedule::Bound bound) {
 std::string bound_words(const Explanation& all, const StageChoice& stage, double seconds) {
     const schedule::Target& target = all.options.target;
     if (stage.footprint.table_sums > 0) return "bound by arithmetic";
+    if (schedule::shares_launch(stage.footprint, stage.schedule)) return "in turn with others";
     if (seconds < 2 * target.graph_launch_seconds) return "bound by the time from one kernel to the next";
     const schedule::Cost cost =
         schedule::estimate_cost(stage.footprint, stage.schedule, target, *all.options.extent);
