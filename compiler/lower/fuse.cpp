@@ -81,6 +81,19 @@ bool is_of_blocks(const Block& body) {
     return found;
 }
 
+// The same in an iteration with the arrays exchanged; null: no arrays are.
+rt::Argument exchanged(rt::Argument argument, const rt::RepeatPlan* repeat) {
+    if (repeat == nullptr || argument.kind != ArgumentKind::field) return argument;
+    for (const rt::RepeatPlan::Exchange& each : repeat->exchanges) {
+        const bool is_level = argument.field == each.field && argument.time == each.time;
+        if (!is_level && argument.field != each.other) continue;
+        argument.field = is_level ? each.other : each.field;
+        argument.time = is_level ? 0 : each.time;
+        break;
+    }
+    return argument;
+}
+
 // What one kernel takes that does the work of several.
 class SharedArguments {
 public:
@@ -129,33 +142,48 @@ public:
           thread_(shared_.names().take("thread")),
           block_(shared_.names().take("block")) {}
 
-    // Call it for all kernels before add().
-    void take_arguments(const rt::KernelPlan& kernel) {
+    // Call it for all kernels before add(), with the repeat that is a loop of this kernel.
+    void take_arguments(const rt::KernelPlan& kernel, const rt::RepeatPlan* loop) {
         const KernelFunction& function = function_of(kernel);
-        for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
+        for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
             shared_.take(function.parameters[i], kernel.arguments[i]);
+            shared_.take(function.parameters[i], exchanged(kernel.arguments[i], loop));
+        }
         for (int axis = 0; axis < plan_.rank; ++axis)
             extent(kernel.domain, axis);
     }
 
-    // The kernels that follow in the step, done so many times.
-    void add(const std::vector<const rt::KernelPlan*>& kernels, std::int64_t times) {
-        stands_for_ += times * std::ssize(kernels);
-        Block work;
-        for (const rt::KernelPlan* const kernel : kernels) {
-            work.push_back(blocks_of(*kernel));
-            work.push_back(kernel::Barrier{});
-        }
-        if (times == 1) return append(work_, std::move(work));
-        work_.push_back(kernel::For{shared_.names().take("iteration"), 0, kernel::int_literal(times), 1,
-                                    kernel::Unroll::none, std::move(work)});
+    void add(const rt::KernelPlan& kernel) { add(kernel, nullptr, work_); }
+
+    // All iterations of a repeat. Every second one is with the arrays exchanged, as where they are launched.
+    void add(const rt::RepeatPlan& loop) {
+        const auto is_copy = [&](int kernel) {
+            return std::ranges::find(loop.exchanges, kernel, &rt::RepeatPlan::Exchange::kernel) !=
+                   loop.exchanges.end();
+        };
+        const auto add_all = [&](bool copies, const rt::RepeatPlan* exchange, Block& work) {
+            for (int kernel = loop.first; kernel < loop.past; ++kernel)
+                if (is_copy(kernel) == copies)
+                    add(plan_.kernels[static_cast<std::size_t>(kernel)], exchange, work);
+        };
+        const bool alternates = !loop.exchanges.empty();
+        const std::int64_t stood_for = stands_for_;
+        const std::int64_t turns = alternates ? loop.count / 2 : loop.count;
+        Block turn;
+        add_all(false, nullptr, turn);
+        if (alternates) add_all(false, &loop, turn);
+        stands_for_ += (turns - 1) * (stands_for_ - stood_for);
+        work_.push_back(kernel::For{shared_.names().take("turn"), 0, kernel::int_literal(turns), 1,
+                                    kernel::Unroll::none, std::move(turn)});
+        if (!alternates || loop.count % 2 == 0) return;
+        add_all(false, nullptr, work_);
+        add_all(true, nullptr, work_);
     }
 
     void finish(KernelFunction& function, rt::KernelPlan& kernel) {
         if (std::holds_alternative<kernel::Barrier>(work_.back().kind)) work_.pop_back();
         function.comment = {
-            "Stages of few cells, done in turn by one block: a barrier takes less time than the way to "
-            "another "
+            "Stages of few cells, done in turn by one block: a barrier takes less time than the way to a "
             "kernel."};
         function.threads = threads_;
         function.parameters = shared_.parameters();
@@ -210,14 +238,21 @@ private:
         return kernel::variable(name, Type::i32);
     }
 
+    void add(const rt::KernelPlan& kernel, const rt::RepeatPlan* exchange, Block& work) {
+        ++stands_for_;
+        work.push_back(blocks_of(kernel, exchange));
+        work.push_back(kernel::Barrier{});
+    }
+
     // The loop over the kernel's blocks, of which the threads do several at once.
-    kernel::Statement blocks_of(const rt::KernelPlan& kernel) {
+    kernel::Statement blocks_of(const rt::KernelPlan& kernel, const rt::RepeatPlan* exchange) {
         KernelFunction& function = function_of(kernel);
         std::vector<Expr> arguments;
         for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
-            const std::size_t place = shared_.find(kernel.arguments[i]);
+            const std::size_t place = shared_.find(exchanged(kernel.arguments[i], exchange));
             arguments.push_back(parameter(place));
-            function.parameters[i].restricted = shared_.parameters()[place].restricted;
+            Parameter& own = function.parameters[i];
+            own.restricted = own.restricted && shared_.parameters()[place].restricted;
         }
         const int threads = kernel.threads[0] * kernel.threads[1] * kernel.threads[2];
         const Expr thread = kernel::variable(thread_, Type::i32), block = kernel::variable(block_, Type::i32);
@@ -232,7 +267,8 @@ private:
             {Builtin::block_x, plan_.rank == 1 ? block : block % x},
             {Builtin::block_y, plan_.rank == 2 ? block / x : block / x % y},
             {Builtin::block_z, block / (x * y)}};
-        become_callable(function, places, arguments);
+        for (const Builtin builtin : become_callable(function))
+            arguments.push_back(places.at(builtin));
         kernel::For loop;
         loop.var = block_;
         loop.begin = threads == threads_ ? Expr(0) : thread / Expr(threads);
@@ -242,9 +278,11 @@ private:
         return loop;
     }
 
-    // Computes one block, of which the caller says which it is and which of its threads calls.
-    static void become_callable(KernelFunction& function, const std::map<Builtin, Expr>& places,
-                                std::vector<Expr>& arguments) {
+    // The function computes one block. The caller says which one, and which of its threads calls, by the
+    // arguments behind all others, which this gives.
+    const std::vector<Builtin>& become_callable(KernelFunction& function) {
+        const auto [places, is_new] = places_.try_emplace(function.name);
+        if (!is_new) return places->second;
         static constexpr const char* kNames[] = {"thread_x", "thread_y", "thread_z",
                                                  "block_x",  "block_y",  "block_z"};
         Names names;
@@ -260,10 +298,11 @@ private:
         });
         for (const auto& [builtin, parameter] : known) {
             function.parameters.push_back({Type::i32, std::get<kernel::Variable>(parameter->kind).name});
-            arguments.push_back(places.at(builtin));
+            places->second.push_back(builtin);
         }
         function.kind = KernelFunction::Kind::helper;
         function.threads = function.min_blocks = 0;
+        return places->second;
     }
 
     const rt::LaunchPlan& plan_;
@@ -274,6 +313,7 @@ private:
     std::int64_t stands_for_ = 0;
     Block counts_, work_;
     std::vector<std::pair<Expr, std::string>> known_counts_;
+    std::map<std::string, std::vector<Builtin>> places_;  // by function: what it takes of a thread's place
 };
 
 // Goes through the kernels of a step and fuses those that follow each other.
@@ -292,17 +332,17 @@ public:
         auto repeat = plan_.repeats.begin();
         for (std::size_t k = 0; k < plan_.kernels.size();) {
             if (repeat == plan_.repeats.end() || std::cmp_less(k, repeat->first)) {
-                add({k, k + 1, 1}, nullptr);
+                add({k, k + 1, nullptr}, nullptr);
                 ++k;
                 continue;
             }
             const auto past = static_cast<std::size_t>(repeat->past);
             if (can_be_loop(*repeat)) {
-                add({k, past, repeat->count}, nullptr);
+                add({k, past, &*repeat}, nullptr);
             } else {
                 finish_group();
                 for (std::size_t each = k; each < past; ++each)
-                    add({each, each + 1, 1}, &*repeat);
+                    add({each, each + 1, nullptr}, &*repeat);
                 finish_group();
                 numbers[static_cast<int>(repeat - plan_.repeats.begin())] = static_cast<int>(repeats.size());
                 repeats.push_back(*repeat);
@@ -328,10 +368,10 @@ public:
     }
 
 private:
-    // Kernels of the step, done so many times.
+    // Kernels of the step: all of a repeat, or a single one.
     struct Part {
         std::size_t first, past;
-        std::int64_t times;
+        const rt::RepeatPlan* loop;
     };
 
     int moved(int kernel) const { return moved_[static_cast<std::size_t>(kernel)]; }
@@ -401,20 +441,22 @@ private:
     void finish_group() {
         const std::vector<Part> group = std::exchange(group_, {});
         if (group.empty()) return;
-        if (group.size() == 1 && group.front().times == 1) return keep(group.front().first);
+        if (group.size() == 1 && group.front().loop == nullptr) return keep(group.front().first);
         FusedKernel fused(plan_, program_, group_threads_);
         for (const Part& part : group)
             for (std::size_t k = part.first; k < part.past; ++k)
-                fused.take_arguments(plan_.kernels[k]);
+                fused.take_arguments(plan_.kernels[k], part.loop);
         std::set<std::string> names;
         for (const Part& part : group) {
-            std::vector<const rt::KernelPlan*> kernels;
             for (std::size_t k = part.first; k < part.past; ++k) {
-                kernels.push_back(&plan_.kernels[k]);
                 names.insert(plan_.kernels[k].name);
                 moved_[k] = static_cast<int>(step_.size());
             }
-            fused.add(kernels, part.times);
+            if (part.loop != nullptr) {
+                fused.add(*part.loop);
+            } else {
+                fused.add(plan_.kernels[part.first]);
+            }
         }
         KernelFunction function;
         rt::KernelPlan kernel;

@@ -50,7 +50,8 @@ TEST_CASE("small stages beside each other share a launch, whatever grid they are
     CHECK(fused(on_grid(1024)) == std::vector<int>{0, 0, 0, 0, 0, 0});
 }
 
-TEST_CASE("no launch is shared on a grid that is not known, by code for any grid, and where it is pinned so") {
+TEST_CASE(
+    "no launch is shared on a grid that is not known, by code for any grid, and where it is pinned so") {
     const std::vector<int> none(6, 0);
     CHECK(fused({}) == none);
     CodeOptions options = on_grid(32);
