@@ -186,6 +186,7 @@ public:
             "Stages of few cells, done in turn by one block: a barrier takes less time than the way to a "
             "kernel."};
         function.threads = threads_;
+        function.min_blocks = 1;  // the only one: it may have all registers
         function.parameters = shared_.parameters();
         function.body.push_back(kernel::Declare{Type::i32, thread_, kernel::thread_index(0)});
         append(function.body, std::move(counts_));
