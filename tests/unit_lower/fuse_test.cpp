@@ -5,6 +5,7 @@
 #include "catch.h"
 #include "compare_engines.h"
 #include "compiler/ir/analysis.h"
+#include "compiler/kernel/verify.h"
 #include "compiler/lower/lower.h"
 #include "runtime/core/plan_check.h"
 #include "runtime/core/plan_json.h"
@@ -22,8 +23,11 @@ lower::Lowered lowered(const std::string& statements, int fuse,
     schedule::Schedule schedule;
     schedule.threads = threads;
     schedule.strategy = schedule::Direct{0, fuse};
-    return lower::lower_cuda(program,
-                             {std::vector<schedule::Schedule>(ir::form_stages(program).size(), schedule)});
+    lower::Lowered lowered = lower::lower_cuda(
+        program, {std::vector<schedule::Schedule>(ir::form_stages(program).size(), schedule)});
+    CHECK(kernel::verify(lowered.kernels) == std::vector<std::string>{});
+    rt::check_plan(lowered.plan);
+    return lowered;
 }
 
 std::vector<std::string> kernels_of(const rt::LaunchPlan& plan) {
@@ -84,7 +88,6 @@ TEST_CASE("a repeat of fused stages is a loop of the kernel, and others keep the
     for (const rt::KernelPlan& kernel : plan.plan.kernels)
         for (const rt::Argument& argument : kernel.arguments)
             if (argument.kind == rt::Argument::Kind::iterations) CHECK(argument.index == 0);
-    rt::check_plan(plan.plan);
     CHECK(plan.plan.kernels.front().name == "s_fused");
     // Two turns of two iterations, of which one is with the arrays exchanged, then the fifth and the copy;
     // and what stands before and behind the repeat.
