@@ -106,7 +106,10 @@ private:
                   "solver->stream"},
                  ");");
             return_unless_ok("launcher::check(error, \"beginning iterations\")");
-            std::vector<std::string> blocks{fmt::format("{}", repeat.past - repeat.first)};
+            std::int64_t launches = 0;
+            for (int kernel = repeat.first; kernel < repeat.past; ++kernel)
+                launches += plan_.kernels[kernel].stands_for;
+            std::vector<std::string> blocks{fmt::format("{}", launches)};
             for (int kernel = repeat.first; kernel < repeat.past; ++kernel)
                 if (plan_.kernels[kernel].steps != rt::Steps::without_results)
                     blocks.push_back(

@@ -165,31 +165,51 @@ bool same(const Expr& a, const Expr& b) {
         a->kind);
 }
 
-Block with_variables(const Block& body, const std::function<Expr(const Variable&, Type)>& change) {
+namespace {
+
+// In a block and all that is in it.
+Block with_all_exprs(const Block& body, const Change& change) {
+    Block result;
+    for (const Statement& each : body) {
+        Statement kept = with_exprs(each, change);
+        if (auto* loop = std::get_if<For>(&kept.kind)) loop->body = with_all_exprs(loop->body, change);
+        if (auto* scope = std::get_if<Scope>(&kept.kind)) scope->body = with_all_exprs(scope->body, change);
+        if (auto* lambda = std::get_if<DeclareLambda>(&kept.kind))
+            lambda->body = with_all_exprs(lambda->body, change);
+        if (auto* choice = std::get_if<If>(&kept.kind)) {
+            choice->then = with_all_exprs(choice->then, change);
+            choice->otherwise = with_all_exprs(choice->otherwise, change);
+        }
+        result.push_back(std::move(kept));
+    }
+    return result;
+}
+
+// `leaf` gives what stands in the place of an expression of that kind; empty: it stays.
+template <class Kind>
+Block with_leaves(const Block& body, const std::function<Expr(const Kind&, Type)>& leaf) {
     Change deep;
     deep = [&](const Expr& expr) -> Expr {
         if (!expr.has_value()) return expr;
-        if (const auto* variable = std::get_if<Variable>(&expr->kind)) {
-            Expr other = change(*variable, expr.type());
+        if (const auto* kind = std::get_if<Kind>(&expr->kind)) {
+            Expr other = leaf(*kind, expr.type());
             return other.has_value() ? other : expr;
         }
         const Expr other = with_operands(expr, deep);
         return &*other == &*expr ? expr : folded(other);
     };
-    Block result;
-    for (const Statement& each : body) {
-        Statement kept = with_exprs(each, deep);
-        if (auto* loop = std::get_if<For>(&kept.kind)) loop->body = with_variables(loop->body, change);
-        if (auto* scope = std::get_if<Scope>(&kept.kind)) scope->body = with_variables(scope->body, change);
-        if (auto* lambda = std::get_if<DeclareLambda>(&kept.kind))
-            lambda->body = with_variables(lambda->body, change);
-        if (auto* choice = std::get_if<If>(&kept.kind)) {
-            choice->then = with_variables(choice->then, change);
-            choice->otherwise = with_variables(choice->otherwise, change);
-        }
-        result.push_back(std::move(kept));
-    }
-    return result;
+    return with_all_exprs(body, deep);
+}
+
+}  // namespace
+
+Block with_variables(const Block& body, const std::function<Expr(const Variable&, Type)>& change) {
+    return with_leaves<Variable>(body, change);
+}
+
+Block with_builtins(const Block& body, const std::function<Expr(Builtin)>& change) {
+    return with_leaves<BuiltinIndex>(body,
+                                     [&](const BuiltinIndex& index, Type) { return change(index.builtin); });
 }
 
 }  // namespace halo::kernel

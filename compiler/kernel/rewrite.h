@@ -18,5 +18,7 @@ bool same(const Expr& a, const Expr& b);
 // All variables of these names as something else, in a block and all that is in it. Sums and comparisons of
 // integers are simplified as build.h does it.
 Block with_variables(const Block& body, const std::function<Expr(const Variable&, Type)>& change);
+// The same of what a thread knows of its place: threadIdx, blockIdx, gridDim.
+Block with_builtins(const Block& body, const std::function<Expr(Builtin)>& change);
 
 }  // namespace halo::kernel

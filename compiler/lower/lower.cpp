@@ -1,7 +1,6 @@
 #include "compiler/lower/lower.h"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <set>
@@ -13,6 +12,8 @@
 #include "compiler/lower/ahead.h"
 #include "compiler/lower/device_scalars.h"
 #include "compiler/lower/direct/direct.h"
+#include "compiler/lower/fuse.h"
+#include "compiler/lower/header.h"
 #include "compiler/lower/resident/resident.h"
 #include "compiler/lower/shared/columns.h"
 #include "compiler/lower/shared/halo_kernel.h"
@@ -371,51 +372,6 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     put_time_block(std::move(block), std::move(function), lowered);
 }
 
-std::vector<std::string> header(const ir::Program& program, const StageViews& views,
-                                const ProgramLayout& layout) {
-    std::vector<std::string> lines{
-        fmt::format("{}: CUDA kernels of a stencil, emitted by Halocline.", program.name), ""};
-    lines.push_back(
-        "Arrays are padded; pointers name cell 0 of every axis. The first axis is contiguous, a row starts "
-        "at a");
-    lines.push_back(
-        "multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie "
-        "around:");
-    std::string halo = "at least";
-    for (int axis = 0; axis < program.rank(); ++axis) {
-        halo += fmt::format("{} {} below and {} above along {}", axis ? "," : "", views.halo[axis][0],
-                            views.halo[axis][1], program.axes[axis].name);
-    }
-    lines.push_back(halo + ".");
-    for (const ir::Field& field : program.fields) {
-        if (field.grid.factor != 1) {
-            lines.push_back(
-                fmt::format("{} lies on coarse({}): its array is laid out so for the cells that this leaves.",
-                            field.name, field.grid.factor));
-            continue;
-        }
-        if (field.grid.is_whole()) continue;
-        const std::vector<std::string> own = ir::own_axes(program, field);
-        std::string rows;
-        if (own.size() > 1) {
-            const int around = layout.halo[1][0] + layout.halo[1][1];
-            rows = field.grid.has(0) ? ", with rows `pitch` elements apart"
-                                     : fmt::format(", with rows n{}{} elements apart", program.axes[1].name,
-                                                   around > 0 ? fmt::format(" + {}", around) : "");
-        }
-        lines.push_back(fmt::format("{} lies over {} alone: {} is contiguous{}.", field.name,
-                                    fmt::join(own, " and "), own.front(), rows));
-    }
-    for (const ir::Group& group : program.groups) {
-        if (!group.interleaved) continue;
-        lines.push_back(
-            fmt::format("Of {} the {} components of a cell lie side by side: that many elements are",
-                        group.name, group.fields.size()));
-        lines.push_back("where others have one.");
-    }
-    return lines;
-}
-
 // After the stage that finds a reduction in the first step: what puts it in the place of the step before's.
 void add_first_values(const Ahead& ahead, std::size_t stage, Names& kernel_names, Lowered& lowered) {
     for (const Ahead::Carried& each : ahead.carried) {
@@ -452,12 +408,20 @@ Lowered lower_stages(const ir::Program& program, const StageViews& views, const 
     add_column_kernels(program, layout, kernel_names, lowered);
     const std::vector<StageView> unread = view_unread_stages(views);
     RepeatedKernels repeats;
+    FusedThreads fused;
     for (std::size_t s = 0; s < views.stages.size(); ++s) {
         const StageView& stage = views.stages[s];
         repeats.begin(lowered.plan);
         halo_kernels.append_before(stage, unread[s], lowered.plan);
-        for (const StageKernel& use : kernels_of(stage, unread[s]))
+        lowered.kernels_of_stages.emplace_back();
+        for (const StageKernel& use : kernels_of(stage, unread[s])) {
             add_stage(stage, use, plan.stages[s], layout, images, kernel_names, lowered);
+            const std::string& kernel = lowered.plan.kernels.back().name;
+            if (use.steps != rt::Steps::without_results) lowered.kernels_of_stages.back() = kernel;
+            if (const int threads =
+                    schedule::own_setting(plan.stages[s], schedule::Setting::fuse).value_or(0))
+                fused[kernel] = threads;
+        }
         for (const Write& write : stage.writes)
             halo_kernels.append(write.level, steps_writing(unread[s], write.level), lowered.plan);
         repeats.end(stage, layout, lowered.plan);
@@ -469,6 +433,7 @@ Lowered lower_stages(const ir::Program& program, const StageViews& views, const 
     std::visit([&](const auto& grouping) { add_grouping(program, layout, grouping, kernel_names, lowered); },
                plan.grouping);
     compute_scalars_on_device(lowered);
+    fuse_kernels(fused, lowered);
     for (kernel::KernelFunction& function : lowered.kernels.functions)
         kernel::tidy(function);
 #ifdef HALO_VERIFY

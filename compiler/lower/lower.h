@@ -5,6 +5,7 @@
 // ones), reduce (partial results of a block), plan (arguments and host scalars).
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "compiler/ir/analysis.h"
@@ -19,6 +20,8 @@ namespace halo::lower {
 struct Lowered {
     kernel::Program kernels;
     rt::LaunchPlan plan;
+    // By stage of a GPU: the name of the kernel that does it, in steps with results.
+    std::vector<std::string> kernels_of_stages{};
 };
 
 // plan: one schedule for each of form_stages(program), legal for the target. Throws UnsupportedError where a

@@ -34,6 +34,29 @@ std::vector<Reason> check_sums(const Footprint& footprint, const Schedule& sched
     return reasons;
 }
 
+// Where the stage shares a launch.
+std::vector<Reason> check_fuse(const Schedule& schedule, const Target& target) {
+    const int fuse = std::get<Direct>(schedule.strategy).fuse;
+    const int threads = schedule.threads[0] * schedule.threads[1] * schedule.threads[2];
+    if (fuse > target.max_threads_per_block)
+        return {{true, Setting::fuse,
+                 "one block of " + grouped(fuse) + " threads; " + target.name + " allows " +
+                     grouped(target.max_threads_per_block)}};
+    if (threads > 0 && fuse % threads != 0)
+        return {{true, Setting::fuse,
+                 "the one block of " + grouped(fuse) +
+                     " threads does several of the stage's blocks at once, and is no "
+                     "multiple of their " +
+                     grouped(threads) + " threads"}};
+    return {};
+}
+
+std::vector<Reason> check_direct(const Footprint& footprint, const Schedule& schedule, const Target& target) {
+    std::vector<Reason> reasons = check_sums(footprint, schedule, target);
+    std::ranges::copy(check_fuse(schedule, target), std::back_inserter(reasons));
+    return reasons;
+}
+
 RegisterEstimate direct_registers(const Footprint& footprint, const Schedule& schedule) {
     RegisterEstimate estimate{base_registers(footprint), base_registers(footprint)};
     const int box = schedule.cells[0] * schedule.cells[1] * schedule.cells[2];
@@ -163,6 +186,11 @@ std::string direct_reason(const Footprint& footprint, const Schedule& schedule) 
     return text;
 }
 
+std::string describe_direct(const Schedule& schedule, int /*rank*/) {
+    const int fuse = std::get<Direct>(schedule.strategy).fuse;
+    return fuse == 0 ? "" : ", with its neighbours by one block of " + grouped(fuse) + " threads";
+}
+
 }  // namespace
 
 StrategyKind direct_strategy() {
@@ -170,8 +198,11 @@ StrategyKind direct_strategy() {
     kind.name = kind.title = "direct";
     kind.neutral = Direct{};
     kind.settings = {{Setting::chunk, setting_in<Direct, &Direct::chunk>,
-                      "only direct sums over tables, by chunks of their rows; {} has no chunks"}};
-    kind.check = check_sums;
+                      "only direct sums over tables, by chunks of their rows; {} has no chunks"},
+                     {Setting::fuse, setting_in<Direct, &Direct::fuse>,
+                      "only stages by direct share a launch with others; {} has one of its own"}};
+    kind.describe = describe_direct;
+    kind.check = check_direct;
     kind.registers = direct_registers;
     kind.taken_per_cell = direct_taken_per_cell;
     kind.latency = direct_latency;

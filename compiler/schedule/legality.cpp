@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "compiler/ir/print.h"
+#include "compiler/schedule/fuse.h"
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
 #include "compiler/schedule/strategies.h"
@@ -263,6 +264,9 @@ private:
                                        std::to_string(target_.warp) +
                                        " of a warp: the last warp is part idle");
         }
+        if (own_setting(schedule_, Setting::fuse).value_or(0) > 0 && !can_share_launch(footprint_))
+            note(Setting::fuse,
+                 "a stage that reduces, sums over tables or is at points has a launch of its own");
         const RegisterEstimate estimate = estimate_registers(footprint_, schedule_);
         const int share = register_limit(schedule_, target_);
         if (estimate.enough > share) {

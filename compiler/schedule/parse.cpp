@@ -16,10 +16,11 @@ struct Name {
     std::string_view word;
     Setting setting;
 };
-constexpr Name kNames[] = {
-    {"threads", Setting::threads}, {"cells", Setting::cells},           {"tile", Setting::tile},
-    {"planes", Setting::planes},   {"ahead", Setting::ahead},           {"unroll", Setting::unroll},
-    {"padding", Setting::padding}, {"min_blocks", Setting::min_blocks}, {"chunk", Setting::chunk}};
+constexpr Name kNames[] = {{"threads", Setting::threads}, {"cells", Setting::cells},
+                           {"tile", Setting::tile},       {"planes", Setting::planes},
+                           {"ahead", Setting::ahead},     {"unroll", Setting::unroll},
+                           {"padding", Setting::padding}, {"min_blocks", Setting::min_blocks},
+                           {"chunk", Setting::chunk},     {"fuse", Setting::fuse}};
 // Ways to group steps (groupings.h): a schedule that begins so is not read here.
 constexpr std::string_view kGroupings[] = {"temporal", "resident"};
 
@@ -202,7 +203,7 @@ private:
             return mistake(range(begin, word_end),
                            "a schedule has no setting `" + std::string(word) +
                                "`; there are threads, cells, tile, planes, ahead, unroll, padding, "
-                               "min_blocks and chunk",
+                               "min_blocks, chunk and fuse",
                            mend);
         }
         if (result_.pins.range(found->setting).end != 0) {
@@ -237,6 +238,9 @@ private:
                 break;
             case Setting::chunk:
                 result_.pins.chunk = read_number(word, value, where, 1);
+                break;
+            case Setting::fuse:
+                result_.pins.fuse = read_number(word, value, where, 0);
                 break;
             case Setting::strategy:
                 break;
@@ -337,7 +341,7 @@ private:
 
 bool Pins::any() const {
     return strategy || threads || cells || tile || planes || ahead || unroll || padding || min_blocks ||
-           chunk;
+           chunk || fuse;
 }
 
 std::optional<int> Pins::own(Setting setting) const {
@@ -352,6 +356,8 @@ std::optional<int> Pins::own(Setting setting) const {
             return padding;
         case Setting::chunk:
             return chunk;
+        case Setting::fuse:
+            return fuse;
         case Setting::strategy:
         case Setting::threads:
         case Setting::cells:

@@ -25,12 +25,12 @@ namespace halo::schedule {
 struct Pins {
     std::optional<Strategy> strategy;  // which one; its settings are below
     std::optional<std::array<int, 3>> threads, cells, tile;
-    std::optional<int> planes, ahead, unroll, padding, min_blocks, chunk;
+    std::optional<int> planes, ahead, unroll, padding, min_blocks, chunk, fuse;
     std::array<SourceRange, kSettings>
         where{};  // of each setting, by its number; empty where it was not written
 
     SourceRange range(Setting setting) const { return where[static_cast<int>(setting)]; }
-    std::optional<int> own(Setting setting) const;  // planes, ahead, unroll, padding or chunk
+    std::optional<int> own(Setting setting) const;  // planes, ahead, unroll, padding, chunk or fuse
     bool any() const;                               // anything pinned
 };
 

@@ -22,6 +22,7 @@ std::string print(const Schedule& schedule, int rank) {
     add_own("unroll", Setting::unroll);
     add("min_blocks", schedule.min_blocks);
     add_own("chunk", Setting::chunk);
+    add_own("fuse", Setting::fuse);
     add_own("padding", Setting::padding);
     return text;
 }

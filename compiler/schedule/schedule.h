@@ -16,6 +16,9 @@ namespace halo::schedule {
 // A thread computes a small box of cells from registers; neighbours come through the caches.
 struct Direct {
     int chunk = 0;  // rows of a table that are in shared memory at a time, where tables are summed; 0: 256
+    // Threads of the one block that does the stage, in turn with the stages before and after it that have the
+    // same number: all of them are one launch. 0: the stage has a launch of its own.
+    int fuse = 0;
     friend bool operator==(const Direct&, const Direct&) = default;
 };
 
@@ -48,9 +51,10 @@ enum class Setting : std::uint8_t {
     unroll,
     padding,
     min_blocks,
-    chunk
+    chunk,
+    fuse
 };
-inline constexpr int kSettings = 10;
+inline constexpr int kSettings = 11;
 
 // Axes in the program's declaration order; entries past the rank are 1.
 struct Schedule {

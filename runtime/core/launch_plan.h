@@ -260,6 +260,9 @@ struct KernelPlan {
     std::array<int, 3> tile{1, 1, 1};     // a block's cells; blocks along an axis = ceil(extent / tile)
     Domain domain;                        // whose extents those are
     std::int64_t blocks = 0;              // along x, whatever the grid; 0: by tile and domain
+    // Kernels that this one stands for, as its one block does in turn what they would: about as long as so
+    // many launches.
+    std::int64_t stands_for = 1;
     std::int64_t dynamic_shared_bytes = 0;
     std::vector<Argument> arguments;
     // Levels whose halo images this kernel does NOT write itself and the runtime must fill after it (CPU).

@@ -68,6 +68,7 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
         require(kernel.threads[axis] >= 1 && kernel.tile[axis] >= 1, "kernel '{}' has an empty block",
                 kernel.name);
     require(kernel.dynamic_shared_bytes >= 0, "kernel '{}' has a negative shared size", kernel.name);
+    require(kernel.stands_for >= 1, "kernel '{}' stands for {} kernels", kernel.name, kernel.stands_for);
     for (const Argument& argument : kernel.arguments) {
         switch (argument.kind) {
             case Argument::Kind::field:

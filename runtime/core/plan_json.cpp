@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 #include "runtime/core/error.h"
 #include "runtime/core/plan_check.h"
@@ -224,6 +222,7 @@ Json kernel_json(const KernelPlan& kernel) {
     if (kernel.fills_halo) json["fills_halo"] = level_json(*kernel.fills_halo);
     if (kernel.fills_after_uploads) json["fills_after_uploads"] = true;
     if (kernel.blocks > 0) json["blocks"] = kernel.blocks;
+    if (kernel.stands_for > 1) json["stands_for"] = kernel.stands_for;
     if (kernel.steps != Steps::all) json["steps"] = name_of(kernel.steps, kSteps);
     return json;
 }
@@ -240,6 +239,7 @@ KernelPlan kernel_from(const Json& json) {
     if (json.contains("fills_halo")) kernel.fills_halo = level_from(json.at("fills_halo"));
     kernel.fills_after_uploads = json.value("fills_after_uploads", false);
     if (json.contains("blocks")) kernel.blocks = json.at("blocks");
+    kernel.stands_for = json.value("stands_for", std::int64_t{1});
     if (json.contains("steps")) kernel.steps = value_of<Steps>(json.at("steps"), kSteps, "kind of steps");
     return kernel;
 }

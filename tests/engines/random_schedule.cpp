@@ -47,6 +47,14 @@ bool is_legal(const ir::Program& program, const ir::Stage& stage, const Schedule
     return schedule::is_legal(schedule::check(program, stage, schedule, schedule::Target{}));
 }
 
+// Most of the stages that can have launches with those beside them, in every second program.
+// The draws after it stay what they are: `random` is a copy.
+void share_launches(std::vector<Schedule>& schedules, Random random) {
+    const int threads = random.pick(std::vector<int>{0, 0, 64, 256});
+    for (Schedule& each : schedules)
+        if (random.between(0, 3) > 0) schedule::set_own(each, schedule::Setting::fuse, threads);
+}
+
 }  // namespace
 
 std::vector<Schedule> random_schedules(const ir::Program& program, Strategy strategy, Random& random) {
@@ -75,6 +83,7 @@ std::vector<Schedule> random_schedules(const ir::Program& program, Strategy stra
         if (!is_legal(program, stage, drawn)) return {};
         schedules.push_back(drawn);
     }
+    share_launches(schedules, random);
     return schedules;
 }
 

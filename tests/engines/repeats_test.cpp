@@ -9,6 +9,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/interpreter.h"
 #include "compiler/lower/lower.h"
+#include "compiler/schedule/strategies.h"
 #include "emulated_device.h"
 #include "load_cpp.h"
 #include "random_schedule.h"
@@ -30,6 +31,10 @@ std::string repeated_difference(const std::string& text) {
          {schedule::Strategy(schedule::Direct{}), schedule::Strategy(schedule::Tile{}),
           schedule::Strategy(schedule::Stream{})})
         on_cuda.push_back(lower::lower_cuda(program, {random_schedules(program, strategy, random)}));
+    std::vector<schedule::Schedule> fused = random_schedules(program, schedule::Direct{}, random);
+    for (schedule::Schedule& each : fused)
+        schedule::set_own(each, schedule::Setting::fuse, 256);
+    on_cuda.front() = lower::lower_cuda(program, {fused});
     const int rank = program.rank();
     const auto wrong_on = [&](Extent extent) -> std::string {
         for (int axis = rank; axis < ir::kMaxRank; ++axis)

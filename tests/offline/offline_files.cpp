@@ -363,10 +363,10 @@ const std::vector<OfflineCase>& offline_cases() {
         {kLine, "", {1000, 1, 1}},
         {kDrift, "", {33, 9, 1}},
         {kTank, "", {37, 13, 11}},
-        {kRepeated, "", {37, 13, 1}},
+        {kRepeated, "direct threads=32x2 fuse=128", {37, 13, 1}},
         {kUntil, "", {37, 13, 1}},
-        {kUntil, "direct threads=32x2x1 cells=1x1x1", {64, 16, 1}, true},
-        {kTank, "direct threads=16x2x2 cells=1x1x1", {2, 1, 3}},  // many ranges have no cell
+        {kUntil, "direct threads=32x2x1 cells=1x1x1 fuse=128", {64, 16, 1}, true},
+        {kTank, "direct threads=16x2x2 cells=1x1x1 fuse=128", {2, 1, 3}},  // many ranges have no cell
         {kSources, "", {35, 17, 1}},
         {kSources, "", {64, 16, 1}, true},
         {kBlown, "", {37, 13, 1}},
@@ -394,7 +394,7 @@ const std::vector<OfflineCase>& offline_cases() {
         {kFewerAxes, "", {37, 13, 11}},
         {kFewerAxes, "", {64, 16, 8}, true},
         {kFewerAxes, "stream threads=32x4 cells=1x1 planes=4", {35, 9, 4}},
-        {kFewerAxesOfPlane, "", {37, 13, 1}},
+        {kFewerAxesOfPlane, "direct fuse=512", {37, 13, 1}},
         {kFiltered, "", {37, 13, 1}},
         {kFiltered, "", {64, 16, 1}, true},
     };

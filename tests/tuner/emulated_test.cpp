@@ -32,7 +32,7 @@ public:
         driver::CompiledCode result;
         result.steps.cubin = parts.steps;
         rt::KernelUsage usage;
-        usage.name = driver::kernel_of_stage(code.lowered.plan, 0);
+        usage.name = code.lowered.kernels_of_stages.front();
         usage.registers = 32;
         if (spill(code)) usage.spill_load_bytes = spilled_bytes;
         result.steps.usage = {usage};

@@ -105,12 +105,17 @@ Sample doubling_sample(std::int64_t adds, std::int64_t& launched) {
 }  // namespace
 
 TEST_CASE("iterations until a condition holds are as many, recorded or not") {
+    // stands_for: of a kernel that does in turn what others would.
+    struct Kernels {
+        std::int64_t adds, stands_for;
+    };
     for (const bool recordable : {false, true})
-        for (const std::int64_t adds : {9, 30}) {
+        for (const auto [adds, stands_for] : {Kernels{9, 1}, Kernels{30, 1}, Kernels{9, 20}}) {
             FakeDevice device;
             device.recordable = recordable;
             std::int64_t launched = 0;
             Sample sample = doubling_sample(adds, launched);
+            sample.plan.kernels[1].stands_for = stands_for;
             std::vector<std::unique_ptr<Module>> modules;
             modules.push_back(std::move(sample.module));
             // What changes with the step is outside the repeat.
@@ -139,7 +144,7 @@ TEST_CASE("iterations until a condition holds are as many, recorded or not") {
             // Of an iteration of many launches the host waits for the end, but for those that the step before
             // had.
             const std::int64_t in_vain = launched - iterations;
-            CHECK((adds == 9 ? in_vain > 7 : in_vain < 14));
+            CHECK((adds + stands_for == 10 ? in_vain > 7 : in_vain < 14));
         }
 }
 

@@ -7,7 +7,9 @@
 #include "compiler/driver/planning/compile.h"
 #include "compiler/driver/planning/pins.h"
 #include "compiler/ir/repeats.h"
+#include "compiler/schedule/fuse.h"
 #include "compiler/schedule/print.h"
+#include "compiler/schedule/strategies.h"
 
 namespace halo::driver {
 
@@ -17,6 +19,12 @@ schedule::Pins parse_pins(const Pinned& pinned, int rank) {
     const schedule::ParsedSchedule parsed = schedule::parse(pinned.text, rank);
     refuse_mistakes(pinned, parsed.mistakes, rank);
     return parsed.pins;
+}
+
+// What the text says of sharing a launch.
+std::string sharing_alone(const Pinned& pinned, int rank) {
+    const std::optional<int> fuse = parse_pins(pinned, rank).fuse;
+    return fuse ? fmt::format("fuse={}", *fuse) : "";
 }
 
 // Puts the schedule that was measured to be the fastest in place of the model's, where it still fits.
@@ -76,6 +84,25 @@ StageChoice choose_stage(const ir::Program& program, const ir::Stage& stage,
     return result;
 }
 
+// Small stages share a launch with those beside them, and with themselves where they are repeated.
+void share_launches(std::vector<StageChoice>& choices, const ir::Program& program,
+                    const CodeOptions& options) {
+    if (!options.extent || !options.shares_launches || options.whole_schedules || options.reductions_by_plane)
+        return;
+    std::vector<bool> small;
+    for (const StageChoice& each : choices)
+        small.push_back(schedule::is_small(each.footprint, each.schedule, *options.extent));
+    for (std::size_t i = 0; i < choices.size(); ++i) {
+        StageChoice& choice = choices[i];
+        if (!small[i] || choice.pins.fuse) continue;
+        const bool is_repeated =
+            choice.times_in_step(program) > 1 && choice.end_condition(program) == nullptr;
+        if (!is_repeated && !(i > 0 && small[i - 1]) && !(i + 1 < small.size() && small[i + 1])) continue;
+        schedule::set_own(choice.schedule, schedule::Setting::fuse, schedule::fuse_model::kThreads);
+        choice.reason += "; so few cells that one block does them in turn with other stages, in one launch";
+    }
+}
+
 // By rank: blocks of one plane, or row, of the last axis.
 constexpr const char* kByPlane[] = {"", "direct threads=256x1 cells=1x1",
                                     "direct threads=32x8x1 cells=1x1x1"};
@@ -110,13 +137,14 @@ std::vector<StageChoice> choose_schedules(const ir::Program& program, const Code
         // A schedule that is given once for all stages is meant for those that have a choice.
         const bool is_for_all = stage_texts(options).size() <= 1 && stages.size() > 1;
         const schedule::Footprint footprint = footprints.of(stages[i]);
-        if (is_for_all && footprint.in_place) pinned.text.clear();
+        if (is_for_all && footprint.in_place) pinned.text = sharing_alone(pinned, program.rank());
         const bool by_plane =
             options.reductions_by_plane && pinned.text.empty() && ir::reduces(program, stages[i]);
         if (by_plane) pinned.text = kByPlane[program.rank() - 1];
         choices.push_back(choose_stage(program, stages[i], footprint, options, pinned));
         if (by_plane) choices.back().pinned = false;
     }
+    share_launches(choices, program, options);
     return choices;
 }
 

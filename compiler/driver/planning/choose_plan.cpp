@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/planning/compile.h"
@@ -9,6 +10,7 @@
 #include "compiler/ir/unread_steps.h"
 #include "compiler/lower/shared/host_scalar.h"
 #include "compiler/schedule/cost.h"
+#include "compiler/schedule/fuse.h"
 
 namespace halo::driver {
 
@@ -267,6 +269,7 @@ schedule::StepCost single_step_cost(const ir::Program& program, const std::vecto
     const std::vector<bool> done = ir::done_in_unread_steps(program);
     schedule::Footprints footprints(program);
     schedule::StepCost cost;
+    bool is_in_turn = false;  // the stage before, with others
     for (const StageChoice& stage : stages) {
         ir::Stage unread = stage.stage;
         std::erase_if(unread.statements, [&](int index) { return !done[static_cast<std::size_t>(index)]; });
@@ -274,6 +277,13 @@ schedule::StepCost single_step_cost(const ir::Program& program, const std::vecto
         const bool is_same = is_watched || unread.statements.size() == stage.stage.statements.size();
         const schedule::Footprint footprint = is_same ? stage.footprint : footprints.of(unread);
         const auto times = static_cast<double>(stage.times_in_step(program));
+        const bool was_in_turn =
+            std::exchange(is_in_turn, schedule::shares_launch(footprint, stage.schedule));
+        if (is_in_turn) {
+            cost.cells += times * schedule::seconds_in_turn(footprint, extent);
+            if (!was_in_turn) cost.launches += options.target.graph_launch_seconds;
+            continue;
+        }
         if (!footprint.at_points)  // whose cells are few
             cost.cells +=
                 times *

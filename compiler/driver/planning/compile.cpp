@@ -101,19 +101,6 @@ Code cpu_code(const ir::Program& program) {
     return code;
 }
 
-std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index) {
-    std::size_t stage = 0;
-    for (const rt::KernelPlan& kernel : plan.kernels) {
-        const bool is_of_stage = kernel.domain.kind == rt::Domain::Kind::grid ||
-                                 kernel.domain.kind == rt::Domain::Kind::cells ||
-                                 kernel.domain.kind == rt::Domain::Kind::samples;
-        if (!is_of_stage || kernel.fills_halo || kernel.steps == rt::Steps::without_results) continue;
-        if (kernel.blocks > 0) continue;  // what ends a repeat, or computes scalars
-        if (stage++ == index) return kernel.name;
-    }
-    return "";
-}
-
 const rt::KernelUsage* find_usage(const CompiledCode& compiled, const std::string& kernel) {
     const auto find = [&](const rt::CompiledCuda& part) -> const rt::KernelUsage* {
         const auto found = std::find_if(part.usage.begin(), part.usage.end(),

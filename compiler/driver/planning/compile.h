@@ -61,6 +61,9 @@ struct CodeOptions {
     bool wait_for_time_block = true;
     FindKernel find_kernel;     // none: all have yet to be compiled
     bool single_steps = false;  // steps are grouped where that is pinned alone
+    // Small stages share a launch where the model says so. Not of code that may run on any grid: on a large
+    // one the block that does them would take far longer than many blocks.
+    bool shares_launches = true;
     // Stages with reductions run by blocks of one plane of the last axis each, where nothing else is pinned:
     // what pieces of a grid add up is then what the whole grid does, in the same order.
     bool reductions_by_plane = false;
@@ -182,9 +185,6 @@ struct CudaDetails {
 
 Code cuda_code(const ir::Program& program, const schedule::Plan& plan, const CudaDetails& details = {});
 Code cpu_code(const ir::Program& program);
-// The kernel that computes stage `index`: those of halos and of tables' columns stand between them. Empty:
-// none.
-std::string kernel_of_stage(const rt::LaunchPlan& plan, std::size_t index);
 // What the compiler said of a kernel; null where it said nothing.
 const rt::KernelUsage* find_usage(const CompiledCode& compiled, const std::string& kernel);
 

@@ -226,6 +226,7 @@ void take_edited(EditedCuda edited, const ir::Program& program, const std::optio
         of_emit.extent = grid;
         of_emit.steps.reset();
         of_emit.single_steps = true;
+        of_emit.shares_launches = false;
         const ir::Program optimized = optimize_for_gpu(program, of_emit);
         options.schedules = schedule::texts_of(choose_plan(optimized, of_emit).plan(), optimized.rank());
     }

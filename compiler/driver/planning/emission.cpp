@@ -171,7 +171,9 @@ std::vector<TextFile> emitted_files(const ir::Program& checked, const Emission& 
     };
     if (options.target == EmitTarget::stencil) return alone(ir::print(program));
     if (options.target == EmitTarget::cpu) return alone(cpu_code(program).text);
-    const schedule::Plan plan = choose_plan(program, code_options).plan();
+    CodeOptions of_plan = code_options;
+    of_plan.shares_launches = details.fixed_grid.has_value();
+    const schedule::Plan plan = choose_plan(program, of_plan).plan();
     const Code code = cuda_code(program, plan, details);
     if (options.target == EmitTarget::plan) return alone(rt::plan_to_json(code.lowered.plan) + '\n');
     if (options.target == EmitTarget::kernel) return alone(kernel::Printer().print(code.lowered.kernels));

@@ -12,6 +12,7 @@
 #include "compiler/driver/planning/explain_entries.h"
 #include "compiler/ir/unread_steps.h"
 #include "compiler/schedule/cost.h"
+#include "compiler/schedule/fuse.h"
 #include "compiler/schedule/print.h"
 #include "compiler/schedule/shared_layout.h"
 #include "compiler/support/json_text.h"
@@ -56,7 +57,7 @@ struct Explanation {
 };
 
 std::string explain_kernel(const Explanation& all, std::size_t index, int width) {
-    const std::string kernel = kernel_of_stage(all.code.lowered.plan, index);
+    const std::string& kernel = all.code.lowered.kernels_of_stages[index];
     if (kernel.empty()) return "";
     return explain_entry("kernel", kernel, width) +
            explain_entry("compiled", describe_usage(usage_of(all.compiled, kernel)), width);
@@ -69,6 +70,8 @@ constexpr std::size_t kRunnersUp = 3;
 std::optional<double> predicted_seconds(const Explanation& all, const StageChoice& stage) {
     if (!all.options.extent || stage.footprint.table_sums > 0) return std::nullopt;
     const schedule::Extent& extent = *all.options.extent;
+    if (schedule::shares_launch(stage.footprint, stage.schedule))
+        return schedule::seconds_in_turn(stage.footprint, extent);
     const schedule::Cost cost =
         schedule::estimate_cost(stage.footprint, stage.schedule, all.options.target, extent);
     const auto cells = static_cast<double>(cell_count(extent));
@@ -93,6 +96,7 @@ const char* name_of(schedule::Bound bound) {
 std::string bound_words(const Explanation& all, const StageChoice& stage, double seconds) {
     const schedule::Target& target = all.options.target;
     if (stage.footprint.table_sums > 0) return "bound by arithmetic";
+    if (schedule::shares_launch(stage.footprint, stage.schedule)) return "in turn with others";
     if (seconds < 2 * target.graph_launch_seconds) return "bound by the time from one kernel to the next";
     const schedule::Cost cost =
         schedule::estimate_cost(stage.footprint, stage.schedule, target, *all.options.extent);
@@ -315,7 +319,7 @@ nlohmann::ordered_json stage_json(const Explanation& all, std::size_t index) {
             json["trials"].push_back(std::move(each));
         }
     }
-    const std::string kernel = kernel_of_stage(all.code.lowered.plan, index);
+    const std::string& kernel = all.code.lowered.kernels_of_stages[index];
     if (kernel.empty()) return json;
     json["kernel"] = kernel;
     if (const rt::KernelUsage* usage = usage_of(all.compiled, kernel)) {

@@ -206,7 +206,7 @@ tune::Outcome StageMeasure::measure(std::size_t candidate, double best) {
 std::int64_t StageMeasure::inspect_kernel(const BuiltCode& built, tune::Outcome& outcome) const {
     const rt::LaunchPlan& plan = built.code.lowered.plan;
     const std::string name = plan.time_block ? plan.time_block->kernel.name
-                             : index_        ? kernel_of_stage(plan, *index_)
+                             : index_        ? built.code.lowered.kernels_of_stages[*index_]
                                              : "";
     const rt::KernelUsage* const usage = find_usage(built.compiled, name);
     if (usage == nullptr) return 0;

@@ -235,12 +235,14 @@ void SingleSteps::iterate_by_host(Step& step, int index) {
 // sooner where its blocks are many.
 void SingleSteps::iterate_by_device(Step& step, int index) {
     const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
-    std::int64_t blocks = 1;
-    for (int kernel = repeat.first; kernel < repeat.past; ++kernel)
+    std::int64_t blocks = 1, launches = 0;
+    for (int kernel = repeat.first; kernel < repeat.past; ++kernel) {
         blocks += parts_.kernels.block_count(kernel);
-    const std::int64_t ahead = std::max<std::int64_t>(
-        1, std::min(kLaunchesAhead / (repeat.past - repeat.first), kBlocksAhead / blocks));
-    const bool is_long = repeat.past - repeat.first > kLaunchesAhead;
+        launches += parts_.setup.plan.kernels[static_cast<std::size_t>(kernel)].stands_for;
+    }
+    const std::int64_t ahead =
+        std::max<std::int64_t>(1, std::min(kLaunchesAhead / launches, kBlocksAhead / blocks));
+    const bool is_long = launches > kLaunchesAhead;
     const std::int64_t expected = std::min(parts_.iterations.last_count(index) - 1, kBlocksAhead / blocks);
     const bool replays = can_replay_iterations(repeat);
     const auto is_done = [&](std::int64_t launched) {
