@@ -44,14 +44,4 @@ Expr inside_cells(Context& context, const ir::Region& region, const ir::Margins&
     return result;
 }
 
-ir::Margins margins_within(const ir::Region& region, ir::Margins margins) {
-    for (int axis = 0; axis < ir::kMaxRank; ++axis) {
-        const ir::Region::Range& range = region.ranges[axis];
-        auto& [low, high] = margins[axis];
-        if (!range.begin.from_high && low <= range.begin.offset) low = 0;
-        if (range.end.from_high && high <= -range.end.offset) high = 0;
-    }
-    return margins;
-}
-
 }  // namespace halo::lower

@@ -15,7 +15,4 @@ Bounds region_bounds(Context& context, const ir::Region& region, int axis);
 kernel::Expr inside_cells(Context& context, const ir::Region& region, const ir::Margins& margins,
                           const std::array<kernel::Expr, 3>& index);
 
-// The margins that a kernel has to guard where all its cells are of the region.
-ir::Margins margins_within(const ir::Region& region, ir::Margins margins);
-
 }  // namespace halo::lower
