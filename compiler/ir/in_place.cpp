@@ -276,11 +276,10 @@ SharedCells::SharedCells(const Program& program, const std::vector<bool>& in_pla
             return std::ranges::none_of(walk.from(roots),
                                         [&](std::uint32_t e) { return is_it(program.exprs[e].node); });
         };
-        const bool is_chosen_before =
-            !chosen->condition || none({*chosen->condition}, [&](const auto& node) {
-                const auto* access = std::get_if<Access>(&node);
-                return access != nullptr && program[access->field].role != Role::input;
-            });
+        const bool is_chosen_before = !chosen->condition || none({*chosen->condition}, [&](const auto& node) {
+            const auto* access = std::get_if<Access>(&node);
+            return access != nullptr && program[access->field].role != Role::input;
+        });
         can_share_[i] = is_chosen_before && none(roots_of(statement), [&](const auto& node) {
                             const auto* access = std::get_if<Access>(&node);
                             const bool is_own =

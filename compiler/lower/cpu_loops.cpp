@@ -427,7 +427,7 @@ private:
     const int rows_;  // that are computed together
     StrategyResult result_;
     std::array<Expr, 3> index_;
-    std::array<Bounds, 3> bounds_;         // of the cells that are computed
+    std::array<Bounds, 3> bounds_;        // of the cells that are computed
     std::array<bool, 3> is_in_region_{};  // by axis: these are those of a box that statements are for
 };
 

@@ -174,6 +174,10 @@ void KeptArray::need(const rt::Box& cells) {
         gather(array_, box, box, dense.get());
         device_->device->upload_cells(memory_.address(), geometry_of(box), type_, dense.get());
     }
+    take(cells);
+}
+
+void KeptArray::take(const rt::Box& cells) {
     // Few and large: those that are within the new one are part of it.
     std::erase_if(valid_, [&](const rt::Box& box) { return contains(cells, box); });
     for (const rt::Box& box : without(cells, valid_))
@@ -228,28 +232,43 @@ std::shared_ptr<KeptArray> KeptArrays::on(const std::shared_ptr<DeviceState>& de
             wanted[axis] = std::max(wanted[axis], kept->geometry().extent[axis]);
         kept->fetch();
         const std::vector<rt::Box> valid = kept->valid();
-        kept_.erase(found);
+        erase(found);
         kept = nullptr;
         auto larger = std::make_shared<KeptArray>(device, array, axes, type, wanted);
         for (const rt::Box& box : valid)
             larger->need(box);
-        kept_.push_back(larger);
-        kept = larger;
+        kept = add(std::move(larger));
     }
     for (auto each = kept_.begin(); each != kept_.end();) {
         if (*each != kept && (*each)->overlaps(begin, end)) {
             (*each)->fetch();
-            each = kept_.erase(each);
+            each = erase(each);
         } else {
             ++each;
         }
     }
-    if (kept == nullptr) {
-        kept = std::make_shared<KeptArray>(device, array, axes, type, wanted);
-        kept_.push_back(kept);
-    }
-    kept->need(touched(array));
+    if (kept == nullptr) kept = add(std::make_shared<KeptArray>(device, array, axes, type, wanted));
+    if (array.is_overwritten != 0)
+        kept->take(touched(array));
+    else
+        kept->need(touched(array));
     return kept;
+}
+
+void KeptArrays::keep(bool wanted) {
+    keeps = wanted;
+    ++changes_;
+}
+
+KeptArrays::Kept::iterator KeptArrays::erase(Kept::iterator kept) {
+    ++changes_;
+    return kept_.erase(kept);
+}
+
+const std::shared_ptr<KeptArray>& KeptArrays::add(std::shared_ptr<KeptArray> kept) {
+    ++changes_;
+    kept_.push_back(std::move(kept));
+    return kept_.back();
 }
 
 bool KeptArrays::has(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array, int axes,
@@ -266,7 +285,7 @@ void KeptArrays::give_up(const char* begin, const char* end) {
     for (auto each = kept_.begin(); each != kept_.end();) {
         if ((*each)->overlaps(begin, end)) {
             (*each)->fetch();
-            each = kept_.erase(each);
+            each = erase(each);
         } else {
             ++each;
         }
@@ -277,6 +296,7 @@ void KeptArrays::give_up_all() {
     for (const auto& each : kept_)
         each->fetch();
     kept_.clear();
+    ++changes_;
 }
 
 }  // namespace halocline::detail

@@ -46,6 +46,7 @@ public:
     bool overlaps(const char* begin, const char* end) const;
 
     void need(const halo::rt::Box& cells);  // up to date in these
+    void take(const halo::rt::Box& cells);  // whatever they hold, as they are going to be overwritten
     void changed() { is_newer_ = true; }    // by the device
     void fetch();                           // the program's array is up to date
     const std::vector<halo::rt::Box>& valid() const { return valid_; }
@@ -70,6 +71,9 @@ public:
     static KeptArrays& all();
     std::recursive_mutex mutex;
     bool keeps = false;
+    void keep(bool wanted);
+    // How often `keeps` or the copies that there are have become others.
+    std::uint64_t changes() const { return changes_; }
 
     // Up to date in the cells that are touched. Another copy of some of its cells is given up.
     std::shared_ptr<KeptArray> on(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array,
@@ -83,7 +87,12 @@ public:
     void give_up_all();
 
 private:
-    std::list<std::shared_ptr<KeptArray>> kept_;
+    using Kept = std::list<std::shared_ptr<KeptArray>>;
+    Kept::iterator erase(Kept::iterator kept);
+    const std::shared_ptr<KeptArray>& add(std::shared_ptr<KeptArray> kept);
+
+    Kept kept_;
+    std::uint64_t changes_ = 0;
 };
 
 // From the first cell that is touched to the end of the last one; nothing where rows are reached by pointers.
