@@ -128,13 +128,11 @@ struct halo_lift_stencil {
             use.kept->changed();
         }
         if (use.kept != nullptr || use.is_bound) return;
-        if (plan_of(use.name).grid.is_whole()) {
-            const rt::Box box = touched(array);
-            if (box.is_empty()) return;
-            std::vector<char>& cells = dense(box.extent(), array.bytes);
-            whole->read_box(use.name, 0, box, cells.data());
-            return scatter(array, box, box, cells.data());
-        }
+        if (plan_of(use.name).grid.is_whole())
+            return for_parts(touched(array), array.bytes, [&](const rt::Box& part, char* cells) {
+                whole->read_box(use.name, 0, part, cells);
+                scatter(array, part, part, cells);
+            });
         const auto extent = extent_in_three(use.name);
         std::vector<char>& cells = dense(extent, array.bytes);
         whole->read_elements(use.name, 0, cells.data(), static_cast<std::int64_t>(cells.size()));
@@ -314,13 +312,11 @@ private:
     void copy_in(const Use& use) {
         if (use.kept != nullptr) return whole->write_view(use.name, 0, view_of(use));
         if (use.array.is_overwritten != 0) return;
-        if (plan_of(use.name).grid.is_whole()) {
-            const rt::Box box = touched(use.array);
-            if (box.is_empty()) return;
-            std::vector<char>& cells = dense(box.extent(), use.array.bytes);
-            gather(use.array, box, box, cells.data());
-            return whole->write_box(use.name, 0, box, cells.data());
-        }
+        if (plan_of(use.name).grid.is_whole())
+            return for_parts(touched(use.array), use.array.bytes, [&](const rt::Box& part, char* cells) {
+                gather(use.array, part, part, cells);
+                whole->write_box(use.name, 0, part, cells);
+            });
         const auto extent = extent_in_three(use.name);
         std::vector<char>& cells = dense(extent, use.array.bytes);
         std::ranges::fill(cells, 0);

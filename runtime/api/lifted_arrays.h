@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -24,6 +25,11 @@ halo::rt::Box touched(const halo_lift_array& array);
 void gather(const halo_lift_array& array, const halo::rt::Box& box, const halo::rt::Box& all, char* dense);
 void scatter(const halo_lift_array& array, const halo::rt::Box& box, const halo::rt::Box& all,
              const char* dense);
+
+// Calls visit(part, its dense cells) for parts of the box, whose cells stay in a cache and whose memory is
+// the same for all: fresh pages for a large box take longer than its copy.
+void for_parts(const halo::rt::Box& box, std::int64_t bytes,
+               const std::function<void(const halo::rt::Box&, char*)>& visit);
 
 // Whether cells (0, y, z) are `stride` elements apart, and those of a row side by side, for all of so many
 // axes.
@@ -52,7 +58,6 @@ public:
     const std::vector<halo::rt::Box>& valid() const { return valid_; }
 
 private:
-    std::size_t bytes_of(const halo::rt::Box& cells) const;
     halo::rt::Geometry geometry_of(const halo::rt::Box& cells) const;  // as if these were all
 
     const std::shared_ptr<DeviceState> device_;
