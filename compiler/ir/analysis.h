@@ -80,7 +80,8 @@ const Margins& margins_of(const Statement& statement);
 
 // A stage is a run of statements that one sweep can compute: no statement reads, at an offset, what another
 // of the same stage writes. A statement that works in place (in_place.h) or at points has a stage of its own,
-// but for the lets that it alone reads. Stages run in order.
+// but for the lets that it alone reads, and for what is done for the same cells (SharedCells). Stages run in
+// order.
 struct Stage {
     std::vector<int> statements;  // indices into Program::statements, in order
 };

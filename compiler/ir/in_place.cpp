@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/grids.h"
 
 namespace halo::ir {
 
@@ -199,6 +200,16 @@ bool is_partial(const Assign& assign) {
     return !assign.region.is_whole() || assign.condition.has_value() || assign.margins != Margins{};
 }
 
+Margins margins_within(const Region& region, Margins margins) {
+    for (int axis = 0; axis < kMaxRank; ++axis) {
+        const Region::Range& range = region.ranges[axis];
+        auto& [low, high] = margins[axis];
+        if (!range.begin.from_high && low <= range.begin.offset) low = 0;
+        if (range.end.from_high && high <= -range.end.offset) high = 0;
+    }
+    return margins;
+}
+
 std::vector<bool> in_place_statements(const Program& program) {
     std::vector<bool> result(program.statements.size());
     std::map<std::pair<std::uint32_t, int>, bool> written;
@@ -211,16 +222,6 @@ std::vector<bool> in_place_statements(const Program& program) {
         is_written = true;
     }
     return result;
-}
-
-Margins margins_within(const Region& region, Margins margins) {
-    for (int axis = 0; axis < kMaxRank; ++axis) {
-        const Region::Range& range = region.ranges[axis];
-        auto& [low, high] = margins[axis];
-        if (!range.begin.from_high && low <= range.begin.offset) low = 0;
-        if (range.end.from_high && high <= -range.end.offset) high = 0;
-    }
-    return margins;
 }
 
 std::optional<Access> read_of_written(const Program& program, const Assign& assign) {
@@ -238,6 +239,62 @@ std::optional<Access> read_of_written(const Program& program, const Assign& assi
         return *access;
     }
     return std::nullopt;
+}
+
+namespace {
+
+// What a statement's cells are chosen by, of those that may choose.
+struct Chosen {
+    const Region& region;
+    const std::optional<ExprId>& condition;
+    const std::optional<Repeat>& repeat;
+};
+std::optional<Chosen> chosen_cells(const Statement& statement) {
+    if (const auto* assign = std::get_if<Assign>(&statement))
+        return Chosen{assign->region, assign->condition, assign->repeat};
+    if (const auto* reduce = std::get_if<Reduce>(&statement))
+        return Chosen{reduce->region, reduce->condition, reduce->repeat};
+    return std::nullopt;
+}
+
+}  // namespace
+
+SharedCells::SharedCells(const Program& program, const std::vector<bool>& in_place)
+    : program_(program), can_share_(program.statements.size()) {
+    ReachWalk walk(program);
+    std::vector<bool> written(program.fields.size());
+    for (std::size_t i = 0; i < can_share_.size(); ++i) {
+        const Statement& statement = program.statements[i];
+        const std::optional<Chosen> chosen = chosen_cells(statement);
+        const auto* assign = std::get_if<Assign>(&statement);
+        const bool is_first = assign == nullptr || !written[assign->target.index];
+        if (assign != nullptr) written[assign->target.index] = true;
+        if (!chosen || (chosen->region.is_whole() && !chosen->condition)) continue;
+        if (margins_within(chosen->region, margins_of(statement)) != Margins{}) continue;
+        if (assign != nullptr && (!is_first || !in_place[i] || assign->sweep)) continue;
+        const auto none = [&](const std::vector<ExprId>& roots, const auto& is_it) {
+            return std::ranges::none_of(walk.from(roots),
+                                        [&](std::uint32_t e) { return is_it(program.exprs[e].node); });
+        };
+        const bool is_chosen_before = !chosen->condition || none({*chosen->condition}, [&](const auto& node) {
+            const auto* access = std::get_if<Access>(&node);
+            return access != nullptr && program[access->field].role != Role::input;
+        });
+        can_share_[i] = is_chosen_before && none(roots_of(statement), [&](const auto& node) {
+                            const auto* access = std::get_if<Access>(&node);
+                            const bool is_own =
+                                access != nullptr && assign != nullptr && access->field == assign->target;
+                            return is_own || std::holds_alternative<TableSum>(node);
+                        });
+    }
+}
+
+bool SharedCells::are_shared(std::size_t a, std::size_t b) const {
+    if (!can_share_[a] || !can_share_[b]) return false;
+    const Statement &first = program_.statements[a], &second = program_.statements[b];
+    const std::optional<Chosen> one = chosen_cells(first), other = chosen_cells(second);
+    return one->region == other->region && one->condition == other->condition &&
+           one->repeat == other->repeat && grid_factor(program_, first) == grid_factor(program_, second);
 }
 
 }  // namespace halo::ir

@@ -29,7 +29,8 @@ bool is_at_points(const Statement& statement) {
     return std::holds_alternative<Inject>(statement) || std::holds_alternative<Sample>(statement);
 }
 
-// By statement: it has a stage of its own, but for the lets that it alone reads.
+// By statement: it has a stage of its own, but for the lets that it alone reads and what is done for the same
+// cells (SharedCells).
 std::vector<bool> lone_statements(const Program& program) {
     std::vector<bool> result = in_place_statements(program);
     for (std::size_t i = 0; i < result.size(); ++i)
@@ -83,6 +84,7 @@ public:
         : program_(program),
           walk_(program),
           alone_(lone_statements(program)),
+          cells_(program, in_place_statements(program)),
           reductions_read_(reductions_read(program)) {}
 
     // Sorted by reader.
@@ -143,7 +145,7 @@ private:
                               [&](const Access& access) { reads[{access.field.index, access.time}] = true; });
         for (const auto& [level, at_offset] : reads) {
             for (const int writer : writers_[level])
-                found_.push_back({i, writer, at_offset || alone_[writer], true});
+                found_.push_back({i, writer, at_offset || stays_apart(i, writer), true});
             readers_[level].push_back(i);
         }
         for (const int reduction : reductions_read_[member])
@@ -160,12 +162,13 @@ private:
             if (std::ranges::find(read, i) != read.end()) found_.push_back({i, earlier, is_apart, false});
         }
         if (alone_[i]) {
-            // All that is neither a let nor later comes first: nothing else is in its stage.
+            // All that is neither a let nor later comes first: nothing else is in its stage, but for what
+            // is done for the same cells.
             for (int earlier = 0; earlier < i; ++earlier)
                 if (!is_let(program_, program_.statements[earlier]))
-                    found_.push_back({i, earlier, true, false});
+                    found_.push_back({i, earlier, !cells_.are_shared(i, earlier), false});
         } else if (last_alone_ >= 0 && !is_let(program_, statement)) {
-            found_.push_back({i, last_alone_, true, false});
+            found_.push_back({i, last_alone_, stays_apart(i, last_alone_), false});
         }
         if (alone_[i]) last_alone_ = i;
     }
@@ -183,9 +186,12 @@ private:
         writers_[level].push_back(member);
     }
 
+    bool stays_apart(int i, int earlier) const { return alone_[earlier] && !cells_.are_shared(i, earlier); }
+
     const Program& program_;
     AccessWalk walk_;
     std::vector<bool> alone_;
+    SharedCells cells_;
     std::vector<std::vector<int>> reductions_read_;
     std::map<Level, std::vector<int>> writers_, readers_;
     int last_alone_ = -1;

@@ -144,9 +144,35 @@ private:
         }
         const std::string local = take("array_" + lifted_.spec.fields.at(id));
         locals_[id] = local;
-        declared_ +=
-            fmt::format("    halo_lift_array {} = {{{}, sizeof({}), {{{}}}, {{{}}}, {{{}}}, {{{}}}}};\n",
-                        local, first, fixed_type_name(object.number), from, to, stride, level);
+        declared_ += fmt::format(
+            "    halo_lift_array {} = {{{}, sizeof({}), {{{}}}, {{{}}}, {{{}}}, {{{}}}, {}}};\n", local,
+            first, fixed_type_name(object.number), from, to, stride, level, is_overwritten(id) ? 1 : 0);
+    }
+    // Whether the nest writes each cell of the array that it touches, and reads none before: what the array
+    // held is of no use to it.
+    bool is_overwritten(int id) const {
+        const Field& of = field(id);
+        if (of.is_state || of.has_before || of.modulus || of.after_step != id || of.writes != 1) return false;
+        const auto writer = std::ranges::find(form_.statements, id, &Statement::field);
+        if (writer == form_.statements.end() ||
+            !model_.stores[static_cast<std::size_t>(writer->store)].guards.empty())
+            return false;
+        const auto is_within = [&](const Range& cells, const Range& written) {
+            const auto before = (cells.lower - written.lower).constant();
+            const auto behind = (written.upper - cells.upper).constant();
+            return before && behind && *before >= 0 && *behind >= 0;
+        };
+        return std::ranges::all_of(form_.statements, [&](const Statement& reader) {
+            return std::ranges::all_of(reader.reads, [&](const auto& each) {
+                const ResolvedRead& read = each.second;
+                if (read.field != id) return true;
+                if (!read.is_new) return false;
+                for (std::size_t a = 0; a < form_.axes.size(); ++a)
+                    for (const Range& cells : read.touched[a])
+                        if (!is_within(cells, writer->region[a])) return false;
+                return true;
+            });
+        });
     }
     // The cells that the loops read or write of a field, or of those that it rotates with, as bounds in C.
     // Beyond them the array may end.

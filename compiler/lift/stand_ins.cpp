@@ -73,6 +73,7 @@ struct CalledArray {
     std::int64_t bytes;
     std::int64_t from[3], to[3], stride[3];
     int level[3];
+    int is_overwritten;
 };
 
 // What the call of a stencil copies of each array.
@@ -187,7 +188,9 @@ int write(Called* stencil, const char* name, const CalledArray* array) {
     for_cells(*stencil, *array, [&](const char* at, std::size_t cell) {
         copied.low = copied.low == nullptr ? at : std::min(copied.low, at);
         copied.high = std::max(copied.high, at + array->bytes);
+        constexpr double kNobodys = 77;  // what is overwritten is not looked at
         std::int64_t bits = 0;
+        if (array->is_overwritten != 0) return static_cast<void>(field.at(cell) = kNobodys);
         if (type == c::Number::i64) std::memcpy(&bits, at, sizeof bits);
         field.at(cell) = type == c::Number::i64 ? std::bit_cast<double>(bits) : read_number(at, type);
     });
@@ -246,6 +249,7 @@ typedef struct halo_lift_array {
     int64_t bytes;
     int64_t from[3], to[3], stride[3];
     int level[3];
+    int is_overwritten;
 } halo_lift_array;
 void halo_lift_failed(halo_lifted*);
 int halo_lift_loops(const halo_lift_array* const*, int);

@@ -93,8 +93,11 @@ public:
                 bounds_[axis] = {0, context_.extent(axis)};
             else
                 bounds_[axis] = {0, Expr()};  // the runtime's blocks count along it
-            if (const ir::Assign* assign = context_.stage().in_place)
-                bounds_[axis] = region_bounds(context_, assign->region, axis);
+            const ir::Assign* assign = context_.stage().in_place;
+            // Where there is a partial result for each block, blocks count along the whole axis.
+            is_in_region_[axis] =
+                assign != nullptr && (context_.stage().is_launched_for_box() || axis + 1 < rank);
+            if (is_in_region_[axis]) bounds_[axis] = region_bounds(context_, assign->region, axis);
         }
         if (has_blocks_of_rows(context_.stage())) {
             loop_over_planes();
@@ -371,7 +374,8 @@ private:
         return kernel::For{"i", first_cell(), last_cell(), 1, kernel::Unroll::vectorize, std::move(cell)};
     }
 
-    void change_in_place(const CellSources& sources, Block& cell) {
+    void change_in_place(CellSources sources, Block& cell) {
+        sources.is_in_region = is_in_region_;
         change_cell(
             context_, sources, [&](const Level& level) { return row_element(level, {}); }, [](Block&) {},
             cell);
@@ -423,7 +427,8 @@ private:
     const int rows_;  // that are computed together
     StrategyResult result_;
     std::array<Expr, 3> index_;
-    std::array<Bounds, 3> bounds_;  // of the cells that are computed
+    std::array<Bounds, 3> bounds_;        // of the cells that are computed
+    std::array<bool, 3> is_in_region_{};  // by axis: these are those of a box that statements are for
 };
 
 }  // namespace

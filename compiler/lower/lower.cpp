@@ -162,7 +162,7 @@ std::string schedule_words(const StageView& stage, const schedule::Schedule& sch
 
 // A box that is thin along the contiguous axis has no use for rows of threads: they lie along the next one.
 schedule::Schedule fitted(schedule::Schedule schedule, const StageView& stage) {
-    if (stage.in_place == nullptr || !stage.swept.empty() || stage.rank() == 1) return schedule;
+    if (!stage.is_launched_for_box() || !stage.swept.empty() || stage.rank() == 1) return schedule;
     const ir::Region::Range& range = stage.in_place->region.ranges[0];
     const int width = range.end.offset - range.begin.offset;
     if (range.begin.from_high != range.end.from_high || width < 1 || width >= schedule.threads[0])

@@ -104,6 +104,7 @@ Footprints::Footprints(const ir::Program& program)
       walk_(program),
       shapes_(program),
       in_place_(ir::in_place_statements(program)),
+      shared_(program, in_place_),
       uniform_(ir::uniform_exprs(program)),
       readers_(program.fields.size()) {
     for (int index = 0; index < static_cast<int>(program.statements.size()); ++index) {
@@ -177,6 +178,8 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
         }
         if (in_place_[index]) {
             result.in_place = true;  // what it reads of its target is in memory
+            if (shared_.can_share(static_cast<std::size_t>(index)))
+                written_here.emplace(assign->target.index, assign->time);
         } else {
             written_here.emplace(assign->target.index, assign->time);
             if (keeps && assign->time == 1) reads[{assign->target.index, 0}].insert(ir::Offset{});

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/in_place.h"
 #include "compiler/ir/program.h"
 #include "compiler/ir/shifted.h"
 
@@ -133,7 +134,9 @@ private:
     const ir::Program& program_;
     ir::ReachWalk walk_;
     ir::ShiftedShapes shapes_;
-    std::vector<bool> in_place_, uniform_;
+    std::vector<bool> in_place_;
+    ir::SharedCells shared_;
+    std::vector<bool> uniform_;
     std::vector<std::vector<int>> readers_;  // by field: the statements that read any level of it
 };
 

@@ -34,6 +34,7 @@ typedef struct halo_lift_array {
     int64_t bytes; /* of an element */
     int64_t from[3], to[3], stride[3];
     int level[3];
+    int is_overwritten; /* the loops write each of these cells, and read none before */
 } halo_lift_array;
 
 typedef struct halo_lift_stencil halo_lift_stencil;

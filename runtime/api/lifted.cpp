@@ -1,8 +1,13 @@
 // The calls of sources in which loops are replaced by stencils (include/halocline/lifted.h).
 #include <algorithm>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <optional>
+#include <span>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "runtime/api/c_handles.h"
 #include "runtime/api/errors.h"
@@ -33,12 +38,20 @@ bool ends_at_faces(const rt::LaunchPlan& plan) {
     });
 }
 
+// Bytes of the struct, which has none that mean nothing.
+static_assert(sizeof(halo_lift_array) == sizeof(void*) + 10 * sizeof(std::int64_t) + 4 * sizeof(int));
+bool is_same(const halo_lift_array& a, const halo_lift_array& b) {
+    return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
 }  // namespace
 
 // A stencil works on arrays of the program, or on their kept copies, where they are as its kernels need them;
-// else on arrays of its own, to and from which the cells are copied.
+// else on arrays of its own, to and from which the cells are copied. Most calls give what the call before
+// gave: then all is where it was.
 struct halo_lift_stencil {
     struct Use {
+        std::string name;
         halo_lift_array array{};
         std::shared_ptr<KeptArray> kept;
         bool is_bound = false;
@@ -51,41 +64,78 @@ struct halo_lift_stencil {
 
     explicit halo_lift_stencil(const Program& made) : program(made), device(device_of_thread()) {}
 
-    void begin(const Grid& cells) {
-        uses.clear();
-        params.clear();
-        grid = cells;
+    void begin(const std::int64_t* cells, int axes) {
+        given_ = 0;
+        const bool is_as_before = cells != nullptr && std::cmp_equal(axes, grid.size()) &&
+                                  std::ranges::equal(grid, std::span(cells, grid.size()));
+        if (is_as_before) return;
+        grid = grid_of(cells, axes);
+        has_changed_ = true;
+    }
+    void use(const char* name, const halo_lift_array& array) {
+        if (given_ < uses_.size() && uses_[given_].name == name && is_same(uses_[given_].array, array)) {
+            ++given_;
+            return;
+        }
+        uses_.resize(given_++);
+        uses_.push_back({name, array, nullptr, false});
+        has_changed_ = true;
+    }
+    void set(const std::string& param, double value) {
+        const auto [known, is_new] = params_.try_emplace(param, value);
+        if (!is_new && known->second == value) return;
+        known->second = value;
+        have_params_changed_ = true;
     }
 
     void step(std::int64_t count) {
-        const std::scoped_lock lock(KeptArrays::all().mutex);
-        if (whole == nullptr || whole->grid != grid) make({}, {});
-        choose_places();
-        for (const auto& [name, use] : uses)
-            if (!use.is_bound) copy_in(name, use);
-        for (const auto& [name, value] : params)
-            whole->set(name, value);
+        KeptArrays& arrays = KeptArrays::all();
+        const std::scoped_lock lock(arrays.mutex);
+        if (given_ != uses_.size()) has_changed_ = true;
+        uses_.resize(given_);
+        if (has_changed_ || whole == nullptr || known_changes_ != arrays.changes()) {
+            has_changed_ = true;
+            for (Use& use : uses_) {
+                use.kept = nullptr;
+                use.is_bound = false;
+            }
+            if (whole == nullptr || whole->grid != grid) make({}, {});
+            choose_places();
+            known_changes_ = arrays.changes();
+            has_changed_ = false;
+        }
+        for (const Use& use : uses_)
+            if (!use.is_bound) copy_in(use);
+        if (std::exchange(have_params_changed_, false))
+            for (const auto& [name, value] : params_)
+                whole->set(name, value);
         whole->step(count);
         if (!is_on_gpu()) return;
-        if (!KeptArrays::all().keeps) device.wait();  // what goes wrong is said while the loops can still run
+        if (!arrays.keeps) device.wait();  // what goes wrong is said while the loops can still run
     }
 
     // To the array that the field is after the step, which may be that of another one before.
-    void copy_back(const std::string& name, const halo_lift_array& array) {
-        const std::scoped_lock lock(KeptArrays::all().mutex);
-        Use& use = uses.at(name);
+    void copy_back(const char* name, const halo_lift_array& array) {
+        KeptArrays& arrays = KeptArrays::all();
+        const std::scoped_lock lock(arrays.mutex);
+        Use& use = use_of(name);
+        if (!is_same(use.array, array)) has_changed_ = true;  // which is for the next call to look at
         if (use.kept != nullptr) {
             if (!use.is_bound) {
-                use.kept =
-                    KeptArrays::all().on(device.state(), array, axes(), plan_of(name).type, whole->extent);
-                whole->read_view(name, 0, view_of(use));
+                use.kept = arrays.on(device.state(), array, axes(), plan_of(use.name).type, whole->extent);
+                whole->read_view(use.name, 0, view_of(use));
             }
             use.kept->changed();
         }
         if (use.kept != nullptr || use.is_bound) return;
-        const auto extent = extent_in_three(name);
+        if (plan_of(use.name).grid.is_whole())
+            return for_parts(touched(array), array.bytes, [&](const rt::Box& part, char* cells) {
+                whole->read_box(use.name, 0, part, cells);
+                scatter(array, part, part, cells);
+            });
+        const auto extent = extent_in_three(use.name);
         std::vector<char>& cells = dense(extent, array.bytes);
-        whole->read_elements(name, 0, cells.data(), static_cast<std::int64_t>(cells.size()));
+        whole->read_elements(use.name, 0, cells.data(), static_cast<std::int64_t>(cells.size()));
         scatter(array, touched(array), rt::whole_box(extent), cells.data());
     }
 
@@ -93,10 +143,13 @@ struct halo_lift_stencil {
     const Device device;
     Grid grid;
     std::shared_ptr<WholeSimulation> whole;
-    std::map<std::string, Use> uses;  // of this call
-    std::map<std::string, double> params;
 
 private:
+    Use& use_of(const char* name) {
+        const auto found = std::ranges::find(uses_, name, &Use::name);
+        if (found == uses_.end()) refuse(fmt::format("'{}' was given no array in this call", name));
+        return *found;
+    }
     bool is_on_gpu() const { return device.state()->cuda != nullptr; }
     const rt::FieldPlan& plan_of(const std::string& name) const {
         const auto& fields = whole->plan.fields;
@@ -108,6 +161,7 @@ private:
     void make(const std::optional<rt::Geometry>& geometry, const std::map<std::string, Place>& bound) {
         whole.reset();
         places.clear();
+        have_params_changed_ = true;
         whole = std::make_shared<WholeSimulation>(program, device.state(), grid, SimulationOptions{});
         whole->sums_in_rows = true;  // which the loops add in another order anyway
         const auto& halo = whole->plan.halo;
@@ -140,8 +194,8 @@ private:
     }
 
     // An output or input over all axes, of which one array is enough.
-    bool can_be_bound(const std::string& name, const Use& use) const {
-        const rt::FieldPlan& field = plan_of(name);
+    bool can_be_bound(const Use& use) const {
+        const rt::FieldPlan& field = plan_of(use.name);
         return field.role != rt::Role::state && field.history == 0 && field.interleave == 1 &&
                field.grid.is_whole() && is_plain(use.array, axes());
     }
@@ -153,32 +207,31 @@ private:
                 axes() > 2 ? use.array.stride[2] : 0};
     }
 
-    bool is_over_all_axes(const std::string& name, const Use& use) const {
-        return plan_of(name).grid.is_whole() && is_plain(use.array, axes());
+    bool is_over_all_axes(const Use& use) const {
+        return plan_of(use.name).grid.is_whole() && is_plain(use.array, axes());
     }
     // On the CPU arrays are worked on where they are, unless their rows are not as far apart in all of them:
     // then there are copies whose are, and what has one is worked on there.
     bool lie_apart() const {
         std::optional<Place> first;
-        return std::ranges::any_of(uses, [&](const auto& each) {
-            const auto& [name, use] = each;
-            if (!is_over_all_axes(name, use)) return false;
+        return std::ranges::any_of(uses_, [&](const Use& use) {
+            if (!is_over_all_axes(use)) return false;
             const Place place = place_of(use);
             if (!first) first = place;
             return place.pitch != first->pitch || place.slice != first->slice || !is_a_grid(place) ||
-                   KeptArrays::all().has(device.state(), use.array, axes(), plan_of(name).type);
+                   KeptArrays::all().has(device.state(), use.array, axes(), plan_of(use.name).type);
         });
     }
     // Rows of all copies as long as the longest ones.
     void make_alike() {
         std::array<std::int64_t, 3> longest = whole->extent;
-        for (const auto& [name, use] : uses)
+        for (const Use& use : uses_)
             for (std::size_t axis = 0; use.kept != nullptr && axis + 1 < grid.size(); ++axis)
                 longest[axis] = std::max(longest[axis], use.kept->geometry().extent[axis]);
-        for (auto& [name, use] : uses)
+        for (Use& use : uses_)
             if (use.kept != nullptr && !use.kept->has_room(longest))
                 use.kept =
-                    KeptArrays::all().on(device.state(), use.array, axes(), plan_of(name).type, longest);
+                    KeptArrays::all().on(device.state(), use.array, axes(), plan_of(use.name).type, longest);
     }
 
     // Decides what is bound, and makes the simulation anew where its arrays lie otherwise.
@@ -187,32 +240,32 @@ private:
         std::optional<Place> first;
         std::map<std::string, Place> bound;
         const bool keeps = arrays.keeps && (is_on_gpu() || lie_apart());
-        for (auto& [name, use] : uses) {
-            const bool is_kept = keeps && is_over_all_axes(name, use);
+        for (Use& use : uses_) {
+            const bool is_kept = keeps && is_over_all_axes(use);
             if (is_kept)
-                use.kept = arrays.on(device.state(), use.array, axes(), plan_of(name).type, whole->extent);
+                use.kept =
+                    arrays.on(device.state(), use.array, axes(), plan_of(use.name).type, whole->extent);
             else
                 give_up(use.array);
         }
         make_alike();
         // Arrays that lie in each other, as parts of the columns of one, are copied cell by cell.
-        const bool are_held = std::ranges::all_of(uses, [&](const auto& each) {
-            return each.second.kept == nullptr || arrays.holds(each.second.kept);
-        });
-        for (auto& [name, use] : uses) {
+        const bool are_held = std::ranges::all_of(
+            uses_, [&](const Use& use) { return use.kept == nullptr || arrays.holds(use.kept); });
+        for (Use& use : uses_) {
             if (are_held) break;
             give_up(use.array);
             use.kept = nullptr;
         }
-        for (auto& [name, use] : uses) {
+        for (Use& use : uses_) {
             if (keeps && use.kept == nullptr) continue;
             if (is_on_gpu() && use.kept == nullptr) continue;
-            if (!can_bind || !can_be_bound(name, use)) continue;
+            if (!can_bind || !can_be_bound(use)) continue;
             const Place place = place_of(use);
             if (!first && is_a_grid(place)) first = place;
             if (!first) continue;
             use.is_bound = place == Place{place.first, first->pitch, first->slice} && is_a_grid(place);
-            if (use.is_bound) bound[name] = place;
+            if (use.is_bound) bound[use.name] = place;
         }
         const bool was_bound = !places.empty();
         bool is_as_before = was_bound == !bound.empty() && places.size() == bound.size();
@@ -256,18 +309,30 @@ private:
         cells_.resize(static_cast<std::size_t>(extent[0] * extent[1] * extent[2] * bytes));
         return cells_;
     }
-    void copy_in(const std::string& name, const Use& use) {
-        if (use.kept != nullptr) return whole->write_view(name, 0, view_of(use));
-        const auto extent = extent_in_three(name);
+    void copy_in(const Use& use) {
+        if (use.kept != nullptr) return whole->write_view(use.name, 0, view_of(use));
+        if (use.array.is_overwritten != 0) return;
+        if (plan_of(use.name).grid.is_whole())
+            return for_parts(touched(use.array), use.array.bytes, [&](const rt::Box& part, char* cells) {
+                gather(use.array, part, part, cells);
+                whole->write_box(use.name, 0, part, cells);
+            });
+        const auto extent = extent_in_three(use.name);
         std::vector<char>& cells = dense(extent, use.array.bytes);
         std::ranges::fill(cells, 0);
         gather(use.array, touched(use.array), rt::whole_box(extent), cells.data());
-        whole->write_elements(name, 0, cells.data(), static_cast<std::int64_t>(cells.size()));
+        whole->write_elements(use.name, 0, cells.data(), static_cast<std::int64_t>(cells.size()));
     }
 
-    bool can_bind = false;                // arrays, by what its kernels read
-    std::map<std::string, Place> places;  // that fields are bound to
-    std::vector<char> cells_;             // a dense copy of one array
+    std::vector<Use> uses_;                 // of this call, or of the one before, from given_ on
+    std::size_t given_ = 0;                 // of them, in this call
+    std::map<std::string, double> params_;  // by the latest call
+    bool has_changed_ = true;               // what is given, since places were chosen
+    bool have_params_changed_ = true;       // since they were set
+    std::uint64_t known_changes_ = 0;       // KeptArrays::changes() then
+    bool can_bind = false;                  // arrays, by what its kernels read
+    std::map<std::string, Place> places;    // that fields are bound to
+    std::vector<char> cells_;               // a dense copy of one array
 };
 
 namespace {
@@ -282,7 +347,7 @@ void halo_lift_keep_arrays(int keep) {
     KeptArrays& arrays = KeptArrays::all();
     const std::scoped_lock lock(arrays.mutex);
     if (keep == 0) guarded([&] { arrays.give_up_all(); });
-    arrays.keeps = keep != 0;
+    arrays.keep(keep != 0);
 }
 
 halo_code halo_lift_take_back(const void* array) {
@@ -305,17 +370,18 @@ halo_code halo_lift_open(const halo_program* program, halo_lift_stencil** stenci
 }
 
 halo_code halo_lift_begin(halo_lift_stencil* stencil, const int64_t* grid, int axes) {
-    return guarded([&] { need_handle(stencil, "the stencil").begin(grid_of(grid, axes)); });
+    return guarded([&] { need_handle(stencil, "the stencil").begin(grid, axes); });
 }
 
 halo_code halo_lift_set(halo_lifted* lifted, const char* param, double value) {
-    return guarded([&] { stencil_of(lifted).params[text_of(param, "the parameter")] = value; });
+    return guarded([&] { stencil_of(lifted).set(text_of(param, "the parameter"), value); });
 }
 
 halo_code halo_lift_write(halo_lifted* lifted, const char* field, const halo_lift_array* array) {
     return guarded([&] {
         need(array, "the array");
-        stencil_of(lifted).uses[text_of(field, "the field")].array = *array;
+        need(field, "the field");
+        stencil_of(lifted).use(field, *array);
     });
 }
 
@@ -336,7 +402,8 @@ halo_code halo_lift_reduce(halo_lifted* lifted, const char* reduction, double* v
 halo_code halo_lift_copy_back(halo_lifted* lifted, const char* field, const halo_lift_array* array) {
     return guarded([&] {
         need(array, "the array");
-        translated([&] { stencil_of(lifted).copy_back(text_of(field, "the field"), *array); });
+        need(field, "the field");
+        translated([&] { stencil_of(lifted).copy_back(field, *array); });
     });
 }
 

@@ -12,6 +12,7 @@ namespace rt = halo::rt;
 namespace {
 
 constexpr std::int64_t kSpareRows = 8;
+constexpr std::int64_t kPartBytes = std::int64_t{8} << 20;
 
 // Calls copy(in the array, in the dense copy of `all`, bytes) for each piece that lies together in both.
 template <class Copy>
@@ -103,6 +104,23 @@ void scatter(const halo_lift_array& array, const rt::Box& box, const rt::Box& al
              [&](char* own, std::int64_t at, std::size_t bytes) { std::memcpy(own, dense + at, bytes); });
 }
 
+void for_parts(const rt::Box& box, std::int64_t bytes,
+               const std::function<void(const rt::Box&, char*)>& visit) {
+    if (box.is_empty()) return;
+    const std::int64_t row = box.length(0) * bytes;
+    const std::int64_t rows = std::clamp<std::int64_t>(kPartBytes / row, 1, box.length(1));
+    const std::int64_t planes =
+        rows < box.length(1) ? 1 : std::clamp<std::int64_t>(kPartBytes / (row * rows), 1, box.length(2));
+    const auto dense = std::make_unique_for_overwrite<char[]>(static_cast<std::size_t>(row * rows * planes));
+    for (std::int64_t z = box.begin[2]; z < box.end[2]; z += planes)
+        for (std::int64_t y = box.begin[1]; y < box.end[1]; y += rows) {
+            rt::Box part = box;
+            part.begin[1] = y, part.end[1] = std::min(y + rows, box.end[1]);
+            part.begin[2] = z, part.end[2] = std::min(z + planes, box.end[2]);
+            visit(part, dense.get());
+        }
+}
+
 bool is_plain(const halo_lift_array& array, int axes) {
     if (array.level[0] != 0 || array.stride[0] != 1) return false;
     for (int axis = 1; axis < axes; ++axis)
@@ -169,11 +187,15 @@ void KeptArray::need(const rt::Box& cells) {
     const std::vector<rt::Box> missing = without(cells, valid_);
     if (missing.empty()) return;
     const DeviceLock lock(*device_);
-    for (const rt::Box& box : missing) {
-        const auto dense = std::make_unique_for_overwrite<char[]>(bytes_of(box));
-        gather(array_, box, box, dense.get());
-        device_->device->upload_cells(memory_.address(), geometry_of(box), type_, dense.get());
-    }
+    for (const rt::Box& box : missing)
+        for_parts(box, array_.bytes, [&](const rt::Box& part, char* dense) {
+            gather(array_, part, part, dense);
+            device_->device->upload_cells(memory_.address(), geometry_of(part), type_, dense);
+        });
+    take(cells);
+}
+
+void KeptArray::take(const rt::Box& cells) {
     // Few and large: those that are within the new one are part of it.
     std::erase_if(valid_, [&](const rt::Box& box) { return contains(cells, box); });
     for (const rt::Box& box : without(cells, valid_))
@@ -183,16 +205,12 @@ void KeptArray::need(const rt::Box& cells) {
 void KeptArray::fetch() {
     if (!is_newer_) return;
     const DeviceLock lock(*device_);
-    for (const rt::Box& box : valid_) {
-        const auto dense = std::make_unique_for_overwrite<char[]>(bytes_of(box));
-        device_->device->download_cells(dense.get(), memory_.address(), geometry_of(box), type_);
-        scatter(array_, box, box, dense.get());
-    }
+    for (const rt::Box& box : valid_)
+        for_parts(box, array_.bytes, [&](const rt::Box& part, char* dense) {
+            device_->device->download_cells(dense, memory_.address(), geometry_of(part), type_);
+            scatter(array_, part, part, dense);
+        });
     is_newer_ = false;
-}
-
-std::size_t KeptArray::bytes_of(const rt::Box& box) const {
-    return static_cast<std::size_t>(box.cells() * array_.bytes);
 }
 
 rt::Geometry KeptArray::geometry_of(const rt::Box& box) const {
@@ -228,28 +246,43 @@ std::shared_ptr<KeptArray> KeptArrays::on(const std::shared_ptr<DeviceState>& de
             wanted[axis] = std::max(wanted[axis], kept->geometry().extent[axis]);
         kept->fetch();
         const std::vector<rt::Box> valid = kept->valid();
-        kept_.erase(found);
+        erase(found);
         kept = nullptr;
         auto larger = std::make_shared<KeptArray>(device, array, axes, type, wanted);
         for (const rt::Box& box : valid)
             larger->need(box);
-        kept_.push_back(larger);
-        kept = larger;
+        kept = add(std::move(larger));
     }
     for (auto each = kept_.begin(); each != kept_.end();) {
         if (*each != kept && (*each)->overlaps(begin, end)) {
             (*each)->fetch();
-            each = kept_.erase(each);
+            each = erase(each);
         } else {
             ++each;
         }
     }
-    if (kept == nullptr) {
-        kept = std::make_shared<KeptArray>(device, array, axes, type, wanted);
-        kept_.push_back(kept);
-    }
-    kept->need(touched(array));
+    if (kept == nullptr) kept = add(std::make_shared<KeptArray>(device, array, axes, type, wanted));
+    if (array.is_overwritten != 0)
+        kept->take(touched(array));
+    else
+        kept->need(touched(array));
     return kept;
+}
+
+void KeptArrays::keep(bool wanted) {
+    keeps = wanted;
+    ++changes_;
+}
+
+KeptArrays::Kept::iterator KeptArrays::erase(Kept::iterator kept) {
+    ++changes_;
+    return kept_.erase(kept);
+}
+
+const std::shared_ptr<KeptArray>& KeptArrays::add(std::shared_ptr<KeptArray> kept) {
+    ++changes_;
+    kept_.push_back(std::move(kept));
+    return kept_.back();
 }
 
 bool KeptArrays::has(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array, int axes,
@@ -266,7 +299,7 @@ void KeptArrays::give_up(const char* begin, const char* end) {
     for (auto each = kept_.begin(); each != kept_.end();) {
         if ((*each)->overlaps(begin, end)) {
             (*each)->fetch();
-            each = kept_.erase(each);
+            each = erase(each);
         } else {
             ++each;
         }
@@ -277,6 +310,7 @@ void KeptArrays::give_up_all() {
     for (const auto& each : kept_)
         each->fetch();
     kept_.clear();
+    ++changes_;
 }
 
 }  // namespace halocline::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,11 @@ void gather(const halo_lift_array& array, const halo::rt::Box& box, const halo::
 void scatter(const halo_lift_array& array, const halo::rt::Box& box, const halo::rt::Box& all,
              const char* dense);
 
+// Calls visit(part, its dense cells) for parts of the box, whose cells stay in a cache and whose memory is
+// the same for all: fresh pages for a large box take longer than its copy.
+void for_parts(const halo::rt::Box& box, std::int64_t bytes,
+               const std::function<void(const halo::rt::Box&, char*)>& visit);
+
 // Whether cells (0, y, z) are `stride` elements apart, and those of a row side by side, for all of so many
 // axes.
 bool is_plain(const halo_lift_array& array, int axes);
@@ -46,12 +52,12 @@ public:
     bool overlaps(const char* begin, const char* end) const;
 
     void need(const halo::rt::Box& cells);  // up to date in these
+    void take(const halo::rt::Box& cells);  // whatever they hold, as they are going to be overwritten
     void changed() { is_newer_ = true; }    // by the device
     void fetch();                           // the program's array is up to date
     const std::vector<halo::rt::Box>& valid() const { return valid_; }
 
 private:
-    std::size_t bytes_of(const halo::rt::Box& cells) const;
     halo::rt::Geometry geometry_of(const halo::rt::Box& cells) const;  // as if these were all
 
     const std::shared_ptr<DeviceState> device_;
@@ -70,6 +76,9 @@ public:
     static KeptArrays& all();
     std::recursive_mutex mutex;
     bool keeps = false;
+    void keep(bool wanted);
+    // How often `keeps` or the copies that there are have become others.
+    std::uint64_t changes() const { return changes_; }
 
     // Up to date in the cells that are touched. Another copy of some of its cells is given up.
     std::shared_ptr<KeptArray> on(const std::shared_ptr<DeviceState>& device, const halo_lift_array& array,
@@ -83,7 +92,12 @@ public:
     void give_up_all();
 
 private:
-    std::list<std::shared_ptr<KeptArray>> kept_;
+    using Kept = std::list<std::shared_ptr<KeptArray>>;
+    Kept::iterator erase(Kept::iterator kept);
+    const std::shared_ptr<KeptArray>& add(std::shared_ptr<KeptArray> kept);
+
+    Kept kept_;
+    std::uint64_t changes_ = 0;
 };
 
 // From the first cell that is touched to the end of the last one; nothing where rows are reached by pointers.

@@ -2,6 +2,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include "runtime/api/arguments.h"
@@ -35,7 +36,7 @@ SimulationState::SimulationState(const Program& program, std::vector<std::shared
 
 void SimulationState::set(const std::string& param, double value) {
     find_named(known_params, param, "parameter", source->info().name);
-    check_finite({&value, 1}, fmt::format("parameter '{}'", param));
+    if (!std::isfinite(value)) check_finite({&value, 1}, fmt::format("parameter '{}'", param));
     params[param] = value;
     set_running(param, value);
 }

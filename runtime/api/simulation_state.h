@@ -27,11 +27,11 @@ namespace halocline::detail {
 template <class Item>
 int find_named(const std::vector<Item>& items, const std::string& name, const char* kind,
                const std::string& program) {
-    std::vector<std::string> known;
-    for (std::size_t i = 0; i < items.size(); ++i) {
+    for (std::size_t i = 0; i < items.size(); ++i)
         if (items[i].name == name) return static_cast<int>(i);
-        known.push_back("'" + items[i].name + "'");
-    }
+    std::vector<std::string> known;
+    for (const Item& item : items)
+        known.push_back("'" + item.name + "'");
     refuse_name(program, kind, name, known);
 }
 

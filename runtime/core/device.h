@@ -154,6 +154,7 @@ public:
     // nothing.
     virtual void* allocate_on_host(std::int64_t /*bytes*/) { return nullptr; }
     virtual void release_on_host(void* /*memory*/) noexcept {}
+    virtual bool can_kernels_reach_host() const { return false; }  // to such memory: results need no copy
     virtual void begin_copy_to_device(void* address, const void* memory, std::int64_t bytes) {
         copy_to_device(address, memory, bytes);
     }
@@ -271,6 +272,33 @@ private:
     Device* device_ = nullptr;
     void* address_ = nullptr;
     std::int64_t bytes_ = 0;
+};
+
+// Memory of Device::allocate_on_host(): none where the device has none, or too little.
+class HostMemory {
+public:
+    HostMemory() = default;
+    HostMemory(Device& device, std::int64_t bytes)
+        : device_(&device), address_(device.allocate_on_host(bytes)) {}
+    HostMemory(HostMemory&& other) noexcept { swap(other); }
+    HostMemory& operator=(HostMemory&& other) noexcept {
+        swap(other);
+        return *this;
+    }
+    HostMemory(const HostMemory&) = delete;
+    HostMemory& operator=(const HostMemory&) = delete;
+    ~HostMemory() {
+        if (address_ != nullptr) device_->release_on_host(address_);
+    }
+    void* address() const { return address_; }
+
+private:
+    void swap(HostMemory& other) noexcept {
+        std::swap(device_, other.device_);
+        std::swap(address_, other.address_);
+    }
+    Device* device_ = nullptr;
+    void* address_ = nullptr;
 };
 
 }  // namespace halo::rt

@@ -71,6 +71,7 @@ public:
     void copy_to_host(void* host, const void* address, std::int64_t bytes) override;
     void* allocate_on_host(std::int64_t bytes) override { return pinned_.allocate(bytes); }
     void release_on_host(void* memory) noexcept override { pinned_.release(memory); }
+    bool can_kernels_reach_host() const override { return true; }  // as addresses of all memory differ
     void begin_copy_to_device(void* address, const void* memory, std::int64_t bytes) override {
         pinned_.begin_copy_to_device(address, memory, bytes);
     }

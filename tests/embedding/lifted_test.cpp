@@ -68,11 +68,13 @@ public:
                     int from_stride = 0) {
         const std::int64_t grid[2] = {nx, ny};
         const auto array_at = [&](double* at, int apart) {
-            return halo_lift_array{at, sizeof(double), {0, 0, 0}, {nx, ny, 1}, {1, apart, 0}, {0, 0, 0}};
+            return halo_lift_array{at, sizeof(double), {0, 0, 0}, {nx, ny, 1}, {1, apart, 0}, {0, 0, 0}, 0};
         };
-        const halo_lift_array array = array_at(first, stride),
-                              before = array_at(from == nullptr ? first : from,
-                                                from_stride == 0 ? stride : from_stride);
+        halo_lift_array array = array_at(first, stride);
+        const halo_lift_array before =
+            array_at(from == nullptr ? first : from, from_stride == 0 ? stride : from_stride);
+        array.to[0] += overwritten_beyond;
+        array.is_overwritten = overwritten_beyond > 0 ? 1 : 0;
         INFO(halo_message());
         REQUIRE(halo_lift_begin(lifted_.stencil, grid, axes_) == HALO_OK);
         REQUIRE(halo_lift_set(&lifted_, "rate", rate) == HALO_OK);
@@ -83,6 +85,8 @@ public:
         REQUIRE(code == HALO_OK);
         halo_lift_read(&lifted_, "u", &array);
     }
+
+    int overwritten_beyond = 0;  // cells of a row, which the kernel leaves
 
 private:
     const int axes_;
@@ -149,8 +153,8 @@ TEST_CASE("arrays that are kept reach the program when it asks for them") {
         CHECK(cells == expected);
     }
     SECTION("where the loops run instead") {
-        const halo_lift_array array = {cells.data(), sizeof(double),  {0, 0, 0},
-                                       {2, 2, 1},    {1, kStride, 0}, {0, 0, 0}};
+        const halo_lift_array array = {cells.data(),    sizeof(double), {0, 0, 0}, {2, 2, 1},
+                                       {1, kStride, 0}, {0, 0, 0},      0};
         const halo_lift_array* const arrays[] = {&array};
         CHECK(halo_lift_loops(arrays, 1) == 0);
         CHECK(cells == expected);
@@ -186,6 +190,20 @@ TEST_CASE("boxes of one array share what is kept of it, and other views of its m
     for (std::size_t x = 0; x < kStride; ++x)
         expected[kStride + x] *= 11.0;
     CHECK(halo_lift_take_back(nullptr) == HALO_OK);
+    CHECK(cells == expected);
+}
+
+TEST_CASE("what loops overwrite is not copied to the GPU before") {
+    fake();
+    Scaled stencil(2);
+    const Keeping keeping;
+    std::vector<double> cells = numbered(), from = numbered(), expected = cells;
+    stencil.overwritten_beyond = 1;
+    stencil(cells.data(), 5, 4, kStride, 2.0, from.data());
+    CHECK(halo_lift_take_back(nullptr) == HALO_OK);
+    scale(expected, 5, 4, 2.0);
+    for (std::size_t y = 0; y < 4; ++y)
+        expected[y * kStride + 5] = 0;  // as the copy was, which no kernel has changed here
     CHECK(cells == expected);
 }
 

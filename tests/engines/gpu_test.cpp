@@ -75,6 +75,7 @@ void check_random(schedule::Strategy strategy, Seeds seeds) {
     options.points = true;
     options.sweeps = true;
     options.repeats = true;
+    options.shared_cells = true;
     check_engine(options, seeds,
                  [&](const RandomProgram& source, const ir::Program& program, const Reference& reference) {
                      Random random(source.seed + 1);

@@ -35,6 +35,7 @@ GeneratorOptions programs_to_cut() {
     options.points = true;
     options.fewer_axes = true;
     options.sweeps = true;
+    options.shared_cells = true;
     return options;
 }
 

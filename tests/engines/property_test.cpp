@@ -31,6 +31,7 @@ GeneratorOptions small_programs() {
     options.fewer_axes = true;
     options.sweeps = true;
     options.repeats = true;
+    options.shared_cells = true;
     return options;
 }
 

@@ -82,6 +82,38 @@ TEST_CASE("a range that begins from the high end and ends from the low does noth
     CHECK_NOTHROW(rt::plan_from_json(rt::plan_to_json(plan)));
 }
 
+TEST_CASE("statements for the same cells are one kernel, and are what they are one by one") {
+    struct Case {
+        const char* statements;
+        std::size_t stages;
+    };
+    const Case cases[] = {
+        // The sum and what it is made of, for a box; cells beside it keep what they held.
+        {"on x in 1..-2 { w = u[x-1] + u[x+1] }\nreduce s = sum(w * u) on x in 1..-2", 1},
+        {"on x in 1..-2 { w = u[x-1] + u[x+1]\nv = w - u }\nreduce s = max(v) on x in 1..-2", 1},
+        // For a condition that is known before.
+        {"where idx(x) > 1 { w = 2 * u\nv = w + u }\nreduce s = sum(v * w) where idx(x) > 1", 1},
+        // Not where one reads what another writes at another cell, or for other cells.
+        {"on x in 1..-2 { w = u }\non x in 1..-2 { v = w[x-1] }\nreduce s = sum(v) on x in 1..-2", 2},
+        {"on x in 1..-2 { w = u }\non x in 0..-2 { v = w }\nreduce s = sum(v) on x in 1..-2", 3},
+        {"where idx(x) > 1 { w = u[x-1] }\nreduce s = sum(w) where idx(x) > 1", 1},
+        // Of a second statement for an output, which changes it in place.
+        {"on x in 1..-2 { w = u }\non x in 1..-2 { w = w + u }\nv = w\nreduce s = sum(w) on x in 1..-2", 3},
+    };
+    for (const char* boundary : {"clamp", "periodic", "free"})
+        for (const Case& each : cases)
+            for (const char* axes : {"x", "x, y"}) {
+                const bool has_margins = std::string(boundary) == "free";
+                const std::string text = fmt::format(
+                    "stencil s({}) {{\nfield u: f64 {{ boundary {} }}\nfield w: f32 {{ boundary {} }}\n"
+                    "field v: f64\n{}\n}}",
+                    axes, boundary, boundary, each.statements);
+                INFO(text);
+                if (!has_margins) CHECK(ir::form_stages(load_program(text)).size() == each.stages);
+                CHECK(difference_on_small_grids(text, 9) == "");
+            }
+}
+
 TEST_CASE("means and norms are of the cells that a reduction is over, on every small grid") {
     const std::string text = R"(stencil s(x, y) {
     field u: f32 { boundary free }

@@ -12,6 +12,7 @@
 #include "random_expression.h"
 #include "random_grids.h"
 #include "random_rewrites.h"
+#include "random_shared.h"
 
 namespace halo::test {
 
@@ -647,6 +648,7 @@ RandomProgram random_program(std::uint64_t seed, const GeneratorOptions& options
     if (options.interleaved) made.halves.clear();  // components lie at one place
     if (seed % 4 == 1) add_rewrites(made);
     if (options.fewer_axes) add_fields_over_fewer_axes(made, options);
+    if (options.shared_cells) add_shared_cells(made, options);
     if (options.chains) add_chain(made);
     if (options.several_grids) add_fields_on_coarser_grids(made, options);
     return made;

@@ -46,6 +46,7 @@ struct GeneratorOptions {
     bool series = false;         // one, whose values are series_values()
     bool sweeps = false;         // statements that go along an axis cell after cell
     bool repeats = false;        // statements that are done several times in a step
+    bool shared_cells = false;   // several statements for the same part of the grid
     bool points = false;         // off the grid: statements that inject and sample at them
     bool fewer_axes = false;     // inputs over some of the axes
     bool several_grids = false;  // statements for coarser grids, and reads between grids

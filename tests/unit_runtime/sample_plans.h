@@ -38,6 +38,7 @@ public:
     int recordings = 0;
     bool finishes_reductions = false;
     int finished_reductions = 0;
+    bool has_host_memory = false;  // that kernels reach
     int calls_until_failure = -1;  // of launch(); -1 for never
     std::function<std::unique_ptr<halo::rt::Module>(std::string_view code)> loader;  // none: nothing loads
 
@@ -45,6 +46,11 @@ public:
     halo::rt::MemoryInfo memory() const override { return reported_memory; }
     void* allocate(std::int64_t bytes) override;
     void release(void* address) noexcept override;
+    void* allocate_on_host(std::int64_t bytes) override {
+        return has_host_memory ? allocate(bytes) : nullptr;
+    }
+    void release_on_host(void* memory) noexcept override { release(memory); }
+    bool can_kernels_reach_host() const override { return has_host_memory; }
     void set_bytes(void* address, int byte, std::int64_t bytes) override;
     void copy_to_device(void* address, const void* host, std::int64_t bytes) override;
     void copy_to_host(void* host, const void* address, std::int64_t bytes) override;

@@ -59,6 +59,23 @@ public:
         return cell;
     }
 
+    BoxCell lower_in_box() {
+        const StageView& stage = context_.stage();
+        ir::Region open = stage.in_place->region;
+        for (std::size_t axis = 0; axis < open.ranges.size(); ++axis)
+            if (sources_.is_in_region[axis]) open.ranges[axis] = {};
+        BoxCell cell;
+        cell.inside = inside_cells(context_, open, {}, sources_.index);
+        if (stage.in_place->condition) cell.inside = cell.inside && lower(*stage.in_place->condition);
+        body_ = &cell.body;
+        for (const ir::Assign* assign : stage.assigns)
+            cell.values.assigned.push_back(lower_assign(*assign));
+        for (const ir::Reduce* reduce : stage.reductions)
+            cell.values.reduced.push_back(lower(reduce->value));
+        cell.values.counted.resize(stage.reductions.size());
+        return cell;
+    }
+
     // Statements for the same cell, one after the other: they share what they have in common.
     void lower_line_cell(const std::vector<const ir::Assign*>& statements,
                          const std::vector<const ir::Assign*>& lets,
@@ -439,6 +456,10 @@ InPlaceCell lower_in_place(Context& context, const CellSources& sources, const i
     for (const ir::Assign* let : lets)
         roots.push_back(let->value);
     return CellLowering(context, sources, roots, body).lower_in_place(changing, lets);
+}
+
+BoxCell lower_in_box(Context& context, const CellSources& sources, kernel::Block& body) {
+    return CellLowering(context, sources, context.stage().roots(), body).lower_in_box();
 }
 
 bool sweeps_whole_lines(const StageView& stage) {

@@ -22,7 +22,8 @@ struct CellSources {
     // By axis: the cell may lie past the face, where its values are of no use.
     std::array<bool, 3> may_pass_low_face{false, false, false};
     std::array<bool, 3> may_pass_high_face{true, true, true};
-    bool fast_functions = false;  // the target has approximations for `fast` calls
+    std::array<bool, 3> is_in_region{};  // by axis: of statements that share a box, the cell lies in it
+    bool fast_functions = false;         // the target has approximations for `fast` calls
     // Cheap sides of a choice are computed whatever its condition is. Where all is in registers that takes
     // less time than a branch, which cells of a thread pass one after the other.
     bool chooses_late = false;
@@ -42,6 +43,13 @@ struct InPlaceCell {
     kernel::Expr value;   // that is stored
 };
 
+// The statements of a stage that shares a box, at one cell.
+struct BoxCell {
+    kernel::Expr inside;  // whether they are for this cell; empty where they are for all
+    kernel::Block body;   // what the values need, where they are for the cell
+    CellValues values;
+};
+
 // The value that `write`, one of the stage's, stores.
 kernel::Expr stored_value(const StageView& stage, const Write& write, const CellValues& values);
 
@@ -52,6 +60,9 @@ CellValues lower_cell(Context& context, const CellSources& sources, kernel::Bloc
 // The same for a statement of a stage that changes a level in place; appends what its lets need to `body`.
 InPlaceCell lower_in_place(Context& context, const CellSources& sources, const ir::Assign& changing,
                            kernel::Block& body);
+
+// The same for all statements of a stage that shares a box.
+BoxCell lower_in_box(Context& context, const CellSources& sources, kernel::Block& body);
 
 // Whether each statement of the stage's sweep is for every cell of a line.
 bool sweeps_whole_lines(const StageView& stage);

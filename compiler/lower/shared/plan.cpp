@@ -153,7 +153,7 @@ rt::LaunchPlan begin_plan(const ir::Program& program, const StageViews& views, c
 rt::Domain launch_domain(const StageView& stage) {
     rt::Domain domain;
     domain.factor = stage.factor;
-    if (stage.in_place == nullptr) return domain;
+    if (!stage.is_launched_for_box()) return domain;
     domain.ranges = stage.in_place->region.ranges;
     return domain;
 }

@@ -117,9 +117,18 @@ const ir::Repeat* StageView::repeat() const {
     return ir::repeat_of(program->statements[static_cast<std::size_t>(stage.statements.front())]);
 }
 
+bool StageView::shares_box() const {
+    if (in_place == nullptr || !swept.empty()) return false;
+    const auto is_let = [&](const ir::Assign* assign) {
+        return (*program)[assign->target].role == ir::Role::intermediate;
+    };
+    return !reductions.empty() || std::ssize(assigns) - std::ranges::count_if(assigns, is_let) > 1;
+}
+
 bool StageView::assigns_level(const Level& level) const {
+    const bool shares = shares_box();
     return std::any_of(assigns.begin(), assigns.end(), [&](const ir::Assign* assign) {
-        return assign != in_place && !assign->sweep && assign->target == level.field &&
+        return (shares || assign != in_place) && !assign->sweep && assign->target == level.field &&
                assign->time == level.time;
     });
 }

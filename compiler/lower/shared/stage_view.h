@@ -57,6 +57,12 @@ struct StageView {
     const ir::Sample* sample = nullptr;
 
     int rank() const { return program->rank(); }
+    // Whether `in_place` is one of several statements for the same cells (ir::SharedCells), reductions among
+    // them, none of which reads what an earlier one has left in memory.
+    bool shares_box() const;
+    // Whether its kernels are launched for the cells of that box alone. Reductions have a partial result for
+    // each block of all cells.
+    bool is_launched_for_box() const { return in_place != nullptr && reductions.empty(); }
     const ir::Repeat* repeat() const;  // that its statements are part of; nullptr: they are done once
     const ir::Field& field(const Level& level) const { return (*program)[level.field]; }
     // Whether a field has a value for each of the stage's cells, where they are.

@@ -1,5 +1,7 @@
 #include "compiler/lower/shared/strategy.h"
 
+#include "compiler/lower/shared/reduce.h"
+
 namespace halo::lower {
 
 using kernel::Expr;
@@ -50,6 +52,17 @@ void change_cell(Context& context, const CellSources& sources,
                  const std::function<Expr(const Level&)>& element,
                  const std::function<void(kernel::Block&)>& finish, kernel::Block& body) {
     const std::vector<Write>& writes = context.stage().writes;
+    if (context.stage().shares_box()) {
+        BoxCell cell = lower_in_box(context, sources, body);
+        for (const Write& write : writes)
+            cell.body.push_back(
+                kernel::Assign{element(write.level), stored_value(context.stage(), write, cell.values)});
+        reduce_cell(context, cell.values, Expr(), cell.body);
+        finish(cell.body);
+        if (!cell.inside.has_value()) return append(body, std::move(cell.body));
+        body.push_back(kernel::If{cell.inside, std::move(cell.body), {}});
+        return;
+    }
     const auto store = [&](const Level& level, const Expr& value) {
         body.push_back(kernel::Assign{element(level), value});
     };

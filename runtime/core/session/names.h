@@ -14,11 +14,11 @@ namespace halo::rt::session {
 template <class Item>
 int find_named(const std::vector<Item>& items, const std::string& name, const char* kind,
                const std::string& plan) {
-    std::string known;
-    for (std::size_t i = 0; i < items.size(); ++i) {
+    for (std::size_t i = 0; i < items.size(); ++i)
         if (items[i].name == name) return static_cast<int>(i);
-        known += (known.empty() ? "'" : ", '") + items[i].name + "'";
-    }
+    std::string known;
+    for (const Item& item : items)
+        known += (known.empty() ? "'" : ", '") + item.name + "'";
     throw Error(ErrorCode::bad_argument,
                 known.empty() ? fmt::format("'{}' has no {}, so no '{}'", plan, kind, name)
                               : fmt::format("'{}' has no {} '{}'; it has {}", plan, kind, name, known));

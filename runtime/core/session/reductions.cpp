@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <tuple>
 #include <utility>
 
 #include "runtime/core/plan_check.h"
@@ -42,9 +41,15 @@ namespace {
 
 // The number of rows to which the device combines partial results, and the fewest partial results for which
 // it does.
-constexpr std::int64_t kFinishedRows = 64, kWorthFinishing = 4096;
+constexpr std::int64_t kFinishedRows = 64, kWorthFinishing = 1024;
+constexpr std::int64_t kFinishedBytes = 8 * (kFinishedRows + 1);
 // Of partial results that are noted; a single note may need more.
 constexpr std::int64_t kNotesBytes = std::int64_t{8} << 20;
+
+double neutral_of(ReductionPlan::Op op) {
+    constexpr double kInfinity = std::numeric_limits<double>::infinity();
+    return op == ReductionPlan::Op::sum ? 0 : op == ReductionPlan::Op::min ? kInfinity : -kInfinity;
+}
 
 }  // namespace
 
@@ -52,9 +57,14 @@ Reductions::Reductions(const Setup& setup, const Clock& clock, const Kernels& ke
     : setup_(setup), clock_(clock), kernels_(kernels) {
     const std::size_t count = setup.plan.reductions.size();
     for (std::size_t i = 0; i < count; ++i) {
-        const std::int64_t partials = kernels.block_count(setup.plan.reductions[i].kernel);
-        own_.emplace_back(*setup.device,
-                          8 * (partials + (is_combined_by_repeat(setup.plan, static_cast<int>(i)) ? 1 : 0)));
+        const int index = static_cast<int>(i);
+        const std::int64_t partials = partial_count(index), filled = filled_count(index);
+        own_.emplace_back(*setup.device, 8 * (filled + (is_combined_by_repeat(setup.plan, index) ? 1 : 0)));
+        if (filled == partials) continue;
+        const std::vector<double> neutral(static_cast<std::size_t>(filled - partials),
+                                          neutral_of(plan_of(index).op));
+        setup.device->copy_to_device(static_cast<double*>(own_.back().address()) + partials, neutral.data(),
+                                     static_cast<std::int64_t>(8 * neutral.size()));
     }
     if (setup.plan.device_scalars > 0)
         device_scalars_ = DeviceMemory(*setup.device, std::int64_t{8} * setup.plan.device_scalars);
@@ -121,27 +131,44 @@ double Reductions::combined(int index) const {
                                     sizeof value);
         return value;
     }
-    const auto [from, count] = of_last_step(index);
+    const auto [from, found] = of_last_step(index);
+    const std::int64_t count = from == partials(index) ? filled_count(index) : found;
     const bool any_order = plan_of(index).op != ReductionPlan::Op::sum || setup_.options.sums_in_rows;
     const bool finishes = any_order && count >= kWorthFinishing && setup_.device->can_finish_reductions();
-    return (finishes ? fetch_finished(index, from, count) : fetch(index, from, count)).combined();
+    return (finishes ? fetch_finished(index, from, count) : fetch(index, from, found)).combined();
 }
 
-std::pair<const double*, std::int64_t> Reductions::combine_to_rows(ReductionPlan::Op op, const void* partials,
-                                                                   std::int64_t count) const {
-    Device& device = *setup_.device;
-    if (finished_.address() == nullptr) finished_ = DeviceMemory(device, 8 * (kFinishedRows + 1));
+std::int64_t Reductions::combine_to_rows(ReductionPlan::Op op, const void* partials, std::int64_t count,
+                                         double* to) const {
     const std::int64_t each = count / kFinishedRows, rest = count % kFinishedRows;
     const auto* const first = static_cast<const double*>(partials);
-    auto* const rows = static_cast<double*>(finished_.address());
-    device.finish_reductions(op, first, each, kFinishedRows, rows);
-    if (rest > 0) device.finish_reductions(op, first + count - rest, rest, 1, rows + kFinishedRows);
-    return {rows, kFinishedRows + (rest > 0 ? 1 : 0)};
+    setup_.device->finish_reductions(op, first, each, kFinishedRows, to);
+    if (rest > 0) setup_.device->finish_reductions(op, first + count - rest, rest, 1, to + kFinishedRows);
+    return kFinishedRows + (rest > 0 ? 1 : 0);
+}
+
+std::int64_t Reductions::filled_count(int index) const {
+    const std::int64_t count = partial_count(index);
+    const bool finishes = count >= kWorthFinishing && setup_.device->can_finish_reductions();
+    if (!finishes || is_combined_by_repeat(setup_.plan, index)) return count;
+    return (count + kFinishedRows - 1) / kFinishedRows * kFinishedRows;
+}
+
+double* Reductions::finished() const {
+    if (finished_.address() == nullptr) finished_ = DeviceMemory(*setup_.device, kFinishedBytes);
+    return static_cast<double*>(finished_.address());
 }
 
 PartialResults Reductions::fetch_finished(int index, const void* partials, std::int64_t count) const {
-    const auto [rows, row_count] = combine_to_rows(plan_of(index).op, partials, count);
-    return fetch(index, rows, row_count);
+    Device& device = *setup_.device;
+    const ReductionPlan::Op op = plan_of(index).op;
+    if (on_host_.address() == nullptr && device.can_kernels_reach_host())
+        on_host_ = HostMemory(device, kFinishedBytes);
+    auto* const rows = static_cast<double*>(on_host_.address());
+    if (rows == nullptr) return fetch(index, finished(), combine_to_rows(op, partials, count, finished()));
+    const std::int64_t found = combine_to_rows(op, partials, count, rows);
+    device.synchronize();
+    return {op, plan_of(index).square_root, {rows, rows + found}};
 }
 
 PartialResults Reductions::fetch(int index, const void* partials, std::int64_t count) const {
@@ -228,8 +255,11 @@ void Reductions::finish(const std::vector<bool>& wanted, double* results) const 
         if (!wanted[i]) continue;
         const ReductionPlan::Op op = setup_.plan.reductions[i].op;
         const void* from = own_[i].address();
-        std::int64_t count = partial_count(static_cast<int>(i));
-        if (count >= kWorthFinishing) std::tie(from, count) = combine_to_rows(op, from, count);
+        std::int64_t count = filled_count(static_cast<int>(i));
+        if (count >= kWorthFinishing) {
+            count = combine_to_rows(op, from, count, finished());
+            from = finished();
+        }
         setup_.device->finish_reductions(op, from, count, 1, results + i);
     }
 }

@@ -54,6 +54,8 @@ private:
         std::int64_t used = 0;             // bytes
         std::vector<double> values;        // of the notes before
     };
+    // The partial results, with those behind them that change nothing: rows of the device are as long then.
+    std::int64_t filled_count(int index) const;
     void fill(int index, double value);  // as if all blocks had found it
     void take_notes(int index);          // from the device
     InBlock of_last_step(int index) const;
@@ -61,9 +63,10 @@ private:
     // Least and greatest values are the same in any order: the device combines most of them, so that a step
     // that reads one copies a few hundred bytes and not a number for each block.
     PartialResults fetch_finished(int index, const void* partials, std::int64_t count) const;
-    // The rows to which the device has combined them, and how many these are.
-    std::pair<const double*, std::int64_t> combine_to_rows(ReductionPlan::Op op, const void* partials,
-                                                           std::int64_t count) const;
+    // The rows to which the device has combined them in `to`, and how many these are.
+    std::int64_t combine_to_rows(ReductionPlan::Op op, const void* partials, std::int64_t count,
+                                 double* to) const;
+    double* finished() const;  // rows on the device
     const ReductionPlan& plan_of(int index) const {
         return setup_.plan.reductions[static_cast<std::size_t>(index)];
     }
@@ -74,6 +77,7 @@ private:
     std::vector<DeviceMemory> own_;  // by ReductionPlan, as all that follow
     DeviceMemory device_scalars_;
     mutable DeviceMemory finished_;  // rows of fetch_finished()
+    mutable HostMemory on_host_;     // the same, where kernels reach it
     std::vector<Notes> notes_;
     std::vector<InBlock> in_block_;                      // where a block did the last step
     std::vector<bool> reduced_;                          // its kernel has run, if only once
