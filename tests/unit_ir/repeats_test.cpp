@@ -31,12 +31,12 @@ struct Repeated {
         reduce.op = ReduceOp::max;
         reduce.value = make.read(next).id;
         make.program.statements.emplace_back(reduce);
-        std::get<Reduce>(make.program.statements.back()).repeat = Repeat{0, 3};
+        std::get<Reduce>(make.program.statements.back()).repeats = {Repeat{0, 3}};
         make.assign(a, make.read(next));
         repeat();
         make.assign(out, make.read(a, {0, 0, 0}, 1));
     }
-    void repeat() { std::get<Assign>(make.program.statements.back()).repeat = Repeat{0, 3}; }
+    void repeat() { std::get<Assign>(make.program.statements.back()).repeats = {Repeat{0, 3}}; }
 };
 
 }  // namespace
@@ -103,10 +103,10 @@ TEST_CASE("steps that nobody reads leave out what a repeat reduces, and keep wha
 
 TEST_CASE("the verifier sees repeats that are torn apart") {
     Repeated apart;
-    std::get<Reduce>(apart.make.program.statements[3]).repeat.reset();
+    std::get<Reduce>(apart.make.program.statements[3]).repeats.clear();
     CHECK_FALSE(verify(apart.make.program).empty());
     Repeated unlike;
-    std::get<Reduce>(unlike.make.program.statements[3]).repeat->count = 4;
+    std::get<Reduce>(unlike.make.program.statements[3]).repeats.front().count = 4;
     CHECK_FALSE(verify(unlike.make.program).empty());
 }
 
@@ -138,7 +138,7 @@ TEST_CASE("a condition ends a repeat, counts its iterations and keeps what it re
     CHECK(interpreter.iterations(0).unfinished == 1);
 
     Program without = program;  // what it reads is not of the repeat
-    std::get<Reduce>(without.statements[3]).repeat->number = 1;
+    std::get<Reduce>(without.statements[3]).repeats.front().number = 1;
     CHECK_FALSE(verify(without).empty());
     Program number = program;
     number.repeat_ends[0].until = last;
