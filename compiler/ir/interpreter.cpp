@@ -281,12 +281,10 @@ struct Interpreter::State {
             const std::vector<Repeat>& repeats = repeats_of(program.statements[i]);
             if (repeats.size() > depth) {
                 const std::size_t past_repeat = end_of_repeat(program, i, depth);
-                run_repeat(i, past_repeat, repeats[depth], depth + 1);
-                i = past_repeat;
+                run_repeat(std::exchange(i, past_repeat), past_repeat, repeats[depth], depth + 1);
             } else if (sweep_of(program.statements[i]) != nullptr) {
-                const std::size_t past_sweep = end_of_sweep(program, i);
-                run_sweep(i, past_sweep);
-                i = past_sweep;
+                run_sweep(i, end_of_sweep(program, i));
+                i = end_of_sweep(program, i);
             } else {
                 std::visit([&](const auto& node) { run(node, in_place[i]); }, program.statements[i]);
                 ++i;

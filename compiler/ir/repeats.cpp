@@ -188,6 +188,12 @@ std::vector<std::string> own_reductions(const Program& program, const RepeatEnd&
     return names;
 }
 
+bool is_within_another(const Program& program, const RepeatEnd& end) {
+    const auto is_it = [&](const Statement& statement) { return is_within(statement, end.repeat); };
+    const auto statement = std::ranges::find_if(program.statements, is_it);
+    return statement != program.statements.end() && repeats_of(*statement).front().number != end.repeat;
+}
+
 std::int64_t most_iterations(const Program& program, const RepeatEnd& end) {
     for (const Statement& statement : program.statements) {
         const auto found = std::ranges::find(repeats_of(statement), end.repeat, &Repeat::number);

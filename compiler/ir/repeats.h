@@ -47,7 +47,8 @@ bool may_end_on_device(const Program& program, const Repeat& repeat);
 std::vector<ReductionId> reductions_of(const Program& program, const RepeatEnd& end);
 std::vector<ReductionId> own_reductions_of(const Program& program, const RepeatEnd& end);
 std::vector<std::string> own_reductions(const Program& program, const RepeatEnd& end);
-// How many iterations a step does at most.
+bool is_within_another(const Program& program, const RepeatEnd& end);  // its repeat is
+// How many iterations there are at most, each time that its repeat is done.
 std::int64_t most_iterations(const Program& program, const RepeatEnd& end);
 
 }  // namespace halo::ir

@@ -57,6 +57,40 @@ TEST_CASE("the statements of a repeat are done together, several times") {
     CHECK(interpreter.reduction("last") == 42);
 }
 
+TEST_CASE("a repeat within a repeat is done each time that that one is") {
+    Repeated repeated;
+    for (const std::size_t i : {2, 3, 4})
+        std::visit(
+            [](auto& node) {
+                if constexpr (requires { node.repeats; }) node.repeats = {Repeat{0, 2}, Repeat{1, 3}};
+            },
+            repeated.make.program.statements[i]);
+    std::get<Assign>(repeated.make.program.statements[5]).repeats = {Repeat{0, 2}};
+    const Program program = repeated.make.finish();
+    CHECK(verify(program).empty());
+    CHECK(end_of_repeat(program, 2) == 6);
+    CHECK(end_of_repeat(program, 2, 1) == 5);
+    CHECK(first_of_repeat(program, 5) == 2);
+    CHECK(first_of_repeat(program, 5, 1) == 5);
+    CHECK(times_in_step(program.statements[3]) == 6);
+    CHECK(times_in_step(program.statements[5]) == 2);
+    CHECK(exchanged_with(program, 4) == repeated.next);
+    for (const Stage& stage : form_stages(program))
+        for (const int statement : stage.statements)
+            CHECK(repeats_of(program.statements[static_cast<std::size_t>(statement)]) ==
+                  repeats_of(program.statements[static_cast<std::size_t>(stage.statements.front())]));
+    Interpreter interpreter(program, {2, 1, 1}, Arithmetic::declared);
+    interpreter.field("u") = {1, 10};
+    interpreter.step();  // a: {0, 0}, {2, 20}, {22, 22}, {24, 42}, {44, 44}, {46, 64}, {66, 66}
+    CHECK(interpreter.field("a") == std::vector<double>{66, 66});
+    // An inner repeat that begins again, after a statement of the outer one, is another one.
+    Program apart = program;
+    std::get<Assign>(apart.statements[5]).repeats = {Repeat{0, 2}, Repeat{2, 1}};
+    CHECK(verify(apart).empty());
+    std::get<Reduce>(apart.statements[3]).repeats = {Repeat{0, 2}};
+    CHECK_FALSE(verify(apart).empty());
+}
+
 TEST_CASE("what the step's number chooses is left out of steps whose results nobody reads") {
     ProgramMaker make(1);
     const FieldId u = make.field("u", Role::state), let = make.field("let", Role::intermediate);

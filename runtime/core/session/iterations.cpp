@@ -99,6 +99,9 @@ std::vector<RepeatCounts> Iterations::counts() const {
         }
         counts.condition = plan.until->text;
         counts.at_most = plan.count;
+        counts.is_within = std::any_of(setup_.plan.repeats.begin(),
+                                       setup_.plan.repeats.begin() + static_cast<std::ptrdiff_t>(i),
+                                       [&](const RepeatPlan& other) { return other.past > plan.first; });
         for (const int reduction : plan.until->reductions)
             counts.reductions.push_back(setup_.plan.reductions[static_cast<std::size_t>(reduction)].name);
         all.push_back(std::move(counts));
