@@ -113,7 +113,7 @@ private:
     // Of a state, for all cells.
     bool is_plain(const ir::Assign& assign) const {
         return program_[assign.target].role == ir::Role::state && !assign.condition && !assign.sweep &&
-               !assign.repeat && assign.region == ir::Region{};
+               assign.repeats.empty() && assign.region == ir::Region{};
     }
     bool are_alike(FieldId share, FieldId state) const {
         return program_[share].staggered == program_[state].staggered;

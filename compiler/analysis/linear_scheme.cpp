@@ -97,7 +97,8 @@ std::optional<Refusal> LinearScheme::read(const ir::Assign& assign) {
         }
     }
     std::optional<Refusal> refusal;
-    if (assign.repeat) refusal = Refusal{"a `repeat` does it several times in a step", assign.where};
+    if (!assign.repeats.empty())
+        refusal = Refusal{"a `repeat` does it several times in a step", assign.where};
     if (assign.sweep)
         refusal = Refusal{"a sweep gives each cell a value made of all before it", assign.where};
     if (assign.condition) {

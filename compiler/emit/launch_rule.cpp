@@ -12,6 +12,7 @@
 #include "compiler/support/error.h"
 #include "compiler/support/writer.h"
 #include "runtime/core/plan_check.h"
+#include "runtime/core/plan_repeats.h"
 
 namespace halo::emit {
 
@@ -140,6 +141,10 @@ private:
                     "its first iteration in a step.",
                     parameter, static_cast<int>(rt::RepeatWord::words),
                     plan_.repeats[argument.index].until->text, static_cast<int>(rt::RepeatWord::total)));
+                if (const int outer = rt::ended_around(plan_, argument.index); outer >= 0)
+                    explain(
+                        fmt::format("{}: then the first two take the first word of what repeats until {}.",
+                                    parameter, plan_.repeats[outer].until->text));
                 return parameter;
             case Kind::device_scalars:
                 explain(

@@ -4,12 +4,17 @@
 #include <algorithm>
 
 #include "compiler/emit/launcher_writer.h"
+#include "runtime/core/plan_repeats.h"
 
 namespace halo::emit {
 
 bool LauncherWriter::has_conditions() const {
     return std::ranges::any_of(plan_.repeats,
                                [](const rt::RepeatPlan& repeat) { return repeat.until.has_value(); });
+}
+
+bool LauncherWriter::copies_exchanged(int repeat) const {
+    return plan_.repeats[static_cast<std::size_t>(repeat)].until || rt::ended_around(plan_, repeat) >= 0;
 }
 
 namespace {

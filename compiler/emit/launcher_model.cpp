@@ -10,6 +10,7 @@
 #include "compiler/kernel/part.h"
 #include "compiler/support/error.h"
 #include "runtime/core/plan_check.h"
+#include "runtime/core/plan_repeats.h"
 
 namespace halo::emit {
 

@@ -3,6 +3,7 @@
 
 #include "compiler/emit/launcher_writer.h"
 #include "runtime/core/plan_check.h"
+#include "runtime/core/plan_repeats.h"
 
 namespace halo::emit {
 

@@ -9,6 +9,7 @@
 #include "compiler/support/error.h"
 #include "runtime/core/geometry.h"
 #include "runtime/core/plan_check.h"
+#include "runtime/core/plan_repeats.h"
 
 namespace halo::emit {
 

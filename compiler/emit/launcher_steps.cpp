@@ -7,6 +7,7 @@
 #include "compiler/emit/host_expression.h"
 #include "compiler/emit/launcher_writer.h"
 #include "runtime/core/plan_check.h"
+#include "runtime/core/plan_repeats.h"
 
 namespace halo::emit {
 
@@ -16,26 +17,7 @@ class StepWriter : LauncherWriter {
 public:
     StepWriter(const LauncherModel& model, Writer& out) : LauncherWriter(model, out) {}
 
-    void write() {
-        int from = 0;
-        for (int index = 0; index < count(plan_.repeats); ++index) {
-            const rt::RepeatPlan& repeat = plan_.repeats[index];
-            write_kernels(from, repeat.first);
-            if (repeat.until) {
-                write_iterations_until(index);
-            } else {
-                out_.line("for (int iteration = 0; iteration < {}; ++iteration) {{", repeat.count);
-                {
-                    const auto loop = out_.indent();
-                    write_kernels(repeat.first, repeat.past - count(repeat.exchanges));
-                    write_exchanges(repeat);
-                }
-                out_.line("}}");
-            }
-            from = repeat.past;
-        }
-        write_kernels(from, count(plan_.kernels));
-    }
+    void write() { write_all(0, count(plan_.kernels), 0); }
 
     void write_to_full_step() {
         std::string conditions;
@@ -87,60 +69,119 @@ private:
         }
     }
 
+    // The kernels from `from` on and the repeats among them, of which `repeat` is the first in the plan.
+    void write_all(int from, int past, std::size_t repeat) {
+        while (repeat < plan_.repeats.size() && plan_.repeats[repeat].first < past) {
+            const rt::RepeatPlan& inner = plan_.repeats[repeat];
+            write_kernels(from, inner.first);
+            ++depth_;
+            inner.until ? write_iterations_until(static_cast<int>(repeat)) : write_iterations(repeat);
+            --depth_;
+            from = inner.past;
+            repeat = rt::next_repeat(plan_, repeat);
+        }
+        write_kernels(from, past);
+    }
+
+    // A variable of the repeat: those within it have their own.
+    std::string variable(const char* name) const {
+        return depth_ == 1 ? name : fmt::format("{}{}", name, depth_);
+    }
+
+    void write_iterations(std::size_t index) {
+        const rt::RepeatPlan& repeat = plan_.repeats[index];
+        const int past = repeat.past - count(repeat.exchanges);
+        out_.line("for (int {0} = 0; {0} < {1}; ++{0}) {{", variable("iteration"), repeat.count);
+        {
+            const auto loop = out_.indent();
+            write_all(repeat.first, past, index + 1);
+            write_exchanges(repeat);
+        }
+        out_.line("}}");
+        if (!copies_exchanged(static_cast<int>(index))) return;
+        if (repeat.count % 2 == 1) write_exchanges(repeat);
+        if (repeat.count % 2 == 1) write_kernels(past, repeat.past);
+    }
+
     void write_exchanges(const rt::RepeatPlan& repeat) {
         for (const rt::RepeatPlan::Exchange& each : repeat.exchanges)
             out_.line("std::swap(solver->{}, solver->{});", model_.fields[each.field].level(each.time).member,
                       model_.fields[each.other].level(0).member);
     }
 
+    // Where a repeat around it is over, it begins as one that is, after which no copy is due.
+    void write_beginning(int index) {
+        const std::string words = "solver->" + words_member(index);
+        const auto check = [&] { return_unless_ok("launcher::check(error, \"beginning iterations\")"); };
+        const int outer = rt::ended_around(plan_, index);
+        fill(
+            outer < 0 ? "const cudaError_t error = cudaMemsetAsync(" : "cudaError_t error = cudaMemsetAsync(",
+            {words, "0", fmt::format("{} * sizeof(long long)", static_cast<int>(rt::RepeatWord::total)),
+             "solver->stream"},
+            ");");
+        check();
+        if (outer < 0) return;
+        for (const rt::RepeatWord word : {rt::RepeatWord::done, rt::RepeatWord::even}) {
+            fill("error = cudaMemcpyAsync(",
+                 {fmt::format("{} + {}", words, static_cast<int>(word)), "solver->" + words_member(outer),
+                  "sizeof(long long)", "cudaMemcpyDeviceToDevice", "solver->stream"},
+                 ");");
+            check();
+        }
+    }
+
     // Iterations are launched ahead of what the device says, and those after the last one do nothing.
     void write_iterations_until(int index) {
-        const rt::RepeatPlan& repeat = plan_.repeats[index];
+        const rt::RepeatPlan& repeat = plan_.repeats[static_cast<std::size_t>(index)];
+        const auto within = static_cast<std::size_t>(index) + 1;
         const int copies = count(repeat.exchanges);
+        const std::string together = variable("together"), looks = variable("looks"),
+                          is_done = variable("is_done"), iteration = variable("iteration"),
+                          turn = variable("turn"), ahead = variable("ahead"), looked = variable("looked");
         out_.line("{{  // until {}", repeat.until->text);
         {
             const auto scope = out_.indent();
-            fill("const cudaError_t error = cudaMemsetAsync(",
-                 {"solver->" + words_member(index), "0",
-                  fmt::format("{} * sizeof(long long)", static_cast<int>(rt::RepeatWord::total)),
-                  "solver->stream"},
-                 ");");
-            return_unless_ok("launcher::check(error, \"beginning iterations\")");
-            std::int64_t launches = 0;
-            for (int kernel = repeat.first; kernel < repeat.past; ++kernel)
-                launches += plan_.kernels[kernel].stands_for;
-            std::vector<std::string> blocks{fmt::format("{}", launches)};
-            for (int kernel = repeat.first; kernel < repeat.past; ++kernel)
-                if (plan_.kernels[kernel].steps != rt::Steps::without_results)
-                    blocks.push_back(
-                        fmt::format("launcher::{}(*solver)", blocks_function(plan_.kernels[kernel])));
-            fill("const int together = launcher::iterations_ahead(", blocks, ");");
-            out_.line("const bool looks = !launcher::is_recorded(*solver);");
-            out_.line("bool is_done = false;");
-            out_.line("int iteration = 0;");
-            out_.line("for (int turn = 0; iteration < {} && !is_done; ++turn) {{", repeat.count);
+            write_beginning(index);
+            if (rt::has_repeat_within(plan_, within - 1)) {
+                out_.line("const int {} = 1;", together);
+            } else {
+                std::int64_t launches = 0;
+                for (int kernel = repeat.first; kernel < repeat.past; ++kernel)
+                    launches += plan_.kernels[kernel].stands_for;
+                std::vector<std::string> blocks{fmt::format("{}", launches)};
+                for (int kernel = repeat.first; kernel < repeat.past; ++kernel)
+                    if (plan_.kernels[kernel].steps != rt::Steps::without_results)
+                        blocks.push_back(
+                            fmt::format("launcher::{}(*solver)", blocks_function(plan_.kernels[kernel])));
+                fill(fmt::format("const int {} = launcher::iterations_ahead(", together), blocks, ");");
+            }
+            out_.line("const bool {} = !launcher::is_recorded(*solver);", looks);
+            out_.line("bool {} = false;", is_done);
+            out_.line("int {} = 0;", iteration);
+            out_.line("for (int {0} = 0; {1} < {2} && !{3}; ++{0}) {{", turn, iteration, repeat.count,
+                      is_done);
             {
                 const auto turns = out_.indent();
-                out_.line("for (int ahead = 0; ahead < together && iteration < {}; ++ahead, ++iteration) {{",
-                          repeat.count);
+                out_.line("for (int {0} = 0; {0} < {1} && {2} < {3}; ++{0}, ++{2}) {{", ahead, together,
+                          iteration, repeat.count);
                 {
                     const auto loop = out_.indent();
-                    write_kernels(repeat.first, repeat.past - 1 - copies);
+                    write_all(repeat.first, repeat.past - 1 - copies, within);
                     write_kernels(repeat.past - 1, repeat.past);
                     write_exchanges(repeat);
                 }
                 out_.line("}}");
-                out_.line("if (!looks || iteration == {}) continue;", repeat.count);
-                fill(fmt::format("const {} looked = launcher::is_done(", model_.status),
+                out_.line("if (!{} || {} == {}) continue;", looks, iteration, repeat.count);
+                fill(fmt::format("const {} {} = launcher::is_done(", model_.status, looked),
                      {"*solver", "solver->" + words_member(index), "solver->" + done_member(index),
-                      "solver->" + copied_member(index), "turn", "&is_done"},
+                      "solver->" + copied_member(index), turn, "&" + is_done},
                      ");");
-                out_.line("if (looked != {}) return looked;", model_.code("OK"));
+                out_.line("if ({0} != {1}) return {0};", looked, model_.code("OK"));
             }
             out_.line("}}");
             if (copies > 0) {
-                out_.line(
-                    "if (iteration % 2 == 1) {{  // of the launches, which may be more than were needed");
+                out_.line("if ({} % 2 == 1) {{  // of the launches, which may be more than were needed",
+                          iteration);
                 {
                     const auto then = out_.indent();
                     write_exchanges(repeat);
@@ -189,6 +230,8 @@ private:
                 return;
         }
     }
+
+    int depth_ = 0;  // repeats around what is written
 };
 
 }  // namespace

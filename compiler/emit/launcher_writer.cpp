@@ -117,8 +117,7 @@ std::vector<const rt::KernelPlan*> LauncherWriter::launched_kernels() const {
     std::vector<const rt::KernelPlan*> kernels;
     const auto is_exchange = [&](const rt::KernelPlan& kernel) {  // pointers are exchanged in its place
         return std::ranges::any_of(plan_.repeats, [&](const rt::RepeatPlan& repeat) {
-            if (repeat.until)
-                return false;  // how many iterations there are is not known: it may have to copy
+            if (copies_exchanged(static_cast<int>(&repeat - plan_.repeats.data()))) return false;
             return std::ranges::any_of(repeat.exchanges, [&](const rt::RepeatPlan::Exchange& each) {
                 return &plan_.kernels[static_cast<std::size_t>(each.kernel)] == &kernel;
             });

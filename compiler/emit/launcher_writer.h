@@ -34,6 +34,9 @@ protected:
     static std::string done_member(int repeat) { return fmt::format("repeat{}_done", repeat); }
     static std::string copied_member(int repeat) { return fmt::format("repeat{}_copied", repeat); }
     bool has_conditions() const;  // some repeat is ended by one
+    // Whether a copy follows what the repeat exchanges, as how many iterations there are is not known, or
+    // they may do nothing where a repeat around it is over.
+    bool copies_exchanged(int repeat) const;
 
     // Those of a step, then that which does several.
     std::vector<const rt::KernelPlan*> launched_kernels() const;

@@ -251,9 +251,9 @@ struct Chosen {
 };
 std::optional<Chosen> chosen_cells(const Statement& statement) {
     if (const auto* assign = std::get_if<Assign>(&statement))
-        return Chosen{assign->region, assign->condition, assign->repeat};
+        return Chosen{assign->region, assign->condition, assign->repeats};
     if (const auto* reduce = std::get_if<Reduce>(&statement))
-        return Chosen{reduce->region, reduce->condition, reduce->repeat};
+        return Chosen{reduce->region, reduce->condition, reduce->repeats};
     return std::nullopt;
 }
 

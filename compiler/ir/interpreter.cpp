@@ -275,17 +275,32 @@ struct Interpreter::State {
         }
     }
 
-    // The statements from `first` on, in order.
-    void run_once(std::size_t first, std::size_t past) {
+    // The statements from `first` on, in order, which are all within `depth` repeats.
+    void run_all(std::size_t first, std::size_t past, std::size_t depth) {
         for (std::size_t i = first; i < past;) {
-            if (sweep_of(program.statements[i]) != nullptr) {
-                const std::size_t past_sweep = end_of_sweep(program, i);
-                run_sweep(i, past_sweep);
-                i = past_sweep;
-                continue;
+            const std::vector<Repeat>& repeats = repeats_of(program.statements[i]);
+            if (repeats.size() > depth) {
+                const std::size_t past_repeat = end_of_repeat(program, i, depth);
+                run_repeat(std::exchange(i, past_repeat), past_repeat, repeats[depth], depth + 1);
+            } else if (sweep_of(program.statements[i]) != nullptr) {
+                run_sweep(i, end_of_sweep(program, i));
+                i = end_of_sweep(program, i);
+            } else {
+                std::visit([&](const auto& node) { run(node, in_place[i]); }, program.statements[i]);
+                ++i;
             }
-            std::visit([&](const auto& node) { run(node, in_place[i]); }, program.statements[i]);
-            ++i;
+        }
+    }
+
+    void run_repeat(std::size_t first, std::size_t past, const Repeat& repeat, std::size_t depth) {
+        const RepeatEnd* const end = end_condition(program, repeat);
+        const std::size_t reductions_before = next_reduction;
+        bool is_over = false;
+        for (std::int64_t time = 0; time < repeat.count && !is_over; ++time) {
+            next_reduction = reductions_before;
+            run_all(first, past, depth);
+            is_over = end != nullptr && value_at(end->until, {}) != 0;
+            if (end != nullptr) count_iteration(*end, time + 1, is_over, repeat.count);
         }
     }
 
@@ -450,21 +465,7 @@ std::vector<double>& Interpreter::field(const std::string& name, int time) {
 
 void Interpreter::step() {
     state_->begin_step();
-    const std::vector<Statement>& statements = state_->program.statements;
-    for (std::size_t i = 0; i < statements.size();) {
-        const std::size_t past = end_of_repeat(state_->program, i);
-        const Repeat* const repeat = repeat_of(statements[i]);
-        const RepeatEnd* const end = repeat == nullptr ? nullptr : end_condition(state_->program, *repeat);
-        const std::size_t reductions_before = state_->next_reduction;
-        bool is_over = false;
-        for (std::int64_t time = 0; time < times_in_step(statements[i]) && !is_over; ++time) {
-            state_->next_reduction = reductions_before;
-            state_->run_once(i, past);
-            is_over = end != nullptr && state_->value_at(end->until, {}) != 0;
-            if (end != nullptr) state_->count_iteration(*end, time + 1, is_over, repeat->count);
-        }
-        i = past;
-    }
+    state_->run_all(0, state_->program.statements.size(), 0);
     state_->advance();
 }
 

@@ -411,8 +411,9 @@ private:
         if (sweep.in_parts) text_ += " in parts";
     }
 
-    void write_repeat(const std::optional<Repeat>& repeat) {
-        if (repeat) put("    repeat {}, {} times", repeat->number, repeat->count);
+    void write_repeats(const std::vector<Repeat>& repeats) {
+        for (const Repeat& repeat : repeats)
+            put("    repeat {}, {} times", repeat.number, repeat.count);
     }
 
     void write_statement(const Assign& assign) {
@@ -426,7 +427,7 @@ private:
         write_cells(assign.region, assign.condition);
         write_widths("    margins", assign.margins);
         if (assign.sweep) write_sweep(*assign.sweep);
-        write_repeat(assign.repeat);
+        write_repeats(assign.repeats);
         text_ += '\n';
     }
 
@@ -438,7 +439,7 @@ private:
         text_ += ')';
         write_cells(reduce.region, reduce.condition);
         write_widths("    margins", reduce.margins);
-        write_repeat(reduce.repeat);
+        write_repeats(reduce.repeats);
         text_ += '\n';
     }
 

@@ -335,14 +335,15 @@ struct Recurrence {
     bool divides() const { return c || d; }
 };
 
-// Statements of the same number stand one after the other and are done in order `count` times in each step.
+// Statements of the same number stand one after the other and are done in order `count` times, each time that
+// the repeat around them does its statements: in each step where there is none.
 struct Repeat {
     int number = 0;
     std::int64_t count = 1;
     friend bool operator==(const Repeat&, const Repeat&) = default;
 };
-// Ends a repeat in each step after the first iteration after which `until` holds; Repeat::count is then how
-// many are done at most.
+// Ends a repeat, each time that it is done, after the first iteration after which `until` holds;
+// Repeat::count is then how many are done at most.
 struct RepeatEnd {
     int repeat = 0;    // its number
     ExprId until;      // boolean and uniform; reads reductions of the repeat, those of the latest iteration
@@ -365,7 +366,7 @@ struct Assign {
     std::optional<LineSweep> sweep;   // none: all cells at once. Not of lets
     // Of sweeps in parts: another form of `value`, once passes::form_recurrences() has found it.
     std::optional<Recurrence> recurrence;
-    std::optional<Repeat> repeat;  // none: once in each step
+    std::vector<Repeat> repeats;  // outermost first; empty: once in each step
     SourceRange where;
 };
 enum class ReduceOp : std::uint8_t { sum, min, max };  // sum accumulates in f64
@@ -379,7 +380,7 @@ struct Reduce {                                        // over the cells inside 
     Region region{};
     std::optional<ExprId> condition;  // cells where it is false are left out
     double initial = 0;               // what a ReductionRef gives before the first step
-    std::optional<Repeat> repeat;     // its value is that of the last time
+    std::vector<Repeat> repeats;      // outermost first; its value is that of the last time
     SourceRange where;
     std::string unit = {};  // empty: not said
 };
@@ -414,7 +415,7 @@ struct Program {
     std::int64_t noise_seed = 0;
     std::vector<Expr> exprs;  // the arena: operands have smaller indices than their users
     std::vector<Statement> statements;
-    std::vector<RepeatEnd> repeat_ends;  // of repeats that a condition ends
+    std::vector<RepeatEnd> repeat_ends;  // of repeats that a condition ends, by their numbers
 
     int rank() const { return static_cast<int>(axes.size()); }
     const Expr& operator[](ExprId id) const { return exprs[id.index]; }

@@ -2,45 +2,56 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
 
 namespace halo::ir {
 
+const std::vector<Repeat>& repeats_of(const Statement& statement) {
+    static const std::vector<Repeat> none;
+    if (const auto* assign = std::get_if<Assign>(&statement)) return assign->repeats;
+    const auto* reduce = std::get_if<Reduce>(&statement);
+    return reduce == nullptr ? none : reduce->repeats;
+}
+
+const Repeat* repeat_of(const Statement& statement) {
+    const std::vector<Repeat>& repeats = repeats_of(statement);
+    return repeats.empty() ? nullptr : &repeats.back();
+}
+
+bool is_within(const Statement& statement, int repeat) {
+    return std::ranges::find(repeats_of(statement), repeat, &Repeat::number) != repeats_of(statement).end();
+}
+
 namespace {
 
-bool are_repeated_together(const Program& program, std::size_t a, std::size_t b) {
-    const Repeat* const repeat = repeat_of(program.statements[a]);
-    const Repeat* const other = repeat_of(program.statements[b]);
-    return repeat != nullptr && other != nullptr && repeat->number == other->number;
+bool are_repeated_together(const Program& program, std::size_t a, std::size_t b, std::size_t depth) {
+    const std::vector<Repeat>& repeats = repeats_of(program.statements[a]);
+    const std::vector<Repeat>& others = repeats_of(program.statements[b]);
+    return depth < repeats.size() && depth < others.size() && repeats[depth].number == others[depth].number;
 }
 
 }  // namespace
 
-const Repeat* repeat_of(const Statement& statement) {
-    if (const auto* assign = std::get_if<Assign>(&statement))
-        return assign->repeat ? &*assign->repeat : nullptr;
-    const auto* reduce = std::get_if<Reduce>(&statement);
-    return reduce != nullptr && reduce->repeat ? &*reduce->repeat : nullptr;
-}
-
-std::size_t end_of_repeat(const Program& program, std::size_t first) {
+std::size_t end_of_repeat(const Program& program, std::size_t first, std::size_t depth) {
     std::size_t past = first + 1;
-    while (past < program.statements.size() && are_repeated_together(program, past - 1, past))
+    while (past < program.statements.size() && are_repeated_together(program, past - 1, past, depth))
         ++past;
     return past;
 }
 
-std::size_t first_of_repeat(const Program& program, std::size_t last) {
-    while (last > 0 && are_repeated_together(program, last - 1, last))
+std::size_t first_of_repeat(const Program& program, std::size_t last, std::size_t depth) {
+    while (last > 0 && are_repeated_together(program, last - 1, last, depth))
         --last;
     return last;
 }
 
 std::optional<FieldId> exchanged_with(const Program& program, std::size_t statement) {
     const auto* assign = std::get_if<Assign>(&program.statements[statement]);
-    if (assign == nullptr || !assign->repeat || assign->sweep || is_partial(*assign)) return std::nullopt;
+    if (assign == nullptr || assign->repeats.empty() || assign->sweep || is_partial(*assign))
+        return std::nullopt;
     const auto* read = std::get_if<Access>(&program[assign->value].node);
     if (read == nullptr || !read->is_at_cell() || read->time != 0) return std::nullopt;
     const Field& target = program[assign->target];
@@ -51,24 +62,28 @@ std::optional<FieldId> exchanged_with(const Program& program, std::size_t statem
     for (const auto& faces : target.boundary)
         for (const Face& face : faces)
             if (face.kind == BoundaryKind::formula) return std::nullopt;
+    const std::size_t depth = assign->repeats.size() - 1;
+    const std::size_t past = end_of_repeat(program, statement, depth);
     // Statements after it end the iteration as it does.
-    for (std::size_t i = statement + 1; i < end_of_repeat(program, statement); ++i) {
+    for (std::size_t i = statement + 1; i < past; ++i) {
         const auto* later = std::get_if<Assign>(&program.statements[i]);
         if (later == nullptr || !std::holds_alternative<Access>(program[later->value].node) ||
             !exchanged_with(program, i))
             return std::nullopt;
     }
-    const std::size_t first = first_of_repeat(program, statement);
-    for (std::size_t i = first; i < statement; ++i) {
+    for (std::size_t i = first_of_repeat(program, statement, depth); i < past; ++i) {
+        if (repeats_of(program.statements[i]).size() > depth + 1) return std::nullopt;
         const auto* other = std::get_if<Assign>(&program.statements[i]);
-        if (other != nullptr && other->target == assign->target) return std::nullopt;
+        if (i < statement && other != nullptr && other->target == assign->target) return std::nullopt;
     }
     return read->field;
 }
 
 std::int64_t times_in_step(const Statement& statement) {
-    const Repeat* const repeat = repeat_of(statement);
-    return repeat == nullptr ? 1 : repeat->count;
+    std::int64_t times = 1;
+    for (const Repeat& repeat : repeats_of(statement))
+        times *= repeat.count;
+    return times;
 }
 
 bool has_repeats(const Program& program) {
@@ -86,11 +101,8 @@ namespace {
 // By ReductionId: whether a statement of the repeat finds it.
 std::vector<bool> found_by(const Program& program, int repeat) {
     std::vector<bool> is_own;
-    for (const Statement& statement : program.statements) {
-        const Repeat* const own = repeat_of(statement);
-        if (std::holds_alternative<Reduce>(statement))
-            is_own.push_back(own != nullptr && own->number == repeat);
-    }
+    for (const Statement& statement : program.statements)
+        if (std::holds_alternative<Reduce>(statement)) is_own.push_back(is_within(statement, repeat));
     return is_own;
 }
 
@@ -130,9 +142,14 @@ bool may_end_on_device(const Program& program, const Repeat& repeat) {
             exact[e] = exact[e] && exact[operand.index];
         });
     }
+    int last = repeat.number;
     return std::ranges::all_of(program.statements, [&](const Statement& statement) {
-        const Repeat* const own = repeat_of(statement);
-        if (own == nullptr || own->number != repeat.number) return true;
+        if (!is_within(statement, repeat.number)) return true;
+        // Of a repeat within this one its first statement is asked.
+        const Repeat& own = *repeat_of(statement);
+        const bool is_inner = std::exchange(last, own.number) != own.number && own.number != repeat.number;
+        if (is_inner && end_condition(program, own) != nullptr && !may_end_on_device(program, own))
+            return false;
         const std::vector<std::uint32_t> reached = reached_exprs(program, roots_of(statement));
         return std::ranges::all_of(reached,
                                    [&](std::uint32_t e) { return !uniform[e] || !follows[e] || exact[e]; });
@@ -156,9 +173,7 @@ std::vector<ReductionId> own_reductions_of(const Program& program, const RepeatE
     ReductionId id;
     for (const Statement& statement : program.statements) {
         if (!std::holds_alternative<Reduce>(statement)) continue;
-        const Repeat* const repeat = repeat_of(statement);
-        const bool is_within = repeat != nullptr && repeat->number == end.repeat;
-        if (is_within && std::ranges::find(read, id) != read.end()) own.push_back(id);
+        if (is_within(statement, end.repeat) && std::ranges::find(read, id) != read.end()) own.push_back(id);
         ++id.index;
     }
     return own;
@@ -173,10 +188,16 @@ std::vector<std::string> own_reductions(const Program& program, const RepeatEnd&
     return names;
 }
 
+bool is_within_another(const Program& program, const RepeatEnd& end) {
+    const auto is_it = [&](const Statement& statement) { return is_within(statement, end.repeat); };
+    const auto statement = std::ranges::find_if(program.statements, is_it);
+    return statement != program.statements.end() && repeats_of(*statement).front().number != end.repeat;
+}
+
 std::int64_t most_iterations(const Program& program, const RepeatEnd& end) {
     for (const Statement& statement : program.statements) {
-        const Repeat* const repeat = repeat_of(statement);
-        if (repeat != nullptr && repeat->number == end.repeat) return repeat->count;
+        const auto found = std::ranges::find(repeats_of(statement), end.repeat, &Repeat::number);
+        if (found != repeats_of(statement).end()) return found->count;
     }
     return 0;
 }

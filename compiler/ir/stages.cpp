@@ -115,17 +115,13 @@ private:
 
     // All before a repeat is done when it begins, lets too, and nothing after it begins before it ends.
     void add_repeat(int i) {
-        const Repeat* const repeat = repeat_of(program_.statements[i]);
-        if (repeat != nullptr && repeat->number != last_repeat_) {
-            last_repeat_ = repeat->number;
-            first_of_repeat_ = i;
-        }
-        if (last_repeat_ < 0) return;
-        const bool is_within = repeat != nullptr;
-        if (!is_within && past_repeat_ < 0) past_repeat_ = i;
-        if (is_within) past_repeat_ = -1;
-        const int end = is_within ? first_of_repeat_ : past_repeat_;
-        for (int earlier = 0; earlier < end; ++earlier)
+        const auto is_apart = [&](int a, int b) {
+            const auto& repeats = repeats_of(program_.statements[a]);
+            const auto& others = repeats_of(program_.statements[b]);
+            return !std::ranges::equal(repeats, others, {}, &Repeat::number, &Repeat::number);
+        };
+        if (i > 0 && is_apart(i - 1, i)) first_together_ = i;
+        for (int earlier = 0; earlier < first_together_; ++earlier)
             found_.push_back({i, earlier, true, false});
     }
 
@@ -195,8 +191,8 @@ private:
     std::vector<std::vector<int>> reductions_read_;
     std::map<Level, std::vector<int>> writers_, readers_;
     int last_alone_ = -1;
-    int last_repeat_ = -1, first_of_repeat_ = 0, past_repeat_ = -1;  // statements; -1: none so far
-    int first_of_sweep_ = 0, past_sweep_ = 0;                        // of the statement that was added last
+    int first_together_ = 0;  // of the statements so far that are of the same repeats as the last, or of none
+    int first_of_sweep_ = 0, past_sweep_ = 0;  // of the statement that was added last
     std::vector<Dependence> found_;
 };
 

@@ -64,7 +64,7 @@ ChoicesOfSteps choices_of_steps(const Program& program, ReachWalk& walk) {
         if (!target) continue;
         const auto* assign = std::get_if<Assign>(&program.statements[i]);
         std::optional<ExprId> choice;
-        if (assign != nullptr && assign->condition && !assign->sweep && !assign->repeat)
+        if (assign != nullptr && assign->condition && !assign->sweep && assign->repeats.empty())
             choice = choice_of_steps(program, walk, *assign->condition);
         const bool is_output = program[*target].role == Role::output;
         const auto [first, is_first] = is_chosen.emplace(target->index, is_output && choice.has_value());
@@ -97,7 +97,8 @@ public:
         // What a statement reads of its own step is written before it.
         for (std::size_t past = kept_.size(); past > 0;) {
             const std::size_t first = first_of_repeat(program_, past - 1);
-            // In a repeat earlier statements read what later ones gave the time before.
+            // In a repeat earlier statements read what later ones gave the time before. Those within each
+            // other are looked at as a whole.
             while (find_backwards(first, past) && repeat_of(program_.statements[first]) != nullptr) {
             }
             past = first;
@@ -176,7 +177,7 @@ private:
             }
             first = std::get_if<Assign>(&statement);
             if (first == nullptr || !chooses_the_same_cells(*first)) return true;
-            if (first->repeat && is_partial(*first)) return true;
+            if (!first->repeats.empty() && is_partial(*first)) return true;
             // A sweep over all cells reads what it has computed itself.
             const bool is_whole_sweep = first->sweep && !is_partial(*first);
             if (!is_whole_sweep && reads_its_target(*first)) return true;

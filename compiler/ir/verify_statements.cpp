@@ -10,6 +10,7 @@
 #include "compiler/ir/repeats.h"
 #include "compiler/ir/sweeps.h"
 #include "compiler/ir/verifier.h"
+#include "runtime/core/launch_plan.h"
 
 namespace halo::ir {
 
@@ -35,16 +36,21 @@ void Verifier::check_statements() {
 // The statements of a repeat stand together, and agree how often they are done.
 void Verifier::check_repeats() {
     std::set<int> seen;
-    for (std::size_t i = 0; i < program_.statements.size();) {
-        const std::size_t past = end_of_repeat(program_, i);
-        const Repeat* const repeat = repeat_of(program_.statements[i]);
-        if (repeat != nullptr && !seen.insert(repeat->number).second)
-            broken("the statements of repeat {} do not stand together", repeat->number);
-        for (; i < past; ++i) {
-            const Repeat* const own = repeat_of(program_.statements[i]);
-            if (own != nullptr && (own->count < 1 || *own != *repeat))
-                broken("a statement of repeat {} is done {} times", own->number, own->count);
+    std::vector<Repeat> before;
+    for (const Statement& statement : program_.statements) {
+        const std::vector<Repeat>& repeats = repeats_of(statement);
+        if (std::ssize(repeats) > rt::kMostNestedRepeats)
+            broken("{} repeats are within each other", repeats.size());
+        bool goes_on = true;  // with the repeats of the statement before
+        for (std::size_t depth = 0; depth < repeats.size(); ++depth) {
+            const Repeat& repeat = repeats[depth];
+            goes_on = goes_on && depth < before.size() && before[depth].number == repeat.number;
+            if (repeat.count < 1 || (goes_on && before[depth] != repeat))
+                broken("a statement of repeat {} is done {} times", repeat.number, repeat.count);
+            if (!goes_on && !seen.insert(repeat.number).second)
+                broken("the statements of repeat {} do not stand together", repeat.number);
         }
+        before = repeats;
     }
 }
 

@@ -60,7 +60,8 @@ private:
     std::optional<std::size_t> found_by(ir::ReductionId id, std::size_t stage) {
         const ir::Reduce& reduce = reduce_of(id);
         const bool is_plain = reduce.op != ir::ReduceOp::sum && !reduce.square_root && !reduce.condition &&
-                              !reduce.repeat && reduce.region.is_whole() && reduce.margins == ir::Margins{};
+                              reduce.repeats.empty() && reduce.region.is_whole() &&
+                              reduce.margins == ir::Margins{};
         if (!is_plain) return std::nullopt;
         std::set<std::uint32_t> read;
         for (const std::uint32_t e : walk_.from({reduce.value})) {
@@ -101,7 +102,8 @@ private:
                     return std::nullopt;
                 const auto* assign = std::get_if<ir::Assign>(&each);
                 if (assign == nullptr || assign->target != field) continue;
-                if (stage || assign->time != 1 || assign->sweep || assign->repeat || ir::is_partial(*assign))
+                if (stage || assign->time != 1 || assign->sweep || !assign->repeats.empty() ||
+                    ir::is_partial(*assign))
                     return std::nullopt;
                 stage = s;
             }

@@ -57,6 +57,11 @@ bool can_compute(const rt::LaunchPlan& plan, const rt::Argument& argument) {
     });
 }
 
+template <class Index>
+bool is_of(const rt::RepeatPlan& repeat, Index kernel) {
+    return std::cmp_greater_equal(kernel, repeat.first) && std::cmp_less(kernel, repeat.past);
+}
+
 }  // namespace
 
 bool changes(const rt::Argument& argument) {
@@ -64,10 +69,10 @@ bool changes(const rt::Argument& argument) {
 }
 
 const rt::RepeatPlan* repeat_of(const rt::LaunchPlan& plan, std::size_t kernel) {
-    const auto found = std::ranges::find_if(plan.repeats, [&](const rt::RepeatPlan& each) {
-        return std::cmp_greater_equal(kernel, each.first) && std::cmp_less(kernel, each.past);
-    });
-    return found == plan.repeats.end() ? nullptr : &*found;
+    const rt::RepeatPlan* innermost = nullptr;
+    for (const rt::RepeatPlan& each : plan.repeats)
+        if (is_of(each, kernel)) innermost = &each;
+    return innermost;
 }
 
 bool is_part_of_grid(const rt::LaunchPlan& plan) {
@@ -92,13 +97,14 @@ bool is_computed_beside_repeats(const rt::LaunchPlan& plan, std::size_t kernel,
     if (argument.type != rt::ElementType::f32 && argument.type != rt::ElementType::f64) return false;
     const auto& steps = argument.scalar.steps;
     if (!std::ranges::all_of(steps, is_exact, &rt::HostScalar::Step::op)) return false;
-    const rt::RepeatPlan* const repeat = repeat_of(plan, kernel);
     const bool ends_on_device = std::ranges::any_of(
         plan.repeats, [](const rt::RepeatPlan& each) { return each.until && each.until->kernel >= 0; });
     return std::ranges::any_of(steps, [&](const rt::HostScalar::Step& step) {
         if (step.op != Op::reduction) return false;
         const int giver = plan.reductions[static_cast<std::size_t>(step.index)].kernel;
-        return ends_on_device || (repeat != nullptr && giver >= repeat->first && giver < repeat->past);
+        return ends_on_device || std::ranges::any_of(plan.repeats, [&](const rt::RepeatPlan& each) {
+                   return is_of(each, kernel) && is_of(each, giver);
+               });
     });
 }
 

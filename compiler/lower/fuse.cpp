@@ -17,6 +17,7 @@
 #include "compiler/lower/device_scalar_rules.h"
 #include "compiler/lower/shared/names.h"
 #include "compiler/lower/shared/strategy.h"
+#include "runtime/core/plan_repeats.h"
 
 namespace halo::lower {
 
@@ -328,33 +329,11 @@ public:
 
     void run() {
         moved_.resize(plan_.kernels.size());
-        std::vector<rt::RepeatPlan> repeats;
-        std::map<int, int> numbers;  // of repeats that stay, by the old number
-        auto repeat = plan_.repeats.begin();
-        for (std::size_t k = 0; k < plan_.kernels.size();) {
-            if (repeat == plan_.repeats.end() || std::cmp_less(k, repeat->first)) {
-                add({k, k + 1, nullptr}, nullptr);
-                ++k;
-                continue;
-            }
-            const auto past = static_cast<std::size_t>(repeat->past);
-            if (can_be_loop(*repeat)) {
-                add({k, past, &*repeat}, nullptr);
-            } else {
-                finish_group();
-                for (std::size_t each = k; each < past; ++each)
-                    add({each, each + 1, nullptr}, &*repeat);
-                finish_group();
-                numbers[static_cast<int>(repeat - plan_.repeats.begin())] = static_cast<int>(repeats.size());
-                repeats.push_back(*repeat);
-            }
-            k = past;
-            ++repeat;
-        }
+        walk(0, plan_.kernels.size(), 0, nullptr);
         finish_group();
         for (rt::ReductionPlan& reduction : plan_.reductions)
             reduction.kernel = moved(reduction.kernel);
-        for (rt::RepeatPlan& each : repeats) {
+        for (rt::RepeatPlan& each : repeats_) {
             each.first = moved(each.first);
             each.past = moved(each.past - 1) + 1;
             if (each.until && each.until->kernel >= 0) each.until->kernel = moved(each.until->kernel);
@@ -363,9 +342,9 @@ public:
         }
         for (rt::KernelPlan& kernel : step_)
             for (rt::Argument& argument : kernel.arguments)
-                if (argument.kind == ArgumentKind::iterations) argument.index = numbers.at(argument.index);
+                if (argument.kind == ArgumentKind::iterations) argument.index = numbers_.at(argument.index);
         plan_.kernels = std::move(step_);
-        plan_.repeats = std::move(repeats);
+        plan_.repeats = std::move(repeats_);
     }
 
 private:
@@ -374,6 +353,34 @@ private:
         std::size_t first, past;
         const rt::RepeatPlan* loop;
     };
+
+    // The kernels of [k, past), of which the repeats from `index` on do some; `around` is the repeat that has
+    // them.
+    void walk(std::size_t k, std::size_t past, std::size_t index, const rt::RepeatPlan* around) {
+        while (k < past) {
+            const bool is_in_none =
+                index == plan_.repeats.size() || std::cmp_less(k, plan_.repeats[index].first);
+            if (is_in_none) {
+                add({k, k + 1, nullptr}, around);
+                ++k;
+                continue;
+            }
+            const rt::RepeatPlan& repeat = plan_.repeats[index];
+            const std::size_t next = rt::next_repeat(plan_, index);
+            const auto end = static_cast<std::size_t>(repeat.past);
+            if (around == nullptr && next == index + 1 && can_be_loop(repeat)) {
+                add({k, end, &repeat}, nullptr);
+            } else {
+                finish_group();
+                numbers_[static_cast<int>(index)] = static_cast<int>(repeats_.size());
+                repeats_.push_back(repeat);
+                walk(k, end, index + 1, &repeat);
+                finish_group();
+            }
+            k = end;
+            index = next;
+        }
+    }
 
     int moved(int kernel) const { return moved_[static_cast<std::size_t>(kernel)]; }
 
@@ -479,7 +486,9 @@ private:
     Lowered& lowered_;
     Names names_;
     std::vector<rt::KernelPlan> step_;
-    std::vector<int> moved_;  // by the old index
+    std::vector<int> moved_;               // by the old index
+    std::vector<rt::RepeatPlan> repeats_;  // that stay
+    std::map<int, int> numbers_;           // of these, by the old one
     std::vector<Part> group_;
     int group_threads_ = 0;
 };

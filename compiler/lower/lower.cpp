@@ -426,8 +426,8 @@ Lowered lower_stages(const ir::Program& program, const StageViews& views, const 
             halo_kernels.append(write.level, steps_writing(unread[s], write.level), lowered.plan);
         repeats.end(stage, layout, lowered.plan);
         const StageView* const next = s + 1 < views.stages.size() ? &views.stages[s + 1] : nullptr;
-        if (const ir::RepeatEnd* const end = repeats.ended(stage, next))
-            add_repeat_end(program, *end, layout, kernel_names, lowered.kernels, lowered.plan);
+        for (const auto& [end, repeat] : repeats.ended(stage, next))
+            add_repeat_end(program, *end, repeat, layout, kernel_names, lowered.kernels, lowered.plan);
         if (ahead) add_first_values(*ahead, s, kernel_names, lowered);
     }
     std::visit([&](const auto& grouping) { add_grouping(program, layout, grouping, kernel_names, lowered); },

@@ -64,7 +64,7 @@ void NameWalk::walk_each(const Node& node) {
     const std::size_t outer = locals_.size();
     if constexpr (requires { node.guards; }) walk_guards(node.guards, node.where);
     if constexpr (requires { node.repeat; }) {
-        if (node.repeat) walk_guards({*node.repeat}, node.where);
+        if (node.repeat) walk_guards(tree_.repeats_to(*node.repeat), node.where);
     }
     if constexpr (requires { node.params; }) walk_definitions(node.params);
     if constexpr (requires { node.consts; }) walk_definitions(node.consts);

@@ -85,7 +85,7 @@ private:
         Note found;
         found.is_known = true;
         found.written = level_written_by(statement);
-        found.is_whole = assign != nullptr && !assign->sweep && !assign->repeat &&
+        found.is_whole = assign != nullptr && !assign->sweep && assign->repeats.empty() &&
                          assign->region.is_whole() && assign->margins == Margins{};
         found.is_of_some_steps =
             assign != nullptr && assign->condition && choice_of_steps(program_, walk, *assign->condition);

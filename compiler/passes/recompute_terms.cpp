@@ -68,8 +68,8 @@ private:
             if (accesses.empty()) continue;
             const auto* assign = std::get_if<Assign>(&statement);
             const auto* reduce = std::get_if<Reduce>(&statement);
-            const bool is_plain = (assign != nullptr && !assign->sweep && !assign->repeat) ||
-                                  (reduce != nullptr && !reduce->repeat && reduce->factor == 1);
+            const bool is_plain = (assign != nullptr && !assign->sweep && assign->repeats.empty()) ||
+                                  (reduce != nullptr && reduce->repeats.empty() && reduce->factor == 1);
             if (!is_plain || std::ranges::any_of(accesses, &Access::is_mapped)) return false;
             at_neighbours = at_neighbours || !std::ranges::all_of(accesses, &Access::is_at_cell);
         }
@@ -91,7 +91,7 @@ private:
         const auto found = definitions_.find(let);
         if (found == definitions_.end() || found->second.size() != 1) return std::nullopt;
         const Assign assign = std::get<Assign>(program_.statements[found->second.front()]);
-        if (assign.condition || assign.sweep || assign.repeat || !assign.region.is_whole() ||
+        if (assign.condition || assign.sweep || !assign.repeats.empty() || !assign.region.is_whole() ||
             assign.margins != Margins{})
             return std::nullopt;
         std::map<std::uint32_t, ExprId> made;

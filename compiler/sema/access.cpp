@@ -115,17 +115,18 @@ Value Evaluator::read_point(FieldId id, const Subscripts& at, SourceRange where)
 // p[k] is the level that the iteration began with, p[k+1] what it has written.
 Value Evaluator::read_iterate(FieldId id, Subscripts at, SourceRange where) {
     const std::string& name = program_[id].name;
-    const std::string_view level = iterates_->level;
+    const Iterates& iterates = *at.level;
+    const std::string_view level = iterates.name;
     const int step = *std::exchange(at.iterate, std::nullopt);
     if (at.has_time) {
         report(DiagnosticKind::time_level, where,
                fmt::format("`{}` has a level of the step or of the iteration, not both", name));
         return Value();
     }
-    if (iterates_->unread.contains(id.index) && step == 1) return Value();
-    if (!iterates_->written.contains(id.index)) {
-        if (!iterates_->misread.contains(fields_[id.index].symbol->name) &&
-            iterates_->reported.insert(id.index).second)
+    if (iterates.unread.contains(id.index) && step == 1) return Value();
+    if (!iterates.written.contains(id.index)) {
+        if (!iterates.misread.contains(fields_[id.index].symbol->name) &&
+            iterates.reported.insert(id.index).second)
             report(DiagnosticKind::time_level, where,
                    fmt::format("`{0}` has no level `{1}`: nothing in this `repeat` writes `{0}[{1}+1]`", name,
                                level));
@@ -135,8 +136,8 @@ Value Evaluator::read_iterate(FieldId id, Subscripts at, SourceRange where) {
         at.time = program_[id].role == Role::state ? 1 : 0;
         return read_point(id, at, where);
     }
-    const auto next = iterates_->next.find(id.index);
-    if (next == iterates_->next.end()) {
+    const auto next = iterates.next.find(id.index);
+    if (next == iterates.next.end()) {
         report(DiagnosticKind::read_before_written, where,
                fmt::format("`{0}[{1}+1]` is read before it is written", name, level))
             .note(fmt::format("`{}[{}]` is the value of the iteration before", name, level));

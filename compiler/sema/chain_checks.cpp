@@ -107,7 +107,8 @@ bool can_be_followed(const ChainMember& first, const ChainLink& phase, Diagnosti
     if (!program.points.empty()) return refuse(program.points.front().where, "points");
     for (const ir::Statement& statement : program.statements) {
         const auto* assign = std::get_if<ir::Assign>(&statement);
-        if (assign != nullptr && assign->repeat) return refuse(assign->where, "a `repeat` or `solve`");
+        if (assign != nullptr && !assign->repeats.empty())
+            return refuse(assign->where, "a `repeat` or `solve`");
     }
     return true;
 }

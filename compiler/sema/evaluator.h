@@ -165,8 +165,9 @@ public:
     void enter_iteration(std::uint32_t iteration);
     // A name that expressions see from here on: `row` where a run fills a table.
     void define_local(std::string_view name, Value value) { locals_.push_back({name, std::move(value)}); }
-    // Within a `repeat` with a named level; nullptr: in none.
-    void set_iterates(const Iterates* iterates) { iterates_ = iterates; }
+    // Of the repeats around a statement that name their levels, innermost first.
+    void set_iterates(std::vector<const Iterates*> iterates) { iterates_ = std::move(iterates); }
+    bool is_innermost(const Iterates& level) const { return iterates_.front() == &level; }
     // Within `inject`, the numbers of these points are known; nullptr: of none.
     void set_injected(const Symbol* points) { injected_ = points; }
     // The side of an equation that is read now; none: no equation.
@@ -286,6 +287,7 @@ private:
         int axis = 0;  // -1: time; -2: the iteration of a `repeat`
         bool forward = true;
         SourceRange where;
+        const Iterates* level = nullptr;  // of an iteration
     };
     std::optional<std::string> axis_within(syntax::ExprId id) const;
     void report_unknown_subscript(const std::string& name, SourceRange where);
@@ -455,7 +457,7 @@ private:
     bool is_compile_time_ = false;  // a setting that params cannot be in
     std::optional<std::pair<const Symbol*, SourceRange>> target_;
     bool are_targets_unknown_ = false;
-    const Iterates* iterates_ = nullptr;
+    std::vector<const Iterates*> iterates_;
     std::optional<UnknownField> equation_;
     const Symbol* injected_ = nullptr;
     std::optional<Value> step_;

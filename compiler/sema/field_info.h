@@ -35,28 +35,29 @@ struct FieldInfo {
     std::array<std::array<std::optional<GhostRule>, 2>, ir::kMaxRank> ghosts;  // of formula faces
     bool asked_for_boundary = false;
     bool reported_unwritten = false;
+    bool kept = false;   // what a repeat changes later was given its old value before
     Halves stagger = 0;  // the axes along which it lies half a cell up
     std::string part;  // ".x" where this is what a clause for that component sees: shape and leaf are its own
 };
 
-struct Subscripts {  // u[t+1, x-2], vx[x-1/2]
-    int time = 0;
-    bool has_time = false;
-    ir::Offset offset{};         // whole cells, rounded down
-    ir::GridMap map{};           // e[x/2], r[2*y+1]: of the cells of another grid
-    Halves half = 0;             // axes along which it is half a cell more
-    std::optional<int> iterate;  // p[k+1]: 1; p[k]: 0
-    std::string_view level;      // k
-};
-
 // Within `repeat k to n { … }`: what `p[k]` and `p[k+1]` are.
 struct Iterates {
-    std::string_view level;                      // k
+    std::string_view name;                       // k
     std::set<std::uint32_t> written;             // fields that the block assigns at k+1
     std::map<std::uint32_t, ir::FieldId> next;   // by field: what holds its value at k+1, from there on
     mutable std::set<std::uint32_t> reported{};  // fields that have no such level, of which it was said
     std::set<std::string_view> misread{};        // names of which the block assigns a level that there is not
     std::set<std::uint32_t> unread{};            // of `written`: the value had a mistake
+};
+
+struct Subscripts {  // u[t+1, x-2], vx[x-1/2]
+    int time = 0;
+    bool has_time = false;
+    ir::Offset offset{};              // whole cells, rounded down
+    ir::GridMap map{};                // e[x/2], r[2*y+1]: of the cells of another grid
+    Halves half = 0;                  // axes along which it is half a cell more
+    std::optional<int> iterate;       // p[k+1]: 1; p[k]: 0
+    const Iterates* level = nullptr;  // k
 };
 
 // The unknown of an equation that is read now: what its level stands for.

@@ -33,12 +33,27 @@ constexpr int kMostGrids = 12;
 }  // namespace
 
 void StencilAnalyzer::find_solve_target(const syntax::SolveStatement& solve) {
+    see_levels_of(solve.repeat);
     std::optional<Target> target = resolve_target(file_[solve.target]);
     const SourceRange where = evaluator_.where(solve.target);
+    if (target && target->is_iterate) {
+        refuse_iterate(*target, where);
+        target.reset();
+    }
     const std::size_t leaves = target ? target->reference.shape->leaves() : 0;
     for (std::uint32_t i = 0; target && i < leaves; ++i)
         if (!claim({target->reference.first + i}, target->time, where)) target.reset();
+    if (target && solve.repeat) note_solved(*solve.repeat, *target, where);
     solve_targets_[&solve] = std::move(target);
+}
+
+void StencilAnalyzer::refuse_iterate(const Target& target, SourceRange where) {
+    has_poison_ = true;
+    sink_
+        .report(DiagnosticKind::not_built_yet, where,
+                fmt::format("`{}` has levels of a `repeat`; solving for it there is not built yet",
+                            target.reference.name))
+        .note("solve for another field, and assign its next level what that is");
 }
 
 const SolveMethod* StencilAnalyzer::method_of(const syntax::SolveStatement& solve) {
@@ -121,6 +136,9 @@ void StencilAnalyzer::read_solve(const syntax::SolveStatement& solve) {
     const std::optional<Target> target = solve_targets_[&solve];
     const SolveMethod* const method = method_of(solve);
     computes_ = true;
+    for (const syntax::GuardId id : file_.repeats_to(solve.repeat))
+        if (target && repeats_.at(id.index).iterates.written.contains(target->reference.first))
+            return refuse_iterate(*target, evaluator_.where(solve.target));
     const bool can_read =
         target && method != nullptr && can_be_unknown(*target, evaluator_.where(solve.target));
     const std::optional<Equation> equation = can_read ? equation_of(solve, *target, *method) : std::nullopt;

@@ -44,7 +44,7 @@ void StatementWriter::assign(FieldId field, const Value& value, std::optional<ir
     made.time = time_of(field);
     made.value = arithmetic_.as(value, program_[field].type, equation_.where);
     made.sweep = sweep;
-    made.repeat = repeat_;
+    if (repeat_) made.repeats = {*repeat_};
     made.where = equation_.where;
     program_.statements.emplace_back(made);
 }
@@ -112,7 +112,7 @@ Value StatementWriter::reduce(const std::string& name, const Value& value, bool 
     made.name = full_name(name);
     made.square_root = is_norm;
     made.value = arithmetic_.as(value, ir::Scalar::f64, equation_.where);
-    made.repeat = repeat_;
+    if (repeat_) made.repeats = {*repeat_};
     made.where = equation_.where;
     program_.statements.emplace_back(std::move(made));
     return arithmetic_.leaf(ir::Scalar::f64, ir::ReductionRef{{static_cast<std::uint32_t>(index)}}, true,

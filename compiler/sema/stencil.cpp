@@ -128,6 +128,7 @@ void StencilAnalyzer::find_target(const syntax::Assignment& assignment) {
     }
     if (const auto sweep = sweep_around(assignment.guards); sweep && target)
         note_swept(*sweep, *target, where);
+    if (repeat && target && target->is_iterate && has_other_levels(*repeat, *target, where)) target.reset();
     if (repeat && target) note_repeated(*repeat, *target, assignment);
     if (repeat && !target) note_misread(*repeat, assignment.target);
     steps_of_targets_.push_back(&assignment);
@@ -210,8 +211,12 @@ std::optional<StencilAnalyzer::Target> StencilAnalyzer::at_level(const Reference
     }
     if (at->iterate) {
         target.is_iterate = true;
+        if (!evaluator_.is_innermost(*at->level)) {
+            refuse_outer_level(*at->level, reference.name, expr.where);
+            return std::nullopt;
+        }
         if (*at->iterate == 1 && !at->has_time) return target;
-        const std::string written = fmt::format("{0}[{1}+1]", reference.name, at->level);
+        const std::string written = fmt::format("{0}[{1}+1]", reference.name, at->level->name);
         sink_
             .report(DiagnosticKind::invalid_assignment, expr.where,
                     fmt::format("an iteration writes `{}`", written))
@@ -268,12 +273,14 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
     if (cells && sweep && is_valid_sweep) cells->sweep = sweeps_.at(sweep->index).order;
     if (!is_valid_sweep) cells.reset();
     if (!target) return;
-    bool again = false;
+    bool again = false, is_kept = false;
     const Reference& reference = target->reference;
     for (std::uint32_t i = 0; target->is_iterate && value.is_poison() && i < reference.shape->leaves(); ++i)
         repeats_.at(repeat_around(assignment.guards)->index).iterates.unread.insert(reference.first + i);
     for (std::uint32_t i = 0; i < reference.shape->leaves(); ++i)  // iterates are written before
         again = std::exchange(evaluator_.fields()[reference.first + i].written, true) || again;
+    for (std::uint32_t i = 0; i < reference.shape->leaves(); ++i)
+        is_kept = std::exchange(evaluator_.fields()[reference.first + i].kept, false) || is_kept;
     if (sweep) again = !sweeps_.at(sweep->index).fresh.contains(reference.first);
     computes_ = true;
     const SourceRange where = evaluator_.where(assignment.value);
@@ -311,7 +318,8 @@ void StencilAnalyzer::read_assignment(const syntax::Assignment& assignment) {
     if (target->is_iterate)
         return assign_iterate(*repeat_around(assignment.guards), *target, *leaves, *cells, assignment);
     // Of a sweep other statements read what was there, too, and where it begins that remains.
-    if (again && !sweep && cells->are_all() && !reads_level(*leaves, *target) && !is_read_since(*target)) {
+    if (again && !is_kept && !sweep && cells->are_all() && !reads_level(*leaves, *target) &&
+        !is_read_since(*target)) {
         report_written_twice(assignment, reference);
         return;
     }

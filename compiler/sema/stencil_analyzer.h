@@ -133,6 +133,8 @@ private:
         struct Written {
             std::uint32_t first = 0, leaves = 1;  // fields
             bool is_iterate = false, is_guarded = false;
+            bool is_solved = false;  // by an equation
+            bool is_inner = false;   // by a repeat within this one
             SourceRange where;
             std::string name;
         };
@@ -145,17 +147,25 @@ private:
         };
         std::vector<End> ends;
         std::vector<const Symbol*> lets;  // known to the end of the block
+        std::uint32_t first_reduction = 0, past_reduction = 0;
     };
+    // The innermost.
     std::optional<syntax::GuardId> repeat_around(const std::vector<syntax::GuardId>& guards) const;
     std::optional<syntax::GuardId> repeat_of_statement(const syntax::StencilStatement& statement) const;
     void see_levels_of(std::optional<syntax::GuardId> repeat);
     void note_repeated(syntax::GuardId id, Target& target, const syntax::Assignment& assignment);
     // Of an assignment whose target had its message.
     void note_misread(syntax::GuardId id, syntax::ExprId target);
+    void note_solved(syntax::GuardId id, const Target& target, SourceRange where);
+    void refuse_outer_level(const Iterates& level, const std::string& field, SourceRange where);
+    // A field that has levels of a repeat has none of one within it.
+    bool has_other_levels(syntax::GuardId id, const Target& target, SourceRange where);
     void claim_iterates();
     // Of the statement that is read next.
     void enter_repeat(std::optional<syntax::GuardId> repeat);
     void begin_repeat(syntax::GuardId id);
+    void keep_before_repeat(const Repeated& repeated);
+    std::uint32_t count_reductions() const;
     // A field's value at the cell itself.
     Value read_cell(ir::FieldId field, int time, SourceRange where);
     void check_level_name(const syntax::Name& level);
@@ -168,14 +178,15 @@ private:
     // A field and what holds its next level may exchange their arrays.
     void widen_halos_of_iterates();
     void end_repeat(syntax::GuardId id);
-    // `until` of the repeat, whose own reductions these are.
-    void end_by_condition(syntax::GuardId id, std::uint32_t first_reduction, std::uint32_t past_reduction);
-    void refuse_own_reductions(const Repeated& repeated, std::uint32_t first_reduction,
-                               std::uint32_t past_reduction);
+    void end_by_condition(syntax::GuardId id);
+    void refuse_early_reads(const Repeated& outermost);
+    bool refuse_early_read(const std::vector<ir::ExprId>& roots, std::uint32_t found, std::uint32_t past);
+    void check_times_in_step(syntax::GuardId outermost);
 
     // ---- equations (solve.cpp)
 
     void find_solve_target(const syntax::SolveStatement& solve);
+    void refuse_iterate(const Target& target, SourceRange where);
     const SolveMethod* method_of(const syntax::SolveStatement& solve);
     bool can_be_unknown(const Target& target, SourceRange where);
     void read_solve(const syntax::SolveStatement& solve);
@@ -290,7 +301,7 @@ private:
         const syntax::SolveStatement* statement = nullptr;
     };
     std::vector<Solved> solved_;
-    std::optional<syntax::GuardId> current_repeat_;
+    std::vector<syntax::GuardId> current_repeats_;             // outermost first
     std::vector<const syntax::Assignment*> steps_of_targets_;  // parallel to targets_
     std::vector<Step> steps_;
     std::vector<int> iterations_, current_iterations_;

@@ -64,7 +64,7 @@ void StencilAnalyzer::read_let(const syntax::LetDecl& let) {
     if (value.has_parts()) shape = std::make_shared<const Shape>(shape_of(value));
     std::size_t leaf = 0;
     evaluator_.define_let(symbol, store(value, let, symbol, name, shape, place, leaf));
-    if (current_repeat_) repeats_.at(current_repeat_->index).lets.push_back(&symbol);
+    if (!current_repeats_.empty()) repeats_.at(current_repeats_.back().index).lets.push_back(&symbol);
     if (symbol.is_in_loop) loop_lets_.emplace_back(current_iterations_.size(), &symbol);
 }
 

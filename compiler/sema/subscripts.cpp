@@ -58,8 +58,9 @@ bool Evaluator::collect_subscript(syntax::ExprId id, bool forward, std::vector<A
         return true;
     } else if (const auto* name = std::get_if<syntax::NameUse>(&expr.node); name && !find_local(name->name)) {
         const Symbol* symbol = find_symbol(name->name);
-        if (iterates_ != nullptr && name->name == iterates_->level) {
-            anchors.push_back({-2, forward, expr.where});
+        const auto level = std::ranges::find(iterates_, name->name, &Iterates::name);
+        if (level != iterates_.end()) {
+            anchors.push_back({-2, forward, expr.where, *level});
             return true;
         }
         if (name->name == "t") {
@@ -136,7 +137,7 @@ bool Evaluator::place_subscript(syntax::ExprId id, Subscripts& result, std::vect
         return false;
     }
     const Anchor& anchor = anchors[0];
-    const std::string axis = anchor.axis == -2   ? std::string(iterates_->level)
+    const std::string axis = anchor.axis == -2   ? std::string(anchor.level->name)
                              : anchor.axis == -1 ? "t"
                                                  : symbols_.axes()[anchor.axis];
     if (!anchor.forward) {
@@ -173,7 +174,7 @@ bool Evaluator::place_subscript(syntax::ExprId id, Subscripts& result, std::vect
             return false;
         }
         result.iterate = static_cast<int>(*distance);
-        result.level = iterates_->level;
+        result.level = anchor.level;
     } else if (anchor.axis < 0) {
         result.time = static_cast<int>(*distance);
         result.has_time = true;

@@ -281,7 +281,7 @@ void StencilAnalyzer::keep_cells_of_sweeps() {
             keep.time = 1;
             keep.value = builder.access(assign->target, 0, {});
             keep.where = assign->where;
-            keep.repeat = assign->repeat;
+            keep.repeats = assign->repeats;
             statements.emplace_back(keep);
         }
         for (; i < past; ++i)

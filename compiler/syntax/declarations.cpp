@@ -11,6 +11,7 @@ namespace halo::syntax {
 namespace {
 
 constexpr std::size_t kMaxGuards = 16;
+constexpr std::size_t kMaxRepeats = 8;
 
 }  // namespace
 
@@ -24,12 +25,15 @@ void Parser::stencil_statement(Stencil& result) {
     const std::string_view word = text(peek());
     std::optional<StencilStatement> statement = declaration();
     const bool sweeps = in_sweep();
-    const bool repeats = guards_.size() == 1 && file_[guards_.front()].repeat;
+    const bool repeats = !guards_.empty() && file_[guards_.back()].repeat;
     auto* const let = statement ? std::get_if<LetDecl>(&*statement) : nullptr;
+    auto* const solve = statement ? std::get_if<SolveStatement>(&*statement) : nullptr;
     if (sweeps && let != nullptr) let->guards = guards_;
-    if (repeats && let != nullptr) let->repeat = guards_.front();
+    if (repeats && let != nullptr) let->repeat = guards_.back();
+    if (repeats && solve != nullptr) solve->repeat = guards_.back();
     const bool reduces = statement && std::holds_alternative<ReduceDecl>(*statement);
-    const bool is_of_step = !statement || ((sweeps || repeats) && let != nullptr) || (!sweeps && reduces);
+    const bool is_of_step = !statement || ((sweeps || repeats) && let != nullptr) || (!sweeps && reduces) ||
+                            (repeats && solve != nullptr);
     if (!guards_.empty() && !is_of_step && !failing_) {
         const SourceRange where = std::visit([](const auto& node) { return node.where; }, *statement);
         const char* const block = sweeps ? "`sweep`" : repeats ? "`repeat`" : "`on` and `where`";
@@ -37,7 +41,8 @@ void Parser::stencil_statement(Stencil& result) {
             .report(DiagnosticKind::misplaced_statement, where,
                     fmt::format("`{}` stands outside of {}", word, block))
             .note(sweeps    ? "between its braces are assignments, `let`, `on` and `where`"
-                  : repeats ? "between its braces are assignments, `let`, `reduce`, `on`, `where` and `sweep`"
+                  : repeats ? "between its braces are assignments, `let`, `reduce`, `solve`, `on`, `where`, "
+                              "`sweep` and `repeat`"
                             : "between their braces are assignments and reductions");
         return;
     }
@@ -351,11 +356,7 @@ bool Parser::guarded(Stencil& result) {
     const bool is_guard =
         at_statement("on") || at_statement("where") || at_statement("sweep") || at_statement("repeat");
     if (!is_guard || ahead(1).kind == TokenKind::left_brace) return false;
-    if (is_word("repeat") && !guards_.empty() && !failing_) {
-        fail(DiagnosticKind::not_built_yet, peek().where,
-             "a `repeat` within another block is not built yet: it stands among the stencil's statements")
-            .note("`on`, `where` and `sweep` can stand within it");
-    }
+    if (is_word("repeat") && !failing_) check_place_of_repeat();
     const GuardId id = guard(true);
     if (guards_.size() >= kMaxGuards && !failing_) {
         fail(DiagnosticKind::nesting_too_deep, file_[id].where,
@@ -368,6 +369,19 @@ bool Parser::guarded(Stencil& result) {
     guards_.pop_back();
     close_block(opening);
     return true;
+}
+
+void Parser::check_place_of_repeat() {
+    const auto is_repeat = [&](GuardId id) { return file_[id].repeat.has_value(); };
+    if (!std::ranges::all_of(guards_, is_repeat)) {
+        fail(DiagnosticKind::not_built_yet, peek().where,
+             "a `repeat` within `on`, `where` or `sweep` is not built yet: it stands among the stencil's "
+             "statements, or in another `repeat`")
+            .note("`on`, `where` and `sweep` can stand within it");
+    } else if (guards_.size() >= kMaxRepeats) {
+        fail(DiagnosticKind::nesting_too_deep, peek().where,
+             fmt::format("more than {} `repeat` are within each other", kMaxRepeats));
+    }
 }
 
 GuardId Parser::guard(bool is_block) {
@@ -390,6 +404,7 @@ GuardId Parser::guard(bool is_block) {
         result.sweep = std::move(order);
     } else if (accept_word("repeat")) {
         result.repeat = repeat_count();
+        if (!guards_.empty()) result.repeat->around = guards_.back();
     } else {
         advance();
         result.condition = condition();

@@ -186,6 +186,7 @@ private:
     SolveStatement solve(std::uint32_t begin);
     bool guarded(Stencil& result);
     bool in_sweep() const;
+    void check_place_of_repeat();
     RepeatCount repeat_count();
     void at_most(RepeatCount& result);  // `, at most 500`
     GuardId guard(bool is_block);

@@ -153,8 +153,8 @@ struct LetDecl {  // let mu = expression; let mu at x+1/2 { boundary clamp } = e
     std::vector<HaloEntry> halos;
     std::vector<BoundaryEntry> boundaries;
     ExprId value;
-    std::vector<GuardId> guards;  // of a let in a sweep: the blocks around it, outermost first
-    std::optional<GuardId> repeat;
+    std::vector<GuardId> guards;    // of a let in a sweep: the blocks around it, outermost first
+    std::optional<GuardId> repeat;  // of a let in no sweep: the innermost around it
     SourceRange where;
 };
 
@@ -175,9 +175,10 @@ struct SweepOrder {
 // How often they are done: `repeat 20`, `repeat k to 20`, `repeat k until change < 1e-6, at most 20`.
 struct RepeatCount {
     std::optional<Name> level;
-    ExprId count;                 // with a condition, the most
-    std::optional<ExprId> until;  // tested after each iteration
-    std::string until_text;       // as it is written
+    ExprId count;                   // with a condition, the most
+    std::optional<ExprId> until;    // tested after each iteration
+    std::string until_text;         // as it is written
+    std::optional<GuardId> around;  // the repeat that it stands in
 };
 struct Guard {
     std::vector<RegionEntry> region;
@@ -203,6 +204,7 @@ struct SolveStatement {
     std::optional<ExprId> grids;      // of multigrid: how many
     std::optional<ExprId> tolerance;  // of methods that iterate, and so is `most`
     std::optional<ExprId> most;
+    std::optional<GuardId> repeat;  // the innermost around it
     SourceRange where;
 };
 
@@ -427,6 +429,13 @@ struct File {
 
     const Expr& operator[](ExprId id) const { return exprs[id.index]; }
     const Guard& operator[](GuardId id) const { return guards[id.index]; }
+    // That repeat and those around it, outermost first.
+    std::vector<GuardId> repeats_to(std::optional<GuardId> repeat) const {
+        std::vector<GuardId> path;
+        for (; repeat; repeat = (*this)[*repeat].repeat->around)
+            path.insert(path.begin(), *repeat);
+        return path;
+    }
 };
 
 }  // namespace halo::syntax

@@ -330,8 +330,11 @@ struct TimeBlock {
     const Resident* resident() const { return std::get_if<Resident>(&kind); }
 };
 
-// Kernels of the step, from `first` to before `past`, that are done `count` times, in order.
+// Kernels of the step, from `first` to before `past`, that are done `count` times, in order, each time that
+// the repeat around them is. Arrays are exchanged by repeats with none within them.
 inline constexpr std::int64_t kMostIterations = 1'000'000;
+inline constexpr std::int64_t kMostTimesInStep = 1'000'000'000;  // repeats within each other multiplied out
+inline constexpr int kMostNestedRepeats = 8;
 struct RepeatPlan {
     int first = 0, past = 0;
     std::int64_t count = 1;
@@ -355,15 +358,15 @@ struct RepeatPlan {
     };
     std::optional<Until> until{};
 };
-// What the device keeps of a repeat with such a kernel, int64 each. The first three are 0 when a step's first
-// iteration begins.
+// What the device keeps of a repeat with such a kernel, int64 each. The first three are 0 when its first
+// iteration begins. Where one around it is over, the first two are not: then it does nothing.
 enum class RepeatWord : std::uint8_t {
     done,        // not 0: the kernels of the repeat do nothing
     even,        // not 0: no copy is due in place of an exchange, as the number of iterations is even
-    iterations,  // of this step
-    total,       // iterations of all steps
-    most,        // in a step
-    unfinished,  // steps that ended after `count` iterations, without the condition
+    iterations,  // of this time that it is done
+    total,       // iterations of all times
+    most,        // of one time
+    unfinished,  // times that ended after `count` iterations, without the condition
     words
 };
 
@@ -406,7 +409,7 @@ struct LaunchPlan {
     std::vector<TablePlan> tables;
     std::vector<PointsPlan> points;
     std::vector<KernelPlan> kernels;  // one time step, in order
-    std::vector<RepeatPlan> repeats;  // one after the other
+    std::vector<RepeatPlan> repeats;  // one after the other; before those within it
     std::optional<TimeBlock> time_block;
     std::vector<ReductionPlan> reductions;
     // How many numbers kernels of one block compute for those that follow in the step, from the partial

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "runtime/core/error.h"
+#include "runtime/core/plan_repeats.h"
 #include "runtime/core/points.h"
 
 namespace halo::rt {
@@ -313,6 +314,39 @@ void check_until(const LaunchPlan& plan, const RepeatPlan& repeat) {
             "a repeat ends by kernel {}", kernel);
 }
 
+void check_repeats(const LaunchPlan& plan) {
+    std::vector<const RepeatPlan*> around;
+    int first = 0;  // that the next may have
+    for (std::size_t index = 0; index < plan.repeats.size(); ++index) {
+        const RepeatPlan& repeat = plan.repeats[index];
+        while (!around.empty() && repeat.first >= around.back()->past)
+            around.pop_back();
+        require(repeat.first >= first && repeat.past > repeat.first &&
+                    in_range(repeat.past - 1, plan.kernels) &&
+                    (around.empty() || repeat.past <= around.back()->past),
+                "a repeat is of kernels {} to {}", repeat.first, repeat.past);
+        require(repeat.count >= 1 && repeat.count <= kMostIterations, "a repeat is done {} times",
+                repeat.count);
+        around.push_back(&repeat);
+        require(std::ssize(around) <= kMostNestedRepeats, "{} repeats are within each other", around.size());
+        std::int64_t times = 1;
+        for (const RepeatPlan* each : around) {
+            require(each->count <= kMostTimesInStep / times, "repeats within each other are done too often");
+            times *= each->count;
+        }
+        require(repeat.exchanges.empty() || !has_repeat_within(plan, index),
+                "a repeat exchanges arrays, and another is within it");
+        for (const RepeatPlan::Exchange& exchange : repeat.exchanges)
+            require(exchange.kernel >= repeat.first && exchange.kernel < repeat.past &&
+                        in_range(exchange.field, plan.fields) && in_range(exchange.other, plan.fields) &&
+                        plan.fields[exchange.other].role == Role::intermediate &&
+                        exchange.time == latest_time(plan.fields[exchange.field]),
+                    "kernel {} exchanges fields {} and {}", exchange.kernel, exchange.field, exchange.other);
+        if (repeat.until) check_until(plan, repeat);
+        first = repeat.first;
+    }
+}
+
 constexpr int kMostDeviceScalars = 1'000'000;
 
 }  // namespace
@@ -343,13 +377,6 @@ bool is_found_without_results(const LaunchPlan& plan, int reduction) {
             });
         };
         return kernel.runs(false) && takes(Argument::Kind::partials) && !takes(Argument::Kind::partial_count);
-    });
-}
-
-bool is_combined_by_repeat(const LaunchPlan& plan, int reduction) {
-    return std::ranges::any_of(plan.repeats, [&](const RepeatPlan& repeat) {
-        return repeat.until && repeat.until->kernel >= 0 &&
-               std::ranges::find(repeat.until->reductions, reduction) != repeat.until->reductions.end();
     });
 }
 
@@ -388,25 +415,6 @@ bool has_coarse_grids(const LaunchPlan& plan) {
 
 bool is_hidden(const LaunchPlan& plan, int field) {
     return is_hidden_name(plan.fields[static_cast<std::size_t>(field)].name, plan.fields);
-}
-
-bool waits_within_repeats(const LaunchPlan& plan) {
-    const auto reads_own = [&](const RepeatPlan& repeat, const Argument& argument) {
-        return argument.kind == Argument::Kind::scalar &&
-               std::ranges::any_of(argument.scalar.steps, [&](const HostScalar::Step& step) {
-                   if (step.op != HostScalar::Op::reduction) return false;
-                   const int kernel = plan.reductions[static_cast<std::size_t>(step.index)].kernel;
-                   return kernel >= repeat.first && kernel < repeat.past;
-               });
-    };
-    return std::ranges::any_of(plan.repeats, [&](const RepeatPlan& repeat) {
-        return std::any_of(plan.kernels.begin() + repeat.first, plan.kernels.begin() + repeat.past,
-                           [&](const KernelPlan& kernel) {
-                               return std::ranges::any_of(kernel.arguments, [&](const Argument& argument) {
-                                   return reads_own(repeat, argument);
-                               });
-                           });
-    });
 }
 
 bool is_whole_grid(const Domain& domain) {
@@ -463,22 +471,7 @@ void check_plan(const LaunchPlan& plan) {
                     "kernel '{}' takes the partial results of several steps", kernel.name);
         }
     }
-    int past_repeat = 0;
-    for (const RepeatPlan& repeat : plan.repeats) {
-        require(repeat.first >= past_repeat && repeat.past > repeat.first &&
-                    in_range(repeat.past - 1, plan.kernels),
-                "a repeat is of kernels {} to {}", repeat.first, repeat.past);
-        require(repeat.count >= 1 && repeat.count <= kMostIterations, "a repeat is done {} times",
-                repeat.count);
-        for (const RepeatPlan::Exchange& exchange : repeat.exchanges)
-            require(exchange.kernel >= repeat.first && exchange.kernel < repeat.past &&
-                        in_range(exchange.field, plan.fields) && in_range(exchange.other, plan.fields) &&
-                        plan.fields[exchange.other].role == Role::intermediate &&
-                        exchange.time == latest_time(plan.fields[exchange.field]),
-                    "kernel {} exchanges fields {} and {}", exchange.kernel, exchange.field, exchange.other);
-        if (repeat.until) check_until(plan, repeat);
-        past_repeat = repeat.past;
-    }
+    check_repeats(plan);
     require(plan.repeats.empty() || !plan.time_block, "kernels for several steps stand beside a repeat");
     if (plan.time_block) check_time_block(plan, *plan.time_block);
     for (const ReductionPlan& reduction : plan.reductions) {

@@ -16,8 +16,6 @@ bool has_unread_steps(const LaunchPlan& plan);  // steps with results and withou
 bool has_first_steps(const LaunchPlan& plan);   // the first of those that are asked for together is another
 // Whether steps without results find it, too.
 bool is_found_without_results(const LaunchPlan& plan, int reduction);
-// A kernel combines it after each iteration of a repeat: its value lies behind the blocks' partial results.
-bool is_combined_by_repeat(const LaunchPlan& plan, int reduction);
 // Whether scalars of the device follow from it.
 bool is_read_on_device(const LaunchPlan& plan, int reduction);
 // Whether a kernel runs in each step. Kernels over rows of tables run when these change. The halo of an input
@@ -26,10 +24,8 @@ bool is_read_on_device(const LaunchPlan& plan, int reduction);
 // before.
 bool runs_in_step(const LaunchPlan& plan, const KernelPlan& kernel);
 bool has_coarse_grids(const LaunchPlan& plan);  // some field lies on a coarser grid
-// Whether the host computes scalars between kernels of a repeat, of what they have reduced.
-bool waits_within_repeats(const LaunchPlan& plan);
-bool is_whole_grid(const Domain& domain);    // blocks are laid over all cells, and nothing else
-inline bool is_halo(const Domain& domain) {  // they are laid over cells around the grid
+bool is_whole_grid(const Domain& domain);       // blocks are laid over all cells, and nothing else
+inline bool is_halo(const Domain& domain) {     // they are laid over cells around the grid
     return domain.kind == Domain::Kind::shell || domain.kind == Domain::Kind::faces;
 }
 // Elements of a coefficient, row-major over its ranges.

@@ -102,11 +102,12 @@ struct GhostPlanes {
 // How often a repeat that a condition ends has been done (RepeatPlan::Until).
 struct RepeatCounts {
     std::string condition;                // as it is written
-    std::int64_t at_most = 0;             // iterations of a step
-    std::int64_t total = 0;               // iterations of all steps
-    std::int64_t most = 0;                // in a step
-    std::int64_t unfinished = 0;          // steps that ended without the condition
+    std::int64_t at_most = 0;             // iterations of each time that it is done
+    std::int64_t total = 0;               // iterations of all times
+    std::int64_t most = 0;                // of one time
+    std::int64_t unfinished = 0;          // times that ended without the condition
     std::vector<std::string> reductions;  // of the repeat, that the condition reads
+    bool is_within = false;               // another repeat: it may be done several times in a step
 };
 
 // The state of SessionOptions::time_block_code.

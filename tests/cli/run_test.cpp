@@ -425,4 +425,14 @@ TEST_CASE("a run says how many iterations its conditions took") {
     CHECK(contains(said("tol=0"),
                    "until change < tol: 6 iterations, 3 in a step at most\n"
                    "  2 of 2 steps ended after 3 iterations without it; in the last step change = "));
+    folder.write(
+        "q.halo",
+        "stencil s(x) {\n field u, w: f64 { boundary fixed 0 }\n repeat k until change < 1, at most 4 {\n"
+        " repeat j until near < 0, at most 3 {\n w[j+1] = u[k, x-1] + w[j]\n"
+        " reduce near = max(abs(w[j+1]))\n }\n u[k+1] = u[k] / 2\n"
+        " reduce change = max(abs(u[k+1] - u[k]))\n }\n}\nrun s { grid 8; steps 2; init u = 8 }\n");
+    CHECK(contains(folder.haloc({"run", "--device", "interpreter", "q.halo"}).out,
+                   "until change < 1: 5 iterations, 4 in a step at most\n"
+                   "until near < 0: 15 iterations, 3 at a time at most\n"
+                   "  5 times it ended after 3 iterations without it; in the last step near = "));
 }

@@ -289,3 +289,132 @@ TEST_CASE("iterations are counted alike by all engines") {
                             {random_schedules(program, schedule::Strategy(schedule::Direct{}), random)}),
           emulated, load_cuda);
 }
+
+namespace {
+
+// The text with `repeat` in the places of OUTER and INNER.
+std::string nested(std::string text, const std::string& outer, const std::string& inner) {
+    text.replace(text.find("OUTER"), 5, outer);
+    text.replace(text.find("INNER"), 5, inner);
+    return text;
+}
+
+}  // namespace
+
+TEST_CASE("a repeat within a repeat is what its statements are, written out") {
+    const std::string head = R"(stencil s(x, y) {
+    field u: f64 { boundary fixed 1 }
+    field v, w: f64 { boundary clamp }
+)";
+    const std::string inner = R"(    repeat k to 3 { u[k+1] = (u[k, x-1] + u[k, x+1] + 2*v[t+1, y+1]) / 4 }
+)";
+    const std::string sum = "    w = w + u[t+1]\n", change = "    v[t+1] = v[t+1] / 2 + u[t+1, x+1]\n";
+    const std::string begin = "    v[t+1] = v\n    w = 0\n";
+    const std::string twice = head + begin + inner + sum + change + inner + sum + change + "}";
+    const std::string text = head + begin + "    repeat 2 {\n" + inner + sum + change + "    }\n}";
+    for (const std::string field : {"u", "v", "w"})
+        CHECK(after_steps(text, field, {5, 3, 1}) == after_steps(twice, field, {5, 3, 1}));
+}
+
+TEST_CASE("repeats within each other, of every form") {
+    const std::string text = R"(stencil s(x, y) {
+    field f: f64
+    field u, w: f64 { boundary fixed 0.5 }
+    field v: f32 { boundary x periodic, y clamp }
+    OUTER {
+        let slope { boundary clamp } = u[k, x+1] - u[k]
+        w = u[k] + f / 8
+        INNER {
+            w[j+1] = (w[j, x-1] + w[j, x+1] + w[j, y-1] + slope[y+1]) / 4
+            on y in 1..-2 { v[t+1] = v[t+1] / 2 + w[j] }
+            reduce near = max(abs(w[j+1] - w[j]))
+        }
+        where mod(idx(x), 2) == 0 { v[t+1] = (v[t+1, x-1] + v[t+1, x+1]) / 2 + near / 8 }
+        u[k+1] = (u[k, y+1] + w) / 2
+        reduce change = max(abs(u[k+1] - u[k]))
+    }
+    reduce total = min(u[t+1])
+})";
+    const std::string until = "repeat k until change < 0.2 or near > 3, at most 5";
+    for (const auto& [outer, inner] : {std::pair<std::string, std::string>("repeat k to 3", "repeat j to 3"),
+                                       {until, "repeat j to 3"},
+                                       {until, "repeat j until near < 0.1, at most 6"}})
+        CHECK(repeated_difference(nested(text, outer, inner)) == "");
+}
+
+TEST_CASE("three repeats within each other, ended by the device and by the host") {
+    const std::string text = R"(stencil s(x, y) {
+    field u, v, w: f64 { boundary fixed 0.5 }
+    repeat until low > 0.9, at most 3 {
+        OUTER {
+            v[t+1] = v[t+1] / 2
+            INNER {
+                w[k+1] = (w[k, x-1] + w[k, y+1] + v[t+1]) / 3
+                reduce near = max(abs(w[k+1] - w[k]))
+                where w[k+1] > 0.5 { v[t+1] = v[t+1] + near * PACE / 64 }
+            }
+            reduce most = max(v[t+1])
+        }
+        where u[t+1] < 0.9 { u[t+1] = (u[t+1] + w[t+1, x+1] + most) / 2 }
+        reduce low = min(u[t+1])
+    }
+})";
+    const auto with_pace = [&](const std::string& pace) {
+        std::string own = text;
+        return own.replace(own.find("PACE"), 4, pace);
+    };
+    CHECK(repeated_difference(nested(with_pace("1"), "repeat 2", "repeat k until near < 0.1, at most 4")) ==
+          "");
+    // The host computes this, and waits for it.
+    CHECK(repeated_difference(nested(with_pace("exp(-near)"), "repeat until most < 0.3, at most 3",
+                                     "repeat k until near < 0.1, at most 3")) == "");
+}
+
+TEST_CASE("iterations within others are counted alike by all engines") {
+    const ir::Program program = load_program(R"(stencil s(x, y) {
+    field u, w: f64 { boundary fixed 0 }
+    repeat k until change < 0.05, at most 6 {
+        w = u[k]
+        repeat j until near < 0.02, at most 5 {
+            w[j+1] = (w[j, x-1] + w[j, x+1] + w[j, y-1] + w[j, y+1]) / 4
+            reduce near = max(abs(w[j+1] - w[j]))
+        }
+        u[k+1] = w
+        reduce change = max(abs(u[k+1] - u[k]))
+    }
+})",
+                                             false);
+    const Extent extent{9, 7, 1};
+    std::vector<double> start(63);
+    for (std::size_t i = 0; i < start.size(); ++i)
+        start[i] = static_cast<double>(i % 5);
+    ir::Interpreter interpreter(program, extent, ir::Arithmetic::declared);
+    interpreter.field("u") = start;
+    for (int step = 0; step < 3; ++step)
+        interpreter.step();
+    REQUIRE(interpreter.iterations(0).total > 3);
+    REQUIRE(interpreter.iterations(1).unfinished > 0);
+    REQUIRE(interpreter.iterations(1).unfinished < interpreter.iterations(0).total);
+    Random random(3);
+    const auto check = [&](const lower::Lowered& lowered, rt::Device& device, const Load& load) {
+        rt::Session session(lowered.plan, extent, device, load(lowered, device));
+        session.upload("u", 0, std::span<const double>(start));
+        session.step(3);
+        const std::vector<rt::RepeatCounts> counts = session.repeat_counts();
+        REQUIRE(counts.size() == 2);
+        CHECK(counts[0].condition == "change < 0.05");
+        CHECK(counts[1].condition == "near < 0.02");
+        for (std::size_t i = 0; i < counts.size(); ++i) {
+            CHECK(counts[i].total == interpreter.iterations(i).total);
+            CHECK(counts[i].most == interpreter.iterations(i).most);
+            CHECK(counts[i].unfinished == interpreter.iterations(i).unfinished);
+        }
+        CHECK(session.download("u") == interpreter.field("u"));
+    };
+    const std::unique_ptr<rt::Device> device = rt::make_cpu_device(2);
+    check(lower::lower_cpu(program), *device, load_cpp);
+    emulator::EmulatedDevice emulated;
+    check(lower::lower_cuda(program,
+                            {random_schedules(program, schedule::Strategy(schedule::Direct{}), random)}),
+          emulated, load_cuda);
+}

@@ -2,6 +2,7 @@
 // alike on all engines.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 #include <random>
@@ -389,4 +390,48 @@ TEST_CASE("a manufactured solution is found to second order, and to fourth") {
     };
     CHECK(error_of(32, 2) / error_of(64, 2) == Approx(4).epsilon(0.05));
     CHECK(error_of(32, 4) / error_of(64, 4) == Approx(16).epsilon(0.1));
+}
+
+TEST_CASE("an equation whose factors depend on its unknown is solved by a `solve` in a `repeat`") {
+    const std::string text = R"(stencil s(x, y) {
+    param a = 0.7
+    field u: f64 { boundary fixed 0.25 }
+    field w: f64 { boundary x periodic, y fixed 0.5 }
+    def flow(c, v, b) = (c + c[b+1]) * (v[b+1] - v) - (c + c[b-1]) * (v - v[b-1])
+    repeat k until change < 1e-10, at most 40 {
+        let before = u[t+1]
+        let c { boundary clamp } = 1 + before^2 / 4
+        solve u[t+1]: u[t+1] - a * (flow(c, u[t+1], x) + flow(c, u[t+1], y)) = u using cg tol 1e-12, at most 300
+        w[k+1] = (w[k, x+1] + u[t+1]) / 2
+        reduce change = max(abs(u[t+1] - before))
+    }
+})";
+    CHECK(solve_difference(text) == "");
+    // What comes out is a solution of the equation.
+    const ir::Program program = load_program(text, false);
+    constexpr int kCells = 7;
+    ir::Interpreter interpreter(program, {kCells, kCells, 1}, ir::Arithmetic::declared);
+    std::vector<double> before(kCells * kCells);
+    for (std::size_t i = 0; i < before.size(); ++i)
+        before[i] = static_cast<double>(i % 5) / 4;
+    interpreter.field("u") = before;
+    interpreter.step();
+    CHECK(interpreter.iterations(0).unfinished == 0);
+    const std::vector<double>& u = interpreter.field("u");
+    const auto cell = [](int x, int y) { return static_cast<std::size_t>(x + kCells * y); };
+    const auto is_inside = [](int x, int y) { return x >= 0 && y >= 0 && x < kCells && y < kCells; };
+    const auto factor = [&](int x, int y) {
+        const double v = u[cell(std::clamp(x, 0, kCells - 1), std::clamp(y, 0, kCells - 1))];
+        return 1 + v * v / 4;
+    };
+    for (int y = 0; y < kCells; ++y)
+        for (int x = 0; x < kCells; ++x) {
+            double left = u[cell(x, y)];
+            for (const auto& [i, j] :
+                 {std::pair{1, 0}, std::pair{-1, 0}, std::pair{0, 1}, std::pair{0, -1}}) {
+                const double other = is_inside(x + i, y + j) ? u[cell(x + i, y + j)] : 0.25;
+                left -= 0.7 * (factor(x, y) + factor(x + i, y + j)) * (other - u[cell(x, y)]);
+            }
+            CHECK(left == Approx(before[cell(x, y)]).margin(1e-8));
+        }
 }

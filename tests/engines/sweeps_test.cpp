@@ -227,3 +227,110 @@ TEST_CASE("tridiagonal systems along an axis are solved to rounding") {
     }
     CHECK(swept_difference(text, 7) == "");
 }
+
+namespace {
+
+// The benchmark adi of PolyBench/C 4.2 by its published algorithm: u after all of its steps on n x n cells.
+// u and v are indexed by row and column; p and q by the line that is solved and the place in it.
+std::vector<Row> published_adi(std::size_t n, int steps) {
+    const auto cells = static_cast<double>(n);
+    std::vector<Row> u(n, Row(n)), v = u, p = u, q = u;
+    for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < n; ++j)
+            u[i][j] = static_cast<double>(i + n - j) / cells;
+    const double width = 1 / cells, duration = 1.0 / steps;
+    const double mul1 = 2 * duration / (width * width), mul2 = duration / (width * width);
+    const double a = -mul1 / 2, b = 1 + mul1, c = a, d = -mul2 / 2, e = 1 + mul2, f = d;
+    for (int step = 0; step < steps; ++step) {
+        for (std::size_t i = 1; i + 1 < n; ++i) {
+            v[0][i] = 1;
+            p[i][0] = 0;
+            q[i][0] = v[0][i];
+            for (std::size_t j = 1; j + 1 < n; ++j) {
+                p[i][j] = -c / (a * p[i][j - 1] + b);
+                q[i][j] = (-d * u[j][i - 1] + (1 + 2 * d) * u[j][i] - f * u[j][i + 1] - a * q[i][j - 1]) /
+                          (a * p[i][j - 1] + b);
+            }
+            v[n - 1][i] = 1;
+            for (std::size_t j = n - 2; j >= 1; --j)
+                v[j][i] = p[i][j] * v[j + 1][i] + q[i][j];
+        }
+        for (std::size_t i = 1; i + 1 < n; ++i) {
+            u[i][0] = 1;
+            p[i][0] = 0;
+            q[i][0] = u[i][0];
+            for (std::size_t j = 1; j + 1 < n; ++j) {
+                p[i][j] = -f / (d * p[i][j - 1] + e);
+                q[i][j] = (-a * v[i - 1][j] + (1 + 2 * a) * v[i][j] - c * v[i + 1][j] - d * q[i][j - 1]) /
+                          (d * p[i][j - 1] + e);
+            }
+            u[i][n - 1] = 1;
+            for (std::size_t j = n - 2; j >= 1; --j)
+                u[i][j] = p[i][j] * u[i][j + 1] + q[i][j];
+        }
+    }
+    return u;
+}
+
+}  // namespace
+
+TEST_CASE("PolyBench's adi, as its loops are written, beside the published algorithm") {
+    const std::string text = R"(stencil adi(x, y) {
+    param steps_in_all = 20
+    let mul1 = 2 * len(x)^2 / steps_in_all
+    let mul2 = len(y)^2 / steps_in_all
+    let a = -mul1 / 2
+    let b = 1 + mul1
+    let c = a
+    let d = -mul2 / 2
+    let e = 1 + mul2
+    let f = d
+    field u, v, p, q: f64 { boundary free }
+
+    # Along the columns.
+    on x in 1..-2, y.low {
+        v = 1
+        p = 0
+        q = v
+    }
+    sweep y up {
+        on x in 1..-2, y in 1..-2 {
+            p = -c / (a * p[y-1] + b)
+            q = (-d * u[x-1] + (1 + 2*d) * u - f * u[x+1] - a * q[y-1]) / (a * p[y-1] + b)
+        }
+    }
+    on x in 1..-2, y.high { v = 1 }
+    sweep y down {
+        on x in 1..-2, y in 1..-2 { v = p * v[y+1] + q }
+    }
+
+    # Along the rows.
+    on x.low, y in 1..-2 {
+        u[t+1] = 1
+        p = 0
+        q = u[t+1]
+    }
+    sweep x up {
+        on x in 1..-2, y in 1..-2 {
+            p = -f / (d * p[x-1] + e)
+            q = (-a * v[y-1] + (1 + 2*a) * v - c * v[y+1] - d * q[x-1]) / (d * p[x-1] + e)
+        }
+    }
+    on x.high, y in 1..-2 { u[t+1] = 1 }
+    sweep x down {
+        on x in 1..-2, y in 1..-2 { u[t+1] = p * u[t+1, x+1] + q }
+    }
+})";
+    constexpr std::size_t kCells = 20;
+    constexpr int kSteps = 20;
+    const ir::Program program = load_program(text, false);
+    ir::Interpreter interpreter(program, {kCells, kCells, 1}, ir::Arithmetic::declared);
+    for (std::size_t i = 0; i < kCells * kCells; ++i)
+        interpreter.field("u")[i] = static_cast<double>(i / kCells + kCells - i % kCells) / kCells;
+    for (int step = 0; step < kSteps; ++step)
+        interpreter.step();
+    const std::vector<Row> expected = published_adi(kCells, kSteps);
+    for (std::size_t i = 0; i < kCells * kCells; ++i)
+        CHECK(interpreter.field("u")[i] == Approx(expected[i / kCells][i % kCells]).epsilon(1e-13));
+    CHECK(swept_difference(text, 4) == "");
+}

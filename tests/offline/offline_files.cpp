@@ -105,18 +105,20 @@ stencil drift(x, y) {
 const char* const kRepeated = R"(stencil repeated(x, y) {
     field f, p: f64 { boundary x clamp, y fixed 0.25 }
     field u: f32 { boundary x fixed 0.5, y gradient 0.25 }
-    f[t+1] = f / 2
     repeat k to 4 {
-        p[k+1] = (p[k, x-1] + p[k, x+1] + p[k, y-1] + f[t+1]) / 4
+        p[k+1] = (p[k, x-1] + p[k, x+1] + p[k, y-1] + f) / 4
         reduce change = max(abs(p[k+1] - p[k]))
     }
     repeat 3 {
         where mod(idx(x) + idx(y), 2) == 0 { u[t+1] = (u[t+1, x-1] + u[t+1, y+1] + p[t+1]) / 4 }
         where mod(idx(x) + idx(y), 2) == 1 { u[t+1] = (u[t+1, x-1] + u[t+1, y+1]) / 4 + change / 64 }
+        repeat j to 3 {
+            f[j+1] = (f[j, x+1] + f[j, y-1] + u[t+1]) / 4
+        }
     }
 })";
 // Ended by conditions, after other numbers of iterations in each step: with arrays that are exchanged and
-// without.
+// without, and within each other.
 const char* const kUntil = R"(stencil until(x, y) {
     param tol = 0.01, scale = 2
     field f, p: f64 { boundary x clamp, y fixed 0.25 }
@@ -131,6 +133,16 @@ const char* const kUntil = R"(stencil until(x, y) {
         where mod(idx(x) + idx(y), 2) == 0 { u[t+1] = (u[t+1, x-1] + u[t+1, y+1] + p[t+1]) / 4 }
         where mod(idx(x) + idx(y), 2) == 1 { u[t+1] = (u[t+1, x-1] + u[t+1, y+1]) / 4 + change / 64 }
         reduce low = min(u[t+1])
+    }
+    field q, w: f64 { boundary x fixed 1, y periodic }
+    repeat j until moved < scale * tol, at most 9 {
+        repeat i to 3 { q[i+1] = (q[i, x-1] + q[i, y+1] + w[j]) / 4 }
+        repeat i until near < tol or change > 1, at most 7 {
+            q[i+1] = (q[i, x+1] + q[i, y+1] + w[j]) / 4
+            reduce near = max(abs(q[i+1] - q[i]))
+        }
+        w[j+1] = (w[j, x+1] + q[t+1]) / 4
+        reduce moved = max(abs(w[j+1] - w[j]))
     }
 })";
 const char* const kTank = R"(

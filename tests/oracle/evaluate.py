@@ -33,7 +33,8 @@ class Evaluator(Sweeps, Expressions):
         super().__init__(strict, 'f64', excused)
         self.statements = [s for s in statements if not self.declaration(s)]
         self.states, self.outputs, self.iterated = set(), set(), set()
-        self.iteration = None  # the name of the level of the repeat that is done
+        self.iterations = []  # of the repeats that are done, outermost first: the names of their levels
+        self.next, self.ends = {}, {}  # what iterations give their next levels
         for s in self.statements:
             self.find_states(s)
         self.states |= self.iterated - self.outputs
@@ -59,11 +60,11 @@ class Evaluator(Sweeps, Expressions):
             name, level = self.target(s[1])[0], self.target(s[1])[2]
             {1: self.states, 'next': self.iterated}.get(level, self.outputs).add(name)
         elif s[0] in ('on', 'where', 'for', 'sweep', 'repeat'):
-            outer = self.iteration
-            self.iteration = s[1][0] if s[0] == 'repeat' else outer
+            levels = [s[1][0]] if s[0] == 'repeat' else []
+            self.iterations += levels
             for inner in s[2]:
                 self.find_states(inner)
-            self.iteration = outer
+            del self.iterations[len(self.iterations) - len(levels):]
 
     def target(self, tree):
         """(field, part or None, level)."""
@@ -73,7 +74,7 @@ class Evaluator(Sweeps, Expressions):
                 part = tree[2]
             elif tree[0] == 'at' and tree[2] == [('bin', '+', ('name', 't'), ('num', 1))]:
                 level = 1
-            elif tree[0] == 'at' and self.iteration and tree[2] == [('bin', '+', ('name', self.iteration), ('num', 1))]:
+            elif tree[0] == 'at' and tree[2] in [[('bin', '+', ('name', level), ('num', 1))] for level in self.iterations]:
                 level = 'next'
             else:
                 raise Unsupported('such a target')
@@ -296,10 +297,12 @@ class Evaluator(Sweeps, Expressions):
 
     def repeat(self, s, names, where):
         """What an iteration gives its level k+1 is there for the next one when all of its statements are done."""
-        (self.iteration, count, until), before = s[1], dict(self.lets)
+        (level, count, until), before = s[1], dict(self.lets)
         self.begin_repeat(s, False)
+        self.iterations.append(level)
+        outer = self.next, self.ends
         for _ in range(self.integer(count, names)):
-            self.next, self.ends = {}, {}
+            self.next, self.ends = dict(outer[0]), {}
             for inner_statement in s[2]:
                 self.execute(inner_statement, names, where)
             for (name, part), value in self.ends.items():
@@ -314,16 +317,20 @@ class Evaluator(Sweeps, Expressions):
                     raise Unsupported('an end of iterations that rounding decides')
                 if np.all(end.v):
                     break
-        self.iteration = None
+        self.next, self.ends = outer
+        self.iterations.pop()
 
     def begin_repeat(self, s, chooses):
+        levels = [s[1][0]] if s[0] == 'repeat' else []
+        self.iterations += levels
         for inner_statement in s[2]:
             if inner_statement[0] == 'assign':
                 name, _, level = self.target(inner_statement[1])
                 for part in self.fields[name].parts if name in self.states and (chooses or level == 'next') else []:
                     self.new.setdefault((name, part), self.current[name, part][0])
-            elif inner_statement[0] in ('on', 'where'):
-                self.begin_repeat(inner_statement, True)
+            elif inner_statement[0] in ('on', 'where', 'repeat'):
+                self.begin_repeat(inner_statement, inner_statement[0] != 'repeat')
+        del self.iterations[len(self.iterations) - len(levels):]
 
     def in_cells(self, cells):
         mask = np.ones(self.extents[::-1], bool)

@@ -241,7 +241,7 @@ class Expressions:
             bound = names.get(tree[1])
             if isinstance(bound, Closure) and bound.tree[0] == 'name':
                 return self.linear(bound.tree, bound.names)
-            if tree[1] == 't' or bound is None and tree[1] in self.axes or tree[1] == self.iteration:
+            if tree[1] == 't' or bound is None and tree[1] in self.axes or tree[1] in self.iterations:
                 return tree[1], Fraction(0)
         if tree[0] == 'bin' and tree[1] in '+-':
             (a, p), (b, q) = self.linear(tree[2], names), self.linear(tree[3], names)
@@ -258,7 +258,7 @@ class Expressions:
             axis, number = self.linear(tree, names)
             if axis is None or number.denominator != 1:
                 raise Unsupported('an offset that names no axis, or is no whole number')
-            if axis == self.iteration and axis is not None:
+            if axis in self.iterations:
                 level = ('now', 'next')[int(number)]
             elif axis == 't' and 't' not in self.axes:
                 level = int(number)

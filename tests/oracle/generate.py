@@ -499,8 +499,27 @@ class Generator:
             if self.chance(0.6):
                 bound = self.pick(('0.01', '0.1', '1', '10'))
                 order = f'repeat it until {reduced} < {bound}, at most {self.random.randint(1, 6)}'
-        self.lines.append(f'{order} {{ ' + '; '.join(inside) + ' }')
-        self.reals += [(name if name in given else f'{name}[t+1]', 'anywhere') for name in names]
+        block = f'{order} {{ ' + '; '.join(inside) + ' }'
+        found = [name if name in given else f'{name}[t+1]' for name in names]
+        self.lines.append(self.around(block, found[0], kind) if self.chance(0.4) else block)
+        self.reals += [(name, 'anywhere') for name in found]
+
+    def around(self, block, found, kind):
+        """A repeat around one, by itself or with a field that each of its iterations makes of what that one found."""
+        if self.chance(0.4):
+            return f'repeat {self.random.randint(1, 3)} {{ {block} }}'
+        name, axis = self.name('o'), self.pick(self.axes)
+        self.lines.append(f'field {name}: {kind} {{ boundary clamp }}')
+        step = f'{name}[ot+1] = {name}[ot, {axis}{self.pick("+-")}1] / 2 + {found} / 4 + {self.real(1)}'
+        order = f'repeat ot to {self.random.randint(1, 3)}'
+        if self.chance(0.4):
+            reduced = self.name('r')
+            step += f'; reduce {reduced} = max(abs({name}[ot+1] - {name}[ot]))'
+            self.reduced.append(reduced)
+            if self.chance(0.6):
+                order = f'repeat ot until {reduced} < {self.pick(("0.01", "0.1", "1", "10"))}, at most {self.random.randint(1, 4)}'
+        self.reals.append((f'{name}[t+1]', 'anywhere'))
+        return f'{order} {{ {block}; {step} }}'
 
     def reduction(self):
         name = self.name('r')

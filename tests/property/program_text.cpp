@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "random_program.h"
 
@@ -233,15 +234,21 @@ private:
     }
 
     bool joins(std::size_t index) const {
-        return index > 0 && index < program_.statements.size() && program_.statements[index].joins &&
+        return joins_around(index) &&
                program_.statements[index].order == program_.statements[index - 1].order;
+    }
+    bool joins_around(std::size_t index) const {
+        return index > 0 && index < program_.statements.size() && program_.statements[index].joins &&
+               program_.statements[index].around == program_.statements[index - 1].around;
     }
 
     void statement(std::size_t index) {
         const StatementSpec& each = program_.statements[index];
+        if (!each.around.empty() && !joins_around(index)) put("    {} {{\n", each.around);
         if (!each.order.empty() && !joins(index)) put("    {} {{\n", each.order);
         statement(each);
         if (!each.order.empty() && !joins(index + 1)) put("    }}\n");
+        if (!each.around.empty() && !joins_around(index + 1)) put("    }}\n");
     }
 
     void statement(const StatementSpec& each) {
@@ -264,7 +271,8 @@ private:
             case StatementSpec::Kind::state:
                 return put("    {} = {}\n", access(each.target, "[t+1]"), value);
             case StatementSpec::Kind::iterate:
-                return put("    {} = {}\n", access(each.target, "[it+1]"), value);
+                return put("    {} = {}\n", access(each.target, each.order.empty() ? "[ot+1]" : "[it+1]"),
+                           value);
             case StatementSpec::Kind::reduction:
                 return put("    reduce {} = {}({}) start 1/2{}{}{}\n", each.target, each.operation, value,
                            coarse(each.coarse), each.guard.empty() ? "" : " ", each.guard);
@@ -279,8 +287,9 @@ private:
     // `halves`: the axes along which what is read lies half a cell from the statement.
     std::string subscript(int time, const Cells& offset, unsigned halves = 0) const {
         std::string inside;
-        if (time == kIterate || time == kNextIterate) {
-            inside = time == kIterate ? "it" : "it+1";
+        if (time >= kIterate) {
+            constexpr std::array kLevels{"it", "it+1", "ot", "ot+1"};
+            inside = kLevels.at(static_cast<std::size_t>(time - kIterate));
         } else if (time != 0) {
             inside = fmt::format("t{:+}", time);
         }

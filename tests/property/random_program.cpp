@@ -228,6 +228,7 @@ private:
                             random.between(1, 6));
         for (StatementSpec& each : made)
             each.order = order;
+        if (random.chance(50)) add_outer_repeat(random, written, made);
         program_.statements.insert(program_.statements.begin() + static_cast<std::ptrdiff_t>(at),
                                    made.begin(), made.end());
         StatementSpec reader;  // sees the halos of what was iterated
@@ -236,6 +237,56 @@ private:
         reader.value = half(access(name(0), 1, random_offset(random, 2)));
         program_.fields.push_back({reader.target, false, fitting_faces()});
         program_.statements.push_back(std::move(reader));
+    }
+
+    // A repeat around one that iterates i0: without a level, or with a field that each of its iterations
+    // makes of i0.
+    void add_outer_repeat(Random& random, const std::vector<Written>& written,
+                          std::vector<StatementSpec>& made) {
+        std::string order = fmt::format("repeat {}", random.between(1, 3));
+        if (random.chance(60)) {
+            StatementSpec statement;
+            statement.kind = StatementSpec::Kind::iterate;
+            statement.target = "o0";
+            statement.value = binary(Kind::sum, half(access("o0", kOuter, random_offset(random, 2))),
+                                     half(access("i0", 1, random_offset(random, 1))));
+            if (random.chance(25)) statement.guard = "where idx(x) != 1";
+            program_.fields.push_back({"o0", options_.f64 && random.chance(25), fitting_faces()});
+            const bool is_last = random.chance(70);
+            if (random.chance(70)) {
+                StatementSpec& inner = made.front();
+                inner.value =
+                    binary(Kind::sum, half(std::move(inner.value)),
+                           half(access("o0", is_last ? kOuter : kNextOuter, random_offset(random, 1))));
+            }
+            made.insert(is_last ? made.end() : made.begin(), statement);
+            order = fmt::format("repeat ot to {}", random.between(1, 4));
+            if (options_.reductions && random.chance(60)) {
+                StatementSpec reduction;
+                reduction.kind = StatementSpec::Kind::reduction;
+                reduction.target = "outermost";
+                reduction.operation = random.pick<std::string>({"max", "min"});
+                reduction.value =
+                    binary(Kind::difference, access("o0", kNextOuter, {}), access("o0", kOuter, {}));
+                made.push_back(std::move(reduction));
+                if (random.chance(70))
+                    order = fmt::format("repeat ot until outermost {}, at most {}",
+                                        random.pick<std::string>({"> -0.01", "< 0.05", "> 1e9"}),
+                                        random.between(1, 5));
+            }
+        } else if (random.chance(50)) {
+            StatementSpec statement;
+            statement.kind = StatementSpec::Kind::output;
+            statement.target = "between";
+            statement.value = half(sweep_read(random, written));
+            program_.fields.push_back({"between", false, fitting_faces()});
+            made.insert(made.begin(), statement);
+        }
+        for (StatementSpec& each : made) {
+            each.around = order;
+            each.joins = true;
+        }
+        made.front().joins = false;
     }
 
     // For a field that comes when the grid is made.

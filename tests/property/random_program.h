@@ -56,7 +56,8 @@ struct GeneratorOptions {
 
 using Cells = std::array<int, 3>;
 
-inline constexpr int kIterate = 100, kNextIterate = 101;  // levels of a repeat
+// Levels of a repeat, and of one around another.
+inline constexpr int kIterate = 100, kNextIterate = 101, kOuter = 102, kNextOuter = 103;
 
 struct Node {
     enum class Kind : std::uint8_t {
@@ -117,6 +118,7 @@ struct StatementSpec {
     int time = 0;           // of an injection: 1 into a state. What is sampled goes into the trace `target`
     std::string guard;      // "on x.low", "where idx(x) < 3"; empty for all cells. Not of a let
     std::string order;      // "sweep y up", "repeat it to 3"; empty for all cells at once
+    std::string around;     // "repeat ot to 3": a repeat around that, or around the statement alone
     bool joins = false;     // in the sweep or repeat of the statement before it
     int coarse = 1;         // how much coarser the grid is that it is for
 };

@@ -66,7 +66,8 @@ private:
                std::ranges::count(made_.statements, statement.target, &StatementSpec::target) == 1;
     }
     static bool is_plain(const StatementSpec& statement) {
-        return statement.order.empty() && !statement.joins && statement.coarse == 1;
+        return statement.order.empty() && statement.around.empty() && !statement.joins &&
+               statement.coarse == 1;
     }
 
     unsigned halves(const std::string& name) const {

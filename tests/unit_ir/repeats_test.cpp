@@ -31,12 +31,12 @@ struct Repeated {
         reduce.op = ReduceOp::max;
         reduce.value = make.read(next).id;
         make.program.statements.emplace_back(reduce);
-        std::get<Reduce>(make.program.statements.back()).repeat = Repeat{0, 3};
+        std::get<Reduce>(make.program.statements.back()).repeats = {Repeat{0, 3}};
         make.assign(a, make.read(next));
         repeat();
         make.assign(out, make.read(a, {0, 0, 0}, 1));
     }
-    void repeat() { std::get<Assign>(make.program.statements.back()).repeat = Repeat{0, 3}; }
+    void repeat() { std::get<Assign>(make.program.statements.back()).repeats = {Repeat{0, 3}}; }
 };
 
 }  // namespace
@@ -55,6 +55,39 @@ TEST_CASE("the statements of a repeat are done together, several times") {
     CHECK(interpreter.field("a") == std::vector<double>{24, 42});
     CHECK(interpreter.field("out") == std::vector<double>{24, 42});
     CHECK(interpreter.reduction("last") == 42);
+}
+
+TEST_CASE("a repeat within a repeat is done each time that that one is") {
+    Repeated repeated;
+    for (const std::size_t i : {2, 3, 4})
+        std::visit(
+            [](auto& node) {
+                if constexpr (requires { node.repeats; }) node.repeats = {Repeat{0, 2}, Repeat{1, 3}};
+            },
+            repeated.make.program.statements[i]);
+    std::get<Assign>(repeated.make.program.statements[5]).repeats = {Repeat{0, 2}};
+    const Program program = repeated.make.finish();
+    CHECK(verify(program).empty());
+    CHECK(end_of_repeat(program, 2) == 6);
+    CHECK(end_of_repeat(program, 2, 1) == 5);
+    CHECK(first_of_repeat(program, 5) == 2);
+    CHECK(first_of_repeat(program, 5, 1) == 5);
+    CHECK(times_in_step(program.statements[3]) == 6);
+    CHECK(times_in_step(program.statements[5]) == 2);
+    for (const Stage& stage : form_stages(program))
+        for (const int statement : stage.statements)
+            CHECK(repeats_of(program.statements[static_cast<std::size_t>(statement)]) ==
+                  repeats_of(program.statements[static_cast<std::size_t>(stage.statements.front())]));
+    Interpreter interpreter(program, {2, 1, 1}, Arithmetic::declared);
+    interpreter.field("u") = {1, 10};
+    interpreter.step();  // a: {0, 0}, {2, 20}, {22, 22}, {24, 42}, {44, 44}, {46, 64}, {66, 66}
+    CHECK(interpreter.field("a") == std::vector<double>{66, 66});
+    // An inner repeat that begins again, after a statement of the outer one, is another one.
+    Program apart = program;
+    std::get<Assign>(apart.statements[5]).repeats = {Repeat{0, 2}, Repeat{2, 1}};
+    CHECK(verify(apart).empty());
+    std::get<Reduce>(apart.statements[3]).repeats = {Repeat{0, 2}};
+    CHECK_FALSE(verify(apart).empty());
 }
 
 TEST_CASE("what the step's number chooses is left out of steps whose results nobody reads") {
@@ -103,10 +136,10 @@ TEST_CASE("steps that nobody reads leave out what a repeat reduces, and keep wha
 
 TEST_CASE("the verifier sees repeats that are torn apart") {
     Repeated apart;
-    std::get<Reduce>(apart.make.program.statements[3]).repeat.reset();
+    std::get<Reduce>(apart.make.program.statements[3]).repeats.clear();
     CHECK_FALSE(verify(apart.make.program).empty());
     Repeated unlike;
-    std::get<Reduce>(unlike.make.program.statements[3]).repeat->count = 4;
+    std::get<Reduce>(unlike.make.program.statements[3]).repeats.front().count = 4;
     CHECK_FALSE(verify(unlike.make.program).empty());
 }
 
@@ -138,7 +171,7 @@ TEST_CASE("a condition ends a repeat, counts its iterations and keeps what it re
     CHECK(interpreter.iterations(0).unfinished == 1);
 
     Program without = program;  // what it reads is not of the repeat
-    std::get<Reduce>(without.statements[3]).repeat->number = 1;
+    std::get<Reduce>(without.statements[3]).repeats.front().number = 1;
     CHECK_FALSE(verify(without).empty());
     Program number = program;
     number.repeat_ends[0].until = last;

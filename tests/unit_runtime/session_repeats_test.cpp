@@ -171,8 +171,22 @@ TEST_CASE("repeats survive the way through JSON, and are checked") {
     CHECK(is_refused({-1, 1, 3, {}}));
     CHECK(is_refused({0, 2, 3, {}}));
     CHECK(is_refused({1, 1, 3, {}}));
+    // Within each other: so deep, and so many times in all. Others do not overlap.
+    LaunchPlan nested = sample.plan;
+    for (int depth = 1; depth < kMostNestedRepeats; ++depth)
+        nested.repeats.push_back({0, 1, 2, {}});
+    CHECK(plan_from_json(plan_to_json(nested)).repeats.size() == kMostNestedRepeats);
+    LaunchPlan often = nested;
+    often.repeats.front().count = often.repeats.back().count = kMostIterations;
+    CHECK_THROWS_AS(plan_from_json(plan_to_json(often)), Error);
+    nested.repeats.push_back({0, 1, 2, {}});
+    CHECK_THROWS_AS(plan_from_json(plan_to_json(nested)), Error);
     LaunchPlan overlapping = sample.plan;
-    overlapping.repeats.push_back({0, 1, 2, {}});
+    for (int kernel = 1; kernel < 3; ++kernel)
+        overlapping.kernels.push_back(overlapping.kernels.front());
+    overlapping.repeats = {{0, 2, 2, {}}, {1, 3, 2, {}}};
+    CHECK_THROWS_AS(plan_from_json(plan_to_json(overlapping)), Error);
+    overlapping.repeats = {{1, 3, 2, {}}, {0, 1, 2, {}}};
     CHECK_THROWS_AS(plan_from_json(plan_to_json(overlapping)), Error);
 }
 

@@ -12,17 +12,21 @@ std::string iterations_text(const std::vector<rt::RepeatCounts>& repeats, std::i
     std::string text;
     for (const rt::RepeatCounts& repeat : repeats) {
         if (repeat.total == 0) continue;
-        text += fmt::format("until {}: {} iteration{}, {} in a step at most\n", repeat.condition,
-                            repeat.total, repeat.total == 1 ? "" : "s", repeat.most);
+        text += fmt::format("until {}: {} iteration{}, {} {} at most\n", repeat.condition, repeat.total,
+                            repeat.total == 1 ? "" : "s", repeat.most,
+                            repeat.is_within ? "at a time" : "in a step");
         if (repeat.unfinished == 0) continue;
         std::string values;
         for (const auto& [name, value] : reductions)
             if (std::ranges::find(repeat.reductions, name) != repeat.reductions.end())
                 values += fmt::format("{}{} = {:.6g}", values.empty() ? "" : ", ", name, value);
+        const std::string times =
+            repeat.is_within
+                ? fmt::format("{} time{} it", repeat.unfinished, repeat.unfinished == 1 ? "" : "s")
+                : fmt::format("{} of {} step{}", repeat.unfinished, steps, steps == 1 ? "" : "s");
         text +=
-            fmt::format("  {} of {} step{} ended after {} iteration{} without it{}{}\n", repeat.unfinished,
-                        steps, steps == 1 ? "" : "s", repeat.at_most, repeat.at_most == 1 ? "" : "s",
-                        values.empty() ? "" : "; in the last step ", values);
+            fmt::format("  {} ended after {} iteration{} without it{}{}\n", times, repeat.at_most,
+                        repeat.at_most == 1 ? "" : "s", values.empty() ? "" : "; in the last step ", values);
     }
     return text;
 }

@@ -239,7 +239,8 @@ public:
             const ir::RepeatEnd& end = program_.repeat_ends[i];
             const ir::RepeatCounts& counts = interpreter_.iterations(i);
             all.push_back({end.text, ir::most_iterations(program_, end), counts.total, counts.most,
-                           counts.unfinished, ir::own_reductions(program_, end)});
+                           counts.unfinished, ir::own_reductions(program_, end),
+                           ir::is_within_another(program_, end)});
         }
         return all;
     }

@@ -265,6 +265,7 @@ std::string Context::repeat_words(rt::RepeatWord from, const std::string& wanted
     if (name.empty()) {
         rt::Argument argument;
         argument.kind = rt::Argument::Kind::iterations;
+        argument.index = kUnknownRepeat;
         argument.part = static_cast<int>(from);
         const auto kind = writable ? kernel::Parameter::Kind::output : kernel::Parameter::Kind::input;
         name = declare(kRepeats, {Type::i64, wanted, kind}, argument);

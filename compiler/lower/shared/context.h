@@ -17,6 +17,9 @@
 
 namespace halo::lower {
 
+// Of a kernel's argument with a repeat's words, until the repeat's end is lowered.
+inline constexpr int kUnknownRepeat = -1;
+
 // The layout all arrays of the program share, and how a program's fields are numbered in the plan.
 struct ProgramLayout {
     std::array<std::array<int, 2>, ir::kMaxRank> halo{};

@@ -171,12 +171,16 @@ rt::RepeatPlan::Until until(const ir::Program& program, const ir::RepeatEnd& end
 
 }  // namespace
 
-const ir::RepeatEnd* RepeatedKernels::ended(const StageView& stage, const StageView* next) const {
-    const ir::Repeat* const own = stage.repeat();
-    if (own == nullptr) return nullptr;
-    const ir::Repeat* const after = next == nullptr ? nullptr : next->repeat();
-    if (after != nullptr && after->number == own->number) return nullptr;
-    return ir::may_end_on_device(*stage.program, *own) ? ir::end_condition(*stage.program, *own) : nullptr;
+std::vector<RepeatedKernels::Ended> RepeatedKernels::ended(const StageView& stage,
+                                                           const StageView* next) const {
+    std::vector<Ended> all;
+    for (auto open = open_.rbegin(); open != open_.rend(); ++open) {
+        const bool goes_on =
+            next != nullptr && std::ranges::find(next->repeats(), open->repeat) != next->repeats().end();
+        if (!goes_on && ir::may_end_on_device(*stage.program, open->repeat))
+            all.push_back({ir::end_condition(*stage.program, open->repeat), open->index});
+    }
+    return all;
 }
 
 void RepeatedKernels::begin(const rt::LaunchPlan& plan) {
@@ -184,19 +188,20 @@ void RepeatedKernels::begin(const rt::LaunchPlan& plan) {
 }
 
 void RepeatedKernels::end(const StageView& stage, const ProgramLayout& layout, rt::LaunchPlan& plan) {
-    const ir::Repeat* const repeat = stage.repeat();
+    const std::vector<ir::Repeat>& repeats = stage.repeats();
     const int past = static_cast<int>(plan.kernels.size());
-    if (repeat == nullptr) return current_.reset();
-    if (past == first_) return;
-    if (current_ == *repeat) {
-        plan.repeats.back().past = past;
-    } else {
-        plan.repeats.push_back({first_, past, repeat->count, {}});
-        if (const ir::RepeatEnd* const end = ir::end_condition(*stage.program, *repeat))
+    const auto common = std::ranges::mismatch(open_, repeats, {}, &Open::repeat).in1 - open_.begin();
+    open_.resize(static_cast<std::size_t>(common));
+    if (repeats.empty() || past == first_) return;
+    for (std::size_t depth = open_.size(); depth < repeats.size(); ++depth) {
+        open_.push_back({repeats[depth], plan.repeats.size()});
+        plan.repeats.push_back({first_, past, repeats[depth].count, {}});
+        if (const ir::RepeatEnd* const end = ir::end_condition(*stage.program, repeats[depth]))
             plan.repeats.back().until = until(*stage.program, *end);
     }
-    current_ = *repeat;
-    std::vector<rt::RepeatPlan::Exchange>& exchanges = plan.repeats.back().exchanges;
+    for (const Open& open : open_)
+        plan.repeats[open.index].past = past;
+    std::vector<rt::RepeatPlan::Exchange>& exchanges = plan.repeats[open_.back().index].exchanges;
     const auto first_statement = static_cast<std::size_t>(stage.stage.statements.front());
     const auto other = ir::exchanged_with(*stage.program, first_statement);
     const bool is_copy = other && stage.stage.statements.size() == 1 && past - first_ == 1 &&

@@ -26,12 +26,20 @@ public:
     void begin(const rt::LaunchPlan& plan);
     void end(const StageView& stage, const ProgramLayout& layout, rt::LaunchPlan& plan);
 
-    // What ends the repeat that the stage is the last of; nullptr: nothing does, or it is not the last.
-    const ir::RepeatEnd* ended(const StageView& stage, const StageView* next) const;
+    // The repeats that the stage is the last of and whose condition the device finds, innermost first.
+    struct Ended {
+        const ir::RepeatEnd* end = nullptr;
+        std::size_t repeat = 0;  // of the plan
+    };
+    std::vector<Ended> ended(const StageView& stage, const StageView* next) const;
 
 private:
-    int first_ = 0;                      // kernel of the stage
-    std::optional<ir::Repeat> current_;  // that the plan's last entry is of
+    struct Open {
+        ir::Repeat repeat;
+        std::size_t index = 0;  // of the plan
+    };
+    int first_ = 0;           // kernel of the stage
+    std::vector<Open> open_;  // that the last kernel is of, outermost first
 };
 
 // The cells that a stage's kernel is launched over: the whole grid, or the region of a statement that changes

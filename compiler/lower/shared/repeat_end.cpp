@@ -129,8 +129,10 @@ ProgramLayout with_values_of_device(const ir::Program& program, const ProgramLay
 }  // namespace
 
 bool is_in_ended_repeat(const Context& context) {
-    const ir::Repeat* const repeat = context.stage().repeat();
-    return repeat != nullptr && ir::may_end_on_device(*context.stage().program, *repeat);
+    const StageView& stage = context.stage();
+    return std::ranges::any_of(stage.repeats(), [&](const ir::Repeat& repeat) {
+        return ir::may_end_on_device(*stage.program, repeat);
+    });
 }
 
 void take_repeat_word(Context& context) {
@@ -143,18 +145,19 @@ void return_when_done(Context& context, kernel::KernelFunction& function) {
     function.body.insert(function.body.begin(), kernel::If{over != whole(0), {kernel::Return{}}, {}});
 }
 
-void add_repeat_end(const ir::Program& program, const ir::RepeatEnd& end, const ProgramLayout& layout,
-                    Names& kernel_names, kernel::Program& kernels, rt::LaunchPlan& plan) {
-    rt::RepeatPlan& repeat = plan.repeats.back();
+void add_repeat_end(const ir::Program& program, const ir::RepeatEnd& end, std::size_t index,
+                    const ProgramLayout& layout, Names& kernel_names, kernel::Program& kernels,
+                    rt::LaunchPlan& plan) {
+    rt::RepeatPlan& repeat = plan.repeats[index];
     std::vector<const ir::Reduce*> all;
     for (const ir::Statement& statement : program.statements)
         if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) all.push_back(reduce);
     StageView stage;
     stage.program = &program;
     std::vector<ir::ReductionId> read;
-    for (const int index : repeat.until->reductions) {
-        read.push_back({static_cast<std::uint32_t>(index)});
-        stage.reductions.push_back(all[static_cast<std::size_t>(index)]);
+    for (const int reduction : repeat.until->reductions) {
+        read.push_back({static_cast<std::uint32_t>(reduction)});
+        stage.reductions.push_back(all[static_cast<std::size_t>(reduction)]);
     }
     const ProgramLayout own = with_values_of_device(program, layout, read);
     Context context(stage, own);
@@ -174,15 +177,17 @@ void add_repeat_end(const ir::Program& program, const ir::RepeatEnd& end, const 
     kernel.blocks = 1;
     kernel.arguments = context.arguments(repeat.until->reductions);
     repeat.until->kernel = repeat.past++;
+    for (std::size_t outer = 0; outer < index; ++outer)
+        if (plan.repeats[outer].past > repeat.first) plan.repeats[outer].past = repeat.past;
     plan.kernels.push_back(std::move(kernel));
     kernels.functions.push_back(std::move(function));
-    const auto index = static_cast<int>(plan.repeats.size()) - 1;
     for (int k = repeat.first; k < repeat.past; ++k) {
         const bool copies = std::ranges::find(repeat.exchanges, k, &rt::RepeatPlan::Exchange::kernel) !=
                             repeat.exchanges.end();
         for (rt::Argument& argument : plan.kernels[static_cast<std::size_t>(k)].arguments) {
-            if (argument.kind != rt::Argument::Kind::iterations) continue;
-            argument.index = index;
+            const bool is_of_inner = argument.index != kUnknownRepeat;
+            if (argument.kind != rt::Argument::Kind::iterations || is_of_inner) continue;
+            argument.index = static_cast<int>(index);
             argument.part = static_cast<int>(copies ? RepeatWord::even : RepeatWord::done);
         }
     }

@@ -14,8 +14,10 @@ bool is_in_ended_repeat(const Context& context);
 void take_repeat_word(Context& context);
 void return_when_done(Context& context, kernel::KernelFunction& function);
 
-// Adds the kernel that finds the condition after each iteration of the plan's last repeat.
-void add_repeat_end(const ir::Program& program, const ir::RepeatEnd& end, const ProgramLayout& layout,
-                    Names& kernel_names, kernel::Program& kernels, rt::LaunchPlan& plan);
+// Adds the kernel that finds the condition after each iteration of that repeat of the plan, which its last
+// kernel is of. Those within it have theirs by then.
+void add_repeat_end(const ir::Program& program, const ir::RepeatEnd& end, std::size_t index,
+                    const ProgramLayout& layout, Names& kernel_names, kernel::Program& kernels,
+                    rt::LaunchPlan& plan);
 
 }  // namespace halo::lower

@@ -112,9 +112,10 @@ bool Write::is_partial() const {
     return ir::is_partial(*assign);
 }
 
-const ir::Repeat* StageView::repeat() const {
-    if (stage.statements.empty()) return nullptr;
-    return ir::repeat_of(program->statements[static_cast<std::size_t>(stage.statements.front())]);
+const std::vector<ir::Repeat>& StageView::repeats() const {
+    static const std::vector<ir::Repeat> none;
+    if (stage.statements.empty()) return none;
+    return ir::repeats_of(program->statements[static_cast<std::size_t>(stage.statements.front())]);
 }
 
 bool StageView::shares_box() const {

@@ -63,7 +63,7 @@ struct StageView {
     // Whether its kernels are launched for the cells of that box alone. Reductions have a partial result for
     // each block of all cells.
     bool is_launched_for_box() const { return in_place != nullptr && reductions.empty(); }
-    const ir::Repeat* repeat() const;  // that its statements are part of; nullptr: they are done once
+    const std::vector<ir::Repeat>& repeats() const;  // that its statements are part of, outermost first
     const ir::Field& field(const Level& level) const { return (*program)[level.field]; }
     // Whether a field has a value for each of the stage's cells, where they are.
     bool is_of_its_grid(const ir::Field& field) const { return field.grid == rt::FieldGrid::coarse(factor); }

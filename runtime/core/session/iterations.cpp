@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "runtime/core/plan_repeats.h"
+
 namespace halo::rt::session {
 
 namespace {
@@ -44,8 +46,12 @@ void* Iterations::words(int repeat, RepeatWord from) const {
            bytes_before(from);
 }
 
+// Where a repeat around it is over, it begins as one that is, after which no copy is due.
 void Iterations::begin(int repeat) {
     setup_.device->set_bytes(words(repeat), 0, kBytesOfStep);
+    if (const int outer = ended_around(setup_.plan, repeat); outer >= 0)
+        for (const RepeatWord word : {RepeatWord::done, RepeatWord::even})
+            setup_.device->copy_on_device(words(repeat, word), words(outer), kWordBytes);
     repeats_[static_cast<std::size_t>(repeat)].begun = 0;
 }
 
@@ -93,6 +99,9 @@ std::vector<RepeatCounts> Iterations::counts() const {
         }
         counts.condition = plan.until->text;
         counts.at_most = plan.count;
+        counts.is_within = std::any_of(setup_.plan.repeats.begin(),
+                                       setup_.plan.repeats.begin() + static_cast<std::ptrdiff_t>(i),
+                                       [&](const RepeatPlan& other) { return other.past > plan.first; });
         for (const int reduction : plan.until->reductions)
             counts.reductions.push_back(setup_.plan.reductions[static_cast<std::size_t>(reduction)].name);
         all.push_back(std::move(counts));

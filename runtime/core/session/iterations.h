@@ -17,16 +17,16 @@ public:
     bool has_any() const { return has_any_; }
     // Of a repeat whose condition a kernel finds: its words on the device (RepeatWord), from that one on.
     void* words(int repeat, RepeatWord from = RepeatWord::done) const;
-    void begin(int repeat);  // before the first iteration of a step
+    void begin(int repeat);  // before its first iteration
     // Whether the condition held after the iterations that were launched before the call before the last: one
-    // of two copies is under way while the host waits for the other. false at the first call of a step.
+    // of two copies is under way while the host waits for the other. false at the first call after begin().
     bool is_done(int repeat);
     // The same after all iterations that were launched; the host waits for them.
     bool is_done_now(int repeat);
-    // How many iterations the last step had for which is_done_now() was true; 0: there is none.
+    // How many iterations there were the last time that is_done_now() was true; 0: there is none.
     std::int64_t last_count(int repeat) const;
 
-    // Of a repeat whose condition the host finds: its iteration `number` of the step, from 1 on.
+    // Of a repeat whose condition the host finds: its iteration `number`, from 1 on.
     void count(int repeat, std::int64_t number, bool holds);
 
     std::vector<RepeatCounts> counts() const;  // waits for the device

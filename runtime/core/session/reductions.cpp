@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "runtime/core/plan_check.h"
+#include "runtime/core/plan_repeats.h"
 
 namespace halo::rt {
 

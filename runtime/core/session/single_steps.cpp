@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "runtime/core/plan_check.h"
+#include "runtime/core/plan_repeats.h"
 
 namespace halo::rt::session {
 
@@ -18,29 +19,51 @@ constexpr std::int64_t kMostRecordedLaunches = 20'000;
 // With fewer steps, launches cost the host no more than starting a recording.
 constexpr std::int64_t kLeastRecordedLaunches = 8;
 
-bool is_exchanged(const RepeatPlan& repeat, std::size_t kernel) {
-    return std::ranges::any_of(repeat.exchanges, [&](const RepeatPlan::Exchange& each) {
-        return std::cmp_equal(each.kernel, kernel);
-    });
-}
-
 // Iterations that are launched before the host looks whether a condition holds: so many launches that looking
 // costs nothing beside them, and no more blocks of threads, as those that do nothing take time to start.
 constexpr std::int64_t kLaunchesAhead = 24, kBlocksAhead = 1 << 15;
 
+// Of what `weigh` gives for kernels: the sum from `first` on, with the repeats among them, of which `repeat`
+// is the first in the plan, as often as they are done. Those that a condition ends count once.
+template <class Weigh>
+std::int64_t sum_of(const LaunchPlan& plan, int first, int past, std::size_t repeat, const Weigh& weigh) {
+    std::int64_t sum = 0;
+    for (int k = first; k < past;) {
+        if (repeat == plan.repeats.size() || k < plan.repeats[repeat].first) {
+            sum += weigh(k++);
+            continue;
+        }
+        const RepeatPlan& inner = plan.repeats[repeat];
+        const std::int64_t once = sum_of(plan, inner.first, inner.past, repeat + 1, weigh);
+        const std::int64_t exchanged = std::ssize(inner.exchanges);
+        sum += inner.until ? once : once + (inner.count - 1) * (once - exchanged);
+        k = inner.past;
+        repeat = next_repeat(plan, repeat);
+    }
+    return sum;
+}
+
 // The number of launches of a step without results, as most steps are.
 std::int64_t launches_of_step(const LaunchPlan& plan) {
-    const auto launches_of = [&](std::size_t first, std::size_t past) {
-        return std::count_if(plan.kernels.begin() + static_cast<std::ptrdiff_t>(first),
-                             plan.kernels.begin() + static_cast<std::ptrdiff_t>(past),
-                             [](const KernelPlan& kernel) { return kernel.runs(false); });
-    };
-    std::int64_t launches = launches_of(0, plan.kernels.size());
-    for (const RepeatPlan& repeat : plan.repeats)
-        launches += (repeat.count - 1) * (launches_of(static_cast<std::size_t>(repeat.first),
-                                                      static_cast<std::size_t>(repeat.past)) -
-                                          std::ssize(repeat.exchanges));
-    return launches;
+    return sum_of(plan, 0, static_cast<int>(plan.kernels.size()), 0, [&](int kernel) {
+        return plan.kernels[static_cast<std::size_t>(kernel)].runs(false) ? 1 : 0;
+    });
+}
+
+// Of one iteration, but for what stands in the place of exchanges.
+std::int64_t launches_of_iteration(const LaunchPlan& plan, int index) {
+    const RepeatPlan& repeat = plan.repeats[static_cast<std::size_t>(index)];
+    return sum_of(plan, repeat.first, repeat.past, static_cast<std::size_t>(index) + 1,
+                  [](int) { return 1; }) -
+           std::ssize(repeat.exchanges);
+}
+
+// Whether a condition ends one within it.
+bool has_conditions_within(const LaunchPlan& plan, int repeat) {
+    const auto first = plan.repeats.begin() + repeat + 1;
+    const auto past = plan.repeats.begin() +
+                      static_cast<std::ptrdiff_t>(next_repeat(plan, static_cast<std::size_t>(repeat)));
+    return std::any_of(first, past, [](const RepeatPlan& each) { return each.until.has_value(); });
 }
 
 // Whether recordings of whole cycles of steps are of no more launches than memory is spent on. How many
@@ -158,28 +181,42 @@ std::unique_ptr<Recording> SingleSteps::record(std::int64_t count,
 void SingleSteps::launch(Step& step) {
     const LaunchPlan& plan = parts_.setup.plan;
     move_outputs(step.phase);
-    auto repeat = plan.repeats.begin();
-    for (std::size_t k = 0; k < plan.kernels.size();) {
-        if (repeat == plan.repeats.end() || std::cmp_less(k, repeat->first)) {
-            launch(step, k++, false);
+    launch_all(step, 0, static_cast<int>(plan.kernels.size()), 0, nullptr);
+}
+
+void SingleSteps::launch_all(Step& step, int first, int past, std::size_t repeat,
+                             const RepeatPlan* exchanged) {
+    const LaunchPlan& plan = parts_.setup.plan;
+    for (int k = first; k < past;) {
+        if (repeat == plan.repeats.size() || k < plan.repeats[repeat].first) {
+            launch(step, static_cast<std::size_t>(k++), exchanged != nullptr);
             continue;
         }
-        launch_repeat(step, *repeat);
-        k = static_cast<std::size_t>(repeat->past);
-        ++repeat;
+        launch_repeat(step, static_cast<int>(repeat));
+        k = plan.repeats[repeat].past;
+        repeat = next_repeat(plan, repeat);
     }
 }
 
-void SingleSteps::launch_iteration(Step& step, const RepeatPlan& repeat, std::int64_t time) {
-    const bool exchanged = time % 2 == 1 && !repeat.exchanges.empty();
-    for (auto k = static_cast<std::size_t>(repeat.first); std::cmp_less(k, repeat.past); ++k)
-        if (!is_exchanged(repeat, k)) launch(step, k, exchanged);
+void SingleSteps::launch_iteration(Step& step, int index, std::int64_t time) {
+    const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
+    const std::size_t within = static_cast<std::size_t>(index) + 1;
+    const RepeatPlan* const exchanged = time % 2 == 1 && !repeat.exchanges.empty() ? &repeat : nullptr;
+    int first = repeat.first;  // what stands in the place of an exchange is left out
+    for (const RepeatPlan::Exchange& each : repeat.exchanges) {
+        launch_all(step, first, each.kernel, within, exchanged);
+        first = each.kernel + 1;
+    }
+    launch_all(step, first, repeat.past, within, exchanged);
 }
 
-bool SingleSteps::can_replay_iterations(const RepeatPlan& repeat) const {
-    const std::int64_t launches = repeat.past - repeat.first - std::ssize(repeat.exchanges);
+bool SingleSteps::can_replay_iterations(int index) const {
+    const LaunchPlan& plan = parts_.setup.plan;
+    const RepeatPlan& repeat = plan.repeats[static_cast<std::size_t>(index)];
+    const std::int64_t launches = launches_of_iteration(plan, index);
     return parts_.setup.can_record() && !parts_.launches.change_with_step(repeat) &&
-           launches >= kLeastRecordedLaunches && launches <= kMostRecordedLaunches;
+           !has_conditions_within(plan, index) && launches >= kLeastRecordedLaunches &&
+           launches <= kMostRecordedLaunches;
 }
 
 void SingleSteps::replay_iteration(Step& step, int index, std::int64_t time) {
@@ -190,7 +227,7 @@ void SingleSteps::replay_iteration(Step& step, int index, std::int64_t time) {
     std::unique_ptr<Recording>& recording = iterations_[iteration];
     if (recording == nullptr)
         recording = session::record(*parts_.setup.device, 1,
-                                    [&](std::int64_t) { launch_iteration(step, repeat, time); });
+                                    [&](std::int64_t) { launch_iteration(step, index, time); });
     parts_.setup.device->replay(*recording);
     for (auto k = static_cast<std::size_t>(repeat.first); std::cmp_less(k, repeat.past); ++k)
         if (parts_.setup.plan.kernels[k].runs(step.with_results, step.is_first)) note_partials(k);
@@ -202,15 +239,18 @@ void SingleSteps::note_partials(std::size_t kernel) {
         if (argument.kind == Argument::Kind::partials) parts_.reductions.found_within_step(argument.index);
 }
 
-void SingleSteps::launch_repeat(Step& step, const RepeatPlan& repeat) {
-    const auto index = static_cast<int>(&repeat - parts_.setup.plan.repeats.data());
+void SingleSteps::launch_repeat(Step& step, int index) {
+    const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
     if (repeat.until)
         return repeat.until->kernel < 0 ? iterate_by_host(step, index) : iterate_by_device(step, index);
     for (std::int64_t time = 0; time < repeat.count; ++time)
-        launch_iteration(step, repeat, time);
-    if (repeat.count % 2 == 1)
-        for (const RepeatPlan::Exchange& each : repeat.exchanges)
-            launch(step, static_cast<std::size_t>(each.kernel), false);
+        launch_iteration(step, index, time);
+    if (repeat.count % 2 == 1) copy_exchanged(step, repeat);
+}
+
+void SingleSteps::copy_exchanged(Step& step, const RepeatPlan& repeat) {
+    for (const RepeatPlan::Exchange& each : repeat.exchanges)
+        launch(step, static_cast<std::size_t>(each.kernel), false);
 }
 
 void SingleSteps::iterate_by_host(Step& step, int index) {
@@ -219,32 +259,32 @@ void SingleSteps::iterate_by_host(Step& step, int index) {
     const std::vector<double> params = parts_.params.values();
     std::int64_t done = 0;
     for (bool holds = false; done < repeat.count && !holds;) {
-        launch_iteration(step, repeat, done++);
+        launch_iteration(step, index, done++);
         holds = rt::evaluate(condition, params, parts_.setup.geometry.extent,
                              static_cast<double>(step.number), parts_.reductions.latest(condition)) != 0;
         parts_.iterations.count(index, done, holds);
     }
-    if (done % 2 == 1)
-        for (const RepeatPlan::Exchange& each : repeat.exchanges)
-            launch(step, static_cast<std::size_t>(each.kernel), false);
+    if (done % 2 == 1) copy_exchanged(step, repeat);
 }
 
 // Iterations are launched ahead of what the device says: those after the last one do nothing, so that results
 // do not depend on when the host looks. Where a single one has many launches, an iteration that does nothing
-// takes longer than a look: the host looks after each, from the last but one on that the step before had, or
+// takes longer than a look: the host looks after each, from the last but one on that it had the last time, or
 // sooner where its blocks are many.
 void SingleSteps::iterate_by_device(Step& step, int index) {
-    const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
-    std::int64_t blocks = 1, launches = 0;
-    for (int kernel = repeat.first; kernel < repeat.past; ++kernel) {
-        blocks += parts_.kernels.block_count(kernel);
-        launches += parts_.setup.plan.kernels[static_cast<std::size_t>(kernel)].stands_for;
-    }
+    const LaunchPlan& plan = parts_.setup.plan;
+    const RepeatPlan& repeat = plan.repeats[static_cast<std::size_t>(index)];
+    const std::int64_t launches =
+        sum_of(plan, repeat.first, repeat.past, static_cast<std::size_t>(index) + 1,
+               [&](int kernel) { return plan.kernels[static_cast<std::size_t>(kernel)].stands_for; });
+    const std::int64_t blocks =
+        1 + sum_of(plan, repeat.first, repeat.past, static_cast<std::size_t>(index) + 1,
+                   [&](int kernel) { return parts_.kernels.block_count(kernel); });
+    const bool is_long = launches > kLaunchesAhead || has_conditions_within(plan, index);
     const std::int64_t ahead =
-        std::max<std::int64_t>(1, std::min(kLaunchesAhead / launches, kBlocksAhead / blocks));
-    const bool is_long = launches > kLaunchesAhead;
+        is_long ? 1 : std::max<std::int64_t>(1, std::min(kLaunchesAhead / launches, kBlocksAhead / blocks));
     const std::int64_t expected = std::min(parts_.iterations.last_count(index) - 1, kBlocksAhead / blocks);
-    const bool replays = can_replay_iterations(repeat);
+    const bool replays = can_replay_iterations(index);
     const auto is_done = [&](std::int64_t launched) {
         if (!is_long) return parts_.iterations.is_done(index);
         return launched >= expected && parts_.iterations.is_done_now(index);
@@ -252,11 +292,10 @@ void SingleSteps::iterate_by_device(Step& step, int index) {
     parts_.iterations.begin(index);
     for (std::int64_t time = 0; time < repeat.count;) {
         for (const std::int64_t past = std::min(repeat.count, time + ahead); time < past; ++time)
-            replays ? replay_iteration(step, index, time) : launch_iteration(step, repeat, time);
+            replays ? replay_iteration(step, index, time) : launch_iteration(step, index, time);
         if (time < repeat.count && is_done(time)) break;
     }
-    for (const RepeatPlan::Exchange& each : repeat.exchanges)  // copies after an odd number of iterations
-        launch(step, static_cast<std::size_t>(each.kernel), false);
+    copy_exchanged(step, repeat);  // does so after an odd number of iterations
 }
 
 void SingleSteps::launch(Step& step, std::size_t k, bool exchanged) {

@@ -37,13 +37,16 @@ private:
     };
     void launch(Step& step);
     void launch(Step& step, std::size_t kernel, bool exchanged);
+    // The kernels from `first` on and the repeats among them, of which `repeat` is the first in the plan.
+    void launch_all(Step& step, int first, int past, std::size_t repeat, const RepeatPlan* exchanged);
     // The launches of an iteration of a repeat, but for the kernels in whose place arrays are exchanged.
-    void launch_iteration(Step& step, const RepeatPlan& repeat, std::int64_t time);
+    void launch_iteration(Step& step, int repeat, std::int64_t time);
     // The same. They are recorded, which takes the host as long as to launch them, and replayed from then on.
     void replay_iteration(Step& step, int repeat, std::int64_t time);
-    bool can_replay_iterations(const RepeatPlan& repeat) const;
+    bool can_replay_iterations(int repeat) const;
     void note_partials(std::size_t kernel);
-    void launch_repeat(Step& step, const RepeatPlan& repeat);
+    void launch_repeat(Step& step, int repeat);
+    void copy_exchanged(Step& step, const RepeatPlan& repeat);
     // Until its condition holds, which the host finds, or the device.
     void iterate_by_host(Step& step, int repeat);
     void iterate_by_device(Step& step, int repeat);
