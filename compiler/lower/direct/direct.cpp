@@ -100,39 +100,34 @@ private:
 
     StrategyResult change_in_place() {
         const ir::Assign& assign = *context_.stage().in_place;
-        for (int axis = 0; axis < context_.rank(); ++axis)
-            result_.tile[axis] = schedule_.threads[axis];
-        if (!context_.stage().is_launched_for_box()) {
-            first_ = declare_first_cell(context_, schedule_, counts_, function());
-            Block work;
-            change_cell(work, {});
-            guard(std::move(work));
-            return std::move(result_);
-        }
+        const bool is_boxed = context_.stage().is_launched_for_box();
         std::array<Expr, 3> begin{0, 0, 0};
         Expr outside;
-        for (int axis = 0; axis < context_.rank(); ++axis)
-            begin[axis] = region_bounds(context_, assign.region, axis).begin;
+        for (int axis = 0; axis < context_.rank(); ++axis) {
+            result_.tile[axis] = schedule_.threads[axis];
+            if (is_boxed) begin[axis] = region_bounds(context_, assign.region, axis).begin;
+        }
         first_ = declare_first_cell(context_, schedule_, counts_, function(), begin);
-        for (int axis = 0; axis < context_.rank(); ++axis)
+        for (int axis = 0; axis < context_.rank() && is_boxed; ++axis)
             outside = outside || first_[axis] >= region_bounds(context_, assign.region, axis).end;
-        body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
-        body().push_back(kernel::BlankLine{});
-        change_cell(body(), {true, true, true});
+        Block work;
+        const Expr at = declare_place(context_, first_, work);
+        CellSources sources = sources_at(context_, first_, at);
+        sources.is_in_region.fill(is_boxed);
+        change_cell(
+            context_, sources, [&](const Level& level) { return context_.element(level, at); },
+            [&](Block& changed) { images_.append(context_, first_, {1, 1, 1}, {1, 1, 1}, changed); }, work);
+        if (is_boxed) {
+            body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
+            body().push_back(kernel::BlankLine{});
+            append(body(), std::move(work));
+        } else {
+            guard(std::move(work));
+        }
         return std::move(result_);
     }
 
-    void change_cell(Block& work, const std::array<bool, 3>& is_in_region) {
-        const Expr at = declare_place(context_, first_, work);
-        CellSources sources = sources_at(context_, first_, at);
-        sources.is_in_region = is_in_region;
-        lower::change_cell(
-            context_, sources, [&](const Level& level) { return context_.element(level, at); },
-            [&](Block& changed) { images_.append(context_, first_, {1, 1, 1}, {1, 1, 1}, changed); }, work);
-    }
-
     // ---- one cell a thread
-    // -------------------------------------------------------------------------------------
 
     void single_cell(Block& work) {
         const Expr at = declare_place(context_, first_, work);
@@ -144,7 +139,6 @@ private:
     }
 
     // ---- a box of cells a thread
-    // -------------------------------------------------------------------------------
 
     int window_extent(int axis) const { return cells_[axis] + high_[axis] - low_[axis]; }
 

@@ -34,13 +34,14 @@ public:
         repeated_.emplace(program_, context.layout().shapes, uses_);
     }
 
-    CellValues lower() {
+    // is_chosen: the cell is one that all reductions count.
+    CellValues lower(bool is_chosen = false) {
         CellValues values;
         for (const ir::Assign* assign : context_.stage().assigns)
             values.assigned.push_back(lower_assign(*assign));
         for (const ir::Reduce* reduce : context_.stage().reductions) {
             values.reduced.push_back(lower(reduce->value));
-            values.counted.push_back(inside(*reduce));
+            values.counted.push_back(is_chosen ? Expr() : inside(*reduce));
         }
         return values;
     }
@@ -64,15 +65,10 @@ public:
         ir::Region open = stage.in_place->region;
         for (std::size_t axis = 0; axis < open.ranges.size(); ++axis)
             if (sources_.is_in_region[axis]) open.ranges[axis] = {};
-        BoxCell cell;
-        cell.inside = inside_cells(context_, open, {}, sources_.index);
+        BoxCell cell{inside_cells(context_, open, {}, sources_.index), {}, {}};
         if (stage.in_place->condition) cell.inside = cell.inside && lower(*stage.in_place->condition);
         body_ = &cell.body;
-        for (const ir::Assign* assign : stage.assigns)
-            cell.values.assigned.push_back(lower_assign(*assign));
-        for (const ir::Reduce* reduce : stage.reductions)
-            cell.values.reduced.push_back(lower(reduce->value));
-        cell.values.counted.resize(stage.reductions.size());
+        cell.values = lower(true);
         return cell;
     }
 
@@ -460,12 +456,6 @@ InPlaceCell lower_in_place(Context& context, const CellSources& sources, const i
 
 BoxCell lower_in_box(Context& context, const CellSources& sources, kernel::Block& body) {
     return CellLowering(context, sources, context.stage().roots(), body).lower_in_box();
-}
-
-bool sweeps_whole_lines(const StageView& stage) {
-    return std::ranges::all_of(stage.swept, [](const ir::Assign* assign) {
-        return !assign->condition && ir::margins_within(assign->region, assign->margins) == ir::Margins{};
-    });
 }
 
 bool lower_line_cell(Context& context, const CellSources& sources, kernel::Block& body,

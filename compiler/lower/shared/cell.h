@@ -64,9 +64,6 @@ InPlaceCell lower_in_place(Context& context, const CellSources& sources, const i
 // The same for all statements of a stage that shares a box.
 BoxCell lower_in_box(Context& context, const CellSources& sources, kernel::Block& body);
 
-// Whether each statement of the stage's sweep is for every cell of a line.
-bool sweeps_whole_lines(const StageView& stage);
-
 // The same for all statements of a sweep, which share what they have in common: `store` appends what stores a
 // level's value. False, and nothing appended, where one of them is not for every cell.
 bool lower_line_cell(Context& context, const CellSources& sources, kernel::Block& body,

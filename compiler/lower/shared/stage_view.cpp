@@ -140,6 +140,12 @@ bool StageView::sweeps_level(const Level& level) const {
     });
 }
 
+bool sweeps_whole_lines(const StageView& stage) {
+    return std::ranges::all_of(stage.swept, [](const ir::Assign* assign) {
+        return !assign->condition && ir::margins_within(assign->region, assign->margins) == ir::Margins{};
+    });
+}
+
 std::vector<ir::ExprId> StageView::roots() const {
     std::vector<ir::ExprId> all;
     const auto add = [&](const auto* statement) {

@@ -77,6 +77,9 @@ struct StageView {
     ir::Offset high() const;
 };
 
+// Whether each statement of the stage's sweep is for every cell of a line.
+bool sweeps_whole_lines(const StageView& stage);
+
 // All stages of a program, and which of its fields have an array.
 struct StageViews {
     std::vector<StageView> stages;
