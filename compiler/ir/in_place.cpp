@@ -247,7 +247,7 @@ namespace {
 struct Chosen {
     const Region& region;
     const std::optional<ExprId>& condition;
-    const std::optional<Repeat>& repeat;
+    const std::vector<Repeat>& repeats;
 };
 std::optional<Chosen> chosen_cells(const Statement& statement) {
     if (const auto* assign = std::get_if<Assign>(&statement))
@@ -294,7 +294,7 @@ bool SharedCells::are_shared(std::size_t a, std::size_t b) const {
     const Statement &first = program_.statements[a], &second = program_.statements[b];
     const std::optional<Chosen> one = chosen_cells(first), other = chosen_cells(second);
     return one->region == other->region && one->condition == other->condition &&
-           one->repeat == other->repeat && grid_factor(program_, first) == grid_factor(program_, second);
+           one->repeats == other->repeats && grid_factor(program_, first) == grid_factor(program_, second);
 }
 
 }  // namespace halo::ir

@@ -7,6 +7,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/recurrences.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/sema/stencil_analyzer.h"
 #include "compiler/support/error.h"
 
@@ -281,8 +282,12 @@ void StencilAnalyzer::keep_cells_of_sweeps() {
             keep.time = 1;
             keep.value = builder.access(assign->target, 0, {});
             keep.where = assign->where;
-            keep.repeats = assign->repeats;
-            statements.emplace_back(keep);
+            // Each iteration goes on with what the last one left, so it stands before them all.
+            std::size_t at = statements.size();
+            if (const auto& repeats = assign->repeats; !repeats.empty())
+                while (at > 0 && ir::is_within(statements[at - 1], repeats.front().number))
+                    --at;
+            statements.insert(statements.begin() + static_cast<std::ptrdiff_t>(at), keep);
         }
         for (; i < past; ++i)
             statements.push_back(std::move(program_.statements[i]));

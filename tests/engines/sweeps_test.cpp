@@ -154,6 +154,25 @@ TEST_CASE("a level that was written before is changed from both sides") {
     CHECK(swept_difference(text, 4) == "");
 }
 
+TEST_CASE("cells that a sweep in a repeat leaves out go on from one iteration to the next") {
+    const std::string text = R"(stencil s(x) {
+    field u: f64 { boundary fixed 0 }
+    repeat 2 {
+        repeat 3 {
+            on x in 1..-2 {
+                sweep x up { u[t+1] = u + 1 }
+            }
+            on x.low {
+                sweep x up { u[t+1] = 2 * u[t+1] }
+            }
+        }
+    }
+})";
+    // From 1, 2, 3, 4: the first cell is doubled six times, the last is left alone.
+    CHECK(after_step(text, "u", {4, 1, 1}) == Row{64, 3, 4, 4});
+    CHECK(swept_difference(text, 9) == "");
+}
+
 TEST_CASE("sweeps along every axis, for some cells alone, of narrow types") {
     for (const std::string axis : {"x", "y", "z"}) {
         for (const std::string way : {"up", "down"}) {
