@@ -10,6 +10,13 @@
 
 namespace halo::ir {
 
+// Of a node, in order.
+inline std::vector<ExprId> operands(const Expr& expr) {
+    std::vector<ExprId> all;
+    for_each_operand(expr, [&](ExprId operand) { all.push_back(operand); });
+    return all;
+}
+
 // Whether a node by itself, whatever its operands, leaves an expression uniform (see program.h).
 bool is_uniform_leaf(const Expr& expr);
 

@@ -18,6 +18,7 @@
 
 #include "compiler/ir/axis_map.h"
 #include "compiler/ir/ids.h"
+#include "compiler/ir/recurrence.h"
 #include "compiler/ir/window.h"
 #include "compiler/support/rational.h"
 #include "compiler/support/source.h"
@@ -326,15 +327,6 @@ struct LineSweep {
     friend bool operator==(const LineSweep&, const LineSweep&) = default;
 };
 
-// What a statement of a sweep gives a cell, made of what it has given the cell before, v:
-// (a*v + b) / (c*v + d). None of them reads v; `a` and `b` are 0 where there is none, without `c` and `d`
-// nothing is divided, and without `a` and `c` the value is not made of v.
-struct Recurrence {
-    std::optional<ExprId> a, b, c, d;
-    bool reads_before() const { return a || c; }
-    bool divides() const { return c || d; }
-};
-
 // Statements of the same number stand one after the other and are done in order `count` times, each time that
 // the repeat around them does its statements: in each step where there is none.
 struct Repeat {
@@ -497,12 +489,6 @@ void for_each_operand(const Expr& expr, Visit&& visit) {
             }
         },
         expr.node);
-}
-
-inline std::vector<ExprId> operands(const Expr& expr) {
-    std::vector<ExprId> all;
-    for_each_operand(expr, [&](ExprId operand) { all.push_back(operand); });
-    return all;
 }
 
 std::vector<std::string> axis_names(const Program& program);

@@ -358,9 +358,7 @@ private:
     // them.
     void walk(std::size_t k, std::size_t past, std::size_t index, const rt::RepeatPlan* around) {
         while (k < past) {
-            const bool is_in_none =
-                index == plan_.repeats.size() || std::cmp_less(k, plan_.repeats[index].first);
-            if (is_in_none) {
+            if (index == plan_.repeats.size() || std::cmp_less(k, plan_.repeats[index].first)) {
                 add({k, k + 1, nullptr}, around);
                 ++k;
                 continue;

@@ -9,7 +9,7 @@ StrategyResult lower_direct(Context& context, const schedule::Schedule& schedule
 
 // Where the stage is a sweep along an axis.
 StrategyResult lower_lines(Context& context, const schedule::Schedule& schedule, Images& images);
-// The same with several threads for each line, where the sweep may be done in parts.
+// The same by several threads for each line: where the schedule has several along the axis.
 StrategyResult lower_parts(Context& context, const schedule::Schedule& schedule, Images& images);
 
 // Where the stage sums over tables.

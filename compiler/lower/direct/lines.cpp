@@ -323,6 +323,8 @@ private:
 }  // namespace
 
 StrategyResult lower_lines(Context& context, const schedule::Schedule& schedule, Images& images) {
+    const int along = context.stage().in_place->sweep->axis;
+    if (schedule.threads[along] > 1) return lower_parts(context, schedule, images);
     return Lines(context, schedule, images).lower();
 }
 

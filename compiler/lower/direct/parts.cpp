@@ -11,6 +11,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/recurrences.h"
 #include "compiler/lower/direct/direct.h"
+#include "compiler/lower/direct/part_function.h"
 #include "compiler/lower/shared/register_array.h"
 
 namespace halo::lower {
@@ -130,7 +131,7 @@ private:
                                              kernel::convert(std::move(value), swept.map_type), true});
             for (int part = 0; part < size_of_map(*statement.recurrence); ++part) {
                 kernel::DeclareArray array{swept.map_type,
-                                           local(swept.name + "_part_" + kMapNames[part]),
+                                           local(swept.name + "_part_" + kPartTerms[part]),
                                            {threads_ * line_pitch()}};
                 array.memory = kernel::Memory::shared;
                 swept.map.push_back(array.name);
@@ -298,7 +299,7 @@ private:
         context_.note(statement.where, block);
         block.push_back(swept.cells.declaration(false));
         const bool is_made_of_itself = statement.recurrence->reads_before();
-        if (is_made_of_itself) carry(compose(*statement.recurrence, swept, block), swept, block);
+        if (is_made_of_itself) carry(compose_part(*statement.recurrence, swept, block), swept, block);
         const bool is_handed_on = swept.before.has_value() && !is_made_of_itself;
         const Expr last = kernel::variable(local(swept.name + "_last"), swept.type);
         if (is_handed_on)
@@ -323,23 +324,43 @@ private:
 
     // ---- from part to part
 
-    // The function of the thread's cells by now: (a*v + b) / (c*v + d) of the value v before them.
-    std::vector<Expr> compose(const ir::Recurrence& recurrence, const Swept& swept, Block& block) {
-        std::vector<Expr> whole;
-        for (int part = 0; part < size_of_map(recurrence); ++part) {
-            const std::string name = local(swept.name + "_" + kMapNames[part]);
-            whole.push_back(kernel::variable(name, swept.map_type));
-            block.push_back(kernel::Declare{swept.map_type, name, real(part % 3 == 0, swept.map_type), true});
+    // The function of the thread's cells.
+    std::vector<Expr> compose_part(const ir::Recurrence& recurrence, const Swept& swept, Block& block) {
+        PartFunction whole{swept.name, swept.map_type, {}};
+        for (int term = 0; term < size_of_map(recurrence); ++term) {
+            const std::string name = local(swept.name + "_" + kPartTerms[term]);
+            whole.terms.push_back(kernel::variable(name, swept.map_type));
+            block.push_back(kernel::Declare{swept.map_type, name, real(term % 3 == 0, swept.map_type), true});
         }
         Block cells;
         declare_before(cells);
         cells.push_back(over_cells([&](Block& at_cell) {
-            compose_cell(recurrence, swept, whole, at_cell);
+            compose(context_, whole, terms_at_cell(recurrence, swept, at_cell), at_cell);
             go_on(at_cell);
         }));
         block.push_back(kernel::Scope{std::move(cells)});
-        if (recurrence.divides()) scale(swept, whole, block);
-        return whole;
+        if (whole.divides()) scale(context_, whole, block);
+        return whole.terms;
+    }
+
+    std::array<Expr, 4> terms_at_cell(const ir::Recurrence& recurrence, const Swept& swept, Block& at_cell) {
+        const CellSources operands = sources(at_cell);
+        const std::array<std::optional<ir::ExprId>, 4> wanted{recurrence.a, recurrence.b, recurrence.c,
+                                                              recurrence.d};
+        std::vector<ir::ExprId> roots;
+        for (const auto& term : wanted)
+            if (term) roots.push_back(*term);
+        const std::vector<Expr> values = lower_with_lets(context_, operands, roots, at_cell);
+        std::array<Expr, 4> terms;
+        std::size_t next = 0;
+        for (std::size_t term = 0; term < wanted.size(); ++term) {
+            if (!wanted[term]) continue;
+            terms[term] = kernel::convert(values[next++], swept.map_type);
+            if (!std::holds_alternative<kernel::Variable>(terms[term]->kind))
+                terms[term] =
+                    declared(context_, terms[term], swept.name + "_cell_" + kPartTerms[term], at_cell);
+        }
+        return terms;
     }
 
     // Declares the value before the thread's first cell, once all parts have handed on their functions.
@@ -355,50 +376,6 @@ private:
         if (swept.map.size() == 4) start = start / kernel::element(swept.map[2], {mine}, swept.map_type);
         block.push_back(kernel::Declare{swept.type, local(swept.name + "_start"),
                                         kernel::convert(std::move(start), swept.type)});
-    }
-
-    // The cell's function after those before it.
-    void compose_cell(const ir::Recurrence& recurrence, const Swept& swept, const std::vector<Expr>& whole,
-                      Block& at_cell) {
-        const CellSources operands = sources(at_cell);
-        std::vector<ir::ExprId> roots;
-        const std::array<std::optional<ir::ExprId>, 4> parts{recurrence.a, recurrence.b, recurrence.c,
-                                                             recurrence.d};
-        for (const auto& part : parts)
-            if (part) roots.push_back(*part);
-        std::vector<Expr> values = lower_with_lets(context_, operands, roots, at_cell);
-        std::array<Expr, 4> own;
-        std::size_t next = 0;
-        for (std::size_t part = 0; part < parts.size(); ++part)
-            if (parts[part]) own[part] = named(std::move(values[next++]), swept, part, at_cell);
-        if (!recurrence.divides()) {
-            at_cell.push_back(kernel::Assign{whole[1], times_plus(own[0], whole[1], own[1])});
-            at_cell.push_back(kernel::Assign{whole[0], own[0] * whole[0]});
-            return;
-        }
-        std::array<Expr, 4> product;
-        for (int column = 0; column < 2; ++column) {
-            for (int row = 0; row < 2; ++row) {
-                const Expr& first = own[2 * row];
-                const Expr& second = own[2 * row + 1];
-                Expr sum = second.has_value() ? second * whole[2 + column] : Expr();
-                if (first.has_value()) sum = times_plus(first, whole[column], sum);
-                if (!sum.has_value()) sum = real(0, swept.map_type);
-                product[2 * row + column] =
-                    declared(sum, swept.name + "_" + kMapNames[2 * row + column] + "_next", at_cell);
-            }
-        }
-        for (std::size_t part = 0; part < product.size(); ++part)
-            at_cell.push_back(kernel::Assign{whole[part], product[part]});
-    }
-
-    // All four times the same is the same function: the divisor's parts are kept about 1.
-    void scale(const Swept& swept, const std::vector<Expr>& whole, Block& block) {
-        const Expr size =
-            kernel::call(kernel::Function::abs, {whole[2]}) + kernel::call(kernel::Function::abs, {whole[3]});
-        const Expr factor = declared(real(1, swept.map_type) / size, swept.name + "_scale", block);
-        for (const Expr& part : whole)
-            block.push_back(kernel::Assign{part, part * factor});
     }
 
     // Leaves in each part's place the value that comes to it; of quotients, as two numbers of which it is the
@@ -418,9 +395,9 @@ private:
         if (divides)
             walk.push_back(
                 kernel::Declare{swept.map_type, local(swept.name + "_over"), real(1, swept.map_type), true});
-        const Expr came = declared(swept.carried, swept.name + "_came", turn);
+        const Expr came = declared(context_, swept.carried, swept.name + "_came", turn);
         if (divides) {
-            const Expr came_over = declared(over, swept.name + "_came_over", turn);
+            const Expr came_over = declared(context_, over, swept.name + "_came_over", turn);
             turn.push_back(kernel::Assign{swept.carried, times_plus(map[0], came, map[1] * came_over)});
             turn.push_back(kernel::Assign{over, times_plus(map[2], came, map[3] * came_over)});
             turn.push_back(kernel::Assign{map[2], came_over});
@@ -439,22 +416,6 @@ private:
         walk.push_back(kernel::For{local("p"), 0, kernel::min(part_count_, filled), together,
                                    kernel::Unroll::none, std::move(parts)});
         return walk;
-    }
-
-    // a*v + b, rounded once; a term that is missing is 0.
-    static Expr times_plus(const Expr& a, const Expr& v, const Expr& b) {
-        return b.has_value() ? kernel::call(kernel::Function::fma, {a, v, b}) : a * v;
-    }
-    Expr named(Expr value, const Swept& swept, std::size_t part, Block& block) {
-        value = kernel::convert(std::move(value), swept.map_type);
-        if (std::holds_alternative<kernel::Variable>(value->kind)) return value;
-        return declared(std::move(value), swept.name + "_cell_" + kMapNames[part], block);
-    }
-    Expr declared(Expr value, const std::string& wanted, Block& block) {
-        const Type type = value.type();
-        const std::string name = local(wanted);
-        block.push_back(kernel::Declare{type, name, std::move(value)});
-        return kernel::variable(name, type);
     }
 
     // ---- at the end of a stretch
@@ -485,7 +446,6 @@ private:
     }
 
     static constexpr int kPartsTogether = 8;
-    static constexpr const char* kMapNames[] = {"a", "b", "c", "d"};
 
     Context& context_;
     const schedule::Schedule& schedule_;

@@ -304,13 +304,6 @@ private:
         }
         return loaded(context_.element_elsewhere(level, cell), field);
     }
-    // (times * at + offset) / over, rounded down. `at` is a cell of the grid, and division truncates.
-    static Expr cell_read(const Expr& at, const ir::AxisMap& map, int offset) {
-        if (map.over == 1) return (map.times == 1 ? at : at * map.times) + offset;
-        const int below = std::max(0, (map.over - 1 - offset) / map.over);
-        const Expr cell = (at + (offset + below * map.over)) / Expr(map.over);
-        return cell - below;
-    }
     Expr make(const ir::Expr& expr, const ir::Coordinate& coordinate, const std::string&) {
         return coordinate_of(context_, coordinate, sources_.index, kernel_type(expr.type));
     }
@@ -433,6 +426,14 @@ private:
     std::vector<std::pair<const ir::Assign*, Expr>> inside_;
 };
 
+// The lets that `roots` read, whose values become roots, too.
+std::vector<const ir::Assign*> add_lets(const StageView& stage, std::vector<ir::ExprId>& roots) {
+    std::vector<const ir::Assign*> lets = stage.lets_for(roots);
+    for (const ir::Assign* let : lets)
+        roots.push_back(let->value);
+    return lets;
+}
+
 }  // namespace
 
 Expr stored_value(const StageView& stage, const Write& write, const CellValues& values) {
@@ -448,9 +449,7 @@ InPlaceCell lower_in_place(Context& context, const CellSources& sources, const i
                            kernel::Block& body) {
     std::vector<ir::ExprId> roots{changing.value};  // without its recurrence
     if (changing.condition) roots.push_back(*changing.condition);
-    const std::vector<const ir::Assign*> lets = context.stage().lets_for(roots);
-    for (const ir::Assign* let : lets)
-        roots.push_back(let->value);
+    const std::vector<const ir::Assign*> lets = add_lets(context.stage(), roots);
     return CellLowering(context, sources, roots, body).lower_in_place(changing, lets);
 }
 
@@ -465,9 +464,7 @@ bool lower_line_cell(Context& context, const CellSources& sources, kernel::Block
     std::vector<ir::ExprId> roots;
     for (const ir::Assign* assign : stage.swept)
         roots.push_back(assign->value);  // without its recurrence, and none has a condition
-    const std::vector<const ir::Assign*> lets = stage.lets_for(roots);
-    for (const ir::Assign* let : lets)
-        roots.push_back(let->value);
+    const std::vector<const ir::Assign*> lets = add_lets(stage, roots);
     CellLowering(context, sources, roots, body)
         .lower_line_cell(stage.swept, lets, [&](const ir::Assign& assign, Expr value) {
             store({assign.target, assign.time}, std::move(value));
@@ -489,26 +486,10 @@ std::vector<Expr> lower_values(Context& context, const CellSources& sources,
 std::vector<Expr> lower_with_lets(Context& context, const CellSources& sources, std::vector<ir::ExprId> roots,
                                   kernel::Block& body) {
     const std::size_t wanted = roots.size();
-    const std::vector<const ir::Assign*> lets = context.stage().lets_for(roots);
-    for (const ir::Assign* let : lets)
-        roots.push_back(let->value);
+    const std::vector<const ir::Assign*> lets = add_lets(context.stage(), roots);
     CellLowering lowering(context, sources, roots, body);
     roots.resize(wanted);
     return lowering.lower_roots(roots, lets);
-}
-
-Expr lower_inline(Context& context, const CellSources& sources, ir::ExprId id, kernel::Block& body) {
-    return lower_values(context, sources, {id}, body).front();
-}
-
-Expr lower_value(Context& context, const CellSources& sources, ir::ExprId id, const std::string& wanted,
-                 kernel::Block& body) {
-    kernel::Block before;
-    Expr value = lower_inline(context, sources, id, before);
-    const Type type = value.type();
-    const std::string name = context.names().take(wanted);
-    declare_values({{name, std::move(value)}}, std::move(before), body);
-    return kernel::variable(name, type);
 }
 
 }  // namespace halo::lower

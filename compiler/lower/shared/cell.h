@@ -78,7 +78,10 @@ std::vector<kernel::Expr> lower_with_lets(Context& context, const CellSources& s
 // A value at one cell that a stage at points reads; appends what the stage's lets need to `body`.
 kernel::Expr lower_at_point(Context& context, const CellSources& sources, ir::ExprId value,
                             kernel::Block& body);
-kernel::Expr lower_inline(Context& context, const CellSources& sources, ir::ExprId id, kernel::Block& body);
+inline kernel::Expr lower_inline(Context& context, const CellSources& sources, ir::ExprId id,
+                                 kernel::Block& body) {
+    return lower_values(context, sources, {id}, body).front();
+}
 // Declares values, and computes them by statements in an inner scope.
 struct NamedValue {
     std::string name;

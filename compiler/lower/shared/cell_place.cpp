@@ -49,4 +49,11 @@ Expr noise_of(Context& context, const ir::Noise& noise, const CellIndex& index, 
     return draw(Helper::random_normal_f32, Helper::random_normal_f64);
 }
 
+Expr cell_read(const Expr& at, const ir::AxisMap& map, int offset) {
+    if (map.over == 1) return (map.times == 1 ? at : at * map.times) + offset;
+    const int below = std::max(0, (map.over - 1 - offset) / map.over);
+    const Expr cell = (at + (offset + below * map.over)) / Expr(map.over);
+    return cell - below;
+}
+
 }  // namespace halo::lower

@@ -14,4 +14,8 @@ kernel::Expr coordinate_of(Context& context, const ir::Coordinate& coordinate, c
                            kernel::Type type);
 kernel::Expr noise_of(Context& context, const ir::Noise& noise, const CellIndex& index, kernel::Type type);
 
+// The cell of another grid along an axis: (times * at + offset) / over, rounded down. `at` is a cell of the
+// grid, and division truncates.
+kernel::Expr cell_read(const kernel::Expr& at, const ir::AxisMap& map, int offset);
+
 }  // namespace halo::lower

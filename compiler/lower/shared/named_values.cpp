@@ -22,4 +22,14 @@ void declare_values(std::vector<NamedValue> values, kernel::Block before, kernel
     if (is_computed) body.push_back(kernel::Scope{std::move(before)});
 }
 
+Expr lower_value(Context& context, const CellSources& sources, ir::ExprId id, const std::string& wanted,
+                 kernel::Block& body) {
+    kernel::Block before;
+    Expr value = lower_inline(context, sources, id, before);
+    const Type type = value.type();
+    const std::string name = context.names().take(wanted);
+    declare_values({{name, std::move(value)}}, std::move(before), body);
+    return kernel::variable(name, type);
+}
+
 }  // namespace halo::lower
