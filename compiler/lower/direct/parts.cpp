@@ -59,7 +59,7 @@ public:
         const Expr stretch = part_count_ * cell_count_;
         kernel::For stretches{local("done"), 0, length(), stretch, kernel::Unroll::none, {}};
         declare_fetch();
-        declare_part(stretches.body);
+        declare_part(variable("done"), stretches.body);
         take_fetched(stretch, stretches.body);
         for (const ir::Assign* statement : context_.stage().swept)
             add(*statement, stretches.body);
@@ -162,13 +162,15 @@ private:
 
     // The place of the thread's first cell among those of the line, in the sweep's order; with vectors, the
     // lowest cell's index, and lines count as whole numbers of vectors.
-    void declare_part(Block& block) {
-        const Expr done = variable("done") + thread_along(schedule_, along_) * cell_count_;
+    void declare_part(const Expr& stretch, Block& block) {
+        const Expr done = stretch + thread_along(schedule_, along_) * cell_count_;
         const Expr whole = (length() + (cells_ - 1)) / cell_count_ * cell_count_;
         const bool is_from_above = has_vectors_ && !sweep_.upwards;
-        block.push_back(kernel::Declare{Type::i32, local("part_begin"),
+        block.push_back(kernel::Declare{Type::i32, local(part_begin_),
                                         is_from_above ? whole - cell_count_ - done : done});
     }
+
+    Expr part_begin() const { return variable(part_begin_); }
 
     // Which of the thread's cells the n-th in the sweep's order is, in memory's order.
     Expr own_cell() const {
@@ -177,14 +179,14 @@ private:
 
     // Over the thread's cells, in the sweep's order; `cell` appends what is done at one.
     kernel::Statement over_cells(const std::function<void(Block&)>& cell) {
-        const Expr place = variable("part_begin") + own_cell();
+        const Expr place = part_begin() + own_cell();
         const bool is_from_above = !has_vectors_ && !sweep_.upwards;
         Block at_cell{
             kernel::Declare{Type::i32, Context::kIndexNames[along_],
                             is_from_above ? bounds_[along_].end - 1 - place : bounds_[along_].begin + place}};
         cell(at_cell);
         Expr is_in_line = place < length();
-        if (has_vectors_ && !sweep_.upwards) is_in_line = variable("part_begin") >= 0 && is_in_line;
+        if (has_vectors_ && !sweep_.upwards) is_in_line = part_begin() >= 0 && is_in_line;
         Block turn{kernel::If{has_line_ && is_in_line, std::move(at_cell), {}}};
         if (cells_ == 1) turn.insert(turn.begin(), kernel::Declare{Type::i32, local("n"), 0});
         return kernel::Scope{loop_over(local("n"), cell_count_, std::move(turn))};
@@ -194,8 +196,6 @@ private:
 
     // Declares what loads the cells of a stretch, and loads those of the first.
     void declare_fetch() {
-        kernel::DeclareLambda fetch{local("fetch"), {{local("done")}}, {}, {}, true};
-        declare_part(fetch.body);
         for (const Read& read : context_.stage().reads) {
             if (!is_fetched(read)) continue;
             const std::string name = context_.label(read.level);
@@ -205,6 +205,9 @@ private:
             body().push_back(loaded_.at(read.level).fetched.declaration(false));
         }
         if (loaded_.empty()) return;
+        kernel::DeclareLambda fetch{local("fetch"), {{local("at_stretch")}}, {}, {}, true};
+        part_begin_ = "fetch_begin";  // it stands within a stretch, whose name is taken
+        declare_part(variable("at_stretch"), fetch.body);
         if (has_vectors_) {
             Block loads;
             for (const auto& [level, cells] : loaded_)
@@ -219,6 +222,7 @@ private:
                         kernel::Assign{cells.fetched.at({own_cell()}), context_.element(level, at)});
             }));
         }
+        part_begin_ = "part_begin";
         body().push_back(kernel::Comment{"Loads the thread's cells of a stretch."});
         body().push_back(std::move(fetch));
         body().push_back(kernel::RunLambda{local("fetch"), {0}});
@@ -245,10 +249,10 @@ private:
                (!has_vectors_ || ir::interleave(context_.program(), read.level.field).count() == 1);
     }
 
-    Expr first_place() { return context_.element_offset(variable("part_begin"), cell_[1], cell_[2]); }
+    Expr first_place() { return context_.element_offset(part_begin(), cell_[1], cell_[2]); }
     Expr has_first_cell() const {
-        const Expr is_below = variable("part_begin") < length();
-        return sweep_.upwards ? is_below : variable("part_begin") >= 0 && is_below;
+        const Expr is_below = part_begin() < length();
+        return sweep_.upwards ? is_below : part_begin() >= 0 && is_below;
     }
 
     // Whether a statement reads what its level holds at the cell before it.
@@ -437,9 +441,9 @@ private:
             vectors.push_back(
                 kernel::StoreVector{context_.address(level, first_place()), swept.cells.at({0}), cells_});
         std::array<Expr, 3> first = cell_;
-        first[0] = variable("part_begin");
+        first[0] = part_begin();
         images_.append(context_, first, {cells_, 1, 1}, {1, 1, 1}, vectors);
-        const Expr begin = variable("part_begin");
+        const Expr begin = part_begin();
         Expr is_whole = begin + cell_count_ <= length();
         if (!sweep_.upwards) is_whole = begin >= 0 && is_whole;
         block.push_back(kernel::If{has_line_ && is_whole, std::move(vectors), std::move(one_by_one)});
@@ -460,6 +464,7 @@ private:
     StrategyResult result_;
     std::array<Expr, 3> cell_;
     Expr has_line_;  // the thread's; empty where all have
+    std::string part_begin_ = "part_begin";
     Expr is_walker_, walker_line_;
     std::array<Expr, 3> walker_cell_;  // of its line
     Expr part_count_, cell_count_;

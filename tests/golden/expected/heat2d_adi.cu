@@ -81,9 +81,9 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 
     double u_fetched[4];
     // Loads the thread's cells of a stretch.
-    const auto fetch = [&](int done) __attribute__((always_inline)) {
-        const int part_begin = done + threadIdx.x * kPartCells;
-        if (j < ny && part_begin < nx) load4(u_fetched, u + static_cast<long long>(j) * pitch + part_begin);
+    const auto fetch = [&](int at_stretch) __attribute__((always_inline)) {
+        const int fetch_begin = at_stretch + threadIdx.x * kPartCells;
+        if (j < ny && fetch_begin < nx) load4(u_fetched, u + static_cast<long long>(j) * pitch + fetch_begin);
     };
     fetch(0);
 #pragma unroll 1
@@ -238,12 +238,12 @@ extern "C" __global__ void __launch_bounds__(128, 8)
     double d_fetched[4];
     double c_fetched[4];
     // Loads the thread's cells of a stretch.
-    const auto fetch = [&](int done) __attribute__((always_inline)) {
-        const int part_begin = (nx + 3) / kPartCells * kPartCells - kPartCells -
-            (done + threadIdx.x * kPartCells);
-        if (j < ny && part_begin >= 0 && part_begin < nx) {
-            load4(c_fetched, c + static_cast<long long>(j) * pitch + part_begin);
-            load4(d_fetched, d + static_cast<long long>(j) * pitch + part_begin);
+    const auto fetch = [&](int at_stretch) __attribute__((always_inline)) {
+        const int fetch_begin = (nx + 3) / kPartCells * kPartCells - kPartCells -
+            (at_stretch + threadIdx.x * kPartCells);
+        if (j < ny && fetch_begin >= 0 && fetch_begin < nx) {
+            load4(c_fetched, c + static_cast<long long>(j) * pitch + fetch_begin);
+            load4(d_fetched, d + static_cast<long long>(j) * pitch + fetch_begin);
         }
     };
     fetch(0);
@@ -328,12 +328,12 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 
     double middle_fetched[4];
     // Loads the thread's cells of a stretch.
-    const auto fetch = [&](int done) __attribute__((always_inline)) {
-        const int part_begin = done + threadIdx.y * kPartCells;
+    const auto fetch = [&](int at_stretch) __attribute__((always_inline)) {
+        const int fetch_begin = at_stretch + threadIdx.y * kPartCells;
 #pragma unroll
         for (int n = 0; n < kPartCells; ++n)
-            if (i < nx && part_begin + n < ny) {
-                const int j = part_begin + n;
+            if (i < nx && fetch_begin + n < ny) {
+                const int j = fetch_begin + n;
                 const long long at = static_cast<long long>(j) * pitch + i;
                 middle_fetched[n] = middle[at];
             }
@@ -486,12 +486,12 @@ extern "C" __global__ void __launch_bounds__(256, 4)
     double d_fetched[4];
     double c_fetched[4];
     // Loads the thread's cells of a stretch.
-    const auto fetch = [&](int done) __attribute__((always_inline)) {
-        const int part_begin = done + threadIdx.y * kPartCells;
+    const auto fetch = [&](int at_stretch) __attribute__((always_inline)) {
+        const int fetch_begin = at_stretch + threadIdx.y * kPartCells;
 #pragma unroll
         for (int n = 0; n < kPartCells; ++n)
-            if (i < nx && part_begin + n < ny) {
-                const int j = ny - (part_begin + n) - 1;
+            if (i < nx && fetch_begin + n < ny) {
+                const int j = ny - (fetch_begin + n) - 1;
                 const long long at = static_cast<long long>(j) * pitch + i;
                 c_fetched[n] = c[at];
                 d_fetched[n] = d[at];
