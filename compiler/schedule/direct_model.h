@@ -55,7 +55,7 @@ inline constexpr int kPartsOfOneLine = 512;
 inline constexpr int kThreadsOfParts = 1024;
 // From one stretch of a line, the cells of all its parts, to the next, besides the time of its bytes: the
 // latency of loads, and the way from part to part. Fitted to the same grids.
-inline constexpr double kSecondsOfStretch = 1.8e-6, kSecondsOfPart = 0.03e-6;
+inline constexpr double kSecondsOfStretch = 0.8e-6, kSecondsOfPart = 0.03e-6;
 
 // ---- sums over tables
 

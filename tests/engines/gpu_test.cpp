@@ -49,6 +49,9 @@ constexpr double kFastBound = 300 * 0x1p-17;
 // A few steps of functions that the device rounds in its own way, by 2 units in the last place at most.
 constexpr double kLibraryBound = 0x1p-18;
 
+// Of sweeps in parts, in f64: what goes from part to part of a line is rounded otherwise.
+constexpr double kPartsBound = 1e-12;
+
 double bound_of(const ir::Program& program) {
     double bound = 0;
     for (const ir::Expr& expr : program.exprs) {
@@ -64,6 +67,9 @@ double bound_of(const ir::Program& program) {
             (noise && noise->kind == ir::NoiseKind::normal && expr.type == ir::Scalar::f64))
             bound = kLibraryBound;
     }
+    for (const ir::Statement& statement : program.statements)
+        if (const auto* assign = std::get_if<ir::Assign>(&statement); assign && ir::is_in_parts(*assign))
+            bound = std::max(bound, kPartsBound);
     return bound;
 }
 

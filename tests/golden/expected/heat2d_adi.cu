@@ -468,20 +468,20 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 }
 
 // Reads d, c, u_next, writes u_next.
-// Schedule: direct, blocks of 8x32 threads, 1x4 cells a thread.
+// Schedule: direct, blocks of 4x32 threads, 1x4 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(256, 4)
+extern "C" __global__ void __launch_bounds__(128, 8)
     heat2d_adi_u(const double* __restrict__ d, const double* __restrict__ c, double* __restrict__ u_next,
                  int nx, int ny, int pitch) {
     constexpr int kParts = 32;  // of a stretch of the line
     constexpr int kPartCells = 4;
-    constexpr int kThreadsX = 8;
+    constexpr int kThreadsX = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
     double u_next_carried = threadIdx.y == 0 && i < nx ?
         u_next[static_cast<long long>(ny - 1) * pitch + i + pitch] : 0.0;
-    __shared__ double u_next_part_a[256];
-    __shared__ double u_next_part_b[256];
+    __shared__ double u_next_part_a[128];
+    __shared__ double u_next_part_b[128];
 
     double d_fetched[4];
     double c_fetched[4];
@@ -518,8 +518,8 @@ extern "C" __global__ void __launch_bounds__(256, 4)
                 u_next_b = fma(u_next_cell_a, u_next_b, u_next_cell_b);
                 u_next_a = u_next_cell_a * u_next_a;
             }
-        u_next_part_a[threadIdx.y * 8 + threadIdx.x] = u_next_a;
-        u_next_part_b[threadIdx.y * 8 + threadIdx.x] = u_next_b;
+        u_next_part_a[threadIdx.y * 4 + threadIdx.x] = u_next_a;
+        u_next_part_b[threadIdx.y * 4 + threadIdx.x] = u_next_b;
         __syncthreads();
         if (threadIdx.y == 0)
 #pragma unroll 1
@@ -527,12 +527,12 @@ extern "C" __global__ void __launch_bounds__(256, 4)
 #pragma unroll
                 for (int q = 0; q < 8; ++q) {
                     const double u_next_came = u_next_carried;
-                    u_next_carried = fma(u_next_part_a[(p + q) * 8 + threadIdx.x], u_next_came,
-                                         u_next_part_b[(p + q) * 8 + threadIdx.x]);
-                    u_next_part_a[(p + q) * 8 + threadIdx.x] = u_next_came;
+                    u_next_carried = fma(u_next_part_a[(p + q) * 4 + threadIdx.x], u_next_came,
+                                         u_next_part_b[(p + q) * 4 + threadIdx.x]);
+                    u_next_part_a[(p + q) * 4 + threadIdx.x] = u_next_came;
                 }
         __syncthreads();
-        const double u_next_start = u_next_part_a[threadIdx.y * 8 + threadIdx.x];
+        const double u_next_start = u_next_part_a[threadIdx.y * 4 + threadIdx.x];
         {
             double u_next_before = u_next_start;
 #pragma unroll
