@@ -68,11 +68,10 @@ std::vector<const StrategyKind*> kinds_to_try(const Footprint& footprint, const 
 // Blocks an SM to limit registers for. Always set: left to itself the compiler may spill values to fit more
 // blocks. A thread gets what it is expected to need and a margin.
 int blocks_for_budget(const Footprint& footprint, const Schedule& schedule, const Target& target) {
-    if (footprint.swept_axis && schedule.threads[static_cast<std::size_t>(*footprint.swept_axis)] > 1)
-        return static_cast<int>(std::max<std::int64_t>(
-            1, direct_model::kThreadsOfParts /
-                   (std::int64_t{schedule.threads[0]} * schedule.threads[1] * schedule.threads[2])));
     const RegisterEstimate estimate = estimate_registers(footprint, schedule);
+    if (footprint.swept_axis && schedule.threads[static_cast<std::size_t>(*footprint.swept_axis)] > 1)
+        return std::max(1, target.registers_per_sm / (estimate.expected * schedule.threads[0] *
+                                                      schedule.threads[1] * schedule.threads[2]));
     // Cells of a finer grid, with the neighbours that are read of each, are no part of the estimate.
     const auto finer = static_cast<int>(std::min<std::int64_t>(footprint.finer_bytes, kRegisterBudget));
     const std::int64_t threads =

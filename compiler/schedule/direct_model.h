@@ -51,8 +51,9 @@ inline constexpr std::array<PartShape, 6> kPartShapes{
 inline constexpr std::array<PartShape, 6> kPartShapesOfRows{
     {{8, 16}, {4, 32}, {16, 16}, {8, 32}, {4, 64}, {8, 64}}};
 inline constexpr int kPartsOfOneLine = 512;
-// An SM's, at least: with two blocks and more, some load while others go along their lines.
-inline constexpr int kThreadsOfParts = 1024;
+// Of a thread that has a part: what functions take that are quotients, or sums, besides the cells, and the
+// least that threads are given, which is 1024 of them an SM. Read off kernels for sm_90.
+inline constexpr int kRegistersOfQuotients = 48, kRegistersOfSums = 32, kLeastOfPart = 64;
 // From one stretch of a line, the cells of all its parts, to the next, besides the time of its bytes: the
 // latency of loads, and the way from part to part. Fitted to the same grids.
 inline constexpr double kSecondsOfStretch = 0.8e-6, kSecondsOfPart = 0.03e-6;

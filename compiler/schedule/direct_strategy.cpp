@@ -57,7 +57,24 @@ std::vector<Reason> check_direct(const Footprint& footprint, const Schedule& sch
     return reasons;
 }
 
+// Of a thread that has a part of a line: the cells that it reads at their own place are there for this
+// stretch and for the next.
+int registers_of_part(const Footprint& footprint, const Schedule& schedule) {
+    const int cells = schedule.cells[static_cast<std::size_t>(*footprint.swept_axis)];
+    const bool divides = *footprint.part_bytes >= 4 * size_of(ir::Scalar::f64);
+    int words = 0;
+    for (const LevelRead& read : footprint.reads)
+        for (const ir::Offset& offset : read.offsets)
+            words += (offset == ir::Offset{} ? 2 * cells : 1) * words_of(read.type);
+    return std::max(direct_model::kLeastOfPart,
+                    words + (divides ? direct_model::kRegistersOfQuotients : direct_model::kRegistersOfSums));
+}
+
 RegisterEstimate direct_registers(const Footprint& footprint, const Schedule& schedule) {
+    if (footprint.swept_axis && schedule.threads[static_cast<std::size_t>(*footprint.swept_axis)] > 1) {
+        const int needed = registers_of_part(footprint, schedule);
+        return {needed, needed, needed};
+    }
     RegisterEstimate estimate{base_registers(footprint), base_registers(footprint)};
     const int box = schedule.cells[0] * schedule.cells[1] * schedule.cells[2];
     for (const LevelRead& read : footprint.reads) {

@@ -59,7 +59,7 @@ __device__ inline double block_max(double value) {
 // Reads c, u, d, writes c, d.
 // Schedule: direct, blocks of 32x4 threads, 4x1 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(128, 8)
+extern "C" __global__ void __launch_bounds__(128, 7)
     heat2d_adi_c(const double* __restrict__ u, double* __restrict__ c, double* __restrict__ d, int nx, int ny,
                  int pitch, double scale, double kappa_dt_over_h_squared, double scale_2) {
     constexpr int kParts = 32;  // of a stretch of the line
@@ -309,7 +309,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
 // Reads middle, c, d, writes c, d.
 // Schedule: direct, blocks of 8x32 threads, 1x4 cells a thread.
 // At least 24 bytes move between memory and chip for a cell.
-extern "C" __global__ void __launch_bounds__(256, 4)
+extern "C" __global__ void __launch_bounds__(256, 3)
     heat2d_adi_c_2(const double* __restrict__ middle, double* __restrict__ c, double* __restrict__ d, int nx,
                    int ny, int pitch, double scale, double kappa_dt_over_h_squared, double scale_2) {
     constexpr int kParts = 32;  // of a stretch of the line
