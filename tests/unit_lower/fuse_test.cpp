@@ -14,8 +14,8 @@ using namespace halo;
 
 namespace {
 
-lower::Lowered lowered(const std::string& statements, int fuse,
-                       const std::array<int, 3>& threads = {8, 4, 1}) {
+lower::Lowered lowered_with_fuse(const std::string& statements, int fuse,
+                                 const std::array<int, 3>& threads = {8, 4, 1}) {
     const ir::Program program = test::load_program(
         "stencil s(x, y) {\n    field u: f64 { boundary clamp }\n    field a, b, c: f64 { boundary fixed 0 "
         "}\n" +
@@ -45,10 +45,10 @@ constexpr const char* kChain =
 }  // namespace
 
 TEST_CASE("stages that follow each other are one kernel of one block where their schedules say so") {
-    const lower::Lowered apart = lowered(kChain, 0);
+    const lower::Lowered apart = lowered_with_fuse(kChain, 0);
     CHECK(kernels_of(apart.plan) == Kernels{"s_a", "s_b", "s_u"});
     CHECK(apart.kernels_of_stages == Kernels{"s_a", "s_b", "s_u"});
-    const lower::Lowered together = lowered(kChain, 64);
+    const lower::Lowered together = lowered_with_fuse(kChain, 64);
     CHECK(kernels_of(together.plan) == Kernels{"s_fused"});
     CHECK(together.kernels_of_stages == Kernels{"s_fused", "s_fused", "s_fused"});
     const rt::KernelPlan& fused = together.plan.kernels.front();
@@ -60,11 +60,11 @@ TEST_CASE("stages that follow each other are one kernel of one block where their
 }
 
 TEST_CASE("a block whose threads are no multiple of a stage's does not do it") {
-    CHECK(kernels_of(lowered(kChain, 64, {32, 3, 1}).plan) == Kernels{"s_a", "s_b", "s_u"});
+    CHECK(kernels_of(lowered_with_fuse(kChain, 64, {32, 3, 1}).plan) == Kernels{"s_a", "s_b", "s_u"});
 }
 
 TEST_CASE("a stage that reduces has a launch of its own, and so has one that is left alone") {
-    const lower::Lowered plan = lowered(
+    const lower::Lowered plan = lowered_with_fuse(
         "    a = u[x-1]\n    b = a[y-1] + a[y+1]\n    reduce most = max(b[x-1])\n    c = b[x+1] * most\n    "
         "u[t+1] = u + c[x-1]\n"
         "    reduce least = min(u[t+1])\n",
@@ -75,7 +75,7 @@ TEST_CASE("a stage that reduces has a launch of its own, and so has one that is 
 }
 
 TEST_CASE("a repeat of fused stages is a loop of the kernel, and others keep their numbers") {
-    const lower::Lowered plan = lowered(
+    const lower::Lowered plan = lowered_with_fuse(
         "    repeat k to 5 { a[k+1] = a[k][x-1] + u[y+1] }\n"
         "    repeat k until most < 1, at most 9 {\n        b[k+1] = b[k][x-1] + a\n        c = b[k+1][y-1]\n "
         "       reduce most = "
