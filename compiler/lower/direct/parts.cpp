@@ -331,6 +331,10 @@ private:
     // The function of the thread's cells.
     std::vector<Expr> compose_part(const ir::Recurrence& recurrence, const Swept& swept, Block& block) {
         PartFunction whole{swept.name, swept.map_type, {}};
+        block.push_back(kernel::Comment{
+            recurrence.divides()
+                ? "What the thread's cells make of the value v before them: (a*v + b) / (c*v + d)."
+                : "What the thread's cells make of the value v before them: a*v + b."});
         for (int term = 0; term < size_of_map(recurrence); ++term) {
             const std::string name = local(swept.name + "_" + kPartTerms[term]);
             whole.terms.push_back(kernel::variable(name, swept.map_type));
@@ -376,6 +380,8 @@ private:
         block.push_back(kernel::Barrier{});
         block.push_back(kernel::If{is_walker_, go_along(swept), {}});
         block.push_back(kernel::Barrier{});
+        block.push_back(
+            kernel::Comment{"From what comes to the part each cell is computed by the statement itself."});
         Expr start = kernel::element(swept.map[0], {mine}, swept.map_type);
         if (swept.map.size() == 4) start = start / kernel::element(swept.map[2], {mine}, swept.map_type);
         block.push_back(kernel::Declare{swept.type, local(swept.name + "_start"),
@@ -394,7 +400,7 @@ private:
         std::vector<Expr> map;
         for (const std::string& name : swept.map)
             map.push_back(kernel::element(name, {at}, swept.map_type));
-        Block turn, walk;
+        Block turn, walk{kernel::Comment{"Goes along the line, and leaves each part what comes to it."}};
         const Expr over = kernel::variable(local(swept.name + "_over"), swept.map_type);
         if (divides)
             walk.push_back(

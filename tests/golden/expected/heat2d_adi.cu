@@ -94,6 +94,7 @@ extern "C" __global__ void __launch_bounds__(128, 7)
         fetch(done + kParts * kPartCells);
 
         double c_cells[4];
+        // What the thread's cells make of the value v before them: (a*v + b) / (c*v + d).
         double c_a = 1.0;
         double c_b = 0.0;
         double c_c = 0.0;
@@ -121,6 +122,7 @@ extern "C" __global__ void __launch_bounds__(128, 7)
         c_part_d[threadIdx.x * 5 + threadIdx.y] = c_d;
         __syncthreads();
         if (walked < kThreadsY) {
+            // Goes along the line, and leaves each part what comes to it.
             double c_over = 1.0;
 #pragma unroll 1
             for (int p = 0; p < min(kParts, (nx - done + 3) / kPartCells); p += 8) {
@@ -140,6 +142,7 @@ extern "C" __global__ void __launch_bounds__(128, 7)
             }
         }
         __syncthreads();
+        // From what comes to the part each cell is computed by the statement itself.
         const double c_start =
             c_part_a[threadIdx.x * 5 + threadIdx.y] / c_part_c[threadIdx.x * 5 + threadIdx.y];
         {
@@ -153,6 +156,7 @@ extern "C" __global__ void __launch_bounds__(128, 7)
         }
 
         double d_cells[4];
+        // What the thread's cells make of the value v before them: a*v + b.
         double d_a = 1.0;
         double d_b = 0.0;
         {
@@ -176,6 +180,7 @@ extern "C" __global__ void __launch_bounds__(128, 7)
         d_part_b[threadIdx.x * 5 + threadIdx.y] = d_b;
         __syncthreads();
         if (walked < kThreadsY)
+            // Goes along the line, and leaves each part what comes to it.
 #pragma unroll 1
             for (int p = 0; p < min(kParts, (nx - done + 3) / kPartCells); p += 8)
 #pragma unroll
@@ -185,6 +190,7 @@ extern "C" __global__ void __launch_bounds__(128, 7)
                     d_part_a[(p + q) * 5 + walked] = d_came;
                 }
         __syncthreads();
+        // From what comes to the part each cell is computed by the statement itself.
         const double d_start = d_part_a[threadIdx.x * 5 + threadIdx.y];
         {
             double c_before = c_start;
@@ -258,6 +264,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
         fetch(done + kParts * kPartCells);
 
         double middle_cells[4];
+        // What the thread's cells make of the value v before them: a*v + b.
         double middle_a = 1.0;
         double middle_b = 0.0;
 #pragma unroll
@@ -272,6 +279,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
         middle_part_b[threadIdx.x * 5 + threadIdx.y] = middle_b;
         __syncthreads();
         if (walked < kThreadsY)
+            // Goes along the line, and leaves each part what comes to it.
 #pragma unroll 1
             for (int p = 0; p < min(kParts, (nx - done + 3) / kPartCells); p += 8)
 #pragma unroll
@@ -282,6 +290,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
                     middle_part_a[(p + q) * 5 + walked] = middle_came;
                 }
         __syncthreads();
+        // From what comes to the part each cell is computed by the statement itself.
         const double middle_start = middle_part_a[threadIdx.x * 5 + threadIdx.y];
         {
             double middle_before = middle_start;
@@ -347,6 +356,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         fetch(done + kParts * kPartCells);
 
         double c_cells[4];
+        // What the thread's cells make of the value v before them: (a*v + b) / (c*v + d).
         double c_a = 1.0;
         double c_b = 0.0;
         double c_c = 0.0;
@@ -374,6 +384,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         c_part_d[threadIdx.y * 8 + threadIdx.x] = c_d;
         __syncthreads();
         if (threadIdx.y == 0) {
+            // Goes along the line, and leaves each part what comes to it.
             double c_over = 1.0;
 #pragma unroll 1
             for (int p = 0; p < min(kParts, (ny - done + 3) / kPartCells); p += 8) {
@@ -393,6 +404,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
             }
         }
         __syncthreads();
+        // From what comes to the part each cell is computed by the statement itself.
         const double c_start =
             c_part_a[threadIdx.y * 8 + threadIdx.x] / c_part_c[threadIdx.y * 8 + threadIdx.x];
         {
@@ -406,6 +418,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         }
 
         double d_cells[4];
+        // What the thread's cells make of the value v before them: a*v + b.
         double d_a = 1.0;
         double d_b = 0.0;
         {
@@ -429,6 +442,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         d_part_b[threadIdx.y * 8 + threadIdx.x] = d_b;
         __syncthreads();
         if (threadIdx.y == 0)
+            // Goes along the line, and leaves each part what comes to it.
 #pragma unroll 1
             for (int p = 0; p < min(kParts, (ny - done + 3) / kPartCells); p += 8)
 #pragma unroll
@@ -439,6 +453,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
                     d_part_a[(p + q) * 8 + threadIdx.x] = d_came;
                 }
         __syncthreads();
+        // From what comes to the part each cell is computed by the statement itself.
         const double d_start = d_part_a[threadIdx.y * 8 + threadIdx.x];
         {
             double c_before = c_start;
@@ -508,6 +523,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
         fetch(done + kParts * kPartCells);
 
         double u_next_cells[4];
+        // What the thread's cells make of the value v before them: a*v + b.
         double u_next_a = 1.0;
         double u_next_b = 0.0;
 #pragma unroll
@@ -522,6 +538,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
         u_next_part_b[threadIdx.y * 4 + threadIdx.x] = u_next_b;
         __syncthreads();
         if (threadIdx.y == 0)
+            // Goes along the line, and leaves each part what comes to it.
 #pragma unroll 1
             for (int p = 0; p < min(kParts, (ny - done + 3) / kPartCells); p += 8)
 #pragma unroll
@@ -532,6 +549,7 @@ extern "C" __global__ void __launch_bounds__(128, 8)
                     u_next_part_a[(p + q) * 4 + threadIdx.x] = u_next_came;
                 }
         __syncthreads();
+        // From what comes to the part each cell is computed by the statement itself.
         const double u_next_start = u_next_part_a[threadIdx.y * 4 + threadIdx.x];
         {
             double u_next_before = u_next_start;
