@@ -10,6 +10,7 @@
 
 #include "catch.h"
 #include "compiler/emit/emit.h"
+#include "compiler/ir/recurrences.h"
 #include "compiler/schedule/defaults.h"
 #include "property.h"
 #include "random_schedule.h"
