@@ -37,11 +37,11 @@ def heat2d_adi(x, y):
         return v[axis - 1] - 2 * v + v[axis + 1]
 
     def halfway(v, along, across, after):
-        with hl.sweep(along):
+        with hl.sweep(along, in_parts=True):
             pivot = hl.let(1 + 2 * s + s * c[along - 1])
             c[:] = -s / pivot
             d[:] = (v + s * second(v, across) + s * d[along - 1]) / pivot
-        with hl.sweep(along, "down"):
+        with hl.sweep(along, "down", in_parts=True):
             after(d, c)
 
     def to_middle(d, c):
