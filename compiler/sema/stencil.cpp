@@ -33,6 +33,7 @@ void StencilAnalyzer::run() {
     evaluator_.declare_fast();
     evaluator_.declare_tables();
     declare_fields(evaluator_);
+    declare_stretched_axes();
     declare_points();
     for (const syntax::StencilStatement& statement : symbols_.stencil().statements)
         write_out(statement);
@@ -70,6 +71,7 @@ void StencilAnalyzer::run() {
     ir::infer_margins(program_, keeping_);
     check_sweeps();
     check_solves();
+    check_stretched_axes();
     check_reads_of_grids();
     divide_means();
     check_point_margins();
