@@ -397,7 +397,7 @@ using Statement = std::variant<Assign, Reduce, Inject, Sample>;
 
 struct Program {
     std::string name;
-    std::vector<Axis> axes;  // the first is contiguous in memory
+    std::vector<Axis> axes;                // the first is contiguous in memory
     std::vector<StretchedAxis> stretched;  // of these, those whose cells are not equally far apart
     Window window;
     std::vector<Param> params;

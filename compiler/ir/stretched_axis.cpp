@@ -24,7 +24,7 @@ double AxisPoints::distance(std::int64_t cell) const {
     // Inside there is one distance fewer than there are cells.
     const std::int64_t inside = cells() - 1, there_and_back = wrapped(cell, 2 * inside);
     return distances_[static_cast<std::size_t>(there_and_back < inside ? there_and_back
-                                                                        : 2 * inside - 1 - there_and_back)];
+                                                                       : 2 * inside - 1 - there_and_back)];
 }
 
 double AxisPoints::position(std::int64_t cell, bool at_half) const {

@@ -416,7 +416,7 @@ private:
     // stretched.cpp
     bool is_stretched(int axis) const;
     bool declare_stretched(const syntax::AxisValue& given, int axis);  // false: its spacing is one number
-    Value axis_table(int axis, const ir::AxisTable& holds, SourceRange where);
+    Value axis_table(int axis, const ir::AxisTable& holds, ir::Scalar type, SourceRange where);
     std::optional<ir::ExprId> moved_table(const ir::Access& access, const ir::Offset& offset,
                                           SourceRange where);
     Value stretched_position(int axis, SourceRange where);

@@ -190,7 +190,8 @@ bool RunAnalyzer::depends_on_own_axes(const ir::Field& target, const Value& valu
         const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
         int along = coordinate != nullptr && !ir::is_uniform_leaf(expr) ? coordinate->axis : -1;
         if (const auto* position = std::get_if<ir::Access>(&expr.node))
-            while (++along < symbols_.rank() && !program[position->field].grid.has(along)) {}
+            while (++along < symbols_.rank() && !program[position->field].grid.has(along)) {
+            }
         if (along < 0 || target.grid.has(along)) continue;
         const std::string& axis = symbols_.axes()[static_cast<std::size_t>(along)];
         report_missing_axis(target.name, target.grid, fmt::format("values that differ along {}", axis),

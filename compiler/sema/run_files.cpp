@@ -270,10 +270,11 @@ std::optional<Cut> RunAnalyzer::read_cut(const syntax::Cut& cut) {
         for (const ir::StretchedAxis& stretched : stencil_.stretched) {
             if (stretched.axis != made.axis) continue;
             sink_
-                .report(DiagnosticKind::not_built_yet, made.where,
-                        fmt::format("a cut at a coordinate is not built yet where the spacing of `{}` differs "
-                                    "from cell to cell",
-                                    cut.axis.text))
+                .report(
+                    DiagnosticKind::not_built_yet, made.where,
+                    fmt::format("a cut at a coordinate is not built yet where the spacing of `{}` differs "
+                                "from cell to cell",
+                                cut.axis.text))
                 .note(fmt::format("`at {} = …` names a cell", cut.axis.text));
             return std::nullopt;
         }

@@ -142,11 +142,14 @@ void StencilAnalyzer::read_solve(const syntax::SolveStatement& solve) {
     for (const ir::StretchedAxis& stretched : program_.stretched) {
         has_poison_ = true;
         sink_
-            .report(DiagnosticKind::not_built_yet, solve.where,
-                    fmt::format("`solve` is not built yet where the spacing of `{}` differs from cell to cell",
-                                symbols_.axes()[static_cast<std::size_t>(stretched.axis)]))
+            .report(
+                DiagnosticKind::not_built_yet, solve.where,
+                fmt::format("`solve` is not built yet where the spacing of `{}` differs from cell to cell",
+                            symbols_.axes()[static_cast<std::size_t>(stretched.axis)]))
             .label(evaluator_.spacing_where(stretched.axis), "given here")
-            .note("`d_stretched` and `d2_stretched` of coordinates.halo derive with a spacing that is a number");
+            .note(
+                "`d_stretched` and `d2_stretched` of coordinates.halo derive with a spacing that is a "
+                "number");
         if (target) evaluator_.fields()[target->reference.first].written = true;
         return;
     }

@@ -33,7 +33,6 @@ void StencilAnalyzer::run() {
     evaluator_.declare_fast();
     evaluator_.declare_tables();
     declare_fields(evaluator_);
-    declare_stretched_axes();
     declare_points();
     for (const syntax::StencilStatement& statement : symbols_.stencil().statements)
         write_out(statement);

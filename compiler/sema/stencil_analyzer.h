@@ -207,7 +207,7 @@ private:
     // ---- axes whose cells are not equally far apart
 
     using Refusal = std::function<void(SourceRange, const std::string& what, const std::string& mend)>;
-    void declare_stretched_axes();
+    void find_periodic_axes();
     void check_distances(const ir::StretchedAxis& stretched);
     void check_stretched_axes();
     void check_faces_along(const ir::StretchedAxis& stretched, std::size_t index, const Refusal& refuse);

@@ -1,4 +1,5 @@
-// Axes whose cells are not equally far apart: `spacing x = dx` of a field over x, `spacing z = 0.01 * 1.05^idx(z)`.
+// Axes whose cells are not equally far apart: `spacing x = dx` of a field over x, `spacing z = 0.01
+// * 1.05^idx(z)`.
 //
 // Weights of differences and positions are read from tables along the axis (ir/stretched_axis.h):
 //
@@ -29,6 +30,13 @@ ir::StretchedAxis* find_stretched(ir::Program& program, int axis) {
     return found == program.stretched.end() ? nullptr : &*found;
 }
 
+bool varies_along_axis(const ir::Program& formula, const Value& value) {
+    return std::ranges::any_of(ir::reached_exprs(formula, {value.id}), [&](std::uint32_t i) {
+        return std::holds_alternative<ir::Coordinate>(formula.exprs[i].node) &&
+               !ir::is_uniform_leaf(formula.exprs[i]);
+    });
+}
+
 // Whether the value is made of the index along the axis alone; reported otherwise.
 bool is_of_index(const ir::Program& formula, const Value& value, int axis, SourceRange where,
                  DiagnosticSink& sink) {
@@ -38,17 +46,17 @@ bool is_of_index(const ir::Program& formula, const Value& value, int axis, Sourc
         const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
         const bool is_index = coordinate && coordinate->kind == ir::CoordinateKind::index;
         const bool is_noise = std::holds_alternative<ir::Noise>(expr.node);
-        const bool is_other = coordinate && !ir::is_uniform_leaf(expr) &&
-                              (!is_index || coordinate->axis != axis);
+        const bool is_other =
+            coordinate && !ir::is_uniform_leaf(expr) && (!is_index || coordinate->axis != axis);
         if (!is_noise && !is_other) continue;
-        sink.report(DiagnosticKind::misused_name, where,
-                    fmt::format("the spacing of `{0}` is made of the index `idx({0})`, and here it is made of {1}",
-                                name,
-                                is_noise ? "noise"
-                                : is_index
-                                    ? fmt::format("that along `{}`",
-                                                  formula.axes[static_cast<std::size_t>(coordinate->axis)].name)
-                                    : "positions, which follow from it"))
+        sink.report(
+                DiagnosticKind::misused_name, where,
+                fmt::format(
+                    "the spacing of `{0}` is made of the index `idx({0})`, and here it is made of {1}", name,
+                    is_noise   ? "noise"
+                    : is_index ? fmt::format("that along `{}`",
+                                             formula.axes[static_cast<std::size_t>(coordinate->axis)].name)
+                               : "positions, which follow from it"))
             .note("numbers, params, `len` and the index along the axis itself can be in it");
         return false;
     }
@@ -84,7 +92,7 @@ bool Evaluator::declare_stretched(const syntax::AxisValue& given, int axis) {
     }
     const SourceRange where = this->where(given.value);
     const Value value = of_cell.quantity(given.value);
-    if (value.is_poison() || value.is_uniform() || value.has_parts()) return false;
+    if (!value.is_expr() || value.has_parts() || !varies_along_axis(*formula, value)) return false;
     program_.stretched.push_back(stretched);
     if (!is_of_index(*formula, value, axis, where, sink_)) return true;
     ir::Field distance;
@@ -103,18 +111,19 @@ bool Evaluator::declare_stretched(const syntax::AxisValue& given, int axis) {
     return true;
 }
 
-Value Evaluator::axis_table(int axis, const ir::AxisTable& holds, SourceRange where) {
+Value Evaluator::axis_table(int axis, const ir::AxisTable& holds, ir::Scalar type, SourceRange where) {
     ir::StretchedAxis& stretched = *find_stretched(program_, axis);
-    const auto found = std::ranges::find(stretched.tables, holds, &ir::StretchedAxis::Table::holds);
     ir::FieldId id{static_cast<std::uint32_t>(program_.fields.size())};
-    if (found != stretched.tables.end()) {
-        const auto field = std::ranges::find(program_.fields, found->field, &ir::Field::name);
-        id.index = static_cast<std::uint32_t>(field - program_.fields.begin());
-    } else {
+    for (const ir::StretchedAxis::Table& table : stretched.tables) {
+        if (table.holds != holds) continue;
+        const auto field = std::ranges::find(program_.fields, table.field, &ir::Field::name);
+        if (field->type == type) id.index = static_cast<std::uint32_t>(field - program_.fields.begin());
+    }
+    if (id.index == program_.fields.size()) {
         ir::Field field;
         field.name = fmt::format("{}..{}{}", symbols_.axes()[static_cast<std::size_t>(axis)],
                                  holds.cells.empty() ? "position" : "weight", stretched.tables.size());
-        field.type = arithmetic_.compute_type();
+        field.type = type;
         field.storage = ir::natural_storage(field.type);
         for (int other = 0; other < symbols_.rank(); ++other)
             field.grid.along[static_cast<std::size_t>(other)] = other == axis;
@@ -138,23 +147,24 @@ std::optional<ir::ExprId> Evaluator::moved_table(const ir::Access& access, const
         if (found == stretched.tables.end()) continue;
         ir::AxisTable holds = found->holds;
         holds.shift += offset[static_cast<std::size_t>(stretched.axis)];
-        return axis_table(stretched.axis, holds, where).id;
+        return axis_table(stretched.axis, holds, program_[access.field].type, where).id;
     }
     return std::nullopt;
 }
 
 Value Evaluator::stretched_position(int axis, SourceRange where) {
     if (place_ == Place::ghost) {
-        report(DiagnosticKind::not_built_yet, where,
-               fmt::format("`pos({0})` in a boundary is not built yet where the spacing of `{0}` differs from "
-                           "cell to cell",
-                           symbols_.axes()[static_cast<std::size_t>(axis)]))
+        report(
+            DiagnosticKind::not_built_yet, where,
+            fmt::format("`pos({0})` in a boundary is not built yet where the spacing of `{0}` differs from "
+                        "cell to cell",
+                        symbols_.axes()[static_cast<std::size_t>(axis)]))
             .note("`idx` can be in a boundary");
         return Value();
     }
     ir::AxisTable holds;
     holds.at_half = (wanted_ & axis_bit(axis)) != 0;
-    Value value = axis_table(axis, holds, where);
+    Value value = axis_table(axis, holds, arithmetic_.compute_type(), where);
     if (value.is_expr()) value.position = Position{}.moved_to(axis, holds.at_half);
     return value;
 }
@@ -171,6 +181,7 @@ Value Evaluator::stretched_difference(const Value& operand, const StretchedDiffe
         if (form.is_staggered) value.position = value.position.moved_to(form.axis, form.to_half);
         return value;
     };
+    const ir::Scalar type = ir::is_real(operand.type) ? operand.type : arithmetic_.compute_type();
     const Value base = value_at(form.cells[static_cast<std::size_t>(form.nearest)]);
     std::optional<Value> sum;
     if (form.derivative == 0) sum = base;
@@ -179,7 +190,7 @@ Value Evaluator::stretched_difference(const Value& operand, const StretchedDiffe
         holds.node = node;
         const Value value = value_at(form.cells[static_cast<std::size_t>(node)]);
         const Value change = arithmetic_.generated(BinaryOp::sub, value, base, where);
-        sum = add_term(sum, axis_table(form.axis, holds, where), change, where);
+        sum = add_term(sum, axis_table(form.axis, holds, type, where), change, where);
         if (sum->is_poison()) return Value();
     }
     return *sum;
@@ -219,15 +230,14 @@ const ir::AxisTable* StencilAnalyzer::axis_table(ir::FieldId field) const {
     return nullptr;
 }
 
-// Once the fields are declared: their faces say whether the axis is periodic.
-void StencilAnalyzer::declare_stretched_axes() {
+// The boundaries of fields and lets say whether the axis is periodic.
+void StencilAnalyzer::find_periodic_axes() {
     for (ir::StretchedAxis& stretched : program_.stretched) {
         const auto axis = static_cast<std::size_t>(stretched.axis);
-        for (const ir::Field& field : program_.fields)
-            for (const ir::Face& face : field.boundary[axis])
-                stretched.is_periodic = stretched.is_periodic || (!is_of_stretched(stretched, field) &&
-                                                                  face.kind == BoundaryKind::periodic);
-        if (!stretched.field.empty()) check_distances(stretched);
+        stretched.is_periodic = std::ranges::any_of(program_.fields, [&](const ir::Field& field) {
+            return !is_of_stretched(stretched, field) && field.halo[axis] != std::array<int, 2>{} &&
+                   field.boundary[axis].front().kind == BoundaryKind::periodic;
+        });
     }
 }
 
@@ -248,25 +258,28 @@ void StencilAnalyzer::check_distances(const ir::StretchedAxis& stretched) {
 }
 
 void StencilAnalyzer::check_stretched_axes() {
+    find_periodic_axes();
     for (const ir::StretchedAxis& stretched : program_.stretched) {
+        if (!stretched.field.empty()) check_distances(stretched);
         const std::string& axis = symbols_.axes()[static_cast<std::size_t>(stretched.axis)];
         const auto refuse = [&](SourceRange where, const std::string& what, const std::string& mend) {
             sink_
                 .report(DiagnosticKind::not_built_yet, where,
-                        fmt::format("{} is not built yet where the spacing of `{}` differs from cell to cell",
+                        fmt::format("{} not built yet where the spacing of `{}` differs from cell to cell",
                                     what, axis))
                 .label(evaluator_.spacing_where(stretched.axis), "given here")
                 .note(mend);
         };
         if (!program_.points.empty())
-            refuse(program_.points.front().where, "points off the grid", "a spacing that is a number has them");
+            refuse(program_.points.front().where, "points off the grid are",
+                   "a spacing that is a number has them");
         for (const ir::Field& field : program_.fields)
             if (field.name == stretched.field && field.role != ir::Role::input)
-                refuse(field.where, fmt::format("assigning `{}`", field.name),
+                refuse(field.where, fmt::format("assigning `{}` is", field.name),
                        fmt::format("`init {0} = …` or `load {0} from \"…\"` gives it values", field.name));
         for (const ir::Field& field : program_.fields)
             if (field.grid.factor != 1)
-                return refuse(field.where, "a coarser grid", "a spacing that is a number has them");
+                return refuse(field.where, "a coarser grid is", "a spacing that is a number has them");
         for (std::size_t f = 0; f < program_.fields.size(); ++f)
             check_faces_along(stretched, f, refuse);
     }
@@ -278,16 +291,16 @@ void StencilAnalyzer::check_faces_along(const ir::StretchedAxis& stretched, std:
     if (is_of_stretched(stretched, field)) return;
     for (std::size_t side = 0; side < 2; ++side) {
         const auto axis = static_cast<std::size_t>(stretched.axis);
+        if (field.halo[axis][side] == 0) continue;
         const std::optional<GhostRule>& rule = evaluator_.fields()[index].ghosts[axis][side];
         if (rule && (rule->kind == GhostKind::gradient || rule->kind == GhostKind::robin))
-            return refuse(rule->where, "a slope past a face", "`mirror` is the slope 0");
+            return refuse(rule->where, "a slope past a face is", "`mirror` is the slope 0");
         if (rule && rule->kind == GhostKind::extrapolate && rule->degree > 0)
-            return refuse(rule->where, "`extrapolate` of degree 1 and more",
-                          "`clamp` is `extrapolate 0`");
+            return refuse(rule->where, "`extrapolate` of degree 1 and more is", "`clamp` is `extrapolate 0`");
         const BoundaryKind kind = field.boundary[axis][side].kind;
         if (kind == BoundaryKind::free || (kind == BoundaryKind::periodic) == stretched.is_periodic) continue;
         return refuse(field.where,
-                      fmt::format("that some fields are periodic along `{}` and others are not",
+                      fmt::format("fields of which some are periodic along `{}` and others not are",
                                   symbols_.axes()[axis]),
                       fmt::format("`{}` has another boundary there than fields before it", field.name));
     }

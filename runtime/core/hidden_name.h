@@ -1,6 +1,6 @@
 // Names of what the compiler adds to the program of a spec, which users neither name nor see: that of a
-// field, a dot, and a word; or of an axis, two dots, and a word. Components have dots in their names, too, but
-// what stands before one is no field, and no two stand side by side.
+// field, a dot, and a word; or of an axis, two dots, and a word. Components have dots in their names, too,
+// but what stands before one is no field, and no two stand side by side.
 #pragma once
 
 #include <algorithm>

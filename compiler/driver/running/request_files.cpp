@@ -205,10 +205,11 @@ void check_safe(const sema::RunSpec& run, bool no_files) {
 void refuse_stretched(const RunRequest& request, const Output& output) {
     for (std::size_t axis = 0; axis < request.axes.size(); ++axis)
         if (request.is_stretched[axis] && needs_hdf5(output.path))
-            refuse_usage(fmt::format("{} says how far cells lie apart, which is not built yet where the spacing "
-                                     "of `{}` differs from cell to cell",
-                                     output.path, request.axes[axis]),
-                         "name a .npy file, which has the values alone");
+            refuse_usage(
+                fmt::format("{} says how far cells lie apart, which is not built yet where the spacing "
+                            "of `{}` differs from cell to cell",
+                            output.path, request.axes[axis]),
+                "name a .npy file, which has the values alone");
 }
 
 void check_arrays(const RunRequest& request) {

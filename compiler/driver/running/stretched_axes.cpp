@@ -34,12 +34,13 @@ std::vector<double> distances_of(const ir::StretchedAxis& axis, const RunRequest
 // The last one counts on a periodic axis alone, and on a grid of one cell.
 void check_distances(const std::vector<double>& distances, const ir::StretchedAxis& axis,
                      const std::string& name) {
-    const std::size_t last = axis.is_periodic || distances.size() == 1 ? distances.size() : distances.size() - 1;
+    const std::size_t last =
+        axis.is_periodic || distances.size() == 1 ? distances.size() : distances.size() - 1;
     for (std::size_t i = 0; i < last; ++i)
         if (!(distances[i] > 0) || !std::isfinite(distances[i]))
             throw rt::Error(rt::ErrorCode::bad_argument,
-                            fmt::format("the spacing of `{0}` is {1} at {0} = {2}; cells are further apart "
-                                        "than 0",
+                            fmt::format("the spacing of `{0}` must be greater than 0, and is {1} in the "
+                                        "cell {0} = {2}",
                                         name, distances[i], i));
 }
 
@@ -64,14 +65,14 @@ std::map<int, ir::AxisPoints> points_of_axes(Engine& engine, const ir::Program& 
         const std::vector<double> distances =
             axis.formula ? distances_of(axis, request) : numbers_of(engine.download(axis.field));
         check_distances(distances, axis, program.axes[static_cast<std::size_t>(axis.axis)].name);
-        points.emplace(axis.axis, ir::AxisPoints(distances, axis.is_periodic,
-                                                 origin_of(program, axis.axis, request)));
+        points.emplace(axis.axis,
+                       ir::AxisPoints(distances, axis.is_periodic, origin_of(program, axis.axis, request)));
     }
     return points;
 }
 
-void fill_axis_tables(Engine& engine, const ir::Program& program,
-                      const std::map<int, ir::AxisPoints>& points, const rt::Box& box) {
+void fill_axis_tables(Engine& engine, const ir::Program& program, const std::map<int, ir::AxisPoints>& points,
+                      const rt::Box& box) {
     for (const ir::StretchedAxis& axis : program.stretched) {
         const auto along = static_cast<std::size_t>(axis.axis);
         for (const ir::StretchedAxis::Table& table : axis.tables) {

@@ -15,7 +15,7 @@ std::map<int, ir::AxisPoints> points_of_axes(Engine& engine, const ir::Program& 
                                              const RunRequest& request);
 
 // Fills the hidden inputs of a program that runs on the grid's cells in `box`.
-void fill_axis_tables(Engine& engine, const ir::Program& program,
-                      const std::map<int, ir::AxisPoints>& points, const rt::Box& box);
+void fill_axis_tables(Engine& engine, const ir::Program& program, const std::map<int, ir::AxisPoints>& points,
+                      const rt::Box& box);
 
 }  // namespace halo::driver
