@@ -248,6 +248,8 @@ class Expressions:
 
     def table(self, numbers, axis, kind):
         """A number for each cell along an axis, which the language computes in f64 and rounds once."""
+        if kind not in EPS:
+            raise Unsupported('a derivative of integers')
         shape = [1] * len(self.axes)
         shape[len(self.axes) - 1 - axis] = -1
         v = np.broadcast_to(np.asarray(numbers).reshape(shape), self.extents[::-1])
