@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "compiler/adjoint/turns.h"
+#include "compiler/api/axis_tables.h"
 #include "compiler/api/errors.h"
 #include "compiler/driver/planning/offline_target.h"
 #include "compiler/driver/planning/pieces_plan.h"
@@ -176,7 +177,25 @@ std::shared_ptr<const PiecesCode> CompiledSource::code_for_pieces(
     return pieces_.get(key, [&] { return compile_pieces(devices, extent, interval); });
 }
 
+std::unique_ptr<HiddenInputs> CompiledSource::hidden_inputs(SimulationState& simulation) {
+    if (checked_.program.stretched.empty()) return nullptr;
+    return std::make_unique<AxisTables>(simulation, checked_.program);
+}
+
+namespace {
+
+// Launch plans do not say what hidden inputs hold.
+void refuse_bundle_of_stretched(const CheckedProgram& checked) {
+    if (!checked.program.stretched.empty())
+        throw Error(ErrorCode::spec,
+                    "a bundle is not built yet where a spacing differs from cell to cell; a program from "
+                    "compile() or compile_file() runs it");
+}
+
+}  // namespace
+
 Variant cuda_variant(const CheckedProgram& checked, const std::string& arch, const Grid& grid) {
+    refuse_bundle_of_stretched(checked);
     driver::CodeOptions options = checked.options;
     options.target = driver::offline_target(arch);
     options.extent.reset();
@@ -197,6 +216,7 @@ Variant cuda_variant(const CheckedProgram& checked, const std::string& arch, con
 }
 
 HostVariant host_variant(const CheckedProgram& checked) {
+    refuse_bundle_of_stretched(checked);
     driver::Code code = driver::cpu_code(driver::optimize(checked.program, checked.options));
     HostVariant host;
     host.variant.target = "cpu";

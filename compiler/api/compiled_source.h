@@ -73,6 +73,7 @@ public:
     std::shared_ptr<const PiecesCode> code_for_pieces(
         const std::vector<std::shared_ptr<DeviceState>>& devices, const Extent& extent,
         std::optional<std::int64_t> interval) override;
+    std::unique_ptr<HiddenInputs> hidden_inputs(SimulationState& simulation) override;
 
     const CheckedProgram& checked() const { return checked_; }
     // The program's adjoint, made once for each request. Throws halo::adjoint::RefusedError.

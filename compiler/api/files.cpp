@@ -52,7 +52,7 @@ auto opened(const Simulation& simulation, const char* what, Work&& work) {
             refuse(fmt::format("{} of programs from compile(), and '{}' comes from a bundle", what,
                                state.source->info().name));
         const DeviceLocks locks(state.devices);
-        Opened open{state, std::move(source), SimulationEngine(state)};
+        Opened open{state, source, SimulationEngine(state, source->checked().program)};
         return work(open);
     });
 }
@@ -178,6 +178,7 @@ std::string save_checkpoint(Simulation& simulation, const std::string& folder) {
         const std::string whole = detail::whole_path(folder);
         const driver::RunIdentity identity = detail::identity_of(*ranks, open);
         const bool is_own = open.state.checkpoint_folders.contains(whole);
+        open.state.fill_hidden_inputs();  // which are saved as others are
         try {
             driver::CheckpointFolder target(*ranks, folder, is_own ? whole + "/step" : "");
             try {

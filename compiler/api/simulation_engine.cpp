@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "compiler/lower/shared/storage.h"
 #include "runtime/api/arguments.h"
 
 namespace halocline::detail {
 
 void SimulationEngine::set_coef(const std::string& name, const std::vector<double>& values) {
     simulation_.set_weights(name, values);
+    simulation_.note_given(name);
     simulation_.given.weights[name] = values;
 }
 void SimulationEngine::set_table(const std::string& name, const std::vector<double>& rows) {
@@ -25,18 +27,17 @@ void SimulationEngine::set_point_values(const std::string& points, const std::st
     simulation_.given.point_values[{points, name}] = values;
 }
 
-halo::rt::ElementType SimulationEngine::type_of(const std::string& field) const {
-    const ProgramInfo& info = simulation_.source->info();
-    const int index = find_named(info.fields, field, "field", info.name);
-    return checked_type(info.fields[static_cast<std::size_t>(index)].type);
+const halo::ir::Field& SimulationEngine::find(const std::string& field) const {
+    const auto found = std::ranges::find(program_.fields, field, &halo::ir::Field::name);
+    if (found == program_.fields.end() || found->role == halo::ir::Role::intermediate)
+        refuse_name(program_.name, "field", field, names_of(simulation_.source->info().fields));
+    return *found;
 }
-
+halo::rt::ElementType SimulationEngine::type_of(const std::string& field) const {
+    return halo::lower::element_type(find(field).storage);
+}
 halo::rt::FieldGrid SimulationEngine::grid_of(const std::string& field) const {
-    const ProgramInfo& info = simulation_.source->info();
-    const int index = find_named(info.fields, field, "field", info.name);
-    halo::rt::FieldGrid grid;
-    std::ranges::copy(info.fields[static_cast<std::size_t>(index)].over, grid.along.begin());
-    return grid;
+    return find(field).grid;
 }
 
 bool SimulationEngine::holds(const halo::rt::HostScalar& /*until*/) {

@@ -9,10 +9,12 @@
 
 namespace halocline::detail {
 
-// Whoever makes one holds the locks of the simulation's devices as long as it lives.
+// Whoever makes one holds the locks of the simulation's devices as long as it lives. Fields that users do not
+// see are known to it, too.
 class SimulationEngine final : public halo::driver::Engine {
 public:
-    explicit SimulationEngine(SimulationState& simulation) : simulation_(simulation) {}
+    SimulationEngine(SimulationState& simulation, const halo::ir::Program& program)
+        : simulation_(simulation), program_(program) {}
 
     void set_param(const std::string& name, double value) override { simulation_.set(name, value); }
     // What is given is remembered for the next checkpoint.
@@ -37,6 +39,7 @@ public:
 private:
     void upload_cells(const std::string& field, int time, const halo::rt::Box& box,
                       const void* elements) override {
+        simulation_.note_given(field);
         simulation_.write_box(field, time, box, elements);
     }
     void download_cells(const std::string& field, int time, const halo::rt::Box& box,
@@ -44,7 +47,10 @@ private:
         simulation_.read_box(field, time, box, elements);
     }
 
+    const halo::ir::Field& find(const std::string& field) const;
+
     SimulationState& simulation_;
+    const halo::ir::Program& program_;
 };
 
 }  // namespace halocline::detail

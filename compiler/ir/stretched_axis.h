@@ -51,6 +51,7 @@ public:
     double distance(std::int64_t cell) const;
     double position(std::int64_t cell, bool at_half) const;
     std::vector<double> values(const AxisTable& table) const;  // by cell
+    friend bool operator==(const AxisPoints&, const AxisPoints&) = default;
 
 private:
     double value(const AxisTable& table, std::int64_t cell) const;

@@ -34,6 +34,19 @@ struct PiecesCode {
     std::vector<std::shared_ptr<const Code>> pieces;  // by Decomposition::pieces
 };
 
+struct SimulationState;
+
+// Inputs of a simulation that its users do not see, as they follow from what users give.
+class HiddenInputs {
+public:
+    virtual ~HiddenInputs() = default;
+    // A param, weights of a coefficient or a field have other values now.
+    virtual void note_given(const std::string& name) = 0;
+    // From now on the memory of a field can be written at any time.
+    virtual void note_shared(const std::string& field) = 0;
+    virtual void fill() = 0;  // before steps, where something that they follow from has changed
+};
+
 class ProgramSource {
 public:
     explicit ProgramSource(ProgramInfo info) : info_(std::move(info)) {}
@@ -48,6 +61,8 @@ public:
     virtual std::shared_ptr<const PiecesCode> code_for_pieces(
         const std::vector<std::shared_ptr<DeviceState>>& devices, const Extent& extent,
         std::optional<std::int64_t> interval);
+    // Of a simulation of this program, which outlives them; null: it has none.
+    virtual std::unique_ptr<HiddenInputs> hidden_inputs(SimulationState& /*simulation*/) { return nullptr; }
 
 private:
     ProgramInfo info_;

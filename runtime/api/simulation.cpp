@@ -32,12 +32,14 @@ SimulationState::SimulationState(const Program& program, std::vector<std::shared
       devices(std::move(on)),
       grid(std::move(cells)),
       extent(extent_of(program.info(), grid)),
-      known_params(program.info().params) {}
+      known_params(program.info().params),
+      hidden_inputs(source->hidden_inputs(*this)) {}
 
 void SimulationState::set(const std::string& param, double value) {
     find_named(known_params, param, "parameter", source->info().name);
     if (!std::isfinite(value)) check_finite({&value, 1}, fmt::format("parameter '{}'", param));
     params[param] = value;
+    note_given(param);
     set_running(param, value);
 }
 
@@ -141,6 +143,7 @@ void Simulation::set_weights(const std::string& coefficient, std::span<const dou
     in_turn(state_, [&](SimulationState& s) {
         detail::check_finite(weights, fmt::format("the weights of '{}'", coefficient));
         s.set_weights(coefficient, weights);
+        s.note_given(coefficient);
         s.given.weights[coefficient].assign(weights.begin(), weights.end());
     });
 }
@@ -177,10 +180,16 @@ std::vector<double> Simulation::trace(const std::string& points, const std::stri
 }
 
 void Simulation::bind(const std::string& field, const Field& arrays) {
-    in_turn(state_, [&](SimulationState& s) { s.bind(field, arrays.state()); });
+    in_turn(state_, [&](SimulationState& s) {
+        s.bind(field, arrays.state());
+        s.note_shared(field);
+    });
 }
 Field Simulation::field(const std::string& name) {
-    return in_turn(state_, [&](SimulationState& s) { return Field(s.share(name)); });
+    return in_turn(state_, [&](SimulationState& s) {
+        s.note_shared(name);
+        return Field(s.share(name));
+    });
 }
 std::vector<Piece> Simulation::pieces() const {
     return translated([&] { return state_->pieces(); });
@@ -188,6 +197,7 @@ std::vector<Piece> Simulation::pieces() const {
 View Simulation::view(const std::string& field, int piece, int level) {
     return in_turn(state_, [&](SimulationState& s) {
         const auto count = static_cast<int>(s.devices.size());
+        s.note_shared(field);
         if (piece >= 0 && piece < count) return s.view(field, piece, level);
         throw Error(ErrorCode::bad_argument,
                     fmt::format("there are {} pieces, 0 to {}, and no piece {}", count, count - 1, piece));
@@ -195,10 +205,16 @@ View Simulation::view(const std::string& field, int piece, int level) {
 }
 
 void Simulation::write(const std::string& field, std::span<const float> values, int level) {
-    in_turn(state_, [&](SimulationState& s) { s.write(field, level, values); });
+    in_turn(state_, [&](SimulationState& s) {
+        s.note_given(field);
+        s.write(field, level, values);
+    });
 }
 void Simulation::write(const std::string& field, std::span<const double> values, int level) {
-    in_turn(state_, [&](SimulationState& s) { s.write(field, level, values); });
+    in_turn(state_, [&](SimulationState& s) {
+        s.note_given(field);
+        s.write(field, level, values);
+    });
 }
 void Simulation::read(const std::string& field, std::span<float> values, int level) {
     in_turn(state_, [&](SimulationState& s) { s.read(field, level, values); });
@@ -218,7 +234,10 @@ std::vector<double> Simulation::read(const std::string& field, int level) {
 }
 void Simulation::write_elements(const std::string& field, const void* elements, std::int64_t bytes,
                                 int level) {
-    in_turn(state_, [&](SimulationState& s) { s.write_elements(field, level, elements, bytes); });
+    in_turn(state_, [&](SimulationState& s) {
+        s.note_given(field);
+        s.write_elements(field, level, elements, bytes);
+    });
 }
 void Simulation::read_elements(const std::string& field, void* elements, std::int64_t bytes, int level) {
     in_turn(state_, [&](SimulationState& s) { s.read_elements(field, level, elements, bytes); });
@@ -254,7 +273,10 @@ void Simulation::read_box(const std::string& field, const Piece& box, void* elem
 }
 
 void Simulation::write_view(const std::string& field, const View& cells, int level) {
-    in_turn(state_, [&](SimulationState& s) { s.write_view(field, level, cells); });
+    in_turn(state_, [&](SimulationState& s) {
+        s.note_given(field);
+        s.write_view(field, level, cells);
+    });
 }
 void Simulation::read_view(const std::string& field, const View& cells, int level) {
     in_turn(state_, [&](SimulationState& s) { s.read_view(field, level, cells); });
@@ -270,12 +292,16 @@ Simulation::Stepped Simulation::step_until(const Condition& condition, std::int6
             throw Error(ErrorCode::bad_argument,
                         fmt::format("a condition is looked at after every 1 step or more, not {}", every));
         detail::check_steps(at_most, s.steps_done());
+        if (at_most > 0) s.fill_hidden_inputs();
         return s.step_until(*condition.state(), at_most, every);
     });
 }
 
 void Simulation::step(std::int64_t count) {
-    in_turn(state_, [&](SimulationState& s) { s.step(count); });
+    in_turn(state_, [&](SimulationState& s) {
+        if (count > 0) s.fill_hidden_inputs();
+        s.step(count);
+    });
 }
 void Simulation::wait() {
     in_turn(state_, [](SimulationState& s) {

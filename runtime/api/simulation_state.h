@@ -25,14 +25,18 @@ namespace halocline::detail {
 [[noreturn]] void refuse_name(const std::string& program, const char* kind, const std::string& name,
                               const std::vector<std::string>& known);
 template <class Item>
+std::vector<std::string> names_of(const std::vector<Item>& items) {
+    std::vector<std::string> names;
+    for (const Item& item : items)
+        if (!halo::rt::is_hidden_name(item.name, items)) names.push_back("'" + item.name + "'");
+    return names;
+}
+template <class Item>
 int find_named(const std::vector<Item>& items, const std::string& name, const char* kind,
                const std::string& program) {
     for (std::size_t i = 0; i < items.size(); ++i)
         if (items[i].name == name) return static_cast<int>(i);
-    std::vector<std::string> known;
-    for (const Item& item : items)
-        known.push_back("'" + item.name + "'");
-    refuse_name(program, kind, name, known);
+    refuse_name(program, kind, name, names_of(items));
 }
 
 // The array of a level of a session's field, with cell `first` as its first one.
@@ -58,11 +62,23 @@ struct SimulationState {
     std::map<std::string, double> params;  // that were given
     GivenNumbers given;
     std::set<std::string> checkpoint_folders;  // that hold checkpoints of this simulation, whole paths
+    const std::unique_ptr<HiddenInputs> hidden_inputs;  // null: there are none
 
     SimulationState(const Program& program, std::vector<std::shared_ptr<DeviceState>> devices, Grid grid);
     SimulationState(const SimulationState&) = delete;
     SimulationState& operator=(const SimulationState&) = delete;
     virtual ~SimulationState() = default;
+
+    // As HiddenInputs has them.
+    void note_given(const std::string& name) const {
+        if (hidden_inputs) hidden_inputs->note_given(name);
+    }
+    void note_shared(const std::string& field) const {
+        if (hidden_inputs) hidden_inputs->note_shared(field);
+    }
+    void fill_hidden_inputs() const {
+        if (hidden_inputs) hidden_inputs->fill();
+    }
 
     // As Simulation has them.
     void set(const std::string& param, double value);

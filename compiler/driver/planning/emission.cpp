@@ -163,6 +163,10 @@ schedule::Target target_of_archs(const Emission& options) {
 
 std::vector<TextFile> emitted_files(const ir::Program& checked, const Emission& options,
                                     const CodeOptions& code_options, const CudaDetails& details) {
+    if (has_launcher(options) && !checked.stretched.empty())
+        throw CommandError(ExitCode::usage,
+                           "a launcher is not built yet where a spacing differs from cell to cell",
+                           "--style kernel-only has none, and `haloc run` runs it");
     const bool is_of_gpu = options.target != EmitTarget::stencil && options.target != EmitTarget::cpu;
     ir::Program program =
         is_of_gpu ? optimize_for_gpu(checked, code_options) : optimize(checked, code_options);

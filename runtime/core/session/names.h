@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "runtime/core/error.h"
+#include "runtime/core/hidden_name.h"
 
 namespace halo::rt::session {
 
@@ -18,7 +19,7 @@ int find_named(const std::vector<Item>& items, const std::string& name, const ch
         if (items[i].name == name) return static_cast<int>(i);
     std::string known;
     for (const Item& item : items)
-        known += (known.empty() ? "'" : ", '") + item.name + "'";
+        if (!is_hidden_name(item.name, items)) known += (known.empty() ? "'" : ", '") + item.name + "'";
     throw Error(ErrorCode::bad_argument,
                 known.empty() ? fmt::format("'{}' has no {}, so no '{}'", plan, kind, name)
                               : fmt::format("'{}' has no {} '{}'; it has {}", plan, kind, name, known));
