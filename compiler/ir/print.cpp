@@ -269,6 +269,8 @@ private:
             write(axis.origin, Precedence::select);
             text_ += '\n';
         }
+        for (const StretchedAxis& axis : program_.stretched)
+            put("cells along {} by {}", program_.axes[static_cast<std::size_t>(axis.axis)].name, print(axis));
         for (const Param& param : program_.params) {
             put("param {}", param.name);
             if (param.default_value) put(" = {}", *param.default_value);

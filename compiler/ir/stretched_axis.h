@@ -40,6 +40,9 @@ struct StretchedAxis {
     std::vector<Table> tables;
 };
 
+// Lines of text: what programs are told apart by.
+std::string print(const StretchedAxis& axis);
+
 // Where the points of a stretched axis lie, inside the grid and past its faces: on a periodic axis the
 // distances go round; on others the cells past a face are the mirror image of those inside, at the edge cell.
 class AxisPoints {

@@ -56,7 +56,8 @@ def program_of(value: Any, what: str) -> "Program":
 def key_of(program: "Program") -> str:
     """A name and a hash of the code: the same in every process that has the same program."""
     try:
-        code = program.emit(target="cpu") + program.emit(target="cuda")
+        # The program as well: what unequal spacing is computed with is not in the code.
+        code = program.emit(target="cpu") + program.emit(target="cuda") + program.emit(target="stencil")
     except ArgumentError as error:
         raise UnsupportedError(f"functions are made of programs of halocline.compile(): {error}") from None
     return f"{program.name}_{hashlib.sha256(code.encode()).hexdigest()[:16]}"
