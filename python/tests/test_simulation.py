@@ -413,3 +413,51 @@ def test_fields_over_fewer_axes_have_arrays_of_their_own_axes(tmp_path):
             sim["wind"] = np.zeros((5, 6), np.float32)
         sim.save(tmp_path / "ground.npy", "ground")
         np.testing.assert_array_equal(np.load(tmp_path / "ground.npy"), ground)
+
+
+STRETCHED = """stencil stretched(x, z) {
+    param h = 0.25, dt = 1e-3
+    spacing x = dx, z = h * 1.1^idx(z)
+    origin z = h
+    field dx: f64 over x
+    field u: f64 { boundary mirror }
+    u[t+1] = u + dt * (laplacian(u) + d(u, x)) / pos(z)
+}
+run stretched {
+    grid 6, 9
+    steps 3
+    init u = idx(x)^2 + 3 * idx(z)
+    init dx = 1 + idx(x) / 4
+    save u to "u.npy"
+}
+"""
+
+
+@pytest.mark.skipif("HALOC" not in os.environ, reason="HALOC names no command to compare with")
+def test_unequal_spacing_follows_from_params_and_fields(tmp_path):
+    (tmp_path / "stretched.halo").write_text(STRETCHED)
+
+    def by_command(*arguments):
+        command = [os.environ["HALOC"], "run", "-q", "stretched.halo", "--device", "cpu", *arguments]
+        subprocess.run(command, cwd=tmp_path, check=True)
+        return np.load(tmp_path / "u.npy")
+
+    program = hl.compile(STRETCHED)
+    assert list(program.fields) == ["dx", "u"]
+    sim = program.simulate((6, 9), device="cpu")
+    assert not any(".." in name for name in dir(sim))
+    start = np.add.outer(3.0 * np.arange(9), np.arange(6.0) ** 2)
+    dx = 1 + np.arange(6) / 4
+    with pytest.raises(hl.ArgumentError, match="the spacing of `x` must be greater than 0, and is 0 in the cell x = 0"):
+        sim.run(1)
+    sim.u, sim["dx"] = start, dx
+    assert np.array_equal(sim.run(3).read("u"), by_command())
+    sim.u, sim.h = start, 0.5
+    assert np.array_equal(sim.run(3).read("u"), by_command("--set", "h=0.5"))
+    sim["dx"] = 2 * dx
+    assert not np.array_equal(sim.run(1).read("u"), by_command("--set", "h=0.5"))
+    sim.u, sim["dx"] = start, dx
+    assert np.array_equal(sim.run(3).read("u"), by_command("--set", "h=0.5"))
+    sim.h = -1
+    with pytest.raises(hl.ArgumentError, match="the spacing of `z` must be greater than 0, and is -1 in the cell z = 0"):
+        sim.run(1)

@@ -76,7 +76,9 @@ run stretched {
     CHECK(npy_values(folder.read("two.npy")) == two);
     // With other distances, or other weights for the same points, it would be another program.
     const std::vector<std::pair<std::string, std::string>> changes = {
-        {"1.1^idx(z)", "1.2^idx(z)"}, {"bend = d2(u, z)", "bend = d(u, z)"}, {"spacing x = dx", "spacing x = 1 + idx(x)"}};
+        {"1.1^idx(z)", "1.2^idx(z)"},
+        {"bend = d2(u, z)", "bend = d(u, z)"},
+        {"spacing x = dx", "spacing x = 1 + idx(x)"}};
     for (const auto& [from, to] : changes) {
         std::string changed = folder.read("stretched.halo");
         changed.replace(changed.find(from), from.size(), to);
@@ -84,7 +86,8 @@ run stretched {
         outcome = run({"changed.halo", "--steps", "2", "--restart", "ck"});
         INFO(from << outcome.err);
         CHECK(outcome.code == 2);
-        CHECK(outcome.err.find("is of another stretched: what its statements say has changed") != std::string::npos);
+        CHECK(outcome.err.find("is of another stretched: what its statements say has changed") !=
+              std::string::npos);
     }
 
     outcome = run({"stretched.halo", "--set", "h=-1"});

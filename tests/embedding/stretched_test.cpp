@@ -78,12 +78,22 @@ TEST_CASE("what unequal spacing is computed with follows from what a program giv
         simulation.set("h", 0.5);
         check_same(simulation, {"--set", "pull=2", "--set", "h=0.5"});
 
-        const std::string checkpoint = save_checkpoint(simulation, folder.path() + "/ck" + std::to_string(devices.size()));
+        const std::string checkpoint =
+            save_checkpoint(simulation, folder.path() + "/ck" + std::to_string(devices.size()));
         Simulation other(program, devices, {6, 9});
         Checkpoint::find(checkpoint).restore(other);
         simulation.step(2);
         other.step(2);
         CHECK(other.read("u") == simulation.read("u"));
+        // So does the command, to which a checkpoint brings the distances.
+        folder.write("bare.halo", kStretched);
+        const halo::test::Outcome outcome =
+            folder.haloc({"run", "bare.halo", "--device", "cpu", "--grid", "6,9", "--steps",
+                          std::to_string(simulation.steps_done()), "--set", "h=0.5", "--set", "pull=2",
+                          "--restart", checkpoint, "--save", "u=u.npy"});
+        INFO(outcome.err);
+        REQUIRE(outcome.code == 0);
+        CHECK(npy_values(folder.read("u.npy")) == simulation.read("u"));
 
         simulation.set("h", -1);
         CHECK(says(refusal([&] { simulation.step(1); }),

@@ -262,7 +262,7 @@ ExitCode run(const RunArguments& arguments, rt::Ranks& ranks, const Console& con
     fill_tables(*engine, stencil.program, run_spec, request, *machine);
     PointPlaces places = fill_points(*engine, stencil.program, run_spec, request, *machine);
     const std::set<std::string> kept =
-        persistence.from ? saved_fields(stencil.program) : std::set<std::string>();
+        persistence.from ? saved_fields(*persistence.from, stencil.program) : std::set<std::string>();
     say(zeros_note(fill_initial_data(*engine, stencil.program, init, request, *machine, kept)), console);
     if (persistence.from) restore(ranks, *persistence.from, *engine, stencil.program);
     timings.upload = engine->upload_seconds();

@@ -104,9 +104,11 @@ RunIdentity identity_of(rt::Ranks& ranks, const ir::Program& program, const sema
     return identity;
 }
 
-std::set<std::string> saved_fields(const ir::Program& program) {
+std::set<std::string> saved_fields(const Checkpoint& checkpoint, const ir::Program& program) {
     std::set<std::string> names;
-    for_written_levels(program, [&](const ir::Field& field, int) { names.insert(field.name); });
+    const auto add = [&](const ir::Field& field, int) { names.insert(field.name); };
+    for_written_levels(program, add);
+    if (holds_data(checkpoint.manifest)) for_levels(program, ir::Role::input, add);
     return names;
 }
 

@@ -33,7 +33,7 @@ RunIdentity identity_of(rt::Ranks& ranks, const ir::Program& program, const sema
                         const RunRequest& request);
 
 // The fields that a checkpoint holds.
-std::set<std::string> saved_fields(const ir::Program& program);
+std::set<std::string> saved_fields(const Checkpoint& checkpoint, const ir::Program& program);
 
 // Throws CommandError (usage) where the checkpoint is of another run, or after more steps than this one is to
 // do.

@@ -246,10 +246,16 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
         throw rt::Error(rt::ErrorCode::bad_argument,
                         "a spacing that is a field is not built yet where several processes share the grid; "
                         "a formula of the index is");
+    const bool keeps_tables = std::ranges::any_of(program.stretched, [&](const ir::StretchedAxis& axis) {
+        return std::ranges::any_of(axis.tables,
+                                   [&](const auto& table) { return kept.contains(table.field); });
+    });
     if (!distances.empty()) fill_due();
     has_points = true;
-    points = points_of_axes(engine, program, request);
-    fill_axis_tables(engine, program, points, rt::whole_box(request.extent));
+    if (!keeps_tables) {
+        points = points_of_axes(engine, program, request);
+        fill_axis_tables(engine, program, points, rt::whole_box(request.extent));
+    }
     for (const ir::StretchedAxis& axis : program.stretched)
         for (const ir::StretchedAxis::Table& table : axis.tables)
             filled.insert(table.field);
