@@ -12,6 +12,9 @@ StrategyResult lower_lines(Context& context, const schedule::Schedule& schedule,
 // The same by several threads for each line: where the schedule has several along the axis.
 StrategyResult lower_parts(Context& context, const schedule::Schedule& schedule, Images& images);
 
+// Where it is a sweep along two axes.
+StrategyResult lower_planes(Context& context, const schedule::Schedule& schedule, Images& images);
+
 // Where the stage sums over tables.
 StrategyResult lower_table(Context& context, const schedule::Schedule& schedule, Images& images);
 

@@ -51,7 +51,7 @@ public:
             if (outside.has_value()) body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
             body().push_back(kernel::BlankLine{});
             declare_carried(Expr());
-            kernel::Statement loop = sweep_loop(sweep_, bounds_[along_], cell());
+            kernel::Statement loop = sweep_loop(along_, sweep_.upwards, bounds_[along_], cell());
             auto& cells = std::get<kernel::For>(loop.kind);
             cells.unroll = kernel::Unroll::some;
             cells.turns = kCellsInFlight;
@@ -253,7 +253,7 @@ private:
         declare_range(chunk);
         chunk.push_back(kernel::AwaitCopies{0});
         chunk.push_back(kernel::Barrier{kernel::Barrier::Of::warp});
-        Block line{sweep_loop(sweep_, {local("first"), local("last")}, std::move(cells))};
+        Block line{sweep_loop(0, sweep_.upwards, {local("first"), local("last")}, std::move(cells))};
         chunk.push_back(kernel::If{inside, std::move(line), {}});
         chunk.push_back(kernel::Barrier{kernel::Barrier::Of::warp});
         if (is_early) chunk.push_back(fetch_next);
