@@ -322,9 +322,10 @@ private:
 
 }  // namespace
 
-StrategyResult lower_lines(Context& context, const schedule::Schedule& schedule, Images& images) {
-    const int along = context.stage().in_place->sweep->axis;
-    if (schedule.threads[along] > 1) return lower_parts(context, schedule, images);
+StrategyResult lower_sweep(Context& context, const schedule::Schedule& schedule, Images& images) {
+    const ir::LineSweep& sweep = *context.stage().in_place->sweep;
+    if (sweep.inner) return lower_planes(context, schedule, images);
+    if (schedule.threads[sweep.axis] > 1) return lower_parts(context, schedule, images);
     return Lines(context, schedule, images).lower();
 }
 
