@@ -51,7 +51,7 @@ public:
             if (outside.has_value()) body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
             body().push_back(kernel::BlankLine{});
             declare_carried(Expr());
-            kernel::Statement loop = sweep_loop(sweep_, bounds_[along_], cell());
+            kernel::Statement loop = sweep_loop(along_, sweep_.upwards, bounds_[along_], cell());
             auto& cells = std::get<kernel::For>(loop.kind);
             cells.unroll = kernel::Unroll::some;
             cells.turns = kCellsInFlight;
@@ -278,7 +278,7 @@ private:
         declare_range(chunk);
         chunk.push_back(kernel::AwaitCopies{0});
         chunk.push_back(kernel::Barrier{kernel::Barrier::Of::warp});
-        Block line{sweep_loop(sweep_, {local("first"), local("last")}, std::move(cells))};
+        Block line{sweep_loop(0, sweep_.upwards, {local("first"), local("last")}, std::move(cells))};
         chunk.push_back(kernel::If{inside, std::move(line), {}});
         chunk.push_back(kernel::Barrier{kernel::Barrier::Of::warp});
         if (is_early) chunk.push_back(fetch_next);
@@ -347,9 +347,10 @@ private:
 
 }  // namespace
 
-StrategyResult lower_lines(Context& context, const schedule::Schedule& schedule, Images& images) {
-    const int along = context.stage().in_place->sweep->axis;
-    if (schedule.threads[along] > 1) return lower_parts(context, schedule, images);
+StrategyResult lower_sweep(Context& context, const schedule::Schedule& schedule, Images& images) {
+    const ir::LineSweep& sweep = *context.stage().in_place->sweep;
+    if (sweep.inner) return lower_planes(context, schedule, images);
+    if (schedule.threads[sweep.axis] > 1) return lower_parts(context, schedule, images);
     return Lines(context, schedule, images).lower();
 }
 
