@@ -242,6 +242,10 @@ void refuse_in_settings(const ir::Program& program, ir::ParamId param) {
 }  // namespace
 
 void refuse_unsupported(const ir::Program& program) {
+    if (!program.stretched.empty())
+        refuse(program[program.axes[static_cast<std::size_t>(program.stretched.front().axis)].spacing].where,
+               "a spacing that differs from cell to cell is not differentiated yet",
+               "`d_stretched` and `d2_stretched` of coordinates.halo derive with a spacing that is a number");
     for (const ir::Table& table : program.tables)
         if (table.is_series)
             refuse(table.where, fmt::format("`{}` is a series, which is not differentiated yet", table.name),

@@ -26,6 +26,11 @@ CheckedProgram checked_program(const driver::CheckedSpec& spec, const CompileOpt
                                          " has no stencil; a spec starts with, for example, "
                                          "stencil heat(x, y) { … }");
     const halo::sema::AnalyzedStencil& stencil = driver::choose_stencil(spec, options.stencil);
+    if (!stencil.program.stretched.empty())
+        throw Error(
+            ErrorCode::spec,
+            "a program of a host is not built yet where a spacing differs from cell to cell; `haloc "
+            "run` runs it, and fields over an axis can say how far cells lie apart (coordinates.halo)");
     CheckedProgram checked{stencil.program, {}, std::make_shared<driver::CheckedSpec>(spec)};
     checked.options.schedules = options.schedules;
     if (stencil.schedule) checked.options.file_schedule = stencil.schedule->text;

@@ -15,6 +15,8 @@ namespace halo::ir {
 // differences.
 std::vector<Rational> difference_weights(int derivative, const std::vector<Rational>& nodes,
                                          const Rational& at = Rational());
+// The same at 0, in double.
+std::vector<double> difference_weights(int derivative, const std::vector<double>& nodes);
 
 struct Tap {
     int offset = 0;

@@ -20,6 +20,7 @@
 #include "compiler/ir/ids.h"
 #include "compiler/ir/line_sweep.h"
 #include "compiler/ir/recurrence.h"
+#include "compiler/ir/stretched_axis.h"
 #include "compiler/ir/window.h"
 #include "compiler/support/rational.h"
 #include "compiler/support/source.h"
@@ -196,7 +197,7 @@ struct Expr {
 
 struct Axis {
     std::string name;
-    ExprId spacing, origin;  // uniform
+    ExprId spacing, origin;  // uniform; 1 where it is stretched
     std::string unit = {};   // of both; empty: not said
 };
 
@@ -385,7 +386,8 @@ using Statement = std::variant<Assign, Reduce, Inject, Sample>;
 
 struct Program {
     std::string name;
-    std::vector<Axis> axes;  // the first is contiguous in memory
+    std::vector<Axis> axes;                // the first is contiguous in memory
+    std::vector<StretchedAxis> stretched;  // of these, those whose cells are not equally far apart
     Window window;
     std::vector<Param> params;
     std::vector<Coef> coefs;

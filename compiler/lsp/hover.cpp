@@ -108,6 +108,13 @@ std::string facts_of(const View& view, const NameDefinition& definition) {
     if (is_field) return field_facts(stencil->program, name, view.checked.spec().ok);
     if (definition.kind == NameKind::axis && view.checked.spec().ok) {
         for (const ir::Axis& axis : stencil->program.axes) {
+            const bool is_stretched =
+                std::ranges::any_of(stencil->program.stretched, [&](const ir::StretchedAxis& each) {
+                    return &stencil->program.axes[static_cast<std::size_t>(each.axis)] == &axis;
+                });
+            if (axis.name == name && is_stretched)
+                return fmt::format("- a spacing for each cell, origin {}\n",
+                                   ir::print(stencil->program, axis.origin));
             if (axis.name == name)
                 return fmt::format("- spacing {}, origin {}\n", ir::print(stencil->program, axis.spacing),
                                    ir::print(stencil->program, axis.origin));

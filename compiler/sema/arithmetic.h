@@ -81,6 +81,11 @@ public:
     Value shift(const Value& value, const ir::Offset& offset, SourceRange where, const Accept& accept,
                 const ir::GridMap& map = {});
 
+    // Where an access reads a table along an axis: the number of the cell at that offset, in place of it.
+    using MoveTable =
+        std::function<std::optional<ir::ExprId>(const ir::Access&, const ir::Offset&, SourceRange)>;
+    void set_move_table(MoveTable move) { move_table_ = std::move(move); }
+
     // nullopt where the value depends on params or the grid.
     std::optional<double> known(const Value& value) const;
 
@@ -122,6 +127,7 @@ private:
     std::vector<std::uint32_t> depth_;  // by expression
     std::vector<bool> is_uniform_;      // by expression
     std::map<std::pair<ir::Offset, ir::GridMap>, std::unordered_map<std::uint32_t, ir::ExprId>> shifted_;
+    MoveTable move_table_;
     std::map<std::pair<std::uint32_t, ir::Scalar>, ir::ExprId> in_integers_;
     std::unordered_map<std::uint32_t, bool> is_whole_;
     std::size_t work_ = 0;

@@ -260,6 +260,7 @@ Value Evaluator::noise(const syntax::CallExpr& node, SourceRange where) {
 
 Value Evaluator::coordinate_of(ir::CoordinateKind kind, int axis, SourceRange where) {
     if (grid_ != 1) return coarse_coordinate(kind, axis, where);
+    if (kind == ir::CoordinateKind::position && is_stretched(axis)) return stretched_position(axis, where);
     const bool uniform = kind == ir::CoordinateKind::extent;
     const ir::Scalar type = uniform ? ir::Scalar::f64 : arithmetic_.compute_type();
     Value value = arithmetic_.leaf(type, ir::Coordinate{kind, axis}, uniform, where);

@@ -23,9 +23,12 @@ std::optional<Unchained> guard_of(const syntax::File& file, const std::vector<sy
     return std::nullopt;
 }
 
-std::optional<Unchained> unchained(const syntax::File& file, const syntax::StencilStatement& statement) {
+std::optional<Unchained> unchained(const syntax::File& file, const syntax::StencilStatement& statement,
+                                   bool is_stretched) {
     if (const auto* points = std::get_if<syntax::PointsDecl>(&statement))
         return Unchained{"points", points->where};
+    if (const auto* spacing = std::get_if<syntax::SpacingDecl>(&statement); spacing && is_stretched)
+        return Unchained{"a spacing that differs from cell to cell", spacing->where};
     if (const auto* table = std::get_if<syntax::TableDecl>(&statement))
         return Unchained{"a table", table->where};
     if (const auto* series = std::get_if<syntax::SeriesDecl>(&statement))
@@ -70,8 +73,9 @@ std::optional<SourceRange> read_of_earlier_reduction(const ir::Program& program)
 bool can_be_chained(const syntax::File& file, const ChainLink& link, DiagnosticSink& sink) {
     const syntax::Stencil& tree = link.member.symbols->stencil();
     bool is_good = true;
+    const bool is_stretched = !link.member.stencil->program.stretched.empty();
     for (const syntax::StencilStatement& statement : tree.statements) {
-        const std::optional<Unchained> found = unchained(file, statement);
+        const std::optional<Unchained> found = unchained(file, statement, is_stretched);
         if (!found) continue;
         is_good = false;
         sink.report(DiagnosticKind::invalid_chain, found->where,

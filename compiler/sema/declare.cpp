@@ -38,6 +38,11 @@ void Evaluator::declare_axes() {
         }
         if (!is_first(is_spacing ? seen_spacing : seen_origin, symbol->index, what, given.axis, sink_))
             return;
+        if (is_spacing) spacing_where_[static_cast<std::size_t>(symbol->index)] = where(given.value);
+        if (is_spacing && declare_stretched(given, symbol->index)) {
+            if (given.unit) units[symbol->index] = given.unit->text;
+            return;
+        }
         const Value value = setting(given.value, fmt::format("the {} of `{}`", what, given.axis.text));
         if (!require_number(value, where(given.value))) return;
         const std::optional<double> known = arithmetic_.known(value);

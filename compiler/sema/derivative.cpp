@@ -11,6 +11,8 @@
 // ±1/2, ±3/2, … from it; interpolate(u, x) is the same for the value itself. One-sided differences have no
 // pairs.
 //
+// Where the spacing differs from cell to cell, stretched.cpp does the same with weights of its own.
+//
 // Terms are added from left to right. The operand is any expression: it is taken at the neighbour, its
 // boundary with it. Where the spacing is constant the quotient is exact and rounds once; else it is uniform
 // and computed in f64 on the host.
@@ -105,6 +107,7 @@ Value Evaluator::differentiate(const Value& operand, int axis, int derivative, s
     pairs.to_half = (wanted_ & axis_bit(axis)) != 0;
     const bool is_placed = (operand.position.fixed & axis_bit(axis)) != 0;
     pairs.is_staggered = is_placed && operand.position.is_half(axis) != pairs.to_half;
+    if (is_stretched(axis)) return stretched_pairs(operand, pairs, accuracy, where);
     made_differences_.insert({derived_where_, axis, derivative, accuracy, 0, 0, pairs.is_staggered});
     const std::vector<ir::Tap>& taps = difference(derivative, accuracy, pairs.is_staggered);
     std::optional<Value> sum;
@@ -124,6 +127,7 @@ Value Evaluator::interpolated(const Value& operand, int axis, std::int64_t accur
     Pairs pairs{axis, 0};
     pairs.is_staggered = true;
     pairs.to_half = !operand.position.is_half(axis);
+    if (is_stretched(axis)) return stretched_pairs(operand, pairs, accuracy, where);
     made_differences_.insert({derived_where_, axis, 0, accuracy, 0, 0, true});
     return add_pairs(std::nullopt, difference(0, accuracy, true), operand, pairs, where);
 }
@@ -138,8 +142,6 @@ Value Evaluator::one_sided(const Value& operand, const OneSided& form, SourceRan
     const bool to_half = (wanted_ & axis_bit(form.axis)) != 0;
     const bool is_placed = (operand.position.fixed & axis_bit(form.axis)) != 0;
     const bool is_staggered = is_placed && operand.position.is_half(form.axis) != to_half;
-    made_differences_.insert(
-        {derived_where_, form.axis, form.derivative, form.accuracy, form.side, form.beyond, is_staggered});
     const int count = form.derivative + static_cast<int>(form.accuracy);
     std::vector<Rational> nodes;
     std::vector<int> elements;
@@ -155,6 +157,11 @@ Value Evaluator::one_sided(const Value& operand, const OneSided& form, SourceRan
             elements.push_back(step + (form.side < 0 ? (to_half ? 0 : -1) : (to_half ? 1 : 0)));
         }
     }
+    if (is_stretched(form.axis))
+        return stretched_difference(
+            operand, {form.axis, form.derivative, elements, form.beyond, is_staggered, to_half}, where);
+    made_differences_.insert(
+        {derived_where_, form.axis, form.derivative, form.accuracy, form.side, form.beyond, is_staggered});
     const std::vector<Rational> weights = ir::difference_weights(form.derivative, nodes);
     const Value width = spacing_power(operand, form.axis, form.derivative, where);
     std::optional<Value> sum;
@@ -176,13 +183,21 @@ Value Evaluator::laplacian(const Value& operand, std::int64_t accuracy, SourceRa
     const std::vector<ir::Tap>& taps = difference(2, accuracy, false);
     Value centre = Value::of(Rational(0));
     for (int axis = 0; axis < symbols_.rank(); ++axis) {
+        if (is_stretched(axis)) continue;
         centre =
             arithmetic_.generated(BinaryOp::add, centre, centre_weight(taps, operand, axis, 2, where), where);
     }
     Value sum = arithmetic_.generated(BinaryOp::mul, centre, operand, where);
     for (int axis = 0; axis < symbols_.rank() && !sum.is_poison(); ++axis) {
+        Pairs pairs{axis, 2};
+        if (is_stretched(axis)) {
+            pairs.to_half = operand.position.is_half(axis);
+            const Value along = stretched_pairs(operand, pairs, accuracy, where);
+            sum = arithmetic_.generated(BinaryOp::add, sum, along, where);
+            continue;
+        }
         made_differences_.insert({derived_where_, axis, 2, accuracy, 0, 0, false});
-        sum = add_pairs(sum, taps, operand, Pairs{axis, 2}, where);
+        sum = add_pairs(sum, taps, operand, pairs, where);
     }
     return sum;
 }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <tuple>
+#include <vector>
 
 #include "compiler/support/source.h"
 
@@ -23,6 +24,16 @@ struct Difference {
         };
         return key(a) < key(b);
     }
+};
+
+// A difference over some points of an axis whose cells are not equally far apart.
+struct StretchedDifference {
+    int axis = 0;
+    int derivative = 0;         // 0: interpolates
+    std::vector<int> cells;     // whose points it takes, counted from where it is taken
+    int nearest = 0;            // which of these is nearest to that
+    bool is_staggered = false;  // the points lie half a cell from there
+    bool to_half = false;       // it is taken half a cell up
 };
 
 }  // namespace halo::sema

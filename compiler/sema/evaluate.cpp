@@ -60,6 +60,9 @@ Evaluator::Evaluator(const syntax::File& file, const Symbols& symbols, Place pla
       arithmetic_(program, compute_type, sink),
       algebra_(arithmetic_, sink) {
     spacing_.fill(Value::of(Rational(1)));
+    arithmetic_.set_move_table([this](const ir::Access& access, const ir::Offset& offset, SourceRange where) {
+        return moved_table(access, offset, where);
+    });
 }
 
 Diagnostic* Evaluator::report_unknown(DiagnosticKind kind, std::string_view name, SourceRange where,

@@ -138,6 +138,7 @@ public:
         return coordinate_of(ir::CoordinateKind::extent, axis, where);
     }
     Value width_of_cells(int grid, int axis, SourceRange where);
+    SourceRange spacing_where(int axis) const { return spacing_where_[static_cast<std::size_t>(axis)]; }
 
     // Declares axes, params and coefs in the program as the stencil gives them; reports what is wrong there.
     void declare_axes();
@@ -411,6 +412,17 @@ private:
                         SourceRange where);
     Value laplacian(const Value& operand, std::int64_t accuracy, SourceRange where);
     Value spacing_power(const Value& operand, int axis, int exponent, SourceRange where);
+
+    // stretched.cpp
+    bool is_stretched(int axis) const;
+    bool declare_stretched(const syntax::AxisValue& given, int axis);  // false: its spacing is one number
+    Value axis_table(int axis, const ir::AxisTable& holds, ir::Scalar type, SourceRange where);
+    std::optional<ir::ExprId> moved_table(const ir::Access& access, const ir::Offset& offset,
+                                          SourceRange where);
+    Value stretched_position(int axis, SourceRange where);
+    Value stretched_difference(const Value& operand, const StretchedDifference& form, SourceRange where);
+    Value stretched_pairs(const Value& operand, const Pairs& pairs, std::int64_t accuracy, SourceRange where);
+
     Value shifted(const Value& operand, int axis, int distance, SourceRange where);
 
     // declare.cpp
@@ -440,6 +452,7 @@ private:
     std::unordered_map<int, Coef> coefs_;               // by Symbol::index
     std::unordered_map<int, ir::CoefId> launch_coefs_;  // by Symbol::index
     std::array<Value, ir::kMaxRank> spacing_;
+    std::array<SourceRange, ir::kMaxRank> spacing_where_{};
     bool uses_spacing_ = false;
     std::int64_t accuracy_ = 2;
     std::vector<ir::Function> fast_;  // functions that may be approximations

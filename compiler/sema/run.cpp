@@ -188,12 +188,35 @@ bool RunAnalyzer::depends_on_own_axes(const ir::Field& target, const Value& valu
     for (const std::uint32_t index : ir::reached_exprs(program, {value.id})) {
         const ir::Expr& expr = program.exprs[index];
         const auto* coordinate = std::get_if<ir::Coordinate>(&expr.node);
-        if (coordinate == nullptr || ir::is_uniform_leaf(expr) || target.grid.has(coordinate->axis)) continue;
-        const std::string& axis = symbols_.axes()[static_cast<std::size_t>(coordinate->axis)];
+        int along = coordinate != nullptr && !ir::is_uniform_leaf(expr) ? coordinate->axis : -1;
+        if (const auto* position = std::get_if<ir::Access>(&expr.node))
+            while (++along < symbols_.rank() && !program[position->field].grid.has(along)) {
+            }
+        if (along < 0 || target.grid.has(along)) continue;
+        const std::string& axis = symbols_.axes()[static_cast<std::size_t>(along)];
         report_missing_axis(target.name, target.grid, fmt::format("values that differ along {}", axis),
                             init_->where(init.value), symbols_.axes(), sink_)
             .note(fmt::format("its `init` is computed from the coordinates along {}",
                               axes_text(target.grid, symbols_.axes())));
+        return false;
+    }
+    return true;
+}
+
+// The distances between cells are known before any position is.
+bool RunAnalyzer::comes_before_positions(const ir::Field& target, const Value& value,
+                                         const syntax::InitStatement& init) {
+    const bool is_distance = std::ranges::any_of(
+        stencil_.stretched, [&](const ir::StretchedAxis& axis) { return axis.field == target.name; });
+    if (!is_distance || !value.is_expr()) return true;
+    const ir::Program& program = *result_.init;
+    for (const std::uint32_t index : ir::reached_exprs(program, {value.id})) {
+        if (!std::holds_alternative<ir::Access>(program.exprs[index].node)) continue;
+        sink_
+            .report(DiagnosticKind::misused_name, init_->where(init.value),
+                    fmt::format("`{}` is a spacing, from which positions follow, and here it is made of them",
+                                target.name))
+            .note("`idx` is the index of a cell");
         return false;
     }
     return true;
@@ -208,7 +231,7 @@ void RunAnalyzer::fill(const ir::Field& target, const Value& value, const syntax
     if (value.is_number() &&
         !check_number(value.number, field.type, field.storage, init_->where(init.value), sink_))
         return;
-    if (!depends_on_own_axes(target, value, init)) return;
+    if (!depends_on_own_axes(target, value, init) || !comes_before_positions(target, value, init)) return;
     field.role = ir::Role::output;
     field.grid = target.grid;
     field.where = init_->where(init.field);

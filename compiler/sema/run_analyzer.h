@@ -109,6 +109,8 @@ private:
                                                 const syntax::InitStatement& init);
     void fill(const ir::Field& target, const Value& value, const syntax::InitStatement& init);
     bool depends_on_own_axes(const ir::Field& target, const Value& value, const syntax::InitStatement& init);
+    bool comes_before_positions(const ir::Field& target, const Value& value,
+                                const syntax::InitStatement& init);
 
     // Refuses a file that is not of the one format there is.
     bool check_path(const syntax::FilePath& path, FileUse use);

@@ -267,6 +267,17 @@ std::optional<Cut> RunAnalyzer::read_cut(const syntax::Cut& cut) {
     made.where = settings_.where(cut.value);
     if (cut.kind == syntax::CutKind::position) {
         made.at_position = true;
+        for (const ir::StretchedAxis& stretched : stencil_.stretched) {
+            if (stretched.axis != made.axis) continue;
+            sink_
+                .report(
+                    DiagnosticKind::not_built_yet, made.where,
+                    fmt::format("a cut at a coordinate is not built yet where the spacing of `{}` differs "
+                                "from cell to cell",
+                                cut.axis.text))
+                .note(fmt::format("`at {} = …` names a cell", cut.axis.text));
+            return std::nullopt;
+        }
         const std::optional<double> position = settings_.known(cut.value, "the place of a cut");
         if (!position) return std::nullopt;
         made.position = *position;

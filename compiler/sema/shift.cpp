@@ -43,6 +43,7 @@ void map_operands(ir::Expr& expr, const std::function<ExprId(ExprId)>& map) {
 std::optional<ExprId> Arithmetic::shift_access(const ir::Access& access, Scalar type,
                                                const ir::Offset& offset, const ir::GridMap& map,
                                                SourceRange where, const Accept& accept) {
+    if (const auto number = move_table_(access, offset, where)) return number;
     ir::Access moved = access;
     for (std::size_t axis = 0; axis < map.size(); ++axis) {
         if (!program_[access.field].grid.has(static_cast<int>(axis))) continue;

@@ -139,6 +139,20 @@ void StencilAnalyzer::read_solve(const syntax::SolveStatement& solve) {
     for (const syntax::GuardId id : file_.repeats_to(solve.repeat))
         if (target && repeats_.at(id.index).iterates.written.contains(target->reference.first))
             return refuse_iterate(*target, evaluator_.where(solve.target));
+    for (const ir::StretchedAxis& stretched : program_.stretched) {
+        has_poison_ = true;
+        sink_
+            .report(
+                DiagnosticKind::not_built_yet, solve.where,
+                fmt::format("`solve` is not built yet where the spacing of `{}` differs from cell to cell",
+                            symbols_.axes()[static_cast<std::size_t>(stretched.axis)]))
+            .label(evaluator_.spacing_where(stretched.axis), "given here")
+            .note(
+                "`d_stretched` and `d2_stretched` of coordinates.halo derive with a spacing that is a "
+                "number");
+        if (target) evaluator_.fields()[target->reference.first].written = true;
+        return;
+    }
     const bool can_read =
         target && method != nullptr && can_be_unknown(*target, evaluator_.where(solve.target));
     const std::optional<Equation> equation = can_read ? equation_of(solve, *target, *method) : std::nullopt;

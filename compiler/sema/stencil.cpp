@@ -70,6 +70,7 @@ void StencilAnalyzer::run() {
     ir::infer_margins(program_, keeping_);
     check_sweeps();
     check_solves();
+    check_stretched_axes();
     check_reads_of_grids();
     divide_means();
     check_point_margins();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <optional>
 #include <set>
@@ -203,6 +204,15 @@ private:
     bool is_tridiagonal(const Equation& equation, const syntax::SolveStatement& solve);
     std::string text_of_unknown(const Equation& equation) const;
     void check_solves();
+
+    // ---- axes whose cells are not equally far apart
+
+    using Refusal = std::function<void(SourceRange, const std::string& what, const std::string& mend)>;
+    void find_periodic_axes();
+    void check_distances(const ir::StretchedAxis& stretched);
+    void check_stretched_axes();
+    void check_faces_along(const ir::StretchedAxis& stretched, std::size_t index, const Refusal& refuse);
+    const ir::AxisTable* axis_table(ir::FieldId field) const;  // that it holds; null: none
 
     void read_let(const syntax::LetDecl& let);
 

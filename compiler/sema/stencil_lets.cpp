@@ -164,6 +164,10 @@ void StencilAnalyzer::infer_boundary(const Value& value, ir::Field& field, Field
                 if (const auto* access = std::get_if<ir::Access>(&expr.node)) {
                     any_field = true;
                     if (!program_[access->field].grid.has(axis)) return;  // the same at each cell
+                    if (const ir::AxisTable* table = axis_table(access->field)) {
+                        if (table->cells.empty()) all_periodic = all_free = false;
+                        return;
+                    }
                     const bool known = evaluator_.fields()[access->field.index].has_boundary[axis][side];
                     const BoundaryKind kind = program_[access->field].boundary[axis][side].kind;
                     all_periodic = all_periodic && known && kind == BoundaryKind::periodic;

@@ -34,6 +34,7 @@ GeneratorOptions programs_to_cut() {
     options.series = true;
     options.points = true;
     options.fewer_axes = true;
+    options.stretched = true;
     options.sweeps = true;
     options.shared_cells = true;
     return options;

@@ -29,6 +29,7 @@ GeneratorOptions small_programs() {
     options.series = true;
     options.points = true;
     options.fewer_axes = true;
+    options.stretched = true;
     options.sweeps = true;
     options.repeats = true;
     options.shared_cells = true;

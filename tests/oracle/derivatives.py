@@ -22,11 +22,10 @@ def weights(derivative, offsets):
     return [(o, rows[k][n]) for k, o in enumerate(offsets) if rows[k][n] != 0]
 
 
-def centred(derivative, order):
+def offsets(derivative, order, side):
+    """Of the cells whose values it takes."""
+    if side:
+        far = derivative + order
+        return tuple(range(1 - far, 1)) if side == 'low' else tuple(range(far))
     half = (derivative + 1) // 2 - 1 + (order + 1) // 2
-    return weights(derivative, tuple(range(-half, half + 1)))
-
-
-def one_sided(derivative, order, side):
-    far = derivative + order
-    return weights(derivative, tuple(range(1 - far, 1)) if side == 'low' else tuple(range(far)))
+    return tuple(range(-half, half + 1))

@@ -8,6 +8,7 @@ import numpy as np
 
 import derivatives
 from grid import Reader, missing, too_small
+from stretched import StretchedAxis, mentions
 from syntax import Unsupported
 from values import Arithmetic, DTYPE, EPS, TINY, Value, exact, uniform, worst
 
@@ -42,6 +43,7 @@ class Expressions:
         self.arithmetic = Arithmetic(strict, compute, excused)
         self.coords, self.in_init, self.step, self.reads = None, False, 0, []
         self.met_coordinates = False  # since somebody last asked
+        self.along = {}  # by axis: those whose cells are not equally far apart
 
     @contextmanager
     def meaning(self, **changed):
@@ -220,7 +222,38 @@ class Expressions:
             return value if value.kind == 'bool' else arithmetic.to(value, 'f64')
 
     def spacings(self):
-        return [float(self.arithmetic.to(self.spacing(i), 'f64').v) for i in range(len(self.axes))]
+        return [1.0 if self.stretched(i) else float(self.arithmetic.to(self.spacing(i), 'f64').v) for i in range(len(self.axes))]
+
+    def stretched(self, axis):
+        """The axis where its cells are not equally far apart, or None."""
+        tree = self.geometry.get(('spacing', self.axes[axis]))
+        if tree is None or not mentions(tree, 'idx'):
+            return None
+        if axis not in self.along:
+            n = self.extents[axis]
+            cells = [np.arange(n) * (i == axis) for i in range(len(self.axes))]
+            with self.meaning(coords=cells, arithmetic=Arithmetic(True, 'f64')):
+                distances = self.arithmetic.to(self.eval(tree, {}, (0,) * len(self.axes)), 'f64').v
+            faces = [edge.kind for f in self.fields.values() if f.over[axis] for e in f.edges for edge in e[axis]]
+            around = {kind == 'periodic' for kind in faces if kind != 'free'}
+            if len(around) > 1:
+                raise Unsupported('periodic and other faces along an axis whose spacing differs')
+            self.along[axis] = StretchedAxis(np.broadcast_to(distances, n), True in around)
+        return self.along[axis]
+
+    def weights_of_cells(self, axis, derivative, offsets, shift):
+        """By offset: the weight at each cell along the axis."""
+        cells = [self.stretched(axis).weights(derivative, offsets, i + shift) for i in range(self.extents[axis])]
+        return np.array(cells).T
+
+    def table(self, numbers, axis, kind):
+        """A number for each cell along an axis, which the language computes in f64 and rounds once."""
+        if kind not in EPS:
+            raise Unsupported('a derivative of integers')
+        shape = [1] * len(self.axes)
+        shape[len(self.axes) - 1 - axis] = -1
+        v = np.broadcast_to(np.asarray(numbers).reshape(shape), self.extents[::-1])
+        return Value(kind, v.astype(DTYPE[kind]), 1e3 * EPS['f64'] * np.abs(v) + EPS[kind] * np.abs(v))
 
     def index(self, axis, shift):
         self.met_coordinates = True
@@ -232,6 +265,12 @@ class Expressions:
 
     def position(self, axis, shift):
         kind, to = self.arithmetic.compute, self.arithmetic.to
+        if self.stretched(axis):
+            if self.coords is not None:
+                raise Unsupported('a position in a boundary')
+            self.met_coordinates = True
+            places = [float(self.stretched(axis).place(i + shift[axis])) for i in range(self.extents[axis])]
+            return self.table(np.array(places) + float(to(self.origin(axis), 'f64').v), axis, kind)
         scaled = self.arithmetic.binary('*', to(self.index(axis, shift), kind), to(self.spacing(axis), kind))
         return self.arithmetic.binary('+', scaled, to(self.origin(axis), kind))
 
@@ -410,19 +449,26 @@ class Expressions:
 
     def difference(self, tree, names, shift, along, order, side, which):
         """The derivative along axes (each as often as it is derived), divided by the spacing."""
-        terms = {(0,) * len(self.axes): Fraction(1)}
+        terms, numbers = {(0,) * len(self.axes): (Fraction(1), {})}, {}
         scale = np.float64(1)
         for axis in sorted(set(along)):
             n = along.count(axis)
-            weights = derivatives.one_sided(n, order, side) if side else derivatives.centred(n, order)
-            scale = scale * np.float64(self.spacings()[axis]) ** n
-            terms = {tuple(o + k * (i == axis) for i, o in enumerate(at)): w * v
-                     for at, w in terms.items() for k, v in weights}
+            offsets = derivatives.offsets(n, order, side)
+            if self.stretched(axis):
+                numbers[axis] = self.weights_of_cells(axis, n, offsets, shift[axis])
+                weights = [(k, Fraction(1)) for k in offsets]
+            else:
+                weights = derivatives.weights(n, offsets)
+                scale = scale * np.float64(self.spacings()[axis]) ** n
+            terms = {tuple(o + k * (i == axis) for i, o in enumerate(at)): (w * v, {**own, axis: offsets.index(k)})
+                     for at, (w, own) in terms.items() for k, v in weights}
         total = None
-        for offset, weight in terms.items():
+        for offset, (weight, own) in terms.items():
             value = self.eval(tree, names, tuple(a + b for a, b in zip(shift, offset)))
             value = value if which is None else value.items[which]
             factor = uniform(float(weight) / scale, error=4 * EPS['f64'] * abs(float(weight) / scale))
             term = self.binary('*', value, factor)
+            for axis in numbers:
+                term = self.binary('*', term, self.table(numbers[axis][own[axis]], axis, value.kind))
             total = term if total is None else self.binary('+', total, term)
         return self.inexact(total, 4 * len(terms) + 8)

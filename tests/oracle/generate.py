@@ -42,6 +42,7 @@ class Generator:
         self.declarations()
         self.profile = self.field_over_fewer_axes()
         self.body()
+        self.stretch()
         return f'stencil s({", ".join(self.axes)}) {{\n' + ''.join(f'    {l}\n' for l in self.lines) + '}\n\n' + self.run_block()
 
     # Declarations.
@@ -84,6 +85,14 @@ class Generator:
         self.fields = []
         for _ in range(self.random.randint(1, 4)):
             self.fields.append(self.field())
+
+    def stretch(self):
+        """A spacing for each cell along an axis of some specs. Those with what it cannot have are refused."""
+        axis, r = self.other_random.choice(self.axes), self.other_random
+        if r.random() < 0.15 and not any(line.startswith(f'spacing {axis} ') for line in self.lines):
+            if r.random() < 0.7:  # faces of one sort
+                self.lines = [re.sub(r'\bperiodic\b', 'mirror', line) for line in self.lines]
+            self.lines.insert(0, f'spacing {axis} = {r.choice(("0.5", "1", "1/3"))} + {r.choice(("1", "0.5"))} / (1 + idx({axis}))')
 
     def field_over_fewer_axes(self):
         """(name, its axes) of an input in some specs, or None; drawn apart, as a series is."""

@@ -70,6 +70,7 @@ void check_programs(const GeneratorOptions& options, Seeds seeds) {
 TEST_CASE("random programs: optimising keeps the meaning, strict keeps the bits") {
     GeneratorOptions options;
     options.max_cells = 1500;
+    options.stretched = true;
     check_programs(options, seeds_from_environment(1, 300));
 }
 

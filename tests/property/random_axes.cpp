@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "random_expression.h"
 
@@ -64,7 +67,42 @@ private:
     RandomProgram& made_;
 };
 
+// In place of boundaries that follow from a spacing.
+void fit_faces(Faces& faces, int axis) {
+    const std::string position = fmt::format("pos({})", "xyz"[axis]);
+    for (int other = 0; other < 3 && faces.written; ++other)
+        for (std::string& kind : faces.kind[static_cast<std::size_t>(other)]) {
+            const bool has_slope = kind.starts_with("gradient") || kind.starts_with("robin");
+            const bool has_degree = kind.starts_with("extrapolate") && kind != "extrapolate 0";
+            if (kind.find(position) != std::string::npos || (other == axis && (has_slope || has_degree)))
+                kind = "clamp";
+        }
+}
+
 }  // namespace
+
+void stretch_axes(RandomProgram& program) {
+    std::vector<Faces*> all;
+    for (FieldSpec& field : program.fields)
+        all.push_back(&field.faces);
+    for (StatementSpec& statement : program.statements) {
+        if (statement.kind == StatementSpec::Kind::inject || statement.kind == StatementSpec::Kind::sample)
+            return;
+        all.push_back(&statement.faces);
+    }
+    Random random(program.seed ^ 0x2b7c90e1d4a35f68ULL);
+    for (int axis = 0; axis < program.rank; ++axis) {
+        const auto along = static_cast<std::size_t>(axis);
+        std::set<bool> is_periodic;
+        for (const Faces* faces : all)
+            for (const std::string& kind : faces->kind[along])
+                if (faces->written && kind != "free") is_periodic.insert(kind == "periodic");
+        if (is_periodic.size() > 1 || random.chance(20)) continue;
+        for (Faces* faces : all)
+            fit_faces(*faces, axis);
+        program.spacing[along] = fmt::format("h + {}/(4 + idx({}))", random.between(1, 8), "xyz"[axis]);
+    }
+}
 
 void add_fields_over_fewer_axes(RandomProgram& program, const GeneratorOptions& options) {
     AxesGenerator(program, options).run();

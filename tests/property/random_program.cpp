@@ -733,6 +733,7 @@ RandomProgram random_program(std::uint64_t seed, const GeneratorOptions& options
     if (options.shared_cells) add_shared_cells(made, options);
     if (options.chains) add_chain(made);
     if (options.several_grids) add_fields_on_coarser_grids(made, options);
+    if (options.stretched && seed % 4 == 2) stretch_axes(made);
     return made;
 }
 

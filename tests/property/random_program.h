@@ -49,6 +49,7 @@ struct GeneratorOptions {
     bool shared_cells = false;   // several statements for the same part of the grid
     bool points = false;         // off the grid: statements that inject and sample at them
     bool fewer_axes = false;     // inputs over some of the axes
+    bool stretched = false;      // axes whose cells are not equally far apart
     bool several_grids = false;  // statements for coarser grids, and reads between grids
     bool interleaved = false;    // fields are components that lie side by side, where they can
     bool chains = false;         // runs that chain others

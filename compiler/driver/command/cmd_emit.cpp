@@ -54,6 +54,10 @@ ExitCode emit(const EmitOptions& options, const Console& console) {
     code_options.strict_fp = options.strict_fp;
     code_options.single_steps = true;  // other kernels take long to compile
     if (!options.archs.empty()) code_options.target = target_of_archs(options);
+    if (has_launcher(options) && !stencil.program.stretched.empty())
+        throw CommandError(ExitCode::usage,
+                           "a launcher is not built yet where a spacing differs from cell to cell",
+                           "--style kernel-only has none, and `haloc run` runs it");
     // The launcher takes the number of steps, and reads nothing between them.
     if (!has_launcher(options)) code_options.watched = watched_reductions(spec, stencil.program);
     const std::vector<TextFile> files =

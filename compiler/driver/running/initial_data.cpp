@@ -8,6 +8,7 @@
 #include "compiler/driver/running/coordinates.h"
 #include "compiler/driver/running/field_files.h"
 #include "compiler/driver/running/groups.h"
+#include "compiler/driver/running/stretched_axes.h"
 #include "compiler/lower/shared/storage.h"
 #include "compiler/passes/part.h"
 #include "runtime/io/photo.h"
@@ -93,26 +94,32 @@ std::vector<rt::Box> boxes_of(const Initializer& init, const Engine& engine, con
 std::vector<Initializer> initializers_of(const ir::Program& init) {
     std::vector<Initializer> parts{{init, rt::FieldGrid{}}};
     for (const ir::Field& field : init.fields)
-        if (std::ranges::find(parts, grid_of_program(field), &Initializer::grid) == parts.end())
+        if (field.role == ir::Role::output &&
+            std::ranges::find(parts, grid_of_program(field), &Initializer::grid) == parts.end())
             parts.push_back({init, grid_of_program(field)});
     for (Initializer& part : parts) {
         std::vector<std::uint32_t> place(init.fields.size());
         part.program.fields.clear();
         part.program.statements.clear();
         for (std::size_t f = 0; f < init.fields.size(); ++f) {
-            if (grid_of_program(init.fields[f]) != part.grid) continue;
+            const bool is_table = init.fields[f].role == ir::Role::input;
+            if (!is_table && grid_of_program(init.fields[f]) != part.grid) continue;
             place[f] = static_cast<std::uint32_t>(part.program.fields.size());
             part.program.fields.push_back(init.fields[f]);
-            part.program.fields.back().grid = rt::FieldGrid::coarse(init.fields[f].grid.factor);
+            if (!is_table)
+                part.program.fields.back().grid = rt::FieldGrid::coarse(init.fields[f].grid.factor);
         }
+        for (ir::Expr& expr : part.program.exprs)
+            if (auto* access = std::get_if<ir::Access>(&expr.node))
+                access->field.index = place[access->field.index];
         for (const ir::Statement& statement : init.statements) {
-            ir::Assign assign = std::get<ir::Assign>(statement);  // from coordinates: it reads no field
+            ir::Assign assign = std::get<ir::Assign>(statement);  // from coordinates, and tables of them
             if (grid_of_program(init[assign.target]) != part.grid) continue;
             assign.target.index = place[assign.target.index];
             part.program.statements.emplace_back(std::move(assign));
         }
     }
-    std::erase_if(parts, [](const Initializer& part) { return part.program.fields.empty(); });
+    std::erase_if(parts, [](const Initializer& part) { return part.program.statements.empty(); });
     return parts;
 }
 
@@ -176,10 +183,18 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
         const FieldSet set = find_fields(program, load.field);
         loaded.insert(set.fields.begin(), set.fields.end());
     }
+    std::set<std::string> distances;  // between cells: first of all, as positions follow from them
+    for (const ir::StretchedAxis& axis : program.stretched)
+        if (!axis.field.empty()) distances.insert(axis.field);
+    bool has_points = false;
+    std::map<int, ir::AxisPoints> points;
+    const auto is_due = [&](const std::string& field) {
+        return has_points != distances.contains(field) && !kept.contains(field);
+    };
     const auto is_wanted = [&](const ir::Field& output) {
         const ir::Field* field = find_field(program, output.name);
         return field != nullptr && output.role == ir::Role::output && !loaded.contains(field->name) &&
-               !kept.contains(field->name);
+               is_due(field->name);
     };
     const auto fill = [&](const Initializer& part, const ir::Program* whole) {
         if (std::ranges::none_of(part.program.fields, is_wanted)) return;
@@ -193,6 +208,7 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
                     ? machine.load_initializer(made, box.extent(), options_of_init(request), timings)
                     : machine.load_alone(made, box.extent(), options_of_init(request), timings);
             set_known_arguments(*maker, made, request);
+            if (has_points) fill_axis_tables(*maker, made, points, box);
             maker->run(1, std::nullopt);
             for (const ir::Field& output : part.program.fields) {
                 if (!is_wanted(output)) continue;
@@ -202,12 +218,14 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
             }
         }
     };
-    if (init)
-        for (const Initializer& part : initializers_of(*init))
-            fill(part, std::ranges::all_of(init->fields, lies_whole) ? &*init : nullptr);
-    for (const Load& load : request.loads) {
+    const auto compute = [&] {
+        if (init)
+            for (const Initializer& part : initializers_of(*init))
+                fill(part, std::ranges::all_of(init->fields, lies_whole) ? &*init : nullptr);
+    };
+    const auto load_file = [&](const Load& load) {
         const FieldSet set = find_fields(program, load.field);
-        if (kept.contains(set.fields.front())) continue;
+        if (!is_due(set.fields.front())) return;
         std::vector<std::vector<int>> times;
         for (const std::string& name : set.fields)
             times.push_back(times_of(*find_field(program, name)));
@@ -218,7 +236,24 @@ std::vector<std::string> fill_initial_data(Engine& engine, const ir::Program& pr
             load_fields(load.path, "field " + load.field, engine, set, request.rank(), times);
         }
         filled.insert(set.fields.begin(), set.fields.end());
-    }
+    };
+    const auto fill_due = [&] {
+        compute();
+        for (const Load& load : request.loads)
+            load_file(load);
+    };
+    if (!distances.empty() && machine.is_shared())
+        throw rt::Error(rt::ErrorCode::bad_argument,
+                        "a spacing that is a field is not built yet where several processes share the grid; "
+                        "a formula of the index is");
+    if (!distances.empty()) fill_due();
+    has_points = true;
+    points = points_of_axes(engine, program, request);
+    fill_axis_tables(engine, program, points, rt::whole_box(request.extent));
+    for (const ir::StretchedAxis& axis : program.stretched)
+        for (const ir::StretchedAxis::Table& table : axis.tables)
+            filled.insert(table.field);
+    fill_due();
     std::vector<std::string> zeros;
     for (const ir::Field& field : program.fields) {
         const bool is_injected = std::any_of(

@@ -449,6 +449,12 @@ void take_coordinates(RunRequest& request, const ir::Program& program) {
         request.origin[axis] =
             rt::evaluate(lower::host_scalar(program, declared.origin), params, request.extent);
     }
+    for (const ir::StretchedAxis& stretched : program.stretched) {
+        const auto axis = static_cast<std::size_t>(stretched.axis);
+        request.is_stretched[axis] = true;
+        request.origin[axis] = 0;
+        request.axis_units[axis].clear();
+    }
 }
 
 std::vector<std::string> watched_reductions(const CheckedSpec& spec, const ir::Program& program) {

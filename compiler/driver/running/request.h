@@ -81,10 +81,11 @@ struct RunRequest {
     std::vector<std::string> axes;
     Extent extent{1, 1, 1};
     std::array<double, 3> spacing{1, 1, 1}, origin{0, 0, 0};  // coordinates, by axis
-    std::array<std::string, 3> axis_units;                    // of these; empty: not said
-    std::string time_unit;                                    // that of `dt`, likewise
-    std::string source;  // the points that are injected, where they are of
-                         // one name
+    std::array<bool, 3> is_stretched{};     // coordinates are the cells' numbers where the spacing differs
+    std::array<std::string, 3> axis_units;  // of these; empty: not said
+    std::string time_unit;                  // that of `dt`, likewise
+    std::string source;                     // the points that are injected, where they are of
+                                            // one name
     std::int64_t steps = 0;
     std::optional<std::int64_t> stop_after;  // fewer of them; the rest is as with all
     std::optional<rt::HostScalar> until;     // as rt::RunOptions::until

@@ -201,9 +201,21 @@ void check_safe(const sema::RunSpec& run, bool no_files) {
             if (!plot.is_asked) check_below(here, plot.fps > 0 ? "film" : "plot", plot.field, plot.path);
 }
 
+// Files that say where cells lie have one spacing for an axis.
+void refuse_stretched(const RunRequest& request, const Output& output) {
+    for (std::size_t axis = 0; axis < request.axes.size(); ++axis)
+        if (request.is_stretched[axis] && needs_hdf5(output.path))
+            refuse_usage(
+                fmt::format("{} says how far cells lie apart, which is not built yet where the spacing "
+                            "of `{}` differs from cell to cell",
+                            output.path, request.axes[axis]),
+                "name a .npy file, which has the values alone");
+}
+
 void check_arrays(const RunRequest& request) {
     for (const Output& output : request.outputs) {
         if (!output.is_array()) continue;
+        refuse_stretched(request, output);
         if (is_of(output.path, FileFormat::vtkhdf)) check_vtk_image(request, output);
         if (is_of(output.path, FileFormat::netcdf)) check_netcdf(output);
     }
