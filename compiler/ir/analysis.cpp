@@ -291,7 +291,7 @@ private:
 
     // At the cells before, a statement reads what later ones of the sweep have written there, too: their
     // margins are known when the margins of all no longer grow, after a turn for each statement at most where
-    // the sweep reads along its axis alone, as is checked later. Where the sweep begins they hold what was
+    // the sweep reads along its axes alone, as is checked later. Where the sweep begins they hold what was
     // there before.
     void infer_of_sweep(const LineSweep& sweep, std::size_t first, std::size_t past) {
         const Known before = known_;
@@ -303,6 +303,9 @@ private:
                 const std::uint32_t target = std::get<Assign>(program_.statements[i]).target.index;
                 known_.margins[target] = ahead[target];
                 known_.margins[target][along][begin] = before.margins[target][along][begin];
+                if (!sweep.inner) continue;  // else it reads cells of the line before on both sides
+                const auto within = static_cast<std::size_t>(sweep.inner->axis);
+                known_.margins[target][within] = before.margins[target][within];
             }
             for (std::size_t i = first; i < past; ++i)
                 infer_of(i);

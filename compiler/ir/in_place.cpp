@@ -189,8 +189,9 @@ bool leaves(const Region& region, const Offset& offset) {
     return false;
 }
 
-bool is_along(Offset offset, int axis) {
-    offset[static_cast<std::size_t>(axis)] = 0;
+bool is_along(Offset offset, const LineSweep& sweep) {
+    offset[static_cast<std::size_t>(sweep.axis)] = 0;
+    if (sweep.inner) offset[static_cast<std::size_t>(sweep.inner->axis)] = 0;
     return offset == Offset{};
 }
 
@@ -232,7 +233,7 @@ std::optional<Access> read_of_written(const Program& program, const Assign& assi
         const auto* access = std::get_if<Access>(&program.exprs[i].node);
         if (!access || access->field != assign.target || access->time != assign.time) continue;
         if (access->is_at_cell() || leaves(assign.region, access->offset)) continue;
-        if (assign.sweep && is_along(access->offset, assign.sweep->axis)) continue;
+        if (assign.sweep && is_along(access->offset, *assign.sweep)) continue;
         // The condition itself is evaluated in every cell of the region.
         const bool is_coloured = assign.condition && !std::ranges::binary_search(in_condition, i);
         if (is_coloured && colours.are_apart(*assign.condition, access->offset)) continue;

@@ -36,7 +36,7 @@ private:
 // A read of the statement's own target that may be of a cell which the statement writes, other than the cell
 // itself; nullopt where there is none. Shown to be apart are a box that is thinner than the offset, and
 // colours: a condition `L mod m == r` with a whole-numbered sum L of indices that the offset moves to another
-// remainder. Past an edge a read shows what was there before the statement. What a sweep reads along its axis
+// remainder. Past an edge a read shows what was there before the statement. What a sweep reads along its axes
 // is in order (sweeps.h).
 std::optional<Access> read_of_written(const Program& program, const Assign& assign);
 

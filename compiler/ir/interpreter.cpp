@@ -206,21 +206,21 @@ struct Interpreter::State {
     Extent extent_of(const Reduce& reduce) const {
         return rt::FieldGrid::coarse(reduce.factor).extent(extent);
     }
-    // Those of an axis that it is for.
-    static std::pair<std::int64_t, std::int64_t> span(const Region& region, const Margins& margins, int axis,
-                                                      const Extent& own) {
-        const rt::Span cells = rt::span_of(region.ranges[axis], own[axis]);
-        return {std::max<std::int64_t>(cells.begin, margins[axis][0]),
-                std::min<std::int64_t>(cells.end, own[axis] - margins[axis][1])};
+    using Range = std::pair<std::int64_t, std::int64_t>;
+    using Spans = std::array<Range, kMaxRank>;
+    static Range common(const Range& a, const Range& b) {
+        return {std::max(a.first, b.first), std::min(a.second, b.second)};
     }
-
-    using Spans = std::array<std::pair<std::int64_t, std::int64_t>, kMaxRank>;
+    // Those of each axis that it is for.
     template <class Statement>
     Spans spans_of(const Statement& statement) const {
+        const Extent own = extent_of(statement);
         Spans spans;
-        for (int axis = 0; axis < kMaxRank; ++axis)
-            spans[static_cast<std::size_t>(axis)] =
-                span(statement.region, statement.margins, axis, extent_of(statement));
+        for (std::size_t axis = 0; axis < kMaxRank; ++axis) {
+            const rt::Span cells = rt::span_of(statement.region.ranges[axis], own[axis]);
+            const auto& [low, high] = statement.margins[axis];
+            spans[axis] = common({cells.begin, cells.end}, {low, own[axis] - high});
+        }
         return spans;
     }
 
@@ -251,19 +251,18 @@ struct Interpreter::State {
         }
     }
 
-    // The statements of a sweep, from `first` on: one plane across its axis after the other. Lines are
-    // independent of each other, so the cells of a plane may be done at once.
+    // The statements of a sweep, from `first` on: one place along its axes after the other. Lines, or planes,
+    // along these are independent of each other, so all cells of a place may be done at once.
     void run_sweep(std::size_t first, std::size_t past) {
         const LineSweep& sweep = *sweep_of(program.statements[first]);
-        const auto axis = static_cast<std::size_t>(sweep.axis);
-        const std::int64_t cells = extent_of(std::get<Assign>(program.statements[first]))[axis];
-        for (std::int64_t n = 0; n < cells; ++n) {
-            const std::int64_t at = sweep.upwards ? n : cells - 1 - n;
+        const Extent own = extent_of(std::get<Assign>(program.statements[first]));
+        for (std::int64_t number = 0; number < places_of(sweep, own); ++number) {
+            const Place place = place_of(sweep, own, number);
             for (std::size_t i = first; i < past; ++i) {
                 const auto& assign = std::get<Assign>(program.statements[i]);
                 Spans spans = spans_of(assign);
-                if (at < spans[axis].first || at >= spans[axis].second) continue;
-                spans[axis] = {at, at + 1};
+                for (std::size_t axis = 0; axis < kMaxRank; ++axis)
+                    if (place[axis] >= 0) spans[axis] = common(spans[axis], {place[axis], place[axis] + 1});
                 const Field& field = program[assign.target];
                 std::vector<double>& written =
                     assign.time == 1 ? next[assign.target.index] : levels[assign.target.index].front();

@@ -22,9 +22,8 @@
 //   margins     a state keeps its value at t there, an output what it held (0 at first); so do cells outside
 //               of a statement's region and where its condition is false. Of a level that is written before
 //               they keep what was written. A let has no value there: NaN
-//   sweeps      along their axis cell after cell, all statements of the sweep at each; reads of what it
-//   writes
-//               see what is there at that moment
+//   sweeps      along their axis, or axes, cell after cell, all statements of the sweep at each; reads of
+//               what it writes see what is there at that moment
 //   repeats     their statements, in order, as often as they say; reductions are those of the last time. A
 //               condition that ends one is evaluated after each iteration, in f64, from the latest reductions
 //   functions   the float functions of the C library for f32; engines agree within a bound

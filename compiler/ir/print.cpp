@@ -410,6 +410,9 @@ private:
     void write_sweep(const LineSweep& sweep) {
         put("    sweep {} along {} {}", sweep.number,
             program_.axes[static_cast<std::size_t>(sweep.axis)].name, sweep.upwards ? "up" : "down");
+        if (sweep.inner)
+            put(", {} {} within it", program_.axes[static_cast<std::size_t>(sweep.inner->axis)].name,
+                sweep.inner->upwards ? "up" : "down");
         if (sweep.in_parts) text_ += " in parts";
     }
 

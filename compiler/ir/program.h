@@ -18,6 +18,7 @@
 
 #include "compiler/ir/axis_map.h"
 #include "compiler/ir/ids.h"
+#include "compiler/ir/line_sweep.h"
 #include "compiler/ir/recurrence.h"
 #include "compiler/ir/stretched_axis.h"
 #include "compiler/ir/window.h"
@@ -314,18 +315,6 @@ struct Region {
     std::array<Range, kMaxRank> ranges;
     bool is_whole() const { return *this == Region{}; }
     friend bool operator==(const Region&, const Region&) = default;
-};
-
-// In which order the cells of a statement are done: along one axis one after the other, so that a cell reads
-// what the statement has given to those before it. Lines along the axis are independent of each other.
-// Statements of the same number stand one after the other and are done together, all of them at each cell.
-// What sweeps may read is in sweeps.h.
-struct LineSweep {
-    int axis = 0;
-    bool upwards = true;  // from the low face
-    int number = 0;
-    bool in_parts = false;  // a line may be cut into parts that are done side by side (recurrences.h)
-    friend bool operator==(const LineSweep&, const LineSweep&) = default;
 };
 
 // Statements of the same number stand one after the other and are done in order `count` times, each time that

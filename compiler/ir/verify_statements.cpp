@@ -72,6 +72,10 @@ void Verifier::check_repeat_ends() {
 void Verifier::check_sweep(std::size_t first) {
     const auto& begin = std::get<Assign>(program_.statements[first]);
     if (begin.sweep->axis < 0 || begin.sweep->axis >= program_.rank()) return broken("a sweep along no axis");
+    const std::optional<LineSweep::Inner>& inner = begin.sweep->inner;
+    if (inner && (inner->axis < 0 || inner->axis >= program_.rank() || inner->axis == begin.sweep->axis ||
+                  begin.sweep->in_parts))
+        return broken("a sweep within another along no axis of its own, or in parts");
     const std::size_t past = end_of_sweep(program_, first);
     for (std::size_t i = first; i < past; ++i) {
         const auto& assign = std::get<Assign>(program_.statements[i]);

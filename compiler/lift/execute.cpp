@@ -308,8 +308,10 @@ void Executor::run_branch(const c::Statement& branch) {
     }
     // Where one side may end with `continue` or `return`, both sides execute what follows the branch.
     const bool forks = may_leave(branch.statements[0]) || may_leave(other);
+    std::vector<std::size_t> guards;  // in front of each side
     const auto run_side = [&](int side, bool holds) {
         add_guard(condition, holds, branch.where);
+        guards.push_back(state_.guards.size());
         run_statement(side);
         if (forks && !state_.left) run_rest();
     };
@@ -322,7 +324,7 @@ void Executor::run_branch(const c::Statement& branch) {
     run_side(has(Mutation::drop_else) ? -1 : other, false);
     state_.guards = before.guards;
     state_.bounds = before.bounds;
-    join_stores(condition, before, then, first_read);
+    join_stores(condition, before, then, first_read, guards);
     merge(condition, before, std::move(then));
 }
 
@@ -336,10 +338,8 @@ void Executor::run_where(int condition, SourceRange where, const std::function<v
     add_guard(condition, true, where);
     body();
     State then = state_;
-    const std::size_t first_read = model_.reads.size();
     state_ = before;
     state_.stores = then.stores;
-    join_stores(condition, before, then, first_read);
     merge(condition, before, std::move(then));
 }
 
@@ -367,14 +367,15 @@ Value Executor::referred(int id) {
 }
 
 // Where both branches store a number at the same cell, makes one store of a select. first_read: of the
-// other branch.
-bool Executor::join_stores(int condition, const State& before, const State& then, std::size_t first_read) {
+// other branch. guards: how many there are in front of each branch, which has none of its own.
+bool Executor::join_stores(int condition, const State& before, const State& then, std::size_t first_read,
+                           const std::vector<std::size_t>& guards) {
     const std::size_t at = before.stores.size();
     if (then.stores.size() != at + 1 || state_.stores.size() != at + 2) return false;
     const Store a = state_.stores[at], b = state_.stores[at + 1];
-    const auto guards_beyond = [&](const Store& store) { return store.guards.size() - before.guards.size(); };
-    bool is_same = a.object == b.object && a.path == b.path && a.loops == b.loops && guards_beyond(a) == 1 &&
-                   guards_beyond(b) == 1;
+    const bool are_chosen = std::ranges::min(guards) > before.guards.size();
+    bool is_same = are_chosen && a.object == b.object && a.path == b.path && a.loops == b.loops &&
+                   a.guards.size() == guards[0] && b.guards.size() == guards[1];
     for (const auto& [loop, bounds] : a.bounds)
         is_same = is_same && b.bounds.count(loop) && bounds.lower == b.bounds.at(loop).lower &&
                   bounds.upper == b.bounds.at(loop).upper;

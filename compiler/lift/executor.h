@@ -129,7 +129,8 @@ private:
     Value given_number(int variable);
     void name_scalars_of_arrays();
     int object_named(const Scalar& element) const;
-    bool join_stores(int condition, const State& before, const State& then, std::size_t first_read);
+    bool join_stores(int condition, const State& before, const State& then, std::size_t first_read,
+                     const std::vector<std::size_t>& guards);
     void merge(int condition, const State& before, State then);
     Value merged(int condition, const Value& then, const Value& otherwise, SourceRange where);
     void add_guard(int term, bool holds, SourceRange where);

@@ -31,7 +31,10 @@ public:
         find_roles();
         find_boundaries(model_, form_);
         check_coverage();
-        if (options_.in_place) change_in_place(model_, form_);
+        if (options_.in_place) {
+            change_in_place(model_, form_);
+            make_room(form_);
+        }
         return std::move(form_);
     }
 

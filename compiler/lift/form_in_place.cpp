@@ -67,14 +67,31 @@ private:
             return true;
         });
     }
-    // A cell that no statement writes, or this one alone.
+    // A cell that no statement writes, or this one alone, or one that needs what this one computes of it.
     bool sees_old(const Statement& reader, const ResolvedRead& read) const {
         if (!read.edges.empty()) return false;
         const bool is_here = std::ranges::all_of(read.offset, [](int offset) { return offset == 0; });
         return std::ranges::all_of(form_.statements, [&](const Statement& writer) {
             if (writer.field != read.field) return true;
-            if (&writer == &reader && is_here) return !read.is_new;
+            if (is_here && !read.is_new && (&writer == &reader || comes_into(reader, writer))) return true;
             return is_apart(reader, writer.region, read.offset);
+        });
+    }
+    // Whether what the statement stores in a cell is part of what a later one stores there: however the two
+    // are computed, the former has read its arrays before the latter changes them. It is an array's, as a
+    // temporary might be computed again for a neighbour.
+    bool comes_into(const Statement& part, const Statement& whole) const {
+        if (&part >= &whole || part.field < 0) return false;
+        const Field& stored = form_.fields[static_cast<std::size_t>(part.field)];
+        if (model_.object(stored.object).origin == Object::Origin::local) return false;
+        return std::ranges::any_of(whole.reads, [&](const auto& each) {
+            const ResolvedRead& read = each.second;
+            const bool is_known = form_.fields[static_cast<std::size_t>(read.field)].writes == 1;
+            if (!is_known || !sees_new(whole, read)) return false;
+            return std::ranges::any_of(form_.statements, [&](const Statement& writer) {
+                if (writer.field != read.field || &writer >= &whole) return false;
+                return &writer == &part || comes_into(part, writer);
+            });
         });
     }
     // Whether the cells so far away from those of the statement are none of these.
@@ -100,6 +117,26 @@ private:
 
 void change_in_place(const Model& model, Form& form) {
     InPlaceFinder(model, form).find();
+}
+
+void make_room(Form& form) {
+    if (std::ranges::any_of(form.fields, &Field::is_state)) return;
+    for (std::size_t a = 0; a < form.axes.size(); ++a) {
+        const auto past_high = [&](const ResolvedRead& read) -> Field::Past& {
+            return form.fields[static_cast<std::size_t>(read.field)].past[a][1];
+        };
+        const bool has_boundary = std::ranges::any_of(form.fields, [&](const Field& field) {
+            return field.past[a][1] == Field::Past::clamp || field.past[a][1] == Field::Past::periodic;
+        });
+        if (has_boundary) continue;
+        int cells = 0;
+        for (const Statement& reader : form.statements)
+            for (const auto& [id, read] : reader.reads)
+                if (past_high(read) == Field::Past::anything) cells = std::max(cells, read.offset[a]);
+        form.grid[a] = form.grid[a] + Polynomial(cells);
+        for (Field& field : form.fields)
+            field.past[a][1] = Field::Past::nothing;
+    }
 }
 
 }  // namespace halo::lift

@@ -10,4 +10,9 @@ namespace halo::lift {
 // becomes an output, and what is read of it an input, `has_before`, which a caller binds to the same memory.
 void change_in_place(const Model& model, Form& form);
 
+// Makes the grid larger where reads past its high faces are not looked at: then nothing is read past them,
+// and arrays of the program, which have no room there, can be worked on where they are. No cell more is
+// computed.
+void make_room(Form& form);
+
 }  // namespace halo::lift

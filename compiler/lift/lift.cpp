@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <tuple>
+#include <utility>
 
 #include "compiler/lift/precision.h"
 #include "compiler/sema/sema.h"
@@ -48,19 +50,40 @@ std::string access_of(const Model& model, const Symbol& size) {
     return model.scalars[static_cast<std::size_t>(size.scalar)].access;
 }
 
-// An index that differs at an edge is a boundary, or what is read is chosen by a condition.
+// Whether something is read past a face of the grid.
+bool has_boundary(const Form& form) {
+    return std::ranges::any_of(form.fields, [](const Field& field) {
+        return std::ranges::any_of(field.past, [](const auto& sides) {
+            return sides[0] != Field::Past::nothing || sides[1] != Field::Past::nothing;
+        });
+    });
+}
+
+// An index that differs at an edge is a boundary, or what is read is chosen by a condition. A stencil that is
+// to work on the program's arrays, which have no room past their faces, had better have no boundary.
 void find_form_of(Lifted& result, const Options& options) {
+    const auto choose = [&](bool chooses) {
+        Model model = execute(result.unit, options.assume, chooses);
+        Form form = find_form(model, options.form);
+        return std::pair(std::move(model), std::move(form));
+    };
     try {
-        result.model = execute(result.unit, options.assume);
-        result.form = find_form(result.model, options.form);
+        std::tie(result.model, result.form) = choose(false);
+        if (!options.form.in_place || result.model.time_loop >= 0 || !has_boundary(result.form)) return;
     } catch (const Refusal& refusal) {
         if (!refusal.choosing_may_help) throw;
         try {
-            result.model = execute(result.unit, options.assume, true);
-            result.form = find_form(result.model, options.form);
+            std::tie(result.model, result.form) = choose(true);
         } catch (const Refusal&) {
             throw refusal;
         }
+        return;
+    }
+    try {
+        auto [model, form] = choose(true);
+        if (!has_boundary(form)) std::tie(result.model, result.form) = std::pair(model, form);
+    } catch (const Refusal&) {
+        return;  // the boundary will do
     }
 }
 

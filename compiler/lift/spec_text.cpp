@@ -222,7 +222,8 @@ private:
         std::string text = broken(target(each.field) + " = " + stored(from)) + "\n";
         if (!condition.empty()) text = broken("where " + condition) + " {\n" + text + "}\n";
         before_.clear();
-        std::string region = needs_region(each) || is_again ? this->region(each) : "";
+        std::string region =
+            needs_region(each) || is_again || is_named_elsewhere(each) ? this->region(each) : "";
         if (is_again && region.empty() && condition.empty()) region = form_.axes[0] + " in 0..-1";
         if (!region.empty()) text = "on " + region + " {\n" + text + "}\n";
         return lets + text;
@@ -421,12 +422,31 @@ private:
                     return !is_whole(each);
             }
         }
+        return !has_neighbours(each);
+    }
+    // Whether it is for all cells whose neighbours exist.
+    bool has_neighbours(const Statement& each) const {
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {
             const auto [low, high] = reach(each, a);
             const Range range = box(each, a);
-            if (!(range.lower == Polynomial(low)) || !(range.upper == form_.grid[a] - high)) return true;
+            if (!(range.lower == Polynomial(low)) || !(range.upper == form_.grid[a] - high)) return false;
         }
-        return false;
+        return true;
+    }
+    // Whether a statement that needs `on` is for the same cells: where both say so, one kernel is for both.
+    // States have kernels of their own.
+    bool is_named_elsewhere(const Statement& each) const {
+        if (field(each.field).is_state) return false;
+        return std::ranges::any_of(form_.statements, [&](const Statement& other) {
+            const bool is_reduction = other.field < 0;
+            if (&other == &each || (!is_reduction && (field(other.field).is_state || has_neighbours(other))))
+                return false;
+            for (std::size_t a = 0; a < form_.axes.size(); ++a) {
+                const Range own = box(each, a), range = box(other, a);
+                if (!(own.lower == range.lower) || !(own.upper == range.upper)) return false;
+            }
+            return true;
+        });
     }
     bool is_whole(const Statement& each) const {
         for (std::size_t a = 0; a < form_.axes.size(); ++a) {

@@ -134,53 +134,70 @@ private:
             index_[axis] = kernel::variable(Context::kIndexNames[axis], Type::i32);
             bounds_[axis] = region_bounds(context_, first.region, axis);
         }
-        const int along = first.sweep->axis;
-        if (rank == 1) {
-            append(body(), line_of_cells(*first.sweep));
+        const ir::LineSweep& order = *first.sweep;
+        if (rank == (order.inner ? 2 : 1)) {
+            append(body(), cell_after_cell(order));
             return std::move(result_);
         }
-        // Blocks count along the slowest axis that the sweep does not go along.
-        const int shared = along < rank - 1 ? rank - 1 : rank - 2;
-        const int beside = along == 0 ? 1 : 0;  // the axis of the lines that are done together
+        // Blocks count along the slowest axis that the sweep does not go along; lines, or planes, that lie
+        // beside each other along the fastest one are done together.
+        int shared = rank - 1, beside = 0;
+        while (order.goes_along(shared))
+            --shared;
+        while (order.goes_along(beside))
+            ++beside;
         if (beside == shared) {
             const int lines = beside == 0 ? kCellsOfSweep : kRowsOfSweep;
             result_.tile[static_cast<std::size_t>(shared)] = lines;
             const Expr block = kernel::variable("block", Type::i32);
             Block work{kernel::Declare{Type::i32, "first_line", block * lines + bounds_[beside].begin}};
-            append(work, lines_together(*first.sweep, beside, lines));
+            append(work, lines_together(order, beside, lines));
             over_blocks("block", 0, std::move(work));
             return std::move(result_);
         }
         result_.tile[static_cast<std::size_t>(shared)] = 1;
         const Expr lines = beside == 0 ? bounds_[0].end : Expr(kRowsOfSweep);  // a row is done whole
         Block work{kernel::For{"first_line", bounds_[beside].begin, bounds_[beside].end, lines,
-                               kernel::Unroll::leave, lines_together(*first.sweep, beside, lines)}};
+                               kernel::Unroll::leave, lines_together(order, beside, lines)}};
         over_blocks(Context::kIndexNames[shared], bounds_[shared].begin, std::move(work));
         return std::move(result_);
     }
 
-    Block line_of_cells(const ir::LineSweep& along) {
-        Block cell, line;
+    // Of the only line, or plane.
+    Block cell_after_cell(const ir::LineSweep& order) {
+        const bool goes_along_rows = (order.inner ? order.inner->axis : order.axis) == 0;
+        Block row, cell;
+        declare_rows(1, goes_along_rows ? row : cell);
         change_in_place(cell_sources(), cell);
-        declare_rows(1, line);
-        line.push_back(sweep_loop(along, bounds_[0], std::move(cell)));
-        return line;
+        return in_order(order, std::move(cell), std::move(row));
     }
 
     // Lines from `first_line` on, at each place of the sweep one cell of all of them: no cell waits for
     // another.
-    Block lines_together(const ir::LineSweep& along, int beside, const Expr& most) {
+    Block lines_together(const ir::LineSweep& order, int beside, const Expr& most) {
         const Expr first = kernel::variable("first_line", Type::i32);
         const Expr last = kernel::variable("last_line", Type::i32);
         Block cell, cells;
-        if (beside == 0) declare_rows(1, cells);
-        if (beside == 1) declare_rows(1, cell);
+        declare_rows(1, beside == 0 ? cells : cell);
         change_in_place(cell_sources(), cell);
         cells.push_back(kernel::For{Context::kIndexNames[beside], first, last, 1, kernel::Unroll::vectorize,
                                     std::move(cell)});
         Block lines{kernel::Declare{Type::i32, "last_line", least(first + most, bounds_[beside].end)}};
-        lines.push_back(sweep_loop(along, bounds_[along.axis], std::move(cells)));
+        append(lines, in_order(order, std::move(cells)));
         return lines;
+    }
+
+    // `row`: what stands before the innermost loop.
+    Block in_order(const ir::LineSweep& order, Block cells, Block row = {}) {
+        const auto along = [&](int axis, bool upwards, Block work) {
+            return sweep_loop(axis, upwards, bounds_[static_cast<std::size_t>(axis)], std::move(work));
+        };
+        if (order.inner) {
+            row.push_back(along(order.inner->axis, order.inner->upwards, std::move(cells)));
+            return {along(order.axis, order.upwards, std::move(row))};
+        }
+        row.push_back(along(order.axis, order.upwards, std::move(cells)));
+        return row;
     }
 
     void over_blocks(const std::string& var, const Expr& before, Block block) {

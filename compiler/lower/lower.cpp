@@ -179,7 +179,8 @@ void add_stage(const StageView& full, const StageKernel& use, const schedule::Sc
                const ProgramLayout& layout, Images& images, Names& kernel_names, Lowered& lowered) {
     const StageView& stage = *use.stage;
     if (is_at_points(stage)) return add_point_kernel(use, layout, images, kernel_names, lowered);
-    if (!stage.swept.empty() && planned.threads[stage.in_place->sweep->axis] != 1 &&
+    if (!stage.swept.empty() && !stage.in_place->sweep->inner &&
+        planned.threads[stage.in_place->sweep->axis] != 1 &&
         !std::ranges::all_of(stage.swept, [](const ir::Assign* each) { return ir::is_in_parts(*each); }))
         throw UnsupportedError("a sweep has one thread for each line, and so one along its axis");
     Context context(stage, layout, has_table_sums(stage) ? table_roles() : std::vector<std::string>());

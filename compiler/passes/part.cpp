@@ -122,7 +122,7 @@ std::string why_uncut(const ir::Program& program, int axis) {
                "between them yet";
     for (const ir::Statement& statement : program.statements) {
         const ir::LineSweep* const sweep = ir::sweep_of(statement);
-        if (sweep != nullptr && sweep->axis == axis)
+        if (sweep != nullptr && sweep->goes_along(axis))
             return fmt::format("a sweep goes along {}, cell after cell",
                                program.axes[static_cast<std::size_t>(axis)].name);
     }

@@ -26,7 +26,7 @@ std::array<double, 3> block_cells(const Footprint& footprint, const Schedule& sc
                                   const Extent& extent) {
     std::array<double, 3> cells{1, 1, 1};
     for (int axis = 0; axis < footprint.rank; ++axis)
-        cells[axis] = static_cast<double>(axis == footprint.swept_axis
+        cells[axis] = static_cast<double>(footprint.sweeps_along(axis)
                                               ? extent[axis]
                                               : block_length(schedule, footprint.rank, axis, extent[axis]));
     return cells;
@@ -162,6 +162,24 @@ double together(double dram, double l2, double l1, double blend) {
     return slowest * std::pow(sum, 1 / blend);
 }
 
+// Each front of a plane waits for the one before it.
+void add_waits_of_planes(const Footprint& footprint, const Schedule& schedule, const Target& target,
+                         const Extent& extent, Cost& cost) {
+    const std::int64_t lines = extent[static_cast<std::size_t>(*footprint.swept_axis)];
+    const std::int64_t cells = extent[static_cast<std::size_t>(*footprint.swept_within)];
+    const std::int64_t planes = extent[0] * extent[1] * extent[2] / (lines * cells);
+    const std::int64_t threads =
+        std::int64_t{schedule.threads[0]} * schedule.threads[1] * schedule.threads[2];
+    const std::int64_t fronts = cells + footprint.slant * (lines - 1);
+    const std::int64_t of_front = ceil_div(std::min(lines, ceil_div(cells, footprint.slant)), threads);
+    const double seconds =
+        static_cast<double>(fronts * ceil_div(planes, target.sms)) *
+        (direct_model::kSecondsOfFront + direct_model::kSecondsOfFrontCell * static_cast<double>(of_front)) /
+        static_cast<double>(planes * lines * cells);
+    if (seconds > cost.seconds_per_cell) cost.bound = Bound::front;
+    cost.seconds_per_cell = std::max(cost.seconds_per_cell, seconds);
+}
+
 // Each cell of a line waits for the one before it, or each stretch of a line that is cut into parts.
 void add_waits_of_lines(const Footprint& footprint, const Schedule& schedule, const Target& target,
                         const Extent& extent, Cost& cost) {
@@ -195,6 +213,22 @@ void add_waits_of_lines(const Footprint& footprint, const Schedule& schedule, co
 
 }  // namespace
 
+const char* name_of(Bound bound) {
+    switch (bound) {
+        case Bound::dram:
+            return "device memory";
+        case Bound::l2:
+            return "the L2 cache";
+        case Bound::l1:
+            return "L1 and shared memory";
+        case Bound::line:
+            return "the cells of a line, which wait for each other";
+        case Bound::front:
+            return "the fronts of a plane, which wait for each other";
+    }
+    return "";
+}
+
 Cost estimate_cost(const Footprint& footprint, const Schedule& schedule, const Target& target,
                    const Extent& of_grid) {
     const Extent extent = own_extent(footprint, of_grid);
@@ -208,7 +242,10 @@ Cost estimate_cost(const Footprint& footprint, const Schedule& schedule, const T
     const StrategyKind& kind = kind_of(schedule);
     const double blend = kind.blend != nullptr ? kind.blend(footprint) : sweep_model::kBlend;
     cost.seconds_per_cell = cost.imbalance * cost.latency * together(cost.dram, cost.l2, cost.l1, blend);
-    if (footprint.swept_axis) add_waits_of_lines(footprint, schedule, target, extent, cost);
+    if (footprint.swept_within)
+        add_waits_of_planes(footprint, schedule, target, extent, cost);
+    else if (footprint.swept_axis)
+        add_waits_of_lines(footprint, schedule, target, extent, cost);
     return cost;
 }
 

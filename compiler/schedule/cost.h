@@ -11,7 +11,9 @@
 
 namespace halo::schedule {
 
-enum class Bound : std::uint8_t { dram, l2, l1, line };  // line: a sweep's cells wait for each other
+// line, front: a sweep's cells, or its fronts of cells, wait for each other
+enum class Bound : std::uint8_t { dram, l2, l1, line, front };
+const char* name_of(Bound bound);  // for people
 
 struct Cost {
     double dram = 0, l2 = 0, l1 = 0;  // seconds a cell that each memory needs

@@ -69,7 +69,7 @@ std::vector<const StrategyKind*> kinds_to_try(const Footprint& footprint, const 
 // blocks. A thread gets what it is expected to need and a margin.
 int blocks_for_budget(const Footprint& footprint, const Schedule& schedule, const Target& target) {
     const RegisterEstimate estimate = estimate_registers(footprint, schedule);
-    if (footprint.swept_axis && schedule.threads[static_cast<std::size_t>(*footprint.swept_axis)] > 1)
+    if (footprint.part_bytes && schedule.threads[static_cast<std::size_t>(*footprint.swept_axis)] > 1)
         return std::max(1, target.registers_per_sm / (estimate.expected * schedule.threads[0] *
                                                       schedule.threads[1] * schedule.threads[2]));
     // Cells of a finer grid, with the neighbours that are read of each, are no part of the estimate.
@@ -250,11 +250,7 @@ std::string Chooser::explain(const Schedule& schedule) const {
     } else {
         text += "; for a large grid, as none is given";
     }
-    const char* const bound = cost.bound == Bound::dram   ? "device memory"
-                              : cost.bound == Bound::l2   ? "the L2 cache"
-                              : cost.bound == Bound::line ? "the cells of a line, which wait for each other"
-                                                          : "L1 and shared memory";
-    return text + "; bound by " + bound;
+    return text + "; bound by " + name_of(cost.bound);
 }
 
 }  // namespace

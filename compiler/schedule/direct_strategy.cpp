@@ -71,7 +71,7 @@ int registers_of_part(const Footprint& footprint, const Schedule& schedule) {
 }
 
 RegisterEstimate direct_registers(const Footprint& footprint, const Schedule& schedule) {
-    if (footprint.swept_axis && schedule.threads[static_cast<std::size_t>(*footprint.swept_axis)] > 1) {
+    if (footprint.part_bytes && schedule.threads[static_cast<std::size_t>(*footprint.swept_axis)] > 1) {
         const int needed = registers_of_part(footprint, schedule);
         return {needed, needed, needed};
     }
@@ -169,6 +169,14 @@ std::vector<Lengths> direct_cells(const Footprint& footprint) {
 // cells of the first axis, unless that is the one that the sweep goes along.
 std::vector<Lengths> direct_threads(const Footprint& footprint) {
     if (!footprint.swept_axis) return thread_shapes(footprint.rank);
+    if (footprint.swept_within) {
+        std::vector<Lengths> blocks;
+        for (const int threads : direct_model::kThreadsOfPlane) {
+            blocks.push_back({1, 1, 1});
+            blocks.back()[footprint.sweeps_along(0) ? 0 : 1] = threads;
+        }
+        return blocks;
+    }
     const auto along = static_cast<std::size_t>(*footprint.swept_axis);
     std::vector<Lengths> shapes{{32, 1, 1}, {64, 1, 1}};
     if (along == 0) shapes = {{1, 32, 1}, {1, 64, 1}};

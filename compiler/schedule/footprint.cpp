@@ -8,6 +8,7 @@
 #include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/recurrences.h"
+#include "compiler/ir/sweeps.h"
 
 namespace halo::schedule {
 
@@ -174,6 +175,10 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
         if (assign->sweep) {
             result.swept_axis = assign->sweep->axis;
             result.part_bytes = part_bytes(program, stage);
+            if (assign->sweep->inner && !result.swept_within) {
+                result.swept_within = assign->sweep->inner->axis;
+                result.slant = ir::slant_of(program, static_cast<std::size_t>(index));
+            }
             swept.emplace(assign->target.index, assign->time);
         }
         if (in_place_[index]) {

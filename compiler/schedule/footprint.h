@@ -97,7 +97,10 @@ struct Footprint {
     bool in_place = false;  // its statement changes a level in place, or is at points
     bool at_points =
         false;  // one thread for each cell that points touch, or for each point: nothing to choose
-    std::optional<int> swept_axis;  // its statements go along it cell after cell, a thread for each line
+    std::optional<int> swept_axis;    // its statements go along it cell after cell, a thread for each line
+    std::optional<int> swept_within;  // and along this one within it: a block of threads for each plane
+    int slant = 0;                    // of these planes (ir::slant_of)
+    bool sweeps_along(int axis) const { return axis == swept_axis || axis == swept_within; }
     // Where lines may be cut into parts, with a thread for each: the shared memory that one takes.
     std::optional<int> part_bytes;
     bool interleaved = false;  // reads or writes components that lie side by side in memory

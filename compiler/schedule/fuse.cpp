@@ -19,7 +19,8 @@ std::int64_t operations_of_cell(const Operations& work) {
 }  // namespace
 
 bool can_share_launch(const Footprint& footprint) {
-    return footprint.reductions == 0 && footprint.table_sums == 0 && !footprint.at_points;
+    return footprint.reductions == 0 && footprint.table_sums == 0 && !footprint.at_points &&
+           !footprint.swept_within;
 }
 
 bool shares_launch(const Footprint& footprint, const Schedule& schedule) {

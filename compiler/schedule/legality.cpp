@@ -65,7 +65,14 @@ private:
         if (footprint_.table_sums > 0) refuse(refusals.table_sums);
         if (footprint_.of_several_grids) refuse(refusals.several_grids);
         std::int64_t cells = product(schedule_.cells);
-        if (footprint_.swept_axis) {
+        if (footprint_.swept_within) {
+            for (int axis = 0; axis < footprint_.rank; ++axis)
+                if (!footprint_.sweeps_along(axis) && schedule_.threads[axis] != 1)
+                    limit(Setting::threads, std::to_string(schedule_.threads[axis]) + " threads along the " +
+                                                kAxisNames[axis] +
+                                                " axis: a sweep along the two others has a block for each "
+                                                "plane");
+        } else if (footprint_.swept_axis) {
             const auto axis = static_cast<std::size_t>(*footprint_.swept_axis);
             if (footprint_.part_bytes && schedule_.threads[axis] > 1) {
                 cells /= std::max(1, schedule_.cells[axis]);

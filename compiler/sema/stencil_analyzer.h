@@ -108,7 +108,7 @@ private:
         std::vector<std::pair<std::string_view, Value>>
             names;  // lets so far, written out where they are used
     };
-    // The sweep among the blocks around a statement.
+    // The innermost sweep of the blocks around a statement.
     std::optional<syntax::GuardId> sweep_around(const std::vector<syntax::GuardId>& guards) const;
     std::optional<syntax::GuardId> sweep_of_statement(const syntax::StencilStatement& statement) const;
     void note_swept(syntax::GuardId sweep, const Target& target, SourceRange where);
@@ -118,6 +118,7 @@ private:
                      const Cells& cells, const syntax::Assignment& assignment);
     void read_let_in_sweep(const syntax::LetDecl& let, syntax::GuardId id);
     // What sweeps read of what they write, when boundaries are known.
+    std::optional<int> axis_of_sweep(const syntax::SweepOrder& order);
     void check_sweeps();
     void report_not_done(const ir::LineSweep& sweep, const ir::Access& access, SourceRange where);
     void check_recurrences(std::size_t first);  // of a sweep in parts

@@ -17,9 +17,9 @@ using ir::SweepMistake;
 
 std::optional<syntax::GuardId> StencilAnalyzer::sweep_around(
     const std::vector<syntax::GuardId>& guards) const {
-    const auto found =
-        std::ranges::find_if(guards, [&](syntax::GuardId id) { return file_[id].sweep.has_value(); });
-    return found == guards.end() ? std::nullopt : std::optional(*found);
+    const auto found = std::find_if(guards.rbegin(), guards.rend(),
+                                    [&](syntax::GuardId id) { return file_[id].sweep.has_value(); });
+    return found == guards.rend() ? std::nullopt : std::optional(*found);
 }
 
 std::optional<syntax::GuardId> StencilAnalyzer::sweep_of_statement(
@@ -49,27 +49,46 @@ bool StencilAnalyzer::begin_sweep(syntax::GuardId id) {
     for (const std::uint32_t field : sweep.targets)
         if (!std::exchange(evaluator_.fields()[field].written, true)) sweep.fresh.insert(field);
     const syntax::SweepOrder& order = *file_[id].sweep;
-    const Symbol* const symbol = symbols_.find(order.axis.text);
-    if (symbol == nullptr || symbol->kind != Symbol::Kind::axis) {
-        if (!order.axis.text.empty()) evaluator_.report_unknown_axis(order.axis.text, order.axis.where);
+    if (order.has_inner) {
+        sink_
+            .report(DiagnosticKind::not_built_yet, file_[id].where,
+                    "statements beside a sweep within a sweep are not built yet")
+            .note("all statements of a sweep along two axes stand in the inner block");
         return false;
     }
-    sweep.order =
-        ir::LineSweep{static_cast<int>(symbol->index), order.upwards, sweep_count_++, order.in_parts};
+    const std::optional<int> axis = axis_of_sweep(order);
+    if (!axis) return false;
+    ir::LineSweep made{*axis, order.upwards, sweep_count_++, order.in_parts};
+    if (order.around) {
+        const syntax::SweepOrder& around = *file_[*order.around].sweep;
+        const std::optional<int> outer = axis_of_sweep(around);
+        if (!outer) return false;
+        if (*outer == *axis) {
+            sink_
+                .report(DiagnosticKind::misplaced_statement, file_[id].where,
+                        fmt::format("the sweep around this one goes along `{}`, too", order.axis.text))
+                .note("a sweep in another goes along another axis: `sweep y up { sweep x up { … } }`");
+            return false;
+        }
+        made.axis = *outer;
+        made.upwards = around.upwards;
+        made.inner = {*axis, order.upwards};
+    }
+    sweep.order = made;
     return true;
+}
+
+std::optional<int> StencilAnalyzer::axis_of_sweep(const syntax::SweepOrder& order) {
+    const Symbol* const symbol = symbols_.find(order.axis.text);
+    if (symbol != nullptr && symbol->kind == Symbol::Kind::axis) return static_cast<int>(symbol->index);
+    if (!order.axis.text.empty()) evaluator_.report_unknown_axis(order.axis.text, order.axis.where);
+    return std::nullopt;
 }
 
 bool StencilAnalyzer::check_swept(syntax::GuardId id, const std::vector<Value>& leaves, const Target& target,
                                   const Cells& cells, const syntax::Assignment& assignment) {
     Sweep& sweep = sweeps_.at(id.index);
     if (!sweep.region) sweep.region = cells.region;
-    const auto sweeps_around = std::ranges::count_if(
-        assignment.guards, [&](syntax::GuardId each) { return file_[each].sweep.has_value(); });
-    if (sweeps_around > 1) {
-        sink_.report(DiagnosticKind::misplaced_statement, file_[id].where,
-                     "a sweep stands in no other: it goes along one axis");
-        return false;
-    }
     if (*sweep.region != cells.region) {
         sink_
             .report(DiagnosticKind::not_built_yet, assignment.where,
@@ -147,7 +166,7 @@ void StencilAnalyzer::report_sweep_mistake(const ir::LineSweep& sweep, const Swe
     const ir::Expr& expr = program_[mistake.read];
     const auto& access = std::get<ir::Access>(expr.node);
     const ir::Field& field = program_[access.field];
-    const auto along = static_cast<std::size_t>(sweep.axis);
+    const auto along = static_cast<std::size_t>(mistake.axis);
     const std::string& axis = symbols_.axes()[along];
     const std::string read = access_text(field.name, access.time, access.offset, symbols_.axes());
     const int side = access.offset[along] < 0 ? 0 : 1;
@@ -158,6 +177,16 @@ void StencilAnalyzer::report_sweep_mistake(const ir::LineSweep& sweep, const Swe
         face);
     switch (mistake.kind) {
         case SweepMistake::Kind::across:
+            if (sweep.inner) {
+                const std::string& inner = symbols_.axes()[static_cast<std::size_t>(sweep.inner->axis)];
+                sink_
+                    .report(DiagnosticKind::reads_what_it_writes, expr.where,
+                            fmt::format("`{}` is in another plane: a sweep along two axes goes through each "
+                                        "plane of `{}` and `{}` by itself",
+                                        read, axis, inner))
+                    .note(fmt::format("what a sweep writes is read along `{}` and `{}` alone", axis, inner));
+                return;
+            }
             sink_
                 .report(DiagnosticKind::reads_what_it_writes, expr.where,
                         fmt::format("`{}` is on another line: a sweep goes along each line of `{}` by itself",
@@ -184,7 +213,7 @@ void StencilAnalyzer::report_sweep_mistake(const ir::LineSweep& sweep, const Swe
                     "give these a boundary, or the cells a value before the sweep: `on {} {{ … }}`", face));
             return;
         case SweepMistake::Kind::shows: {
-            const bool shows_cells = field.image(sweep.axis, side).shows_cell();
+            const bool shows_cells = field.image(mistake.axis, side).shows_cell();
             sink_
                 .report(DiagnosticKind::boundary_value, expr.where,
                         shows_cells
@@ -256,14 +285,23 @@ void StencilAnalyzer::report_not_done(const ir::LineSweep& sweep, const ir::Acce
             .note("a statement before this one in the sweep, or before the sweep, can give it one");
         return;
     }
-    Diagnostic& diagnostic = sink_.report(
-        DiagnosticKind::read_before_written, where,
-        fmt::format("`{}` has no value yet: this sweep goes {}", read, sweep.upwards ? "up" : "down"));
-    diagnostic.note(
-        access.time == 1
-            ? fmt::format("the value before the step is `{}`", access_text(name, 0, access.offset, axes))
-            : fmt::format("the other way is `sweep {} {}`", axes[static_cast<std::size_t>(sweep.axis)],
-                          sweep.upwards ? "down" : "up"));
+    const auto words = [&](int axis, bool upwards) {
+        return fmt::format("{} {}", axes[static_cast<std::size_t>(axis)], upwards ? "up" : "down");
+    };
+    std::string order = sweep.upwards ? "up" : "down";
+    std::string other = words(sweep.axis, !sweep.upwards);
+    if (sweep.inner) {
+        order = fmt::format("{}, and {} within it", words(sweep.axis, sweep.upwards),
+                            words(sweep.inner->axis, sweep.inner->upwards));
+        if (access.offset[static_cast<std::size_t>(sweep.axis)] == 0)
+            other = words(sweep.inner->axis, !sweep.inner->upwards);
+    }
+    Diagnostic& diagnostic =
+        sink_.report(DiagnosticKind::read_before_written, where,
+                     fmt::format("`{}` has no value yet: this sweep goes {}", read, order));
+    diagnostic.note(access.time == 1 ? fmt::format("the value before the step is `{}`",
+                                                   access_text(name, 0, access.offset, axes))
+                                     : fmt::format("the other way is `sweep {}`", other));
 }
 
 void StencilAnalyzer::keep_cells_of_sweeps() {

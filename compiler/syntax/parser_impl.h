@@ -187,6 +187,7 @@ private:
     bool guarded(Stencil& result);
     bool in_sweep() const;
     void check_place_of_repeat();
+    void place_in_sweep(SweepOrder& order, SourceRange where);
     RepeatCount repeat_count();
     void at_most(RepeatCount& result);  // `, at most 500`
     GuardId guard(bool is_block);

@@ -171,6 +171,8 @@ struct SweepOrder {
     Name axis;
     bool upwards = true;
     bool in_parts = false;
+    std::optional<GuardId> around;  // the sweep that it stands in
+    bool has_inner = false;         // one stands in it
 };
 // How often they are done: `repeat 20`, `repeat k to 20`, `repeat k until change < 1e-6, at most 20`.
 struct RepeatCount {

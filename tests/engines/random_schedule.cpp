@@ -64,6 +64,12 @@ std::vector<Schedule> random_schedules(const ir::Program& program, Strategy stra
         Schedule drawn = draw(program.rank(), footprint.in_place ? schedule::Direct{} : strategy,
                               footprint.table_sums > 0, random);
         if (footprint.in_place) drawn.cells = {1, 1, 1};
+        if (footprint.swept_within) {  // a block a plane
+            for (int axis = 0; axis < program.rank(); ++axis)
+                if (!footprint.sweeps_along(axis)) drawn.threads[static_cast<std::size_t>(axis)] = 1;
+            schedules.push_back(drawn);
+            continue;
+        }
         if (footprint.swept_axis) {  // a thread a line
             drawn.threads[static_cast<std::size_t>(*footprint.swept_axis)] = 1;
             // Lines of a warp, which pass through shared memory.

@@ -114,6 +114,32 @@ TEST_CASE("statements for the same cells are one kernel, and are what they are o
             }
 }
 
+TEST_CASE("what a choice needs is what it is, loaded before it or computed after it") {
+    const std::string text = R"(stencil s(x, y) {
+    param k = 3
+    field u, f, b: f64 { boundary clamp }
+    field w: f64 over x
+    field v, m, n, q: f64
+
+    let up = if f > 0 then u[x-1] else if idx(x) < len(x) - 2 then u[x+1] else u
+    let ratio = abs(f) / (if f > 0 then b[x-1] else b[x+1])
+    let a = up - u
+    v = if a * f > 0 then (1 + ratio) * a / (b * b + w) else 0
+    on x in 1..-2 {
+        m = (if a < 0 then u[y+1] else u[y-1]) + (if a * f > 0 then sqrt(a * a + 1) / (1 + abs(b)) else ratio / (k + a * a))
+    }
+    on x in 1..-2 {
+        n = if m > a then m * ratio else (if f < 0 then exp(-a * a) else sqrt(a * a + 1) * m)
+    }
+    where f > 0 {
+        q = if u > b then a / (1 + u * u) else a * sqrt(a * a + 1)
+    }
+    u[t+1] = u + (if abs(v) < 2 then v / 8 else cbrt(v))
+})";
+    CHECK(difference_on_small_grids(text, 9, true) == "");
+    CHECK(difference_on_small_grids(text, 9) == "");
+}
+
 TEST_CASE("means and norms are of the cells that a reduction is over, on every small grid") {
     const std::string text = R"(stencil s(x, y) {
     field u: f32 { boundary free }

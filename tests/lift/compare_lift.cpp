@@ -165,6 +165,7 @@ void LiftComparison::add(const RandomFunction& function) {
     options.source.function = name;
     options.source.arguments = {"-std=gnu11"};
     options.form.no_alias = each.no_alias;
+    options.form.in_place = function.seed % 2 == 0;
     options.keep_result = true;
     options.assume.insert(function.assumed.begin(), function.assumed.end());
     std::ofstream(options.source.file) << kMathDeclarations << each.compared.text;

@@ -102,10 +102,12 @@ bool InterpretedNest::run(const Memory& memory, const double* numbers, void** ar
     ir::Interpreter run(program_, extent, ir::Arithmetic::declared);
     for (const auto& [id, name] : lifted_.spec.params)
         run.set_param(name, numbers[id]);
-    for (const auto& [id, name] : lifted_.spec.fields) {
-        std::vector<double>& into = run.field(name);
-        visit(id, id, numbers, arrays, extent, memory, trouble,
-              [&](char* at, std::size_t cell, const Access& how) { into[cell] = how.read(at); });
+    for (const auto* fields : {&lifted_.spec.fields, &lifted_.spec.before}) {
+        for (const auto& [id, name] : *fields) {
+            std::vector<double>& into = run.field(name);
+            visit(id, id, numbers, arrays, extent, memory, trouble,
+                  [&](char* at, std::size_t cell, const Access& how) { into[cell] = how.read(at); });
+        }
     }
     if (!trouble.empty()) return false;
     const std::int64_t count = steps(numbers);

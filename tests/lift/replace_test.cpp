@@ -167,7 +167,7 @@ TEST_CASE("replaced nests compile") {
 TEST_CASE("replaced programs print what they printed") {
     replace_all("solver.c", HALO_CC " -std=c11",
                 {"blur", "mix", "heat_up", "cool", "decay", "wave", "inner", "thick", "damp", "advance",
-                 "mirror", "ripple", "region", "corners", "cells", "relax"});
+                 "mirror", "ripple", "limit", "remap", "region", "corners", "cells", "relax"});
     replace_all("heat.c", HALO_CC " -std=c11", {"main"});
     replace_all("fields.cpp", HALO_CXX " -std=c++17", {"smooth", "settle", "mark", "count", "blend"});
 }
@@ -259,6 +259,17 @@ TEST_CASE("a region of several threads becomes loops that are parallel by themse
         INFO(words);
         CHECK(made.text.find(words) != std::string::npos);
     }
+}
+
+TEST_CASE("what is replaced has no states and boundaries where the program's arrays will do") {
+    const std::string source = read_file(HALO_SOURCE_DIR "/tests/lift/replaced/solver.c");
+    const std::string limit = replaced_text("limit", source).text,
+                      remap = replaced_text("remap", source).text;
+    CHECK(limit.find("slope = if change > 0.25 or flux < -0.5 then") != std::string::npos);
+    CHECK(limit.find("Grid: x = nx, y = ny + 1.") != std::string::npos);
+    CHECK(limit.find("boundary") == std::string::npos);
+    CHECK(remap.find("`u` is changed in place") != std::string::npos);
+    CHECK(remap.find("[t+1]") == std::string::npos);
 }
 
 TEST_CASE("of several calls in front of loops the last one alone gives their arrays back") {

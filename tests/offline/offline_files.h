@@ -43,4 +43,7 @@ struct CommandResult {
 };
 CommandResult run_command(const std::string& command);
 
+// nvcc's options under which a remark of its own or of the host's compiler is an error.
+inline constexpr const char* kNoRemarks = " -Werror all-warnings -Xcompiler -Wall,-Wextra,-Werror";
+
 }  // namespace halo::test

@@ -21,7 +21,8 @@ const SkipUnless kToolkit(*HALO_NVCC != 0, "nvcc was not found; install the CUDA
 const SkipUnless kGpu(run_command("nvidia-smi -L").code == 0, "there is no NVIDIA GPU (nvidia-smi -L)");
 
 std::string build_with_nvcc(const std::string& name) {
-    return HALO_NVCC " -std=c++17 -arch=native -fmad=false -o program main.c " + name + ".cu";
+    return HALO_NVCC " -std=c++17 -arch=native -fmad=false" + std::string(kNoRemarks) + " -c " + name +
+           ".cu -o offline.o && " HALO_NVCC " -o program main.c offline.o";
 }
 
 // As many at once as there are cores: nvcc takes seconds for each, and the programs next to none.

@@ -447,13 +447,21 @@ class Generator:
 
     def sweep(self):
         """One to three outputs that read each other's cells before, tamed so that they do not grow along a line."""
-        axis, up = self.pick(self.axes), self.chance(0.5)
+        along = self.random.sample(self.axes, 2 if len(self.axes) > 1 and self.chance(0.35) else 1)
+        orders = [(a, self.chance(0.5)) for a in along]
         names = [self.name('s') for _ in range(self.random.randint(1, 3))]
         kind = self.pick(('f32', 'f64')) if self.flavour != 'f64' else 'f64'
         low, high = self.pick(('0', '1', '0.25')), self.pick(('0', '1', '-0.5'))
-        others = ''.join(f', {a} {self.pick(("clamp", "periodic", "mirror"))}' for a in self.axes if a != axis)
-        self.lines.append(f'field {", ".join(names)}: {kind} {{ boundary {axis}.low fixed {low}, {axis}.high fixed {high}{others} }}')
-        before = lambda: f'{axis}{"-" if up else "+"}{self.pick((1, 1, 2))}'
+        others = ''.join(f', {a} {self.pick(("clamp", "periodic", "mirror"))}' for a in self.axes if a not in along)
+        ends = ', '.join(f'{a}.low fixed {low}, {a}.high fixed {high}' for a in along)
+        self.lines.append(f'field {", ".join(names)}: {kind} {{ boundary {ends}{others} }}')
+
+        def before():
+            steps = [self.pick((0, 1, 1, 2)), self.pick((-2, -1, 0, 1, 1, 2))] if len(along) == 2 else [self.pick((1, 1, 2))]
+            if steps[0] == 0:
+                steps[1] = self.pick((1, 1, 2))
+            return ', '.join(f'{a}{"-" if (n > 0) == up else "+"}{abs(n)}' for (a, up), n in zip(orders, steps) if n)
+
         inside, done = [], []
         if self.chance(0.3):
             inside.append(f'let k{names[0]} = {self.pick(names)}[{before()}] / 3')
@@ -465,7 +473,9 @@ class Generator:
             statement = f'{name} = ' + ' + '.join(terms)
             inside.append(f'where {self.condition(1)} {{ {statement} }}' if self.chance(0.15) else statement)
             done.append(name)
-        block = f'sweep {axis} {"up" if up else "down"} {{ ' + '; '.join(inside) + ' }'
+        block = '; '.join(inside)
+        for axis, up in orders[::-1]:
+            block = f'sweep {axis} {"up" if up else "down"} {{ {block} }}'
         self.lines.append(f'on {self.cells()} {{ {block} }}' if self.chance(0.15) else block)
         self.reals += [(name, 'anywhere') for name in names]
 

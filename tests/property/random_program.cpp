@@ -306,10 +306,32 @@ private:
     }
 
     // One to three statements that read each other's cells before, and cells at the cell that are done
-    // already.
+    // already; where they have values before the sweep, also those of cells that are to come.
     void add_sweep(const std::string& name, Random& random) {
         const int axis = random.between(0, program_.rank - 1);
         const bool upwards = random.chance(50);
+        const bool is_nested = program_.rank > 1 && random.chance(40);
+        const int inner =
+            (axis + random.between(1, program_.rank > 1 ? program_.rank - 1 : 1)) % program_.rank;
+        const bool inner_upwards = random.chance(50);
+        const bool are_given = has_free_faces() || random.chance(25);
+        const auto order = [](int along, bool up) {
+            return fmt::format("sweep {} {}", "xyz"[along], up ? "up" : "down");
+        };
+        const auto cell_before = [&] {
+            Cells before{};
+            const auto put = [&](int along, bool up, int steps) {
+                before[static_cast<std::size_t>(along)] = up ? -steps : steps;
+            };
+            const int lines = is_nested ? random.pick<int>({0, 1, 1, 2}) : random.pick<int>({1, 1, 1, 2});
+            put(axis, upwards, lines);
+            if (is_nested)
+                put(inner, inner_upwards, lines == 0 ? random.between(1, 2) : random.between(-2, 2));
+            if (is_nested && are_given && random.chance(30))
+                for (int& cells : before)
+                    cells = -cells;  // of those to come
+            return before;
+        };
         auto at = static_cast<std::size_t>(random.between(0, static_cast<int>(program_.statements.size())));
         while (at < program_.statements.size() && program_.statements[at].joins)
             ++at;  // another sweep stays whole
@@ -321,24 +343,33 @@ private:
             StatementSpec statement;
             statement.kind = StatementSpec::Kind::output;
             statement.target = fmt::format("{}{}", name, m);
-            statement.order = fmt::format("sweep {} {}", "xyz"[axis], upwards ? "up" : "down");
+            statement.order = order(axis, upwards);
+            if (is_nested) {
+                statement.around = std::move(statement.order);
+                statement.order = order(inner, inner_upwards);
+            }
             statement.joins = m > 0;
             statement.guard =
                 guard.empty() && random.chance(30)
                     ? fmt::format("where idx({}) != 1", "xyz"[random.between(0, program_.rank - 1)])
                     : guard;
-            Cells before{};
-            before[static_cast<std::size_t>(axis)] = (upwards ? -1 : 1) * random.pick<int>({1, 1, 1, 2});
             // Its own cells before, or those of any statement of the sweep.
             const int read = random.chance(60) ? m : random.between(0, members - 1);
-            Node value = half(access(fmt::format("{}{}", name, read), 0, before));
+            const auto swept = [&] {
+                return half(access(fmt::format("{}{}", name, read), 0, cell_before()));
+            };
+            Node value = swept();
+            if (is_nested && random.chance(60))
+                value = binary(Kind::sum, half(std::move(value)), half(swept()));
             Node change = sweep_read(random, written);
             if (m > 0 && random.chance(50)) change = access(fmt::format("{}{}", name, m - 1), 0, {});
             statement.value = binary(Kind::sum, std::move(value), half(std::move(change)));
             FieldSpec field{statement.target, options_.f64 && random.chance(25), fitting_faces()};
-            for (std::string& kind : field.faces.kind[static_cast<std::size_t>(axis)]) {
-                const bool is_plain = kind.starts_with("fixed") && !is_formula(kind);
-                if (!is_plain) kind = random.pick<std::string>({"fixed 1/2", "fixed p/2", "fixed 0"});
+            for (const int along : {axis, is_nested ? inner : axis}) {
+                for (std::string& kind : field.faces.kind[static_cast<std::size_t>(along)]) {
+                    const bool is_plain = kind.starts_with("fixed") && !is_formula(kind);
+                    if (!is_plain) kind = random.pick<std::string>({"fixed 1/2", "fixed p/2", "fixed 0"});
+                }
             }
             program_.fields.push_back(std::move(field));
             made.push_back(std::move(statement));
@@ -353,7 +384,7 @@ private:
             later.value = binary(Kind::sum, half(std::move(later.value)), half(std::move(read)));
         }
         // What is read past a free face leaves cells out, and a sweep does not begin behind these.
-        if (has_free_faces() || random.chance(25)) {
+        if (are_given || has_free_faces()) {
             std::vector<StatementSpec> before;
             for (const StatementSpec& each : made) {
                 StatementSpec first;

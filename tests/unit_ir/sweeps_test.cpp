@@ -121,3 +121,31 @@ TEST_CASE("the verifier notices sweeps that promise too much") {
         statement(p, 0).region.ranges[0].begin = statement(p, 1).region.ranges[0].begin = {false, 1};
     }));
 }
+
+TEST_CASE("a sweep in a sweep does whole lines, and fronts of cells are slanted as its reads need it") {
+    LineSweep rows{1, true, 0};
+    rows.inner = {0, false};  // each row from its high face
+    CHECK(order_of(rows, {1, 0, 0}) < 0);
+    CHECK(order_of(rows, {-1, 0, 0}) > 0);
+    CHECK(order_of(rows, {-5, -1, 0}) < 0);
+    CHECK(order_of(rows, {5, 1, 0}) > 0);
+    CHECK(order_of(rows, {0, 0, 2}) == 0);
+    CHECK(places_of(rows, {3, 2, 7}) == 6);
+    CHECK(place_of(rows, {3, 2, 7}, 0) == Place{2, 0, -1});
+    CHECK(place_of(rows, {3, 2, 7}, 5) == Place{0, 1, -1});
+
+    const auto slant = [&](const std::vector<Offset>& offsets) {
+        Swept swept;
+        Term sum = swept.make.read(swept.u, {-9, -1, 0});  // of what the sweep does not write
+        for (const Offset& offset : offsets)
+            sum = sum + swept.make.read(swept.a, offset);
+        swept.make.assign(swept.a, sum);
+        swept.last().sweep = rows;
+        return slant_of(swept.make.program, 0);
+    };
+    CHECK(slant({{1, 0, 0}, {0, -1, 0}, {4, -1, 0}}) == 1);
+    CHECK(slant({{-1, -1, 0}}) == 2);
+    CHECK(slant({{-3, -2, 0}}) == 2);
+    CHECK(slant({{-4, -2, 0}, {0, -1, 0}}) == 3);
+    CHECK(slant({{3, 1, 0}}) == 4);  // it is to remain as it was
+}

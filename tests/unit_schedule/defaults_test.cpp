@@ -99,6 +99,31 @@ TEST_CASE("layers of blocks that share planes are as thin as the L2 cache is sma
     CHECK(seconds(thick, 1024) > seconds(thin, 1024));
 }
 
+TEST_CASE("a block goes through a plane of two axes, and its fronts wait for each other", "[defaults]") {
+    ir::Program program = sum_stencil(3, ir::Scalar::f64, star(3, 1));
+    ir::LineSweep order{2, true, 0};
+    order.inner = {0, true};
+    std::get<ir::Assign>(program.statements.front()).sweep = order;
+    const Footprint f = footprint_of(program);
+    CHECK(f.sweeps_along(0));
+    CHECK_FALSE(f.sweeps_along(1));
+    CHECK(f.slant == 1);
+    const Extent planes{2000, 40, 2000};
+    const Schedule schedule = choose(f, Target{}, planes).schedule;
+    CHECK(is_legal(check(f, schedule, Target{}, planes)));
+    CHECK(schedule.threads[1] == 1);
+    CHECK(schedule.threads[0] >= 256);
+    const Cost cost = estimate_cost(f, schedule, Target{}, planes);
+    CHECK(cost.blocks == 40);
+    CHECK(cost.bound == Bound::front);
+    const double seconds = cost.seconds_per_cell * 2000 * 2000 * 40;
+    CHECK(seconds > 4000 * 1e-6);  // as many fronts
+    CHECK(seconds < 4000 * 4e-6);
+    Schedule across = schedule;
+    across.threads = {32, 8, 1};
+    CHECK_FALSE(is_legal(check(f, across, Target{}, planes)));
+}
+
 TEST_CASE("small grids are spread over the device", "[defaults]") {
     const Footprint f = footprint_of(sum_stencil(3, ir::Scalar::f32, star(3, 1)));
     const Extent small{64, 64, 64};

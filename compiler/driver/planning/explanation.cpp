@@ -78,20 +78,6 @@ std::optional<double> predicted_seconds(const Explanation& all, const StageChoic
     return cost.seconds_per_cell * cells + all.options.target.graph_launch_seconds;
 }
 
-const char* name_of(schedule::Bound bound) {
-    switch (bound) {
-        case schedule::Bound::dram:
-            return "device memory";
-        case schedule::Bound::l2:
-            return "the L2 cache";
-        case schedule::Bound::l1:
-            return "L1 and shared memory";
-        case schedule::Bound::line:
-            return "the cells of a line, which wait for each other";
-    }
-    return "";
-}
-
 // Says what bounds the step: launches where they take most of its time, else the memory that the model names.
 std::string bound_words(const Explanation& all, const StageChoice& stage, double seconds) {
     const schedule::Target& target = all.options.target;

@@ -32,7 +32,7 @@ public:
           high_(context.stage().high()) {}
 
     StrategyResult lower() {
-        if (!context_.stage().swept.empty()) return lower_lines(context_, schedule_, images_);
+        if (!context_.stage().swept.empty()) return lower_sweep(context_, schedule_, images_);
         if (context_.stage().in_place != nullptr) return change_in_place();
         static constexpr const char* kCellConstants[] = {"kCellsX", "kCellsY", "kCellsZ"};
         for (int axis = 0; axis < 3; ++axis) {
@@ -110,6 +110,7 @@ private:
         const Expr at = declare_place(context_, first_, work);
         CellSources sources = sources_at(context_, first_, at);
         sources.is_in_region.fill(is_boxed);
+        sources.is_alone = context_.stage().shares_box();
         change_cell(
             context_, sources, [&](const Level& level) { return context_.element(level, at); },
             [&](Block& changed) { images_.append(context_, first_, {1, 1, 1}, {1, 1, 1}, changed); }, work);
@@ -129,6 +130,7 @@ private:
         const Expr at = declare_place(context_, first_, work);
         CellSources sources = sources_at(context_, first_, at);
         sources.tabulated = tabulated();
+        sources.is_alone = true;
         const CellValues values = lower_cell(context_, sources, work);
         store_cell(context_, first_, at, values, work);
         reduce_cell(context_, values, Expr(), work);

@@ -7,10 +7,12 @@ namespace halo::lower {
 
 StrategyResult lower_direct(Context& context, const schedule::Schedule& schedule, Images& images);
 
-// Where the stage is a sweep along an axis.
-StrategyResult lower_lines(Context& context, const schedule::Schedule& schedule, Images& images);
-// The same by several threads for each line: where the schedule has several along the axis.
+// Where the stage is a sweep along an axis, or along two.
+StrategyResult lower_sweep(Context& context, const schedule::Schedule& schedule, Images& images);
+// Of these one along an axis by several threads for each line: where the schedule has several along the axis.
 StrategyResult lower_parts(Context& context, const schedule::Schedule& schedule, Images& images);
+// And one along two.
+StrategyResult lower_planes(Context& context, const schedule::Schedule& schedule, Images& images);
 
 // Where the stage sums over tables.
 StrategyResult lower_table(Context& context, const schedule::Schedule& schedule, Images& images);

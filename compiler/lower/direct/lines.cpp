@@ -51,7 +51,7 @@ public:
             if (outside.has_value()) body().push_back(kernel::If{outside, {kernel::Return{}}, {}});
             body().push_back(kernel::BlankLine{});
             declare_carried(Expr());
-            kernel::Statement loop = sweep_loop(sweep_, bounds_[along_], cell());
+            kernel::Statement loop = sweep_loop(along_, sweep_.upwards, bounds_[along_], cell());
             auto& cells = std::get<kernel::For>(loop.kind);
             cells.unroll = kernel::Unroll::some;
             cells.turns = kCellsInFlight;
@@ -69,6 +69,7 @@ private:
         std::string name;
         ir::Offset low{}, high{};
         bool is_written = false, is_loaded = false;
+        bool lies_in_another = false;  // what is written takes the place of what was read
         int columns() const { return (kLanes + high[0] - low[0]) | 1; }  // odd, for no bank conflicts
         int beside() const { return high[1] - low[1]; }                  // lines beside the warp's
     };
@@ -161,9 +162,8 @@ private:
                 block.push_back(kernel::Declare{type_of(level), name, value});
                 value = kernel::variable(name, type_of(level));
             }
-            block.push_back(kernel::Assign{
-                tiles_.contains(level) ? element(level, lane(), chunk_column()) : context_.element(level, at),
-                value});
+            if (!tiles_.contains(level))
+                block.push_back(kernel::Assign{context_.element(level, at), value});
             if (std::holds_alternative<kernel::Variable>(value->kind)) here_[level] = value;
             values.emplace_back(level, value);
         };
@@ -176,11 +176,35 @@ private:
                 block);
             return block;
         }
+        share_tiles(block);
+        for (const auto& [level, value] : values)
+            if (tiles_.contains(level))
+                block.push_back(kernel::Assign{element(level, lane(), chunk_column()), value});
         for (const auto& [level, value] : values)
             if (const auto name = carried_.find(level); name != carried_.end())
                 block.push_back(kernel::Assign{kernel::variable(name->second, type_of(level)), value});
         if (tiles_.empty()) finish(block);
         return block;
+    }
+
+    // A cell's results are stored when all of it is computed, so they can take the place of what it alone
+    // read: an SM holds more warps then, whose loads are on their way while others compute.
+    void share_tiles(Block& block) {
+        std::set<std::string> taken;
+        for (auto& [level, tile] : tiles_) {
+            if (!tile.is_written || tile.is_loaded) continue;
+            const auto place = std::ranges::find_if(tiles_, [&, &to = level](const auto& each) {
+                const Tile& read = each.second;
+                return read.is_loaded && !read.is_written && read.low == ir::Offset{} && read.high == ir::Offset{} &&
+                       type_of(each.first) == type_of(to) && !taken.contains(read.name);
+            });
+            if (place == tiles_.end()) continue;
+            taken.insert(place->second.name);
+            block.push_back(kernel::Comment{context_.label(level) + " takes the place of " +
+                                            context_.label(place->first) + " in shared memory."});
+            tile.name = place->second.name;
+            tile.lies_in_another = true;
+        }
     }
 
     Expr load(const Level& level, const ir::Offset& offset,
@@ -217,6 +241,7 @@ private:
         body().push_back(kernel::Declare{Type::i32, name("first_line"), cell_[1] - lane()});
         Block cells = cell();  // says which tiles are loaded
         for (const auto& [level, tile] : tiles_) {
+            if (tile.lies_in_another) continue;
             kernel::DeclareArray array{
                 type_of(level), tile.name, {(lanes() + tile.beside()) * tile.columns()}};
             array.memory = kernel::Memory::shared;
@@ -236,7 +261,7 @@ private:
         declare_range(fetch.body);
         for (auto& [level, tile] : tiles_) {
             if (tile.is_loaded) fetch.body.push_back(load_lines(level, tile));
-            is_early = is_early && !(tile.is_loaded && tile.is_written);
+            is_early = is_early && !tile.lies_in_another && !(tile.is_loaded && tile.is_written);
         }
         fetch.body.push_back(kernel::CommitCopies{});
         body().push_back(kernel::BlankLine{});
@@ -253,7 +278,7 @@ private:
         declare_range(chunk);
         chunk.push_back(kernel::AwaitCopies{0});
         chunk.push_back(kernel::Barrier{kernel::Barrier::Of::warp});
-        Block line{sweep_loop(sweep_, {local("first"), local("last")}, std::move(cells))};
+        Block line{sweep_loop(0, sweep_.upwards, {local("first"), local("last")}, std::move(cells))};
         chunk.push_back(kernel::If{inside, std::move(line), {}});
         chunk.push_back(kernel::Barrier{kernel::Barrier::Of::warp});
         if (is_early) chunk.push_back(fetch_next);
@@ -322,9 +347,10 @@ private:
 
 }  // namespace
 
-StrategyResult lower_lines(Context& context, const schedule::Schedule& schedule, Images& images) {
-    const int along = context.stage().in_place->sweep->axis;
-    if (schedule.threads[along] > 1) return lower_parts(context, schedule, images);
+StrategyResult lower_sweep(Context& context, const schedule::Schedule& schedule, Images& images) {
+    const ir::LineSweep& sweep = *context.stage().in_place->sweep;
+    if (sweep.inner) return lower_planes(context, schedule, images);
+    if (schedule.threads[sweep.axis] > 1) return lower_parts(context, schedule, images);
     return Lines(context, schedule, images).lower();
 }
 

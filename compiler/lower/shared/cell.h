@@ -27,6 +27,8 @@ struct CellSources {
     // Cheap sides of a choice are computed whatever its condition is. Where all is in registers that takes
     // less time than a branch, which cells of a thread pass one after the other.
     bool chooses_late = false;
+    // The thread has this cell alone (choices.h), and no other thread changes what it reads.
+    bool is_alone = false;
 };
 
 struct CellValues {

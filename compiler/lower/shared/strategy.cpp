@@ -38,13 +38,13 @@ std::array<Expr, 3> declare_first_cell(Context& context, const schedule::Schedul
     return first;
 }
 
-kernel::Statement sweep_loop(const ir::LineSweep& sweep, const Bounds& bounds, kernel::Block cell) {
+kernel::Statement sweep_loop(int axis, bool upwards, const Bounds& bounds, kernel::Block cell) {
     kernel::For loop;
-    loop.var = Context::kIndexNames[sweep.axis];
+    loop.var = Context::kIndexNames[axis];
     loop.begin = bounds.begin;
     loop.end = bounds.end;
     loop.body = std::move(cell);
-    loop.downwards = !sweep.upwards;
+    loop.downwards = !upwards;
     return loop;
 }
 

@@ -39,8 +39,8 @@ std::array<kernel::Expr, 3> declare_first_cell(Context& context, const schedule:
 // Of a kernel's tile: one block has all cells along the axis.
 inline constexpr int kWholeAxis = std::numeric_limits<int>::max();
 
-// The loop over a line of cells, in the sweep's order.
-kernel::Statement sweep_loop(const ir::LineSweep& sweep, const Bounds& bounds, kernel::Block cell);
+// The loop over a line of cells, in the order of a sweep along the axis.
+kernel::Statement sweep_loop(int axis, bool upwards, const Bounds& bounds, kernel::Block cell);
 
 // Appends the work of a stage that changes levels in place, at one cell. `element`: where a level is stored;
 // `finish` appends what follows the stores.

@@ -227,7 +227,7 @@ def on(*cells) -> _Block:
 
 def sweep(axis, way="up", in_parts=False) -> _Block:
     """`with hl.sweep(y, "down"):` goes along an axis cell after cell, from the low face "up" or from the high one "down".
-    With `in_parts` a GPU may cut lines into parts, whose results agree to rounding."""
+    One within another goes along both axes. With `in_parts` a GPU may cut lines into parts, whose results agree to rounding."""
     if not isinstance(axis, Axis):
         raise StencilError(f"hl.sweep goes along an axis, a parameter of the stencil's function; this is {axis!r}")
     if way not in ("up", "down"):

@@ -175,6 +175,33 @@ void cells(int nx, int ny, const double *v, double *p) {
         for (int i = 0; i < nx; i++) AT(p, i, j) -= 0.5 * (v[j * (nx + 1) + i] + v[(j + 1) * (nx + 1) + i + 1]);
 }
 
+// replaced: one value or another by two conditions; upwind cells, for which past the last row the row itself stands
+void limit(int nx, int ny, const double *u, const double *flux, double *slope) {
+    for (int j = 1; j < ny; j++)
+        for (int i = 0; i < nx; i++) {
+            int up;
+            if (AT(flux, i, j) > 0)
+                up = j - 1;
+            else
+                up = j + 1 < ny - 1 ? j + 1 : ny - 1;
+            const double change = u[up * nx + i] - u[j * nx + i];
+            if (change > 0.25 || AT(flux, i, j) < -0.5)
+                AT(slope, i, j) = 0.5 * change;
+            else
+                AT(slope, i, j) = AT(flux, i, j) / (2 + change * change);
+        }
+}
+
+// replaced: in place, by a mass that is made of the old value
+void remap(int nx, int ny, const double *flux, double *mass, double *left, double *u) {
+    for (int j = 1; j < ny; j++)
+        for (int i = 1; i < nx - 1; i++) {
+            AT(mass, i, j) = AT(u, i, j) * AT(flux, i, j);
+            AT(left, i, j) = AT(mass, i, j) + 0.5 * (AT(flux, i + 1, j) - AT(flux, i - 1, j));
+            AT(u, i, j) = AT(left, i, j) / (2 + AT(mass, i, j) * AT(mass, i, j));
+        }
+}
+
 int main(void) {
     float in[50], out[50];
     double a[40], b[40], levels[4][40], source[15 * 9], heat[15 * 9];
@@ -216,6 +243,10 @@ int main(void) {
     mirror(15, 9, 3, 2, heat);
     mirror(15, 9, 2, 1, source);
     ripple(40, a, b);
+    for (int t = 0; t < 3; t++) limit(9, 4, levels[1], a, b), remap(9, 4, a, b, levels[0], levels[1]);
+    limit(9, 2, levels[1], a, b);
+    limit(9, 1, levels[1], a, b);
+    remap(2, 4, a, b, levels[0], levels[1]);
     for (int t = 0; t < 2; t++) printf("%a ", region(15, 9, t, heat, source));
 #ifdef HALOCLINE_LIFTED_H
     halo_lift_keep_arrays(1);

@@ -1,0 +1,38 @@
+// Choices between two values, where a thread has one cell alone. What is chosen between cells of one level is
+// loaded before the condition is known: it is in the same lines of memory, and the thread has nothing else to
+// do while it waits for the condition. Divisions and functions that one side alone needs are computed in a
+// branch.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "compiler/ir/program.h"
+#include "compiler/lower/shared/context.h"
+#include "compiler/lower/shared/uses.h"
+
+namespace halo::lower {
+
+class Choices {
+public:
+    // in_memory: whether it is a load; is_known: whether it has a value or costs nothing.
+    using Question = std::function<bool(ir::ExprId)>;
+    Choices(const ir::Program& program, const Uses& uses, Question in_memory, Question is_known)
+        : program_(program), uses_(uses), in_memory_(std::move(in_memory)), is_known_(std::move(is_known)) {}
+
+    // The level whose cells are all that is chosen from.
+    std::optional<Level> level_of(ir::ExprId id) const;
+    // Whether divisions or functions are left to compute.
+    bool costs_much(ir::ExprId id) const;
+    // What the side computes and others use, too; operands first.
+    std::vector<ir::ExprId> shared(ir::ExprId side) const;
+
+private:
+    const ir::Program& program_;
+    const Uses& uses_;
+    Question in_memory_, is_known_;
+};
+
+}  // namespace halo::lower
