@@ -1,6 +1,6 @@
-// Headers compile as strict C99, and sixteen sources with nvcc without remarks. These are compiled as one, each
-// in a namespace of its own, as reading the headers of CUDA and C++ takes most of the time. The other sources
-// take a minute: offline_gpu_test.cpp compiles each of them by itself, and asks for no remarks, too.
+// Headers compile as strict C99, and sixteen sources with nvcc without remarks. These are compiled as one,
+// each in a namespace of its own, as reading the headers of CUDA and C++ takes most of the time. The other
+// sources take a minute: offline_gpu_test.cpp compiles each of them by itself, and asks for no remarks, too.
 #include <set>
 #include <sstream>
 
@@ -64,8 +64,7 @@ TEST_CASE("offline files compile without warnings", "[offline]") {
     for (const OfflineCase& offline_case : all_offline_cases()) {
         const Offline offline = make_offline(offline_case);
         const std::string& name = offline.program.name;
-        const bool is_in_batch =
-            batch.programs.size() < kMostOfBatch && !batch.programs.contains(name);
+        const bool is_in_batch = batch.programs.size() < kMostOfBatch && !batch.programs.contains(name);
         if (is_in_batch) {
             batch.add(name, offline.files.source);
             batch.described += name + " " + offline_case.schedule + "\n";
@@ -81,9 +80,9 @@ TEST_CASE("offline files compile without warnings", "[offline]") {
     write_file(folder / "batch/all.cu", batch.source());
     INFO(batch.described);
     // To PTX: what takes it from there to a device gives no remarks, and takes as long as all else.
-    const CommandResult cuda = run_command(enter + "cd batch && " + HALO_NVCC +
-                                           " -std=c++17 -arch=compute_90 -fmad=false" + kNoRemarks +
-                                           " -c all.cu" + quick_option());
+    const CommandResult cuda =
+        run_command(enter + "cd batch && " + HALO_NVCC + " -std=c++17 -arch=compute_90 -fmad=false" +
+                    kNoRemarks + " -c all.cu" + quick_option());
     INFO(cuda.output);
     CHECK(cuda.code == 0);
 }

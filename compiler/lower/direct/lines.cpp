@@ -162,8 +162,7 @@ private:
                 block.push_back(kernel::Declare{type_of(level), name, value});
                 value = kernel::variable(name, type_of(level));
             }
-            if (!tiles_.contains(level))
-                block.push_back(kernel::Assign{context_.element(level, at), value});
+            if (!tiles_.contains(level)) block.push_back(kernel::Assign{context_.element(level, at), value});
             if (std::holds_alternative<kernel::Variable>(value->kind)) here_[level] = value;
             values.emplace_back(level, value);
         };
@@ -195,8 +194,9 @@ private:
             if (!tile.is_written || tile.is_loaded) continue;
             const auto place = std::ranges::find_if(tiles_, [&, &to = level](const auto& each) {
                 const Tile& read = each.second;
-                return read.is_loaded && !read.is_written && read.low == ir::Offset{} && read.high == ir::Offset{} &&
-                       type_of(each.first) == type_of(to) && !taken.contains(read.name);
+                return read.is_loaded && !read.is_written && read.low == ir::Offset{} &&
+                       read.high == ir::Offset{} && type_of(each.first) == type_of(to) &&
+                       !taken.contains(read.name);
             });
             if (place == tiles_.end()) continue;
             taken.insert(place->second.name);
