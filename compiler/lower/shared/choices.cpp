@@ -5,6 +5,7 @@
 #include <set>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/lower/shared/operations.h"
 
 namespace halo::lower {
 
@@ -19,29 +20,13 @@ std::optional<Level> Choices::level_of(ir::ExprId id) const {
 }
 
 bool Choices::costs_much(ir::ExprId id) const {
-    const auto is_costly = [&](const ir::Expr& expr) {
-        const auto* binary = std::get_if<ir::Binary>(&expr.node);
-        if (binary != nullptr) return binary->op == ir::BinaryOp::div;
-        const auto* call = std::get_if<ir::Call>(&expr.node);
-        if (call == nullptr) return false;
-        switch (call->function) {
-            case ir::Function::abs:
-            case ir::Function::floor:
-            case ir::Function::ceil:
-            case ir::Function::round:
-            case ir::Function::trunc:
-                return false;
-            default:
-                return true;
-        }
-    };
     std::vector<ir::ExprId> pending{id};
     std::set<std::uint32_t> seen;
     while (!pending.empty()) {
         const ir::ExprId next = pending.back();
         pending.pop_back();
         if (!seen.insert(next.index).second || is_known_(next)) continue;
-        if (is_costly(program_[next])) return true;
+        if (takes_long(program_[next])) return true;
         ir::for_each_operand(program_[next], [&](ir::ExprId operand) { pending.push_back(operand); });
     }
     return false;

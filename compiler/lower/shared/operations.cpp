@@ -88,4 +88,20 @@ kernel::Expr applied(ir::BinaryOp op, const kernel::Expr& left, const kernel::Ex
     throw InternalError("an operation that is lowered elsewhere");
 }
 
+bool takes_long(const ir::Expr& expr) {
+    if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) return binary->op == ir::BinaryOp::div;
+    const auto* call = std::get_if<ir::Call>(&expr.node);
+    if (call == nullptr) return false;
+    switch (call->function) {
+        case ir::Function::abs:
+        case ir::Function::floor:
+        case ir::Function::ceil:
+        case ir::Function::round:
+        case ir::Function::trunc:
+            return false;
+        default:
+            return true;
+    }
+}
+
 }  // namespace halo::lower

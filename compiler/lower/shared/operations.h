@@ -13,4 +13,7 @@ kernel::Function function_of(ir::Function function);
 // divisions of integers.
 kernel::Expr applied(ir::BinaryOp op, const kernel::Expr& left, const kernel::Expr& right);
 
+// Whether the node itself is a division or a function that takes many instructions.
+bool takes_long(const ir::Expr& expr);
+
 }  // namespace halo::lower

@@ -9,6 +9,7 @@
 #include "compiler/ir/analysis.h"
 #include "compiler/lower/shared/cell.h"
 #include "compiler/lower/shared/names.h"
+#include "compiler/lower/shared/operations.h"
 #include "compiler/lower/shared/strategy.h"
 
 namespace halo::lower {
@@ -82,20 +83,7 @@ private:
 
 // An operation that takes longer than looking its result up.
 bool is_expensive(const ir::Expr& expr) {
-    if (!ir::is_real(expr.type)) return false;
-    if (const auto* binary = std::get_if<ir::Binary>(&expr.node)) return binary->op == ir::BinaryOp::div;
-    const auto* call = std::get_if<ir::Call>(&expr.node);
-    if (call == nullptr) return false;
-    switch (call->function) {
-        case ir::Function::abs:
-        case ir::Function::floor:
-        case ir::Function::ceil:
-        case ir::Function::round:
-        case ir::Function::trunc:
-            return false;
-        default:
-            return true;
-    }
+    return ir::is_real(expr.type) && takes_long(expr);
 }
 
 // Whether each use of the number in the value squares it.
