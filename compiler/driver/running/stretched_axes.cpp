@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "compiler/driver/running/initial_data.h"
+#include "compiler/driver/running/params.h"
 #include "compiler/lower/shared/host_scalar.h"
 
 namespace halo::driver {
@@ -45,15 +46,8 @@ void check_distances(const std::vector<double>& distances, const ir::StretchedAx
 }
 
 double origin_of(const ir::Program& program, int axis, const RunRequest& request) {
-    std::vector<double> params;
-    for (const ir::Param& param : program.params) {
-        double value = param.default_value.value_or(0);
-        for (const auto& [name, given] : request.params)
-            if (name == param.name) value = given;
-        params.push_back(value);
-    }
     const ir::ExprId origin = program.axes[static_cast<std::size_t>(axis)].origin;
-    return rt::evaluate(lower::host_scalar(program, origin), params, request.extent);
+    return rt::evaluate(lower::host_scalar(program, origin), param_values(program, request), request.extent);
 }
 
 }  // namespace
