@@ -52,8 +52,9 @@ StrategyResult lower_stage(Context& context, const schedule::Schedule& schedule,
         const schedule::Schedule& schedule;
         Images& images;
         StrategyResult operator()(const schedule::Direct&) const {
-            return has_table_sums(context.stage()) ? lower_table(context, schedule, images)
-                                                   : lower_direct(context, schedule, images);
+            if (has_table_sums(context.stage())) return lower_table(context, schedule, images);
+            if (!context.stage().swept.empty()) return lower_sweep(context, schedule, images);
+            return lower_direct(context, schedule, images);
         }
         StrategyResult operator()(const schedule::Tile&) const {
             return lower_tile(context, schedule, images);

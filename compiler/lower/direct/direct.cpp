@@ -32,7 +32,6 @@ public:
           high_(context.stage().high()) {}
 
     StrategyResult lower() {
-        if (!context_.stage().swept.empty()) return lower_sweep(context_, schedule_, images_);
         if (context_.stage().in_place != nullptr) return change_in_place();
         static constexpr const char* kCellConstants[] = {"kCellsX", "kCellsY", "kCellsZ"};
         for (int axis = 0; axis < 3; ++axis) {
