@@ -185,11 +185,27 @@ private:
         if (std::ranges::find(legend_, text) == legend_.end()) legend_.push_back(std::move(text));
     }
 
+    // Of an array: as the first kernel of the step that takes it calls it, whatever this one does.
+    std::string known_name(const rt::Argument& argument, const std::string& own) const {
+        if (argument.kind != rt::Argument::Kind::field) return own;
+        for (const rt::KernelPlan& kernel : plan_.kernels) {
+            const auto same = std::ranges::find_if(kernel.arguments, [&](const rt::Argument& each) {
+                return each.kind == argument.kind && each.field == argument.field &&
+                       each.time == argument.time;
+            });
+            if (same == kernel.arguments.end() || kernel.fills_halo) continue;
+            const auto place = static_cast<std::size_t>(same - kernel.arguments.begin());
+            return kernel::kernel_named(kernels_, kernel.name).parameters[place].name;
+        }
+        return own;
+    }
+
     void write_launch(const rt::KernelPlan& kernel) {
         const auto& parameters = kernel::kernel_named(kernels_, kernel.name).parameters;
         std::string arguments;
         for (std::size_t i = 0; i < kernel.arguments.size(); ++i)
-            arguments += (i == 0 ? "" : ", ") + argument(kernel.arguments[i], parameters[i].name);
+            arguments += (i == 0 ? "" : ", ") +
+                         argument(kernel.arguments[i], known_name(kernel.arguments[i], parameters[i].name));
         const std::string shared =
             kernel.dynamic_shared_bytes > 0 ? fmt::format(", {}", kernel.dynamic_shared_bytes) : "";
         out_.line("//   {}<<<dim3({}), dim3({}, {}, {}){}>>>(", kernel.name, blocks(kernel),
@@ -231,15 +247,23 @@ private:
             least += (least.empty() ? "" : " x ") +
                      std::to_string(block.least_extent[static_cast<std::size_t>(axis)]);
         out_.line("//");
-        out_.line("// In place of {}{} steps, on grids of {} cells and more:",
-                  block.resident() != nullptr ? "at least " : "", block.steps, least);
+        std::string steps =
+            fmt::format("{}{} steps", block.resident() != nullptr ? "at least " : "", block.steps);
+        if (block.of_repeat() != nullptr) {
+            const rt::RepeatPlan& repeat = plan_.repeats[static_cast<std::size_t>(block.of_repeat()->repeat)];
+            steps = fmt::format("{} of the {} iterations of {}", block.steps, repeat.count,
+                                plan_.kernels[static_cast<std::size_t>(repeat.first)].name);
+        }
+        out_.line("// In place of {}, on grids of {} cells and more:", steps, least);
         out_.line("//");
         write_launch(block.kernel);
         if (block.resident() != nullptr)
             explain(block.kernel.name +
                     ": its blocks wait for each other; launch it by cudaLaunchCooperativeKernel alone.");
-        explain(fmt::format("It leaves halos as they were: set them before single steps that follow{}.",
-                            block.is_whole ? "" : "; do a run's last step singly"));
+        const std::string unit = block.of_repeat() != nullptr ? "iteration" : "step";
+        const std::string last = block.of_repeat() != nullptr ? "the last iteration" : "a run's last step";
+        explain(fmt::format("It leaves halos as they were: set them before single {}s that follow{}.", unit,
+                            block.is_whole ? "" : "; do " + last + " singly"));
     }
 
     static std::string face_words(const rt::FacePlan& face) {

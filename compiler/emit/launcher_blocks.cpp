@@ -45,6 +45,32 @@ public:
         write_clear();
     }
 
+    void write_iterations(const std::string& iteration) {
+        if (model_.is_fixed()) check_fixed_grid();
+        const rt::RepeatPlan& repeat = plan_.repeats[static_cast<std::size_t>(block().of_repeat()->repeat)];
+        const std::string room = "has_room" + iteration.substr(std::string_view("iteration").size());
+        const std::string if_room = model_.is_fixed() ? "" : room + " && ";
+        out_.line("// {} iterations at a time{}{}.", block().steps,
+                  model_.is_fixed() ? "" : ", where the grid has room for the tiles",
+                  block().is_whole ? "" : "; the last one by itself");
+        if (!model_.is_fixed()) out_.line("const bool {} = {};", room, all_conditions());
+        out_.line("int {} = 0;", iteration);
+        out_.line("for (; {}{} + {} <= {}; {} += {}) {{", if_room, iteration, block().steps,
+                  block().is_whole ? repeat.count : repeat.count - 1, iteration, block().steps);
+        {
+            const auto loop = out_.indent();
+            return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(block().kernel)));
+            write_exchanges(repeat);
+        }
+        out_.line("}}");
+        for (const rt::RepeatPlan::Exchange& each : repeat.exchanges) {
+            if (!needs_fill(plan_.fields[each.field])) continue;
+            const FieldNames& field = model_.fields[each.field];
+            return_unless_ok(fmt::format("launcher::{}(*solver, solver->{})", fill_function(field),
+                                         field.level(each.time).member));
+        }
+    }
+
     void write_steps() {
         if (model_.is_fixed()) check_fixed_grid();
         if (is_resident()) {
@@ -105,6 +131,13 @@ private:
                                           resident().remainders[axis]));
         }
         return all;
+    }
+
+    std::string all_conditions() const {
+        std::string fits;
+        for (const std::string& condition : conditions("solver->"))
+            fits += (fits.empty() ? "" : " && ") + condition;
+        return fits.empty() ? "true" : fits;
     }
 
     void write_make_resident() {
@@ -200,13 +233,10 @@ private:
 
     // While there are as many steps and the grid has room for the tiles.
     void write_tile_steps() {
-        std::string fits;
-        for (const std::string& condition : conditions("solver->"))
-            fits += (fits.empty() ? "" : " && ") + condition;
         out_.line("// {} steps at a time{}{}.", block().steps,
                   model_.is_fixed() ? "" : ", where the grid has room for the tiles",
                   block().is_whole ? "" : "; the last one by itself");
-        if (!model_.is_fixed()) out_.line("const bool has_room = {};", fits.empty() ? "true" : fits);
+        if (!model_.is_fixed()) out_.line("const bool has_room = {};", all_conditions());
         out_.line("while ({}steps {} {}) {{", model_.is_fixed() ? "" : "has_room && ",
                   block().is_whole ? ">=" : ">", block().steps);
         {
@@ -246,7 +276,11 @@ void write_resident_functions(const LauncherModel& model, Writer& out) {
 }
 
 void write_several_steps(const LauncherModel& model, Writer& out) {
-    BlockWriter(model, out).write_steps();
+    if (model.plan.time_block->of_repeat() == nullptr) BlockWriter(model, out).write_steps();
+}
+
+void write_iterations_at_once(const LauncherModel& model, const std::string& iteration, Writer& out) {
+    BlockWriter(model, out).write_iterations(iteration);
 }
 
 }  // namespace halo::emit

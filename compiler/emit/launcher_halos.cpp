@@ -14,7 +14,10 @@ class HaloWriter : LauncherWriter {
 public:
     HaloWriter(const LauncherModel& model, Writer& out) : LauncherWriter(model, out) {}
 
-    void write() { write_fill_halos(); }
+    void write() {
+        write_fill_halos();
+        write_fill_carried();
+    }
 
 private:
     static std::string face_name(rt::BoundaryKind kind) {
@@ -69,17 +72,24 @@ private:
         fill(fmt::format("const Axis {}{{", axis_name(names, axis)), members, "};");
     }
 
-    void write_fill_halo(int index) {
+    // Returns the arguments for them.
+    std::string write_axes(int index, const FieldArray& array) {
         const rt::FieldPlan& field = plan_.fields[index];
         const FieldNames& names = model_.fields[index];
         std::string axes;
-        const FieldArray array = model_.array_of(index, "solver.");
         auto stride = array.strides.begin();
         for (int axis = 0; axis < rt::kMaxRank; ++axis) {
             const bool has = std::ranges::find(array.axes, axis) != array.axes.end();
             if (has) write_axis(field, names, axis, *stride++);
             axes += has ? ", " + axis_name(names, axis) : ", Axis()";
         }
+        return axes;
+    }
+
+    void write_fill_halo(int index) {
+        const FieldNames& names = model_.fields[index];
+        const FieldArray array = model_.array_of(index, "solver.");
+        const std::string axes = write_axes(index, array);
         for (const LevelName& level : names.levels) {
             return_unless_ok(fmt::format("fill_halo(solver, solver.{} + {}{}{})", level.member, array.origin,
                                          model_.to_component(index), axes));
@@ -97,6 +107,26 @@ private:
                 return_unless_ok(fmt::format("{}(solver, solver.{}, {})", launch_function(*kernel),
                                              model_.fields[index].level(time).member, step));
             }
+        }
+    }
+
+    // Of what iterations carry on, several of which are done at once: these leave halos as they were.
+    void write_fill_carried() {
+        if (!plan_.time_block || plan_.time_block->of_repeat() == nullptr) return;
+        const auto repeat = static_cast<std::size_t>(plan_.time_block->of_repeat()->repeat);
+        for (const rt::RepeatPlan::Exchange& each : plan_.repeats[repeat].exchanges) {
+            if (!needs_fill(plan_.fields[each.field])) continue;
+            const FieldNames& names = model_.fields[each.field];
+            const FieldArray array = model_.array_of(each.field, "solver.");
+            comment(fmt::format("The halo of one array of {}.", names.word));
+            out_.line("{} {}(const {}& solver, {}* array) {{", model_.status, fill_function(names),
+                      model_.solver, names.type);
+            {
+                const auto body = out_.indent();
+                const std::string axes = write_axes(each.field, array);
+                out_.line("return fill_halo(solver, array + {}{});", array.origin, axes);
+            }
+            out_.line("}}");
         }
     }
 
@@ -119,6 +149,21 @@ private:
 };
 
 }  // namespace
+
+std::string fill_function(const FieldNames& field) {
+    return "fill_halo_of_" + field.word;
+}
+
+bool needs_fill(const rt::FieldPlan& field) {
+    for (std::size_t axis = 0; axis < rt::kMaxRank; ++axis)
+        for (std::size_t side = 0; side < 2; ++side) {
+            const rt::BoundaryKind kind = field.boundary[axis][side].kind;
+            const bool shows = kind == rt::BoundaryKind::periodic || kind == rt::BoundaryKind::clamp ||
+                               kind == rt::BoundaryKind::mirror;
+            if (field.halo[axis][side] > 0 && shows) return true;
+        }
+    return false;
+}
 
 void write_fill_halos(const LauncherModel& model, Writer& out) {
     HaloWriter(model, out).write();

@@ -91,7 +91,14 @@ private:
     void write_iterations(std::size_t index) {
         const rt::RepeatPlan& repeat = plan_.repeats[index];
         const int past = repeat.past - count(repeat.exchanges);
-        out_.line("for (int {0} = 0; {0} < {1}; ++{0}) {{", variable("iteration"), repeat.count);
+        const std::string iteration = variable("iteration");
+        const bool has_block = rt::block_of_repeat(plan_, index) != nullptr;
+        if (has_block) write_iterations_at_once(model_, iteration, out_);
+        if (has_block && plan_.time_block->is_whole && repeat.count % plan_.time_block->steps == 0 &&
+            model_.is_fixed())
+            return;
+        out_.line("for ({}; {} < {}; ++{}) {{", has_block ? "" : fmt::format("int {} = 0", iteration),
+                  iteration, repeat.count, iteration);
         {
             const auto loop = out_.indent();
             write_all(repeat.first, past, index + 1);
@@ -101,12 +108,6 @@ private:
         if (!copies_exchanged(static_cast<int>(index))) return;
         if (repeat.count % 2 == 1) write_exchanges(repeat);
         if (repeat.count % 2 == 1) write_kernels(past, repeat.past);
-    }
-
-    void write_exchanges(const rt::RepeatPlan& repeat) {
-        for (const rt::RepeatPlan::Exchange& each : repeat.exchanges)
-            out_.line("std::swap(solver->{}, solver->{});", model_.fields[each.field].level(each.time).member,
-                      model_.fields[each.other].level(0).member);
     }
 
     // Where a repeat around it is over, it begins as one that is, after which no copy is due.

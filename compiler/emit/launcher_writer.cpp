@@ -113,6 +113,12 @@ void LauncherWriter::write_state_rotations() {
     }
 }
 
+void LauncherWriter::write_exchanges(const rt::RepeatPlan& repeat) {
+    for (const rt::RepeatPlan::Exchange& each : repeat.exchanges)
+        out_.line("std::swap(solver->{}, solver->{});", model_.fields[each.field].level(each.time).member,
+                  model_.fields[each.other].level(0).member);
+}
+
 std::vector<const rt::KernelPlan*> LauncherWriter::launched_kernels() const {
     std::vector<const rt::KernelPlan*> kernels;
     const auto is_exchange = [&](const rt::KernelPlan& kernel) {  // pointers are exchanged in its place

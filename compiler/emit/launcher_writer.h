@@ -38,6 +38,8 @@ protected:
     // they may do nothing where a repeat around it is over.
     bool copies_exchanged(int repeat) const;
 
+    // The arrays that a repeat exchanges after each iteration, or several at once.
+    void write_exchanges(const rt::RepeatPlan& repeat);
     // Those of a step, then that which does several.
     std::vector<const rt::KernelPlan*> launched_kernels() const;
     bool any_halo() const;
@@ -100,6 +102,11 @@ void write_resident_header(const LauncherModel& model, Writer& out);
 void write_resident_members(const LauncherModel& model, Writer& out);
 void write_resident_functions(const LauncherModel& model, Writer& out);
 void write_several_steps(const LauncherModel& model, Writer& out);
+// The launches that begin a repeat, some of whose iterations are done together; `iteration` counts them.
+void write_iterations_at_once(const LauncherModel& model, const std::string& iteration, Writer& out);
+// The function that fills the halo of one array of a field, for those of iterations that are done so.
+std::string fill_function(const FieldNames& field);
+bool needs_fill(const rt::FieldPlan& field);  // cells past its faces show others
 
 // Repeats that a condition ends: members of the solver, what makes and releases them.
 void write_iterations_members(const LauncherModel& model, Writer& out);

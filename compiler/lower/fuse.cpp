@@ -343,6 +343,8 @@ public:
         for (rt::KernelPlan& kernel : step_)
             for (rt::Argument& argument : kernel.arguments)
                 if (argument.kind == ArgumentKind::iterations) argument.index = numbers_.at(argument.index);
+        if (const auto* of = plan_.time_block ? plan_.time_block->of_repeat() : nullptr)
+            plan_.time_block->kind = rt::TimeBlock::OfRepeat{numbers_.at(of->repeat)};
         plan_.kernels = std::move(step_);
         plan_.repeats = std::move(repeats_);
     }
@@ -366,7 +368,7 @@ private:
             const rt::RepeatPlan& repeat = plan_.repeats[index];
             const std::size_t next = rt::next_repeat(plan_, index);
             const auto end = static_cast<std::size_t>(repeat.past);
-            if (around == nullptr && next == index + 1 && can_be_loop(repeat)) {
+            if (around == nullptr && next == index + 1 && can_be_loop(repeat, index)) {
                 add({k, end, &repeat}, nullptr);
             } else {
                 finish_group();
@@ -395,9 +397,9 @@ private:
         return found->second;
     }
 
-    bool can_be_loop(const rt::RepeatPlan& repeat) const {
+    bool can_be_loop(const rt::RepeatPlan& repeat, std::size_t index) const {
         const auto first = static_cast<std::size_t>(repeat.first);
-        if (repeat.until || repeat.count == 1) return false;
+        if (repeat.until || repeat.count == 1 || rt::block_of_repeat(plan_, index) != nullptr) return false;
         for (auto k = first; std::cmp_less(k, repeat.past); ++k)
             if (threads_for(k) == 0 || threads_for(k) != threads_for(first) ||
                 plan_.kernels[k].steps != plan_.kernels[first].steps)
@@ -458,11 +460,7 @@ private:
                 names.insert(plan_.kernels[k].name);
                 moved_[k] = static_cast<int>(step_.size());
             }
-            if (part.loop != nullptr) {
-                fused.add(*part.loop);
-            } else {
-                fused.add(plan_.kernels[part.first]);
-            }
+            part.loop != nullptr ? fused.add(*part.loop) : fused.add(plan_.kernels[part.first]);
         }
         KernelFunction function;
         rt::KernelPlan kernel;

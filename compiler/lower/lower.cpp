@@ -231,10 +231,11 @@ std::vector<Level> levels_elsewhere(const StageViews& views) {
 }
 
 // The whole step as one stage: the levels that come from memory, and those that are left there.
-StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline, int levels) {
+StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline, int levels,
+                     const std::string& unit) {
     StageView view;
     view.program = &core;
-    view.name = core.name + "_" + std::to_string(pipeline.steps) + (pipeline.steps == 1 ? "_step" : "_steps");
+    view.name = fmt::format("{}_{}_{}{}", core.name, pipeline.steps, unit, pipeline.steps == 1 ? "" : "s");
     for (const schedule::Pipeline::Queue& queue : pipeline.queues) {
         for (int back = 0; back < queue.arriving; ++back)
             view.reads.push_back({{queue.field, -back}, {ir::Offset{}}, {}, {}});
@@ -260,12 +261,39 @@ void put_time_block(rt::TimeBlock block, kernel::KernelFunction function, Lowere
 
 void add_grouping(const ir::Program&, const ProgramLayout&, const schedule::SingleSteps&, Names&, Lowered&) {}
 
+// Each field has its own number, that of the core, which give_to_repeat() makes that of the plan: several
+// levels of one field are fields of the core.
+void number_fields(ProgramLayout& of_core) {
+    for (std::size_t field = 0; field < of_core.plan_field.size(); ++field)
+        of_core.plan_field[field] = static_cast<int>(field);
+}
+
+// Makes the steps of the block iterations of the plan's repeat, which exchanges what the core carries on.
+void give_to_repeat(const schedule::IteratedCore& core, const ProgramLayout& layout,
+                    const rt::LaunchPlan& plan, rt::TimeBlock& block) {
+    const schedule::Carried& carried = core.carried.front();
+    const auto repeat = std::ranges::find_if(plan.repeats, [&](const rt::RepeatPlan& each) {
+        return std::ranges::any_of(each.exchanges, [&](const rt::RepeatPlan::Exchange& exchange) {
+            return exchange.other == layout.plan_field[carried.next.index];
+        });
+    });
+    if (repeat == plan.repeats.end() || repeat->exchanges.size() != core.carried.size())
+        throw UnsupportedError("temporal: the repeat does not exchange the arrays that it carries on");
+    block.kind = rt::TimeBlock::OfRepeat{static_cast<int>(repeat - plan.repeats.begin())};
+    for (rt::Argument& argument : block.kernel.arguments) {
+        if (argument.kind != rt::Argument::Kind::field) continue;
+        const schedule::LevelOf level =
+            core.origin({static_cast<std::uint32_t>(argument.field)}, argument.time);
+        argument.field = layout.plan_field[level.field.index];
+        argument.time = level.time;
+    }
+}
+
 // The kernel that does several steps at once.
 void add_grouping(const ir::Program& program, const ProgramLayout& layout,
                   const schedule::TemporalSchedule& schedule, Names& kernel_names, Lowered& lowered) {
-    if (std::string why = schedule::refused_rest(program); !why.empty())
-        throw UnsupportedError("temporal: " + why);
     const schedule::TemporalCore split = schedule::temporal_core(program, schedule.reductions);
+    if (!split.refused.empty()) throw UnsupportedError("temporal: " + split.refused);
     if (!split.left_out.empty())
         throw UnsupportedError("temporal: `" + split.left_out.front().reduction +
                                "` at every step: " + split.left_out.front().why);
@@ -275,17 +303,19 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     const auto& pipeline = std::get<schedule::Pipeline>(formed);
     const StageViews views = view_stages(core);
     const int levels = pipeline.new_levels(core);
-    StageView whole = whole_step(core, pipeline, levels);
+    const std::string unit = split.iterated ? "iteration" : "time step";
+    StageView whole = whole_step(core, pipeline, levels, split.iterated ? unit : "step");
     whole.elsewhere = levels_elsewhere(views);
     if (schedule.of_pieces && !whole.reductions.empty())
         throw UnsupportedError("temporal: pieces of a grid are reduced by single steps alone");
-    const ProgramLayout of_core = layout_of_part(layout, core);
+    ProgramLayout of_core = layout_of_part(layout, core);
+    if (split.iterated) number_fields(of_core);
     Context context(whole, of_core, temporal_roles());
     TemporalResult result = lower_temporal(context, views, pipeline, schedule, levels);
     kernel::KernelFunction& function = result.kernel.function;
     function.name = kernel_names.take(whole.name);
     context.enter(whole);
-    function.comment = {fmt::format("{} time step{} in one pass over memory. ", schedule.steps,
+    function.comment = {fmt::format("{} {}{} in one pass over memory. ", schedule.steps, unit,
                                     schedule.steps == 1 ? "" : "s") +
                             level_words(context),
                         schedule_line(schedule::print(schedule, program.rank()))};
@@ -304,6 +334,7 @@ void add_grouping(const ir::Program& program, const ProgramLayout& layout,
     block.kernel.blocks = schedule.blocks;
     block.kernel.dynamic_shared_bytes = result.kernel.dynamic_shared_bytes;
     block.kernel.arguments = context.arguments(block.reductions);
+    if (split.iterated) give_to_repeat(*split.iterated, layout, lowered.plan, block);
     put_time_block(std::move(block), std::move(function), lowered);
 }
 

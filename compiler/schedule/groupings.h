@@ -31,6 +31,8 @@ struct GroupingChoice {
     std::optional<Grouping> grouping;  // none: the program cannot run so on this grid
     std::string reason;                // a sentence: why it was chosen, or why there is none
     double seconds_per_step = 0;       // by the model, launches included
+    // Its steps are iterations of this repeat, and so is what `seconds_per_step` is for.
+    std::optional<Iterations> iterations{};
 };
 
 struct GroupingCandidates {
@@ -39,8 +41,10 @@ struct GroupingCandidates {
 };
 
 struct GroupingKind {
-    std::string_view name;       // the first word of its text
-    std::string_view title;      // of its part of `haloc explain`
+    std::string_view name;   // the first word of its text
+    std::string_view title;  // of its part of `haloc explain`
+    // The same of a program that repeats statements within a step.
+    std::string_view title_of_repeats;
     double compile_seconds = 0;  // of its kernel, on average
     // Its kernel needs all blocks on the device at once, as they wait for each other; it is for some grids
     // alone.

@@ -36,6 +36,7 @@ const GroupingKind& resident_grouping() {
     static const GroupingKind kind{
         "resident",
         "all steps on the chip",
+        "all steps on the chip",
         resident_model::kCompileSeconds,
         true,
         [](std::string_view text, int rank) { return parse_resident(text, rank).mistakes; },

@@ -107,6 +107,8 @@ struct TemporalChoice {
     std::optional<TemporalSchedule> schedule;  // none: the program cannot run so on the grid
     std::string reason;                        // a sentence
     double seconds_per_cell = 0;               // and step, without launches
+    // Of a program that repeats statements within a step: what is said of steps is of iterations of this one.
+    std::optional<Iterations> iterations{};
 };
 // The fastest schedule for a program and grid, by the model; pinned settings stay as they are. watched:
 // reductions that the run reads after every step. Where one of them cannot be computed at each step, only a

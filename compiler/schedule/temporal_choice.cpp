@@ -92,15 +92,19 @@ class Settler {
 public:
     Settler(const ir::Program& program, const Target& target, const Extent& extent, const TemporalPins& pins,
             const std::vector<std::string>& watched)
-        : target_(target), extent_(extent), pins_(pins), refused_(refused_rest(program)) {
+        : target_(target), extent_(extent), pins_(pins) {
         TemporalCore found = temporal_core(program, watched);
         unwatched_ = why_unwatched(found);
+        refused_ = std::move(found.refused);
+        iterations_ = found.iterations();
         core = std::move(found.program);
         reductions_ = std::move(found.reductions);
     }
 
     // Why the program, or the run, cannot do several steps at once; else empty.
     const std::string& refused() const { return refused_; }
+    // Of a program that repeats statements: the repeat whose iterations are the steps.
+    const std::optional<Iterations>& iterations() const { return iterations_; }
     const std::string& unwatched() const { return unwatched_; }
 
     struct Settled {
@@ -205,10 +209,16 @@ private:
     const TemporalPins& pins_;
     std::vector<std::string> reductions_;
     std::string refused_, unwatched_;
+    std::optional<Iterations> iterations_;
 };
 
-bool may_be(int steps, const TemporalPins& pins, const StepCounts& counts) {
-    return pins.steps || !counts || counts(steps);
+// Where they are iterations, few are left to be done one by one.
+bool may_be(int steps, const TemporalPins& pins, const StepCounts& counts,
+            const std::optional<Iterations>& iterations) {
+    if (iterations && steps > iterations->most()) return false;
+    if (pins.steps) return true;
+    if (iterations) return iterations->most() % steps <= iterations->most() / 8;
+    return !counts || counts(steps);
 }
 
 class TemporalChooser {
@@ -223,9 +233,15 @@ public:
 
     TemporalChoice run() {
         if (!settler_.refused().empty()) return {std::nullopt, settler_.refused(), 0};
+        const std::optional<Iterations>& iterations = settler_.iterations();
+        if (iterations && pins_.steps && *pins_.steps > iterations->most())
+            return {
+                std::nullopt,
+                "the repeat has " + counted(iterations->most(), "iteration") + " that can be done together",
+                0};
         const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(temporal_model::kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
-            if (!may_be(steps, pins_, counts_)) continue;
+            if (!may_be(steps, pins_, counts_, settler_.iterations())) continue;
             const auto formed = form_pipeline(settler_.core, steps);
             if (const auto* why = std::get_if<std::string>(&formed)) {
                 why_not_ = *why;
@@ -235,6 +251,7 @@ public:
             if (!try_shapes(std::get<Pipeline>(formed))) break;
         }
         if (!best_.schedule) best_.reason = why_not_;
+        best_.iterations = iterations;
         return best_;
     }
 
@@ -265,9 +282,10 @@ private:
         if (best_.schedule && settled->seconds >= best_.seconds_per_cell) return true;
         best_.schedule = settled->schedule;
         best_.seconds_per_cell = settled->seconds;
-        best_.reason = counted(settled->schedule.steps, "step") + " in one pass over memory, computing " +
-                       percent(settled->shape.redundancy() - 1) + " more cells, in about " +
-                       std::to_string(settled->shape.registers) + " registers" + invariants(pipeline);
+        best_.reason = counted(settled->schedule.steps, settler_.iterations() ? "iteration" : "step") +
+                       " in one pass over memory, computing " + percent(settled->shape.redundancy() - 1) +
+                       " more cells, in about " + std::to_string(settled->shape.registers) + " registers" +
+                       invariants(pipeline);
         return true;
     }
 
@@ -304,7 +322,7 @@ public:
         if (!settler_.refused().empty()) return {};
         const int first = pins_.steps.value_or(1), last = pins_.steps.value_or(temporal_model::kMostSteps);
         for (int steps = first; steps <= last; ++steps) {
-            if (!may_be(steps, pins_, counts_)) continue;
+            if (!may_be(steps, pins_, counts_, settler_.iterations())) continue;
             auto formed = form_pipeline(settler_.core, steps);
             if (std::holds_alternative<std::string>(formed)) break;
             pipelines_.push_back(std::move(std::get<Pipeline>(formed)));

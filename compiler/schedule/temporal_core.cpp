@@ -7,6 +7,7 @@
 
 #include "compiler/ir/analysis.h"
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/unread_steps.h"
 #include "compiler/schedule/pipeline.h"
@@ -91,8 +92,34 @@ ir::Program state_core(const ir::Program& program) {
     return core_with(program, std::vector<bool>(program.statements.size()));
 }
 
-TemporalCore temporal_core(const ir::Program& program, const std::vector<std::string>& wanted) {
+namespace {
+
+TemporalCore core_of_repeat(const ir::Program& program) {
     TemporalCore core;
+    auto formed = iterated_core(program);
+    if (auto* const why = std::get_if<std::string>(&formed)) {
+        core.program = program;
+        core.refused = std::move(*why);
+        return core;
+    }
+    core.iterated = std::get<IteratedCore>(std::move(formed));
+    core.program = core.iterated->program;
+    core.is_whole = core.iterated->is_whole;
+    split_levels(core.program);
+    return core;
+}
+
+}  // namespace
+
+std::optional<Iterations> TemporalCore::iterations() const {
+    if (!iterated) return std::nullopt;
+    return Iterations{iterated->repeat, iterated->iterations, is_whole};
+}
+
+TemporalCore temporal_core(const ir::Program& program, const std::vector<std::string>& wanted) {
+    if (ir::has_repeats(program)) return core_of_repeat(program);
+    TemporalCore core;
+    core.refused = refused_rest(program);
     std::vector<bool> kept(program.statements.size());
     core.program = core_with(program, kept);
     const std::string why_none = wanted.empty() ? "" : refusal(core.program);

@@ -1,25 +1,42 @@
 // The part of a program that kernels for several time steps compute. Single steps compute the rest.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/ir/program.h"
+#include "compiler/schedule/iterated_core.h"
 
 namespace halo::schedule {
 
 // The statements that every step has to execute (ir/unread_steps.h).
 ir::Program state_core(const ir::Program& program);
 
+// How often a repeat is done by kernels for several iterations, each time that it is done.
+struct Iterations {
+    int repeat = 0;  // its number
+    std::int64_t count = 0;
+    bool is_whole = true;  // else the last iteration is done by itself, as it computes more
+    std::int64_t most() const { return is_whole ? count : count - 1; }
+    std::int64_t launches(std::int64_t at_once) const { return most() / at_once; }
+    std::int64_t singly(std::int64_t at_once) const { return count - launches(at_once) * at_once; }
+};
+
 struct TemporalCore {
     ir::Program program;
+    // Of a program that repeats statements within a step: the repeat of which `program` is an iteration.
+    // Single steps do all else, in each step.
+    std::optional<IteratedCore> iterated;
+    std::optional<Iterations> iterations() const;
+    std::string refused;                  // why there is none, or none that works; in the user's words
     std::vector<std::string> reductions;  // of the core, in order of their statements
     struct LeftOut {
         std::string reduction;
         std::string why;  // in the user's words
     };
     std::vector<LeftOut> left_out;
-    bool is_whole = true;  // the core is the whole program
+    bool is_whole = true;  // the core is the whole program, or all of the repeat
 };
 // The same, with those of the reductions `wanted` that a pipeline can compute. A state whose neighbours are
 // read at t and at t+1 has a let for the latter, after the program's fields.

@@ -1,5 +1,6 @@
 #include "compiler/schedule/temporal_grouping.h"
 
+#include "compiler/ir/repeats.h"
 #include "compiler/schedule/groupings.h"
 #include "compiler/schedule/temporal_model.h"
 
@@ -23,13 +24,14 @@ StepCounts step_counts(const GroupingRequest& request) {
 }
 
 GroupingChoice choose_grouping(const GroupingRequest& request) {
-    if (request.steps_alike == 0 && !request.pinned)
+    if (request.steps_alike == 0 && !request.pinned && !ir::has_repeats(request.program))
         return {std::nullopt, "each step is one for which a `where` of the step's number holds", 0};
     TemporalChoice made = choose_temporal(request.program, request.target, request.extent,
                                           temporal_pins(request), request.watched, step_counts(request));
     GroupingChoice choice{std::nullopt, std::move(made.reason), 0};
     if (!made.schedule) return choice;
     choice.grouping = *made.schedule;
+    choice.iterations = made.iterations;
     choice.seconds_per_step = made.seconds_per_cell * cells_of(request.extent) +
                               request.target.graph_launch_seconds / made.schedule->steps;
     return choice;
@@ -48,6 +50,7 @@ const GroupingKind& temporal_grouping() {
     static const GroupingKind kind{
         "temporal",
         "several steps at once",
+        "several iterations at once",
         temporal_model::kCompileSeconds,
         false,
         [](std::string_view text, int rank) { return parse_temporal(text, rank).mistakes; },

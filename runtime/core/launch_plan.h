@@ -293,7 +293,8 @@ struct KernelPlan {
     }
 };
 
-// A kernel that does several time steps at once, in place of that many times the plan's list. It reads levels
+// A kernel that does several time steps at once, in place of that many times the plan's list, or several
+// iterations of a repeat. It reads levels
 // of the states at t and before, writes level `levels` (which is then t) and those before it down to 1, and
 // leaves their halo images alone.
 struct TimeBlock {
@@ -318,16 +319,23 @@ struct TimeBlock {
         std::array<std::int64_t, kMaxRank> divisors{1, 1, 1}, remainders{0, 0, 0};
     };
 
+    // Its steps are iterations of that repeat of the plan, whose arrays are exchanged after a launch as after
+    // an iteration. It is at the beginning of the repeat, each time that this is done.
+    struct OfRepeat {
+        int repeat = 0;
+    };
+
     int steps = 1;
     int levels = 1;
     bool is_whole = true;  // false: it leaves out what states do not need, so the last step is done by itself
     std::vector<int> reductions;  // that it gives, at each of its steps; indices into the plan's
     std::array<std::int64_t, kMaxRank> least_extent{1, 1, 1};  // of grids that it works on
     KernelPlan kernel;
-    std::variant<WholeGrid, OfPieces, Resident> kind;
+    std::variant<WholeGrid, OfPieces, Resident, OfRepeat> kind;
 
     const OfPieces* of_pieces() const { return std::get_if<OfPieces>(&kind); }  // null: it is another
     const Resident* resident() const { return std::get_if<Resident>(&kind); }
+    const OfRepeat* of_repeat() const { return std::get_if<OfRepeat>(&kind); }
 };
 
 // Kernels of the step, from `first` to before `past`, that are done `count` times, in order, each time that

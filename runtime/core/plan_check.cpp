@@ -1,30 +1,17 @@
 #include "runtime/core/plan_check.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
-#include "runtime/core/error.h"
+#include "runtime/core/plan_check_parts.h"
 #include "runtime/core/plan_repeats.h"
 #include "runtime/core/points.h"
 
 namespace halo::rt {
 
-namespace {
+using checks::check_kernel, checks::check_repeats, checks::check_scalar, checks::check_time_block;
+using checks::in_range, checks::is_of_resident, checks::require;
 
-template <class... Values>
-void require(bool good, fmt::format_string<Values...> text, Values&&... values) {
-    if (good) return;
-    throw Error(ErrorCode::bad_argument,
-                "the launch plan is damaged: " + fmt::format(text, std::forward<Values>(values)...));
-}
-
-template <class Item>
-bool in_range(int index, const std::vector<Item>& items) {
-    return index >= 0 && static_cast<std::size_t>(index) < items.size();
-}
-
-void check_scalar(const LaunchPlan& plan, const HostScalar& scalar) {
+void checks::check_scalar(const LaunchPlan& plan, const HostScalar& scalar) {
     require(!scalar.steps.empty(), "a scalar has no value");
     for (const auto& step : scalar.steps) {
         if (step.op == HostScalar::Op::param)
@@ -40,6 +27,8 @@ void check_scalar(const LaunchPlan& plan, const HostScalar& scalar) {
                     "a scalar reads series {}", step.index);
     }
 }
+
+namespace {
 
 // is_array: as an argument, which is an array.
 void check_level(const LaunchPlan& plan, const KernelPlan& kernel, int field, int time,
@@ -64,7 +53,9 @@ void check_points(const LaunchPlan& plan, const KernelPlan& kernel, const Argume
             kernel.name, argument.part, points.name);
 }
 
-void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
+}  // namespace
+
+void checks::check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
     for (int axis = 0; axis < kMaxRank; ++axis)
         require(kernel.threads[axis] >= 1 && kernel.tile[axis] >= 1, "kernel '{}' has an empty block",
                 kernel.name);
@@ -144,82 +135,7 @@ void check_kernel(const LaunchPlan& plan, const KernelPlan& kernel) {
     require(kernel.fills_halo || !kernel.fills_after_uploads, "kernel '{}' fills no halo", kernel.name);
 }
 
-bool is_of_resident(const Argument& argument) {
-    return argument.kind == Argument::Kind::exchange || argument.kind == Argument::Kind::steps ||
-           argument.kind == Argument::Kind::sent;
-}
-
-bool is_of_pieces(const Argument& argument) {
-    return argument.kind == Argument::Kind::planes || argument.kind == Argument::Kind::neighbour;
-}
-
-// The number of parts of an argument that is_of_pieces().
-int parts_of_pieces(const Argument& argument) {
-    constexpr int kSides = 2;
-    return argument.kind == Argument::Kind::neighbour ? kSides
-                                                      : static_cast<int>(PlanesPart::above_begin) + 1;
-}
-
-void check_kind(const LaunchPlan&, const TimeBlock& block, const TimeBlock::WholeGrid&) {
-    require(block.levels <= block.steps, "its time block does {} steps and leaves {} levels", block.steps,
-            block.levels);
-}
-
-void check_kind(const LaunchPlan& plan, const TimeBlock& block, const TimeBlock::OfPieces& pieces) {
-    check_kind(plan, block, TimeBlock::WholeGrid());
-    require(block.reductions.empty(), "its time block is of pieces, and gives reductions");
-    const auto divides_blocks = [&] {
-        if (plan.rank == 2) return pieces.traversals <= block.kernel.blocks * block.kernel.threads[1];
-        return block.kernel.blocks % pieces.traversals == 0;
-    };
-    require(pieces.traversals == 0 || (pieces.traversals > 0 && divides_blocks()),
-            "{} blocks of its time block make {} traversals of each column", block.kernel.blocks,
-            pieces.traversals);
-}
-
-void check_kind(const LaunchPlan&, const TimeBlock& block, const TimeBlock::Resident& resident) {
-    require(block.reductions.empty(), "its time block is resident, and gives reductions");
-    for (const int words : resident.exchanges)
-        require(words >= 1, "an exchange of its time block has {} words", words);
-    for (std::size_t axis = 0; axis < resident.divisors.size(); ++axis) {
-        const std::int64_t divisor = resident.divisors[axis], remainder = resident.remainders[axis];
-        require(divisor >= 1 && remainder >= 0 && remainder < divisor,
-                "its time block is for grids that leave {} when divided by {}", remainder, divisor);
-    }
-}
-
-void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
-    require(block.steps >= 1 && block.levels >= 1, "its time block does {} steps and leaves {} levels",
-            block.steps, block.levels);
-    check_kernel(plan, block.kernel);
-    require(block.kernel.steps == Steps::all, "its time block runs in some steps alone");
-    std::visit([&](const auto& kind) { check_kind(plan, block, kind); }, block.kind);
-    for (const int reduction : block.reductions)
-        require(in_range(reduction, plan.reductions), "its time block gives reduction {}", reduction);
-    for (const Argument& argument : block.kernel.arguments) {
-        require(argument.kind != Argument::Kind::partials,
-                "its time block takes the partial results of a single step");
-        require(argument.kind != Argument::Kind::step_partials ||
-                    std::ranges::find(block.reductions, argument.index) != block.reductions.end(),
-                "kernel '{}' takes the partial results of reduction {}, which it does not give",
-                block.kernel.name, argument.index);
-        if (is_of_pieces(argument))
-            require(block.of_pieces() != nullptr && argument.part >= 0 &&
-                        argument.part < parts_of_pieces(argument),
-                    "kernel '{}' takes part {} of what pieces of a grid give each other", block.kernel.name,
-                    argument.part);
-        if (!is_of_resident(argument)) continue;
-        require(block.resident() != nullptr, "its time block is not resident, and takes part in an exchange");
-        if (argument.kind == Argument::Kind::exchange)
-            require(in_range(argument.index, block.resident()->exchanges) &&
-                        (argument.part == 0 || argument.part == 1),
-                    "kernel '{}' takes half {} of exchange {}", block.kernel.name, argument.part,
-                    argument.index);
-    }
-    for (const FieldPlan& field : plan.fields)
-        require(field.role != Role::state || field.spare_levels >= block.levels - 1,
-                "'{}' has too few levels for its time block", field.name);
-}
+namespace {
 
 // Checks in which steps kernels run: a reduction has the value of the last step, and all kernels that compute
 // it have equally many blocks.
@@ -296,55 +212,6 @@ void check_table(const TablePlan& table) {
             "the series '{}' is not one column of f64", table.name);
     require(table.rows_multiple >= 1, "table '{}' has rows in multiples of {}", table.name,
             table.rows_multiple);
-}
-
-void check_until(const LaunchPlan& plan, const RepeatPlan& repeat) {
-    check_scalar(plan, repeat.until->condition);
-    require(!repeat.until->reductions.empty(), "a repeat ends by what it does not change");
-    for (const int reduction : repeat.until->reductions) {
-        require(in_range(reduction, plan.reductions), "a repeat ends by reduction {}", reduction);
-        const int kernel = plan.reductions[reduction].kernel;
-        require(kernel >= repeat.first && kernel < repeat.past,
-                "a repeat ends by '{}', which it does not find", plan.reductions[reduction].name);
-    }
-    const int kernel = repeat.until->kernel;
-    if (kernel == -1) return;
-    require(kernel == repeat.past - 1 && plan.kernels[kernel].blocks == 1 &&
-                plan.kernels[kernel].steps == Steps::all,
-            "a repeat ends by kernel {}", kernel);
-}
-
-void check_repeats(const LaunchPlan& plan) {
-    std::vector<const RepeatPlan*> around;
-    int first = 0;  // that the next may have
-    for (std::size_t index = 0; index < plan.repeats.size(); ++index) {
-        const RepeatPlan& repeat = plan.repeats[index];
-        while (!around.empty() && repeat.first >= around.back()->past)
-            around.pop_back();
-        require(repeat.first >= first && repeat.past > repeat.first &&
-                    in_range(repeat.past - 1, plan.kernels) &&
-                    (around.empty() || repeat.past <= around.back()->past),
-                "a repeat is of kernels {} to {}", repeat.first, repeat.past);
-        require(repeat.count >= 1 && repeat.count <= kMostIterations, "a repeat is done {} times",
-                repeat.count);
-        around.push_back(&repeat);
-        require(std::ssize(around) <= kMostNestedRepeats, "{} repeats are within each other", around.size());
-        std::int64_t times = 1;
-        for (const RepeatPlan* each : around) {
-            require(each->count <= kMostTimesInStep / times, "repeats within each other are done too often");
-            times *= each->count;
-        }
-        require(repeat.exchanges.empty() || !has_repeat_within(plan, index),
-                "a repeat exchanges arrays, and another is within it");
-        for (const RepeatPlan::Exchange& exchange : repeat.exchanges)
-            require(exchange.kernel >= repeat.first && exchange.kernel < repeat.past &&
-                        in_range(exchange.field, plan.fields) && in_range(exchange.other, plan.fields) &&
-                        plan.fields[exchange.other].role == Role::intermediate &&
-                        exchange.time == latest_time(plan.fields[exchange.field]),
-                    "kernel {} exchanges fields {} and {}", exchange.kernel, exchange.field, exchange.other);
-        if (repeat.until) check_until(plan, repeat);
-        first = repeat.first;
-    }
 }
 
 constexpr int kMostDeviceScalars = 1'000'000;
@@ -472,7 +339,8 @@ void check_plan(const LaunchPlan& plan) {
         }
     }
     check_repeats(plan);
-    require(plan.repeats.empty() || !plan.time_block, "kernels for several steps stand beside a repeat");
+    require(plan.repeats.empty() || !plan.time_block || plan.time_block->of_repeat() != nullptr,
+            "kernels for several steps stand beside a repeat");
     if (plan.time_block) check_time_block(plan, *plan.time_block);
     for (const ReductionPlan& reduction : plan.reductions) {
         require(in_range(reduction.kernel, plan.kernels), "reduction '{}' belongs to kernel {}",

@@ -255,6 +255,7 @@ Json time_block_json(const TimeBlock& block) {
         json["is_of_pieces"] = true;
         if (pieces->traversals != 0) json["traversals"] = pieces->traversals;
     }
+    if (const TimeBlock::OfRepeat* const of_repeat = block.of_repeat()) json["repeat"] = of_repeat->repeat;
     if (const TimeBlock::Resident* const resident = block.resident()) {
         json["is_resident"] = true;
         json["exchanges"] = resident->exchanges;
@@ -274,6 +275,7 @@ TimeBlock time_block_from(const Json& json) {
     block.kernel = kernel_from(json.at("kernel"));
     if (json.contains("reductions")) block.reductions = json.at("reductions").get<std::vector<int>>();
     if (json.value("is_of_pieces", false)) block.kind = TimeBlock::OfPieces{json.value("traversals", 0)};
+    if (json.contains("repeat")) block.kind = TimeBlock::OfRepeat{json.at("repeat")};
     if (json.value("is_resident", false)) {
         TimeBlock::Resident resident;
         resident.exchanges = json.at("exchanges").get<std::vector<int>>();

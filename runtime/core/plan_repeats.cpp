@@ -32,6 +32,15 @@ bool has_repeat_within(const LaunchPlan& plan, std::size_t repeat) {
     return next_repeat(plan, repeat) > repeat + 1;
 }
 
+const TimeBlock* block_of_repeat(const LaunchPlan& plan, std::size_t repeat) {
+    const TimeBlock::OfRepeat* const of = plan.time_block ? plan.time_block->of_repeat() : nullptr;
+    return of != nullptr && of->repeat == static_cast<int>(repeat) ? &*plan.time_block : nullptr;
+}
+
+std::int64_t blocks_of_repeat(const TimeBlock& block, const RepeatPlan& repeat) {
+    return (block.is_whole ? repeat.count : repeat.count - 1) / block.steps;
+}
+
 bool waits_within_repeats(const LaunchPlan& plan) {
     const auto reads_own = [&](const RepeatPlan& repeat, const Argument& argument) {
         return argument.kind == Argument::Kind::scalar &&

@@ -17,6 +17,13 @@ int ended_around(const LaunchPlan& plan, int repeat);
 // A kernel combines it after each iteration of a repeat: its value lies behind the blocks' partial results.
 bool is_combined_by_repeat(const LaunchPlan& plan, int reduction);
 
+// The plan's block that does several iterations of that repeat; null: there is none.
+const TimeBlock* block_of_repeat(const LaunchPlan& plan, std::size_t repeat);
+
+// Launches of a block that does several iterations of the repeat: those that begin it, each time that it is
+// done.
+std::int64_t blocks_of_repeat(const TimeBlock& block, const RepeatPlan& repeat);
+
 // Whether the host computes scalars between kernels of a repeat, of what they have reduced.
 bool waits_within_repeats(const LaunchPlan& plan);
 

@@ -5,7 +5,9 @@
 
 #include "analyzed.h"
 #include "catch.h"
+#include "compiler/ir/verify.h"
 #include "compiler/schedule/resident.h"
+#include "random_iterations.h"
 #include "random_program.h"
 #include "random_time_loop.h"
 
@@ -29,6 +31,25 @@ void check_several_steps(Seeds seeds, const LoopDifference& difference) {
         CHECK(difference(reference, *lowered) == "");
     }
     CHECK(done * 4 >= 3 * seeds.count);
+}
+
+void check_iterations(Seeds seeds, const LoopDifference& difference) {
+    std::uint64_t done = 0;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const RandomTimeLoop loop = random_time_loop(seed);
+        Random random(seed * 17 + 3);
+        const int count = loop.temporal.steps * random.between(1, 3) + random.between(0, 2);
+        const std::optional<ir::Program> program = iterations_of(load_program(loop.text), count);
+        if (!program) continue;
+        INFO("seed " << seed << "\n" << loop.describe() << "\nas " << count << " iterations of a repeat");
+        REQUIRE(ir::verify(*program) == std::vector<std::string>());
+        const std::optional<lower::Lowered> lowered = lower_temporal(*program, loop);
+        if (!lowered) continue;
+        ++done;
+        const Reference reference(*program, loop.grid, random.between(1, 3), seed);
+        CHECK(difference(reference, *lowered) == "");
+    }
+    CHECK(done * 4 >= seeds.count);
 }
 
 namespace {

@@ -44,6 +44,8 @@ std::optional<lower::Lowered> lower_resident(const ir::Program& program, const R
 // difference: of a loop as it was lowered.
 using LoopDifference = std::function<std::string(const Reference&, const lower::Lowered&)>;
 void check_several_steps(Seeds seeds, const LoopDifference& difference);
+// The same of loops whose steps are iterations of a repeat, for those that can be.
+void check_iterations(Seeds seeds, const LoopDifference& difference);
 // The same of runs that stop where a reduction is what it is after a drawn step. run: says when, else empty.
 using StoppedDifference =
     std::function<std::string(const Reference&, const lower::Lowered&, const rt::RunOptions& run)>;

@@ -25,6 +25,14 @@ TEST_CASE("random time loops on emulated CUDA, several steps at once") {
                         });
 }
 
+TEST_CASE("iterations of random repeats on emulated CUDA, several at once") {
+    check_iterations(seeds_from_environment(901, 60),
+                     [](const Reference& reference, const lower::Lowered& lowered) {
+                         emulator::EmulatedDevice device;
+                         return difference(reference, lowered, device, load_cuda);
+                     });
+}
+
 TEST_CASE("random time loops on emulated CUDA end at the step that a reduction says") {
     check_stopping(seeds_from_environment(501, 80),
                    [](const Reference& reference, const lower::Lowered& lowered, const rt::RunOptions& run) {

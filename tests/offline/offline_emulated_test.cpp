@@ -129,6 +129,21 @@ TEST_CASE("reductions are those of the last step, by whichever kernel", "[offlin
     }
 }
 
+TEST_CASE("iterations of a repeat, several at once", "[offline]") {
+    const auto projected = std::ranges::find_if(cases_of_several_steps(), [](const OfflineCase& each) {
+        return each.text.find("stencil projected") != std::string::npos;
+    });
+    REQUIRE(projected != cases_of_several_steps().end());
+    CHECK(offline_difference(*projected, build_on_host, rewrite_launches) == "");
+    // The last iteration reads halos that those before it leave alone.
+    CHECK(offline_difference(*projected, build_on_host, [](std::string text) {
+              const std::string fill = "launcher::fill_halo_of_p(*solver, solver->p_next)";
+              REQUIRE(text.find(fill) != std::string::npos);
+              text.replace(text.find(fill), fill.size(), "PROJECTED_OK");
+              return rewrite_launches(std::move(text));
+          }).find("differs first in cell") != std::string::npos);
+}
+
 TEST_CASE("several steps at once read the halos of fields over fewer axes", "[offline]") {
     const auto shore = std::ranges::find_if(cases_of_several_steps(), [](const OfflineCase& each) {
         return each.text.find("stencil shore") != std::string::npos;

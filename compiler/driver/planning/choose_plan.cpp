@@ -7,6 +7,7 @@
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/planning/compile.h"
 #include "compiler/driver/planning/pins.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/ir/unread_steps.h"
 #include "compiler/lower/shared/host_scalar.h"
 #include "compiler/schedule/cost.h"
@@ -47,6 +48,30 @@ private:
     schedule::GroupingRequest request(std::optional<std::string> pinned) const {
         return {program_, options_.target, extent_, std::move(pinned), options_.watched, steps_alike_};
     }
+    schedule::GroupingChoice choose(const schedule::GroupingKind& kind,
+                                    std::optional<std::string> pinned) const {
+        schedule::GroupingChoice choice = kind.choose(request(std::move(pinned)));
+        if (choice.grouping && choice.iterations) choice.seconds_per_step = seconds_with_iterations(choice);
+        return choice;
+    }
+    // Of a step, some of whose iterations share launches.
+    double seconds_with_iterations(const schedule::GroupingChoice& choice) const {
+        const schedule::Iterations& iterations = *choice.iterations;
+        const std::int64_t at_once = schedule::steps_at_once(*choice.grouping);
+        std::vector<StageChoice> stages;
+        std::int64_t in_step = iterations.count;  // more where the repeat is within another
+        for (const StageChoice& stage : plan_.stages) {
+            const auto first = static_cast<std::size_t>(stage.stage.statements.front());
+            const ir::Statement& statement = program_.statements[first];
+            if (!ir::is_within(statement, iterations.repeat)) continue;
+            stages.push_back(stage);
+            in_step = ir::times_in_step(statement);
+        }
+        const double singly = single_step_cost(program_, stages, options_, extent_).total();
+        const auto count = static_cast<double>(iterations.count), all = static_cast<double>(in_step);
+        const double together = static_cast<double>(iterations.launches(at_once) * at_once) / count;
+        return plan_.single.total() - together * singly + together * all * choice.seconds_per_step;
+    }
     GroupingVerdict& verdict_of(const schedule::GroupingKind& kind) {
         return *std::ranges::find(plan_.groupings, &kind, &GroupingVerdict::kind);
     }
@@ -67,7 +92,7 @@ private:
         refuse_mistakes(pinned, kind.mistakes(pinned.text, program_.rank()), program_.rank());
         reject_all(fmt::format("`{}` is pinned", kind.name));
         if (!has_pinned_stages() && take_tuned(pinned.text)) return;
-        schedule::GroupingChoice choice = kind.choose(request(pinned.text));
+        schedule::GroupingChoice choice = choose(kind, pinned.text);
         if (!choice.grouping)
             throw CommandError(pinned.code, fmt::format("{}: {}", pinned.origin, choice.reason),
                                "leave it out: single steps can do every program");
@@ -114,7 +139,7 @@ private:
         if (kind == nullptr) return {std::nullopt, "there is no such schedule", 0};
         const std::vector<schedule::Mistake> mistakes = kind->mistakes(text, program_.rank());
         if (!mistakes.empty()) return {std::nullopt, mistakes.front().message, 0};
-        return kind->choose(request(text));
+        return choose(*kind, text);
     }
 
     double seconds_of_singles() const {
@@ -159,7 +184,7 @@ private:
                 verdict.reason = std::move(is_short);
                 continue;
             }
-            schedule::GroupingChoice choice = verdict.kind->choose(request(std::nullopt));
+            schedule::GroupingChoice choice = choose(*verdict.kind, std::nullopt);
             verdict.reason = choice.reason;
             if (choice.grouping) all.push_back({verdict.kind, std::move(choice), std::move(is_short)});
         }

@@ -10,6 +10,7 @@
 #include "compiler/driver/console/arguments.h"
 #include "compiler/driver/console/progress.h"
 #include "compiler/driver/planning/explain_entries.h"
+#include "compiler/ir/repeats.h"
 #include "compiler/ir/unread_steps.h"
 #include "compiler/schedule/cost.h"
 #include "compiler/schedule/fuse.h"
@@ -248,12 +249,13 @@ std::string explain_single_steps(const Explanation& all, int width) {
 }
 
 std::string explain_grouping(const Explanation& all, const GroupingVerdict& verdict, int width) {
-    std::string text = std::string(verdict.kind->title) + "\n";
+    const bool of_repeats = ir::has_repeats(all.program);
+    std::string text = std::string(of_repeats ? verdict.kind->title_of_repeats : verdict.kind->title) + "\n";
     if (!verdict.grouping) return text + explain_entry("schedule", "none: " + verdict.reason, width);
     text += explain_entry("schedule", schedule::print(*verdict.grouping, all.program.rank()), width);
     text += explain_entry("why", verdict.reason, width);
-    if (const auto* temporal = std::get_if<schedule::TemporalSchedule>(&*verdict.grouping))
-        text += explain_reductions(all, *temporal, width);
+    const auto* const temporal = std::get_if<schedule::TemporalSchedule>(&*verdict.grouping);
+    if (temporal != nullptr && !of_repeats) text += explain_reductions(all, *temporal, width);
     text += explain_entry("predicted",
                           fmt::format("{} a step, {}", format_step_time(verdict.seconds_per_step),
                                       format_rate(all.cells() / verdict.seconds_per_step)),

@@ -70,7 +70,8 @@ std::string check_edited(GpuMachine& machine, const ir::Program& program, const 
     };
     constexpr int kSingleSteps = 3;  // of which the last alone is with results
     std::optional<rt::TimeBlock>& block = code.lowered.plan.time_block;
-    check(block ? 2 * block->steps + 1 : kSingleSteps);  // whole kernels of several steps, and a rest
+    const bool is_of_steps = block && block->of_repeat() == nullptr;
+    check(is_of_steps ? 2 * block->steps + 1 : kSingleSteps);  // whole kernels of several steps, and a rest
     if (text.empty() && block && rt::has_unread_steps(code.lowered.plan)) {
         // Checks the kernels of steps without results, too: they run on grids for which the kernel for
         // several steps does none.

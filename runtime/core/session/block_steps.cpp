@@ -14,7 +14,7 @@ constexpr std::int64_t kRecordedBlocks = 16;
 
 std::unique_ptr<BlockStepper> make_block_stepper(Parts& parts, Snapshot& snapshot) {
     const LaunchPlan& plan = parts.setup.plan;
-    if (!plan.time_block) return nullptr;
+    if (!plan.time_block || plan.time_block->of_repeat() != nullptr) return nullptr;
     for (int axis = 0; axis < plan.rank; ++axis)
         if (parts.setup.geometry.extent[axis] < plan.time_block->least_extent[axis]) return nullptr;
     Kernel& kernel = parts.kernels.find(plan.time_block->kernel, true);

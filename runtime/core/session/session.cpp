@@ -56,8 +56,9 @@ KernelInfo Session::kernel_info(int index) const {
     return state_->parts.kernels[index].info();
 }
 std::optional<KernelInfo> Session::time_block_info() const {
-    if (state_->block == nullptr) return std::nullopt;
-    return state_->block->kernel_info();
+    if (state_->block != nullptr) return state_->block->kernel_info();
+    const session::RepeatBlock* const of_repeat = state_->singles.repeat_block();
+    return of_repeat == nullptr ? std::nullopt : std::optional(of_repeat->kernel_info());
 }
 void Session::synchronize() {
     state_->parts.setup.device->synchronize();

@@ -131,9 +131,10 @@ SingleSteps::SingleSteps(Parts& parts)
       launches_beside_(samples_beside_ &&
                        parts.setup.cell_count() >= parts.setup.options.least_cells_beside_samples) {}
 
-// What it launches, Launches prepares.
-void SingleSteps::prepare(const std::vector<double>& /*params*/) {
+// What it launches besides, Launches prepares.
+void SingleSteps::prepare(const std::vector<double>& params) {
     iterations_.clear();
+    if (repeat_block_ != nullptr) repeat_block_->prepare(params);
 }
 
 void SingleSteps::wait_for_samples() {
@@ -243,9 +244,15 @@ void SingleSteps::launch_repeat(Step& step, int index) {
     const RepeatPlan& repeat = parts_.setup.plan.repeats[static_cast<std::size_t>(index)];
     if (repeat.until)
         return repeat.until->kernel < 0 ? iterate_by_host(step, index) : iterate_by_device(step, index);
-    for (std::int64_t time = 0; time < repeat.count; ++time)
-        launch_iteration(step, index, time);
-    if (repeat.count % 2 == 1) copy_exchanged(step, repeat);
+    std::int64_t launched = 0, all = repeat.count;
+    if (repeat_block_ != nullptr && repeat_block_->launches_of(index) > 0) {
+        repeat_block_->launch_all(step.phase);
+        launched = repeat_block_->launches_of(index);
+        all = launched + repeat_block_->left_of(index);
+    }
+    for (; launched < all; ++launched)
+        launch_iteration(step, index, launched);
+    if (all % 2 == 1) copy_exchanged(step, repeat);
 }
 
 void SingleSteps::copy_exchanged(Step& step, const RepeatPlan& repeat) {

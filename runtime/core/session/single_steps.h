@@ -5,8 +5,10 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "runtime/core/session/repeat_block.h"
 #include "runtime/core/session/stepper.h"
 #include "runtime/core/session/watch.h"
 
@@ -27,6 +29,9 @@ public:
     void wait_for_samples();
     // A step, the first of those that are asked for together.
     void step_first(bool with_results);
+    // The block of the plan's repeat, once its code is there (LaunchPlan::time_block).
+    void set_repeat_block(std::unique_ptr<RepeatBlock> block) { repeat_block_ = std::move(block); }
+    const RepeatBlock* repeat_block() const { return repeat_block_.get(); }
 
 private:
     struct Step {
@@ -59,6 +64,7 @@ private:
         auto operator<=>(const Iteration&) const = default;
     };
     Parts& parts_;
+    std::unique_ptr<RepeatBlock> repeat_block_;  // where there is one for this grid
     std::map<Iteration, std::unique_ptr<Recording>> iterations_;
     // Samples are taken in the side stream, beside the next step's first kernels: where steps are recorded,
     // and where they are launched one by one.

@@ -18,8 +18,14 @@ Session::State::State(LaunchPlan plan, const std::array<std::int64_t, kMaxRank>&
     if (parts.setup.plan.time_block && options.time_block_code.valid()) {
         async_block.state = AsyncBlock::State::pending;
     } else {
-        block = session::make_block_stepper(parts, snapshot);
+        make_blocks();
     }
+}
+
+bool Session::State::make_blocks() {
+    block = session::make_block_stepper(parts, snapshot);
+    singles.set_repeat_block(session::RepeatBlock::make(parts));
+    return block != nullptr || singles.repeat_block() != nullptr;
 }
 
 int Session::State::field(const std::string& name, int time) const {
@@ -151,11 +157,17 @@ void Session::State::take_async_block() {
         async_block.compile_seconds = code.seconds;
         parts.kernels.add(parts.setup.device->load(code.bytes, parts.setup.plan.name));
         parts.coefs.send_all();
-        block = session::make_block_stepper(parts, snapshot);
-        if (block != nullptr) block->prepare(parts.params.values());
-        async_block.state = block != nullptr ? AsyncBlock::State::active : AsyncBlock::State::unfit;
+        const bool is_fit = make_blocks();
+        const std::vector<double> params = parts.params.values();
+        if (block != nullptr) block->prepare(params);
+        if (singles.repeat_block() != nullptr) {  // recordings are of single iterations
+            singles.prepare(params);
+            recorded.prepare(params);
+        }
+        async_block.state = is_fit ? AsyncBlock::State::active : AsyncBlock::State::unfit;
     } catch (const std::exception& trouble) {  // single steps go on without it
         block.reset();
+        singles.set_repeat_block(nullptr);
         async_block.state = AsyncBlock::State::failed;
         async_block.trouble = trouble.what();
     }

@@ -31,6 +31,7 @@ struct Session::State {
     session::Level& level(int field, int time) { return parts.arrays.level(field, time); }
     void prepare();  // what is due
     void fill_due_halos();
+    bool make_blocks();  // of the plan's time block; whether there is one for this grid
     void begin_steps();  // others may have changed what steps find for the next one
     void step(std::int64_t count, bool with_results = true);
     void step_alike(std::int64_t count, bool with_results);  // none is full but the last

@@ -1,0 +1,65 @@
+#include "runtime/core/session/repeat_block.h"
+
+#include <utility>
+
+#include "runtime/core/plan_repeats.h"
+
+namespace halo::rt::session {
+
+std::unique_ptr<RepeatBlock> RepeatBlock::make(Parts& parts) {
+    const LaunchPlan& plan = parts.setup.plan;
+    if (!plan.time_block || plan.time_block->of_repeat() == nullptr) return nullptr;
+    for (int axis = 0; axis < plan.rank; ++axis)
+        if (parts.setup.geometry.extent[axis] < plan.time_block->least_extent[axis]) return nullptr;
+    Kernel& kernel = parts.kernels.find(plan.time_block->kernel, true);
+    return std::unique_ptr<RepeatBlock>(new RepeatBlock(parts, kernel, plan.time_block->of_repeat()->repeat));
+}
+
+RepeatBlock::RepeatBlock(Parts& parts, Kernel& kernel, int repeat)
+    : parts_(parts), kernel_(kernel), repeat_(repeat) {}
+
+void RepeatBlock::prepare(const std::vector<double>& params) {
+    launches_.clear();
+    for (std::int64_t phase = 0; phase < parts_.clock.cycle; ++phase)
+        launches_.push_back({parts_.launches.prepare(block().kernel, phase, params),
+                             parts_.launches.prepare(block().kernel, phase, params, &repeat())});
+    // What a recording holds has run before; nothing is read of these levels.
+    for (const RepeatPlan::Exchange& each : repeat().exchanges)
+        if (!parts_.arrays.images(each.other).empty())
+            parts_.setup.device->run_halo_passes(
+                parts_.arrays.images(each.other),
+                parts_.setup.plan.fields[static_cast<std::size_t>(each.other)].type,
+                parts_.arrays.level_in_step(each.other, 0, 0).array);
+}
+
+std::int64_t RepeatBlock::launches_of(int repeat) const {
+    return repeat == repeat_ ? blocks_of_repeat(block(), this->repeat()) : 0;
+}
+
+std::int64_t RepeatBlock::left_of(int repeat) const {
+    return parts_.setup.plan.repeats[static_cast<std::size_t>(repeat)].count -
+           launches_of(repeat) * block().steps;
+}
+
+void RepeatBlock::launch_all(std::int64_t phase) {
+    const std::int64_t count = launches_of(repeat_);
+    auto& launches = launches_[parts_.clock.in_cycle(phase)];
+    for (std::int64_t number = 0; number < count; ++number)
+        parts_.setup.device->launch(kernel_, {block().kernel.blocks, 1, 1},
+                                    launches[static_cast<std::size_t>(number % 2)].pointers.data());
+    fill_images(phase, count % 2 == 1);
+}
+
+// Of the levels that the next iteration reads.
+void RepeatBlock::fill_images(std::int64_t phase, bool exchanged) {
+    for (const RepeatPlan::Exchange& each : repeat().exchanges) {
+        const int field = exchanged ? each.other : each.field;
+        if (parts_.arrays.images(field).empty()) continue;
+        const Level& level = parts_.arrays.level_in_step(field, exchanged ? 0 : each.time, phase);
+        parts_.setup.device->run_halo_passes(parts_.arrays.images(field),
+                                             parts_.setup.plan.fields[static_cast<std::size_t>(field)].type,
+                                             level.array);
+    }
+}
+
+}  // namespace halo::rt::session
