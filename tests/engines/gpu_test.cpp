@@ -155,6 +155,13 @@ TEST_CASE("random time loops on the GPU, several steps at once, last third", "[t
     check_several(14061, 30);
 }
 
+TEST_CASE("iterations of random repeats on the GPU, several at once", "[iterations]") {
+    check_iterations(seeds_from_environment(18001, 40),
+                     [](const Reference& reference, const lower::Lowered& lowered) {
+                         return difference(reference, lowered, gpu(), load);
+                     });
+}
+
 TEST_CASE("random time loops on the GPU end at the step that a reduction says", "[until]") {
     check_stopping(seeds_from_environment(16001, 60),
                    [](const Reference& reference, const lower::Lowered& lowered, const rt::RunOptions& run) {

@@ -26,9 +26,14 @@ TEST_CASE("random time loops on emulated CUDA, several steps at once") {
 }
 
 TEST_CASE("iterations of random repeats on emulated CUDA, several at once") {
+    // Half of the kernels are there only after the first step.
+    bool is_late = false;
     check_iterations(seeds_from_environment(901, 60),
-                     [](const Reference& reference, const lower::Lowered& lowered) {
+                     [&](const Reference& reference, const lower::Lowered& lowered) {
                          emulator::EmulatedDevice device;
+                         is_late = !is_late;
+                         if (is_late && reference.steps > 1)
+                             return late_difference(reference, lowered, device, 1);
                          return difference(reference, lowered, device, load_cuda);
                      });
 }

@@ -119,3 +119,47 @@ TEST_CASE("outputs that keep something of earlier steps need each of them") {
           "temporal: a statement is for a part of the grid, or changes a level in place");
     CHECK(refusal(test::load_program(head + "    where idx(x) > 1 { o = u }\n}\n")) == "");
 }
+
+TEST_CASE("the iterations of a repeat are steps, but for what is not known to be alike in all") {
+    const std::string head = R"(
+stencil s(x, y) {
+    param rate = 0.1
+    field f: f64
+    field u, v: f64 { boundary clamp }
+    field n: f32
+)";
+    const auto why_not = [&](const std::string& statements) {
+        return refusal(test::load_program(head + statements + "}"));
+    };
+    const std::string average = "(u[k, x-1] + u[k, x+1] + u[k, y-1] + u[k, y+1] - f) / 4";
+    CHECK(why_not("repeat k to 5 { u[k+1] = " + average + " }") == "");
+    CHECK(why_not("repeat k to 5 { u[k+1] = " + average + " + rate * v[t, x+1] - idx(x) * u[t] }") == "");
+    CHECK(why_not("repeat 3 { repeat k to 5 { u[k+1] = " + average + " }\nv[t+1] = v + u[t+1] }") == "");
+    const std::string none = "temporal: of no `repeat` several iterations can be done at once: ";
+    CHECK(why_not("repeat k to 5 { where idx(x) > 2 { u[k+1] = " + average + " } }") == "");  // a choice
+    CHECK(why_not("repeat k to 5 { on x in 1..-2 { u[k+1] = " + average + " } }") == "");
+    CHECK(why_not("field w: f64\nrepeat k to 5 { w[k+1] = w[k, x+1] - f }") ==
+          none + "an iteration does not end by giving whole fields their next values");  // free faces
+    CHECK(why_not("repeat k to 5 { u[k+1] = " + average + " + step }") ==
+          none + "it reads what may change with the step, a table, or another grid");
+    CHECK(why_not("reduce size = max(u)\nrepeat k to 5 { u[k+1] = " + average + " + size }") ==
+          none + "it reads what may change with the step, a table, or another grid");
+    CHECK(why_not("repeat k to 5 { n = rate * f\nu[k+1] = " + average + " + n }") ==
+          none + "`n` is written in it and read by what comes after");
+    CHECK(why_not("repeat k until change < 1, at most 5 { u[k+1] = " + average +
+                  "\nreduce change = max(u[k+1]) }") == none + "a condition ends it, or one around it");
+    CHECK(why_not("repeat 5 { where idx(x) > 2 { u[t+1] = u[t+1] + f } }") ==
+          none + "an iteration does not end by giving whole fields their next values");
+    // Of two, that with more iterations; all else is done by single ones.
+    const ir::Program two = test::load_program(head + "repeat k to 3 { u[k+1] = " + average +
+                                               " }\nrepeat k to 7 { v[k+1] = v[k, x-1] - f\n"
+                                               "reduce largest = max(v[k+1]) }}");
+    const TemporalCore core = temporal_core(two, {});
+    REQUIRE(core.iterated);
+    CHECK(core.iterated->iterations == 7);
+    CHECK(core.program.statements.size() == 1);
+    CHECK_FALSE(core.is_whole);
+    CHECK(core.iterations()->launches(3) == 2);
+    CHECK(core.iterations()->singly(3) == 1);
+    CHECK(core.iterations()->launches(7) == 0);
+}

@@ -6,6 +6,8 @@
 
 #include "catch.h"
 #include "runtime/core/error.h"
+#include "runtime/core/plan_check.h"
+#include "runtime/core/plan_repeats.h"
 #include "sample_plans.h"
 
 using namespace halo::rt;
@@ -85,6 +87,16 @@ LaunchPlan plan_of_pieces() {
     neighbour.part = 1;
     neighbour.use.reset();
     return plan;
+}
+
+// What is wrong with it; empty: nothing.
+std::string why(const LaunchPlan& plan) {
+    try {
+        plan_from_json(plan_to_json(plan));
+    } catch (const Error& error) {
+        return error.what();
+    }
+    return "";
 }
 
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
@@ -234,15 +246,44 @@ TEST_CASE("the reductions of a time block survive the way through JSON") {
     CHECK(plan_to_json(copy) == plan_to_json(plan));
 }
 
+TEST_CASE("a time block of a repeat goes on from the arrays that this exchanges") {
+    LaunchPlan plan = full_plan();
+    FieldPlan next = plan.fields[0];
+    next.name = "next";
+    next.role = Role::intermediate;
+    next.history = 0;
+    plan.fields.push_back(next);
+    const int other = static_cast<int>(plan.fields.size()) - 1;
+    plan.time_block = TimeBlock{};
+    plan.time_block->kind = TimeBlock::OfRepeat{0};
+    plan.time_block->steps = 3;
+    plan.time_block->kernel = plan.kernels[0];
+    std::erase_if(plan.time_block->kernel.arguments,
+                  [](const Argument& each) { return each.kind == Argument::Kind::partials; });
+    plan.repeats = {{0, 1, 8, {{0, 0, latest_time(plan.fields[0]), other}}}};
+    const LaunchPlan good = plan;
+    CHECK(why(good) == "");
+    REQUIRE(plan_from_json(plan_to_json(good)).time_block->of_repeat() != nullptr);
+    CHECK(blocks_of_repeat(*good.time_block, good.repeats[0]) == 2);
+    CHECK(block_of_repeat(good, 0) == &*good.time_block);
+    CHECK(block_of_repeat(good, 1) == nullptr);
+    plan.time_block->kind = TimeBlock::OfRepeat{1};
+    CHECK(why(plan).find("its time block is of repeat 1") != std::string::npos);
+    plan = good;
+    plan.repeats[0].exchanges.clear();
+    CHECK(why(plan).find("does not go on from exchanged arrays alone") != std::string::npos);
+    plan = good;
+    Argument step;
+    step.kind = Argument::Kind::scalar;
+    step.scalar.steps = {{HostScalar::Op::step, 0, 0}};
+    plan.time_block->kernel.arguments.push_back(step);
+    CHECK(why(plan).find("takes what changes with the step") != std::string::npos);
+    plan = good;
+    plan.time_block->kind = TimeBlock::WholeGrid{};
+    CHECK(why(plan).find("stand beside a repeat") != std::string::npos);
+}
+
 TEST_CASE("what takes part in an exchange is a resident block") {
-    const auto why = [](const LaunchPlan& plan) {
-        try {
-            plan_from_json(plan_to_json(plan));
-        } catch (const Error& error) {
-            return std::string(error.what());
-        }
-        return std::string();
-    };
     LaunchPlan plan = full_plan();
     CHECK(why(plan) == "");
     plan.time_block->kernel.arguments[0].index = 2;
