@@ -199,6 +199,28 @@ TEST_CASE("explain says whether all steps are done on the chip, and why not") {
     CHECK(is_large["resident"]["reason"].get<std::string>().starts_with("the grid does not fit on the chip"));
 }
 
+TEST_CASE("explain predicts the time of a coarse grid's cells, and of iterations that are done together") {
+    Folder folder;
+    const auto explained = [&](const std::string& statements) {
+        folder.write("s.halo", "stencil s(x, y, z) {\n    field u: f64 { boundary fixed 0 }\n" + statements +
+                                   "}\nrun s {\n    grid 512, 512, 512\n    steps 100000\n}\n");
+        return nlohmann::json::parse(folder.haloc({"explain", "--json", "s.halo"}).out);
+    };
+    const nlohmann::json grids =
+        explained("    field e: f64 on coarse(8)\n    e = 1 + idx(x)\n    u[t+1] = u + idx(x)\n");
+    const double coarse = grids["stages"][0]["predicted_seconds"];
+    CHECK(coarse < 0.1 * grids["stages"][1]["predicted_seconds"].get<double>());
+    const nlohmann::json jacobi =
+        explained("    repeat k to 40 { u[k+1] = (sum(a in axes) (u[k, a-1] + u[k, a+1])) / 6 }\n");
+    CHECK(jacobi["temporal"]["schedule"].get<std::string>().starts_with("temporal steps="));
+    CHECK(jacobi["temporal"]["reason"].get<std::string>().find("iterations in one pass") !=
+          std::string::npos);
+    const double together = jacobi["temporal"]["predicted_seconds_per_step"],
+                 singly = jacobi["single_steps"]["predicted_seconds_per_step"];
+    CHECK(together < 0.7 * singly);
+    CHECK(together > 0.1 * singly);
+}
+
 TEST_CASE("what a run looks at after every step is found at each of several") {
     Folder folder;
     folder.write("relax.halo",

@@ -313,7 +313,7 @@ schedule::StepCost single_step_cost(const ir::Program& program, const std::vecto
             cost.cells +=
                 times *
                 schedule::estimate_cost(footprint, stage.schedule, options.target, extent).seconds_per_cell *
-                schedule::cells_of(extent);
+                schedule::cells_of(schedule::own_extent(footprint, extent));
         cost.launches += times * options.target.graph_launch_seconds;
     }
     if (is_watched) cost.checks = options.target.check_seconds;

@@ -75,7 +75,7 @@ std::optional<double> predicted_seconds(const Explanation& all, const StageChoic
         return schedule::seconds_in_turn(stage.footprint, extent);
     const schedule::Cost cost =
         schedule::estimate_cost(stage.footprint, stage.schedule, all.options.target, extent);
-    const auto cells = static_cast<double>(cell_count(extent));
+    const auto cells = static_cast<double>(cell_count(schedule::own_extent(stage.footprint, extent)));
     return cost.seconds_per_cell * cells + all.options.target.graph_launch_seconds;
 }
 
