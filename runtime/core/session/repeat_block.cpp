@@ -15,14 +15,8 @@ std::unique_ptr<RepeatBlock> RepeatBlock::make(Parts& parts) {
     return std::unique_ptr<RepeatBlock>(new RepeatBlock(parts, kernel, plan.time_block->of_repeat()->repeat));
 }
 
-RepeatBlock::RepeatBlock(Parts& parts, Kernel& kernel, int repeat)
-    : parts_(parts), kernel_(kernel), repeat_(repeat) {}
-
-void RepeatBlock::prepare(const std::vector<double>& params) {
-    launches_.clear();
-    for (std::int64_t phase = 0; phase < parts_.clock.cycle; ++phase)
-        launches_.push_back({parts_.launches.prepare(block().kernel, phase, params),
-                             parts_.launches.prepare(block().kernel, phase, params, &repeat())});
+RepeatBlock::RepeatBlock(Parts& parts, Kernel& kernel, int index)
+    : parts_(parts), kernel_(kernel), repeat_(index) {
     // What a recording holds has run before; nothing is read of these levels.
     for (const RepeatPlan::Exchange& each : repeat().exchanges)
         if (!parts_.arrays.images(each.other).empty())
@@ -30,6 +24,21 @@ void RepeatBlock::prepare(const std::vector<double>& params) {
                 parts_.arrays.images(each.other),
                 parts_.setup.plan.fields[static_cast<std::size_t>(each.other)].type,
                 parts_.arrays.level_in_step(each.other, 0, 0).array);
+}
+
+void RepeatBlock::prepare(const std::vector<double>& params) {
+    params_ = params;
+    launches_.clear();
+    launches_.resize(static_cast<std::size_t>(parts_.clock.cycle));
+}
+
+// Arrays may be others in each step, so that no more is prepared than is launched.
+std::array<PreparedLaunch, 2>& RepeatBlock::launches_in(std::int64_t phase) {
+    std::optional<std::array<PreparedLaunch, 2>>& launches = launches_[parts_.clock.in_cycle(phase)];
+    if (!launches)
+        launches.emplace(std::array{parts_.launches.prepare(block().kernel, phase, params_),
+                                    parts_.launches.prepare(block().kernel, phase, params_, &repeat())});
+    return *launches;
 }
 
 std::int64_t RepeatBlock::launches_of(int repeat) const {
@@ -43,7 +52,7 @@ std::int64_t RepeatBlock::left_of(int repeat) const {
 
 void RepeatBlock::launch_all(std::int64_t phase) {
     const std::int64_t count = launches_of(repeat_);
-    auto& launches = launches_[parts_.clock.in_cycle(phase)];
+    std::array<PreparedLaunch, 2>& launches = launches_in(phase);
     for (std::int64_t number = 0; number < count; ++number)
         parts_.setup.device->launch(kernel_, {block().kernel.blocks, 1, 1},
                                     launches[static_cast<std::size_t>(number % 2)].pointers.data());

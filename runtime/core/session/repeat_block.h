@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "runtime/core/session/stepper.h"
@@ -28,15 +29,18 @@ public:
     void launch_all(std::int64_t phase);
 
 private:
-    RepeatBlock(Parts& parts, Kernel& kernel, int repeat);
+    RepeatBlock(Parts& parts, Kernel& kernel, int index);
     const TimeBlock& block() const { return *parts_.setup.plan.time_block; }
     const RepeatPlan& repeat() const { return parts_.setup.plan.repeats[static_cast<std::size_t>(repeat_)]; }
+    std::array<PreparedLaunch, 2>& launches_in(std::int64_t phase);
     void fill_images(std::int64_t phase, bool exchanged);
 
     Parts& parts_;
     Kernel& kernel_;
     int repeat_;
-    std::vector<std::array<PreparedLaunch, 2>> launches_;  // by phase; with the arrays exchanged
+    std::vector<double> params_;
+    // By phase, those that were launched; the second is with the arrays exchanged.
+    std::vector<std::optional<std::array<PreparedLaunch, 2>>> launches_;
 };
 
 }  // namespace halo::rt::session
