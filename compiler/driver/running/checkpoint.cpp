@@ -9,6 +9,7 @@
 #include "compiler/driver/console/exit_code.h"
 #include "compiler/driver/running/checkpoint_data.h"
 #include "compiler/driver/running/field_files.h"
+#include "compiler/driver/running/params.h"
 #include "compiler/ir/print.h"
 #include "compiler/support/file_kinds.h"
 #include "runtime/core/disk_cache.h"
@@ -75,12 +76,9 @@ RunIdentity identity_of(rt::Ranks& ranks, const ir::Program& program, const sema
     identity.meaning = rt::hash_key(
         {ir::print(program), std::to_string(program.noise_seed), request.strict_fp ? "strict" : ""});
     identity.grid.assign(request.extent.begin(), request.extent.begin() + request.rank());
-    for (const ir::Param& param : program.params) {
-        double value = param.default_value.value_or(0);
-        for (const auto& [name, given] : request.params)
-            if (name == param.name) value = given;
-        identity.params.emplace_back(param.name, value);
-    }
+    const std::vector<double> params = param_values(program, request);
+    for (std::size_t i = 0; i < params.size(); ++i)
+        identity.params.emplace_back(program.params[i].name, params[i]);
     std::vector<std::string> data;
     for (const auto& [name, values] : request.coefs)
         data.insert(data.end(), {name, bytes_of(values)});
