@@ -187,6 +187,7 @@ constexpr const char* kSections[] = {"f16",
                                      "copy4 int",
                                      "copy2 long long",
                                      "copy_cells",
+                                     "negate_cells",
                                      "fill_cells",
                                      "copy_async float",
                                      "copy2_async float",
@@ -262,7 +263,8 @@ std::string CudaPrinter::prelude(const Program& program) const {
                 const std::string width = copy->width == 1 ? "" : std::to_string(copy->width);
                 used.insert(fmt::format("copy{}_async {}", width, type_name(copy->from.type())));
             }
-            if (std::holds_alternative<CopyCells>(statement.kind)) used.insert("copy_cells");
+            if (const auto* copy = std::get_if<CopyCells>(&statement.kind))
+                used.insert(copy->negates ? "negate_cells" : "copy_cells");
             if (std::holds_alternative<FillCells>(statement.kind)) used.insert("fill_cells");
             if (const auto* call = std::get_if<RunHelper>(&statement.kind)) use(call->helper);
             if (std::holds_alternative<CommitCopies>(statement.kind)) used.insert("commit_copies");

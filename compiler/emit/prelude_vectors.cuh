@@ -300,6 +300,14 @@ __device__ __forceinline__ void copy_cells(T* to, const T* from) {
     for (int cell = 0; cell < kCells; ++cell)
         to[cell] = from[cell];
 }
+// [negate_cells]
+// The same, with the negative of each.
+template <int kCells, typename T>
+__device__ __forceinline__ void negate_cells(T* to, const T* from) {
+#pragma unroll
+    for (int cell = 0; cell < kCells; ++cell)
+        to[cell] = -from[cell];
+}
 // [fill_cells]
 // Sets so many cells of an array in registers, kStride elements apart.
 template <int kCells, int kStride = 1, typename T>

@@ -204,8 +204,8 @@ std::string Printer::simple_statement(const Statement& statement) const {
                                                                       : expression(store.from));
             },
             [&](const CopyCells& copy) {
-                return fmt::format("copy_cells<{}>({}, {});", expression(copy.count), pointer_to(copy.to),
-                                   pointer_to(copy.from));
+                return fmt::format("{}_cells<{}>({}, {});", copy.negates ? "negate" : "copy",
+                                   expression(copy.count), pointer_to(copy.to), pointer_to(copy.from));
             },
             [&](const FillCells& fill) {
                 const std::string stride = fill.stride == 1 ? "" : fmt::format(", {}", fill.stride);

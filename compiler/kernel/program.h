@@ -341,9 +341,10 @@ struct StoreVector {  // four bytes may be the u32 `from`, which is then no Elem
 };
 // Cells of arrays in registers. The rows of an array lie one behind the other, so that a count may cover
 // whole rows, planes and queues. Cells are copied in ascending order.
-struct CopyCells {  // to[0 … count) = from[0 … count)
-    Expr to, from;  // Elements
-    Expr count;     // constant
+struct CopyCells {         // to[0 … count) = from[0 … count)
+    Expr to, from;         // Elements
+    Expr count;            // constant
+    bool negates = false;  // the negative of each
 };
 struct FillCells {  // the element `to` and every `stride`-th behind it, `count` in all
     Expr to;        // Element

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/shown_cells.h"
 
 namespace halo::schedule {
 
@@ -132,7 +133,8 @@ std::optional<Fold> form_fold(const ir::Program& program, const ir::Stage& stage
     }
     if (assign == nullptr) return std::nullopt;
     for (int side = 0; side < 2; ++side)
-        if (program[field].image(program.rank() - 1, side).reflects()) return std::nullopt;
+        if (ir::shown_cells(program, program[field], program.rank() - 1, side).map.reflects())
+            return std::nullopt;
     return Folder(program, *assign, reductions, field, time).fold();
 }
 

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "compiler/ir/in_place.h"
+#include "compiler/ir/shown_cells.h"
 #include "compiler/schedule/invariant.h"
 
 namespace halo::schedule {
@@ -136,10 +137,14 @@ private:
     // ---- places in time
     // ----------------------------------------------------------------------------------------------
 
+    rt::ImageMap shown_along(ir::FieldId field, int side) const {
+        return ir::shown_cells(program_, program_[field], pipeline_.streaming_axis(), side).map;
+    }
+
     // At a face of the streaming axis, halo images are of planes on the other side of the cell.
     bool reflects(ir::FieldId field) const {
         return std::ranges::any_of(std::array{0, 1}, [&](int side) {
-            const rt::ImageMap map = program_[field].image(pipeline_.streaming_axis(), side);
+            const rt::ImageMap map = shown_along(field, side);
             return map.reflects() || map.repeats_edge();
         });
     }
@@ -322,7 +327,10 @@ private:
                 return std::ranges::any_of(
                     stage.uses, [&](const Pipeline::Use& use) { return use.field == queue.field; });
             });
-            if (queue.role == ir::Role::input && queue.writer < 0 && uses * pipeline_.steps > 1)
+            // What a face shows of an input would be made of a negative.
+            const bool has_negatives = ir::has_formula(program_[queue.field]);
+            if (queue.role == ir::Role::input && queue.writer < 0 && !has_negatives &&
+                uses * pipeline_.steps > 1)
                 queue.invariant = step_invariant(program_, roots, queue.field);
         }
     }
@@ -342,9 +350,7 @@ private:
     // A mirror at the high face of the streaming axis has images of planes before it, so a traversal that
     // begins near that face has to compute them, too. Images at the low face are of planes that come later in
     // any traversal.
-    bool mirrors_far_face(ir::FieldId field) const {
-        return program_[field].image(pipeline_.streaming_axis(), 1).reflects();
-    }
+    bool mirrors_far_face(ir::FieldId field) const { return shown_along(field, 1).reflects(); }
 
     ir::Offset seen_in_mirror(ir::Offset offset) const {
         int& plane = offset[pipeline_.streaming_axis()];

@@ -6,6 +6,7 @@
 #include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/repeats.h"
+#include "compiler/ir/shown_cells.h"
 #include "compiler/schedule/pipeline.h"
 
 namespace halo::schedule {
@@ -69,7 +70,8 @@ private:
                 return name + " has `layout aos`";
             if (field.role == ir::Role::output) return name + " is an output that another value depends on";
             if (field.role != ir::Role::state && field.history > 0) return "the past of " + name + " is read";
-            if (ir::has_formula(field)) return "a formula says what lies past a face of " + name;
+            if (ir::has_formula(field) && !ir::stores_can_fill(program_, field))
+                return "a formula says what lies past a face of " + name;
             for (const auto& faces : field.boundary)
                 for (const ir::Face& face : faces)
                     if (face.kind == ir::BoundaryKind::fixed && ir::changes_with_step(program_, face.value))

@@ -131,6 +131,8 @@ std::variant<ResidentShape, std::string> resident_shape(const ir::Program& core,
     for (const Pipeline::Queue& queue : pipeline.queues) {
         if (queue.role == ir::Role::input && core[queue.field].history > 0)
             return "`" + core[queue.field].name + "` has a past, and no statement writes it";
+        if (ir::has_formula(core[queue.field]))
+            return "a formula says what lies past a face of `" + core[queue.field].name + "`";
         ResidentBox box = make_box(core, pipeline, queue, schedule);
         const std::string& name = core[queue.field].name;
         for (int axis = 0; axis < core.rank(); ++axis) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "compiler/ir/shown_cells.h"
 #include "compiler/schedule/footprint.h"
 #include "compiler/schedule/issue_model.h"
 #include "compiler/schedule/strategy_parts.h"
@@ -61,7 +62,8 @@ std::string refused_reach(const ir::Program& core, const Pipeline& pipeline,
                 if (reach > cells)
                     return "`" + field.name + "` is read " + std::to_string(reach) + " cells away along " +
                            name + ", and a thread has " + std::to_string(cells);
-                if (field.image(axis, side).reflects() && reach > 0 && reach >= cells)
+                const rt::ImageMap shown = ir::shown_cells(core, field, axis, side).map;
+                if (shown.reflects() && reach > 0 && shown.inwards(reach) >= cells)
                     return "the mirror of `" + field.name + "` along " + name + " shows cells " +
                            std::to_string(reach) + " away, and a thread has " + std::to_string(cells);
             }

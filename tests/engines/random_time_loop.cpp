@@ -17,7 +17,10 @@ constexpr const char* kAxes[] = {"x", "y", "z"};
 class Writer {
 public:
     explicit Writer(std::uint64_t seed)
-        : random_(seed), of_fewer_(seed * 6151 + 17), of_step_(seed * 7919 + 5) {}
+        : random_(seed),
+          of_fewer_(seed * 6151 + 17),
+          of_step_(seed * 7919 + 5),
+          of_faces_(seed * 9311 + 29) {}
 
     RandomTimeLoop write() {
         RandomTimeLoop loop;
@@ -95,13 +98,20 @@ private:
                 continue;
             }
             for (const char* side : {"low", "high"})
-                faces +=
-                    fmt::format("{}{}.{} {}", side == std::string("low") ? start : ", ", kAxes[axis], side,
-                                random_.pick<std::string>({"fixed p", "fixed 0.5", "clamp", "free",
-                                                           mirrors_[axis] ? "mirror" : "clamp",
-                                                           mirrors_[axis] ? "mirror" : "fixed p"}));
+                faces += fmt::format(
+                    "{}{}.{} {}", side == std::string("low") ? start : ", ", kAxes[axis], side,
+                    face_or_symmetry(random_.pick<std::string>({"fixed p", "fixed 0.5", "clamp", "free",
+                                                                mirrors_[axis] ? "mirror" : "clamp",
+                                                                mirrors_[axis] ? "mirror" : "fixed p"})));
         }
         return fmt::format("    field {}: {} {{ boundary {} }}\n", name, type_, faces);
+    }
+
+    // In some programs faces that stand between two cells are in the place of fixed ones, as no store fills
+    // what lies past one of each.
+    std::string face_or_symmetry(std::string face) {
+        if (!has_symmetries_ || !face.starts_with("fixed")) return face;
+        return of_faces_.pick<std::string>({"symmetric", "antisymmetric"});
     }
 
     // An input over some of the axes, with faces of its own.
@@ -187,8 +197,8 @@ private:
                 faces += fmt::format("{}{} {}", faces.empty() ? "" : ", ", kAxes[axis],
                                      periodic_[axis]
                                          ? "periodic"
-                                         : random_.pick<std::string>(
-                                               {"clamp", mirrors_[axis] ? "mirror" : "clamp", "fixed p"}));
+                                         : face_or_symmetry(random_.pick<std::string>(
+                                               {"clamp", mirrors_[axis] ? "mirror" : "clamp", "fixed p"})));
             std::string value = around("a", "", most_);
             if (has_input_ && random_.chance(50)) value += " + " + around("c", "", 1);
             text += fmt::format("    let g {{ boundary {} }} = {}\n", faces, scaled(value));
@@ -247,6 +257,8 @@ private:
     Random random_;
     Random of_fewer_;  // of what fields over fewer axes are drawn
     Random of_step_;   // of what changes with the step
+    Random of_faces_;  // of faces that stand between two cells
+    bool has_symmetries_ = of_faces_.chance(30);
     bool has_series_ = false;
     int over_ = 0;  // axes of such a field, a bit each; none: there is no such field
     int rank_ = 2, most_ = 1;

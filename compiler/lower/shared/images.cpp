@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "compiler/ir/print.h"
+#include "compiler/ir/shown_cells.h"
 #include "compiler/kernel/build.h"
-#include "compiler/lower/shared/shown_cells.h"
 
 namespace halo::lower {
 namespace {
@@ -48,7 +48,8 @@ struct AxisImages {
 };
 
 AxisImages axis_images(const ir::Program& program, const ir::Field& field, int axis) {
-    const ShownCells low = shown_cells(program, field, axis, 0), high = shown_cells(program, field, axis, 1);
+    const ir::ShownCells low = ir::shown_cells(program, field, axis, 0),
+                         high = ir::shown_cells(program, field, axis, 1);
     const int halo_low = low.map.shows_cell() ? field.halo[axis][0] : 0;
     const int halo_high = high.map.shows_cell() ? field.halo[axis][1] : 0;
     return {

@@ -8,8 +8,8 @@
 #include "compiler/ir/grids.h"
 #include "compiler/ir/in_place.h"
 #include "compiler/ir/repeats.h"
+#include "compiler/ir/shown_cells.h"
 #include "compiler/ir/unread_steps.h"
-#include "compiler/lower/shared/shown_cells.h"
 
 namespace halo::lower {
 namespace {
@@ -269,7 +269,7 @@ bool is_filled_by_writers(const ir::Program& program, std::uint32_t index) {
         if (assign->sweep || (is_first && field.role != ir::Role::state && ir::is_partial(*assign)))
             return false;
     }
-    return is_written && stores_can_fill(program, field);
+    return is_written && ir::stores_can_fill(program, field);
 }
 
 }  // namespace
@@ -298,7 +298,7 @@ std::vector<bool> fields_with_halo_kernels(const ir::Program& program, Machine m
             if (access == nullptr || access->field != assign->target || access->time != assign->time ||
                 access->is_at_cell())
                 continue;
-            if (machine == Machine::cpu || !reads_own_images(program, target, access->offset))
+            if (machine == Machine::cpu || !ir::reads_own_images(program, target, access->offset))
                 result[assign->target.index] = true;
         }
     }

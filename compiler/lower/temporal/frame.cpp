@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "compiler/ir/shown_cells.h"
 #include "compiler/support/error.h"
 
 namespace halo::lower {
@@ -68,7 +69,8 @@ Type TemporalFrame::type_of(ir::FieldId field) const {
 
 FaceRule TemporalFrame::face(ir::FieldId field, int axis, int side) {
     const ir::Face& face = context.program()[field].boundary[axis][side];
-    FaceRule rule{context.program()[field].image(axis, side), {}};
+    const ir::ShownCells shown = ir::shown_cells(context.program(), context.program()[field], axis, side);
+    FaceRule rule{shown.map, {}, shown.negates};
     if (rule.map.shows_value()) rule.value = context.scalar(face.value, type_of(field));
     return rule;
 }
@@ -122,9 +124,10 @@ Block TemporalFrame::over_vector(Block body) const {
     return {kernel::For{"x", 0, k_cells_x, 1, kernel::Unroll::leave, std::move(body)}};
 }
 
-kernel::Statement copy_cells(Expr to, Expr from, const Expr& count) {
-    if (kernel::int_value(count) == 1) return kernel::Assign{std::move(to), std::move(from)};
-    return kernel::CopyCells{std::move(to), std::move(from), count};
+kernel::Statement copy_cells(Expr to, Expr from, const Expr& count, bool negates) {
+    if (kernel::int_value(count) == 1)
+        return kernel::Assign{std::move(to), negates ? -from : std::move(from)};
+    return kernel::CopyCells{std::move(to), std::move(from), count, negates};
 }
 
 kernel::Statement fill_cells(Expr to, Expr value, const Expr& count, int stride) {

@@ -11,7 +11,8 @@ namespace halo::lower {
 // made.
 struct FaceRule {
     rt::ImageMap map;
-    kernel::Expr value;  // of fixed
+    kernel::Expr value;    // of fixed
+    bool negates = false;  // what it shows are the cells' negatives
     bool makes_images() const { return map.shows_value() || (map.shows_cell() && !map.wraps()); }
     // Cells from the face's own cell inwards to the one that is shown `distance` past the face.
     int inwards(int distance) const { return map.inwards(distance); }
@@ -89,7 +90,8 @@ private:
 };
 
 // Cells of arrays in registers, from the first one on.
-kernel::Statement copy_cells(kernel::Expr to, kernel::Expr from, const kernel::Expr& count);
+kernel::Statement copy_cells(kernel::Expr to, kernel::Expr from, const kernel::Expr& count,
+                             bool negates = false);
 kernel::Statement fill_cells(kernel::Expr to, kernel::Expr value, const kernel::Expr& count, int stride = 1);
 
 // `to[0 … cells_x)` from a row in shared memory, and back.

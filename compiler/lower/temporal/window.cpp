@@ -183,9 +183,9 @@ void TemporalStages::show_face_rows(const Queue& queue, const Window& window, bo
         for (int past = 1; past <= queue.reach[1][side]; ++past) {
             const int edge = side == 0 ? above : above + frame_.cells_y - 1, out = side == 0 ? -1 : 1;
             const Expr to = window(edge + out * past, first);
-            rows.push_back(rule.value
-                               ? fill_cells(to, rule.value, count)
-                               : copy_cells(to, window(edge - out * rule.inwards(past), first), count));
+            rows.push_back(rule.value ? fill_cells(to, rule.value, count)
+                                      : copy_cells(to, window(edge - out * rule.inwards(past), first), count,
+                                                   rule.negates));
         }
         body.push_back(kernel::If{at_face(1, side), std::move(rows), {}});
     }
@@ -207,8 +207,8 @@ void TemporalStages::show_face_columns(const Queue& queue, const Window& window,
             if (rule.value)
                 fills.push_back(fill_cells(window(0, edge + out * past), rule.value, count, columns));
             else
-                images.push_back(
-                    kernel::Assign{window(y, edge + out * past), window(y, edge - out * rule.inwards(past))});
+                images.push_back(copy_cells(window(y, edge + out * past),
+                                            window(y, edge - out * rule.inwards(past)), 1, rule.negates));
         }
         if (!images.empty()) append(fills, loop_over("y", count, std::move(images)));
         body.push_back(kernel::If{at_face(0, side), std::move(fills), {}});
@@ -260,7 +260,7 @@ Block TemporalStages::face_plane(const Use& use, const Queue& queue, const FaceR
     if (!whole) {
         const Expr cells = cell_at(use, queue, to, 0, 0);
         if (rule.value) return {fill_cells(cells, rule.value, frame_.all_cells())};
-        return {copy_cells(cells, cell_at(use, queue, from, 0, 0), frame_.all_cells())};
+        return {copy_cells(cells, cell_at(use, queue, from, 0, 0), frame_.all_cells(), rule.negates)};
     }
     const int rows = frame_.cells_y + queue.lines();
     const int columns = frame_.cells_x + queue.reach[0][0] + queue.reach[0][1];
@@ -269,7 +269,8 @@ Block TemporalStages::face_plane(const Use& use, const Queue& queue, const FaceR
     if (rule.value)
         images.push_back(fill_cells(target(0, 0), rule.value, rows * columns));
     else
-        images.push_back(copy_cells(target(0, 0), window_at(use, queue, from)(0, 0), rows * columns));
+        images.push_back(
+            copy_cells(target(0, 0), window_at(use, queue, from)(0, 0), rows * columns, rule.negates));
     if (rule.value) {  // where two faces meet, the first axis says what lies there
         show_face_rows(queue, target, true, images);
         show_face_columns(queue, target, true, images);

@@ -1,11 +1,11 @@
-#include "compiler/lower/shared/shown_cells.h"
+#include "compiler/ir/shown_cells.h"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <optional>
 
-namespace halo::lower {
+namespace halo::ir {
 
 using rt::ImageMap;
 using Shows = rt::ImageMap::Shows;
@@ -18,15 +18,14 @@ struct Shown {
     bool negates = false;
 };
 
-std::optional<Shown> shown_by(const ir::Program& program, ir::ExprId ghost, int axis, int side,
-                              int distance) {
-    const ir::Expr* expr = &program[ghost];
-    const auto* negated = std::get_if<ir::Unary>(&expr->node);
+std::optional<Shown> shown_by(const Program& program, ExprId ghost, int axis, int side, int distance) {
+    const Expr* expr = &program[ghost];
+    const auto* negated = std::get_if<Unary>(&expr->node);
     if (negated != nullptr) {
-        if (negated->op != ir::UnaryOp::negate) return std::nullopt;
+        if (negated->op != UnaryOp::negate) return std::nullopt;
         expr = &program[negated->operand];
     }
-    const auto* access = std::get_if<ir::Access>(&expr->node);
+    const auto* access = std::get_if<Access>(&expr->node);
     if (access == nullptr) return std::nullopt;
     const int offset = access->offset[static_cast<std::size_t>(axis)];
     return Shown{(side == 0 ? offset : -offset) - distance, negated != nullptr};
@@ -34,9 +33,9 @@ std::optional<Shown> shown_by(const ir::Program& program, ir::ExprId ghost, int 
 
 }  // namespace
 
-ShownCells shown_cells(const ir::Program& program, const ir::Field& field, int axis, int side) {
+ShownCells shown_cells(const Program& program, const Field& field, int axis, int side) {
     const ImageMap own = field.image(axis, side);
-    const std::vector<ir::ExprId>& ghosts = field.boundary[axis][side].ghosts;
+    const std::vector<ExprId>& ghosts = field.boundary[axis][side].ghosts;
     if (own.shows != Shows::formula || ghosts.empty()) return {own};
     const std::optional<Shown> first = shown_by(program, ghosts.front(), axis, side, 1);
     if (!first || first->inwards < 0 || first->inwards > 1) return {own};
@@ -52,7 +51,7 @@ ShownCells shown_cells(const ir::Program& program, const ir::Field& field, int a
     return {map, first->negates};
 }
 
-bool stores_can_fill(const ir::Program& program, const ir::Field& field) {
+bool stores_can_fill(const Program& program, const Field& field) {
     bool has_negated = false;  // along an axis before
     for (int axis = 0; axis < program.rank(); ++axis) {
         std::array<ShownCells, 2> shown;
@@ -69,7 +68,7 @@ bool stores_can_fill(const ir::Program& program, const ir::Field& field) {
     return true;
 }
 
-bool reads_own_images(const ir::Program& program, const ir::Field& field, const ir::Offset& offset) {
+bool reads_own_images(const Program& program, const Field& field, const Offset& offset) {
     int steps = 0;
     for (const int step : offset)
         steps += std::abs(step);
@@ -84,4 +83,4 @@ bool reads_own_images(const ir::Program& program, const ir::Field& field, const 
     return true;
 }
 
-}  // namespace halo::lower
+}  // namespace halo::ir
