@@ -326,8 +326,10 @@ std::string print_cuda(const Program& program) {
     return CudaPrinter().print(program);
 }
 
-CudaParts print_cuda_parts(const Program& program, const std::string& kernel) {
-    const auto is_it = [&](const KernelFunction& function) { return function.name == kernel; };
+CudaParts print_cuda_parts(const Program& program, const std::vector<std::string>& kernels) {
+    const auto is_it = [&](const KernelFunction& function) {
+        return std::ranges::find(kernels, function.name) != kernels.end();
+    };
     return {print_cuda(part_of(program, std::not_fn(is_it))), print_cuda(part_of(program, is_it))};
 }
 

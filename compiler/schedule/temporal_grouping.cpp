@@ -30,8 +30,9 @@ GroupingChoice choose_grouping(const GroupingRequest& request) {
     GroupingChoice choice{std::nullopt, std::move(made.reason), 0};
     if (!made.schedule) return choice;
     choice.grouping = *made.schedule;
-    choice.seconds_per_step = made.seconds_per_cell * cells_of(request.extent) +
-                              request.target.graph_launch_seconds / made.schedule->steps;
+    choice.seconds_per_step =
+        made.seconds_per_cell * cells_of(request.extent) +
+        made.schedule->passes * request.target.graph_launch_seconds / made.schedule->steps;
     return choice;
 }
 

@@ -191,8 +191,16 @@ void check_kind(const LaunchPlan&, const TimeBlock& block, const TimeBlock::Resi
 void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
     require(block.steps >= 1 && block.levels >= 1, "its time block does {} steps and leaves {} levels",
             block.steps, block.levels);
-    check_kernel(plan, block.kernel);
-    require(block.kernel.steps == Steps::all, "its time block runs in some steps alone");
+    for (const KernelPlan* const kernel : block.kernels()) {
+        check_kernel(plan, *kernel);
+        require(kernel->steps == Steps::all, "its time block runs in some steps alone");
+    }
+    for (const KernelPlan& kernel : block.earlier)
+        for (const Argument& argument : kernel.arguments)
+            require(argument.kind != Argument::Kind::step_partials && !is_of_pieces(argument) &&
+                        !is_of_resident(argument),
+                    "kernel '{}' is not the last of its time block, and takes what that alone does",
+                    kernel.name);
     std::visit([&](const auto& kind) { check_kind(plan, block, kind); }, block.kind);
     for (const int reduction : block.reductions)
         require(in_range(reduction, plan.reductions), "its time block gives reduction {}", reduction);

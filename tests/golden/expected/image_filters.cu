@@ -16,8 +16,8 @@ __device__ __forceinline__ float byte_to_float(int value) {
     return __int_as_float(value | 0x4b000000) - 8388608.0f;
 }
 
-// The root of a whole number that is not negative, rounded to nearest: what sqrtf does for most numbers, which
-// has a branch for others, and takes a call for 0.
+// The root of a whole number that is not negative, rounded to nearest: what sqrtf does for most numbers,
+// which has a branch for others, and takes a call for 0.
 __device__ __forceinline__ float whole_root(float value) {
 #if __CUDA_ARCH__ == 900
     float inverse;
