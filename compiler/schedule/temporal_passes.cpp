@@ -13,14 +13,14 @@ namespace halo::schedule {
 
 namespace {
 
-using FieldAtTime = std::pair<std::uint32_t, int>;
+using LevelKey = std::pair<std::uint32_t, int>;
 
-std::set<FieldAtTime> levels_read(const ir::Program& core, const std::vector<ir::Statement>& statements) {
+std::set<LevelKey> levels_read(const ir::Program& core, const std::vector<ir::Statement>& statements) {
     std::vector<ir::ExprId> roots;
     for (const ir::Statement& statement : statements)
         for (const ir::ExprId root : ir::roots_of(statement))
             roots.push_back(root);
-    std::set<FieldAtTime> levels;
+    std::set<LevelKey> levels;
     for (const std::uint32_t index : ir::reached_exprs(core, roots))
         if (const auto* access = std::get_if<ir::Access>(&core.exprs[index].node))
             levels.emplace(access->field.index, access->time);
@@ -28,7 +28,7 @@ std::set<FieldAtTime> levels_read(const ir::Program& core, const std::vector<ir:
 }
 
 // What the pass writes that later ones or the next step read, by states of its own.
-void keep(TemporalPass& pass, const std::set<FieldAtTime>& read_later) {
+void keep(TemporalPass& pass, const std::set<LevelKey>& read_later) {
     ir::Program& core = pass.program;
     ir::ExprBuilder builder(core);
     const std::vector<ir::Statement> statements = core.statements;
@@ -100,12 +100,12 @@ std::variant<std::vector<TemporalPass>, std::string> temporal_passes(const ir::P
 
     const std::vector<bool> stored = ir::stored_fields(program, ir::form_stages(program));
     std::vector<TemporalPass> passes(parts.size());
-    std::set<FieldAtTime> read_later;
+    std::set<LevelKey> read_later;
     for (std::size_t index = parts.size(); index-- > 0;) {
         TemporalPass& pass = passes[index];
         pass.program = core;
         pass.program.statements = parts[index];
-        const std::set<FieldAtTime> read = levels_read(core, parts[index]);
+        const std::set<LevelKey> read = levels_read(core, parts[index]);
         keep(pass, read_later);
         read_others(pass);
         for (const TemporalPass::Kept& kept : pass.kept)
