@@ -120,6 +120,12 @@ constexpr const char* kSections[] = {"f16",
                                      "float_to_f16",
                                      "float_to_bf16",
                                      "int_to_u8",
+                                     "float_to_u8",
+                                     "byte_to_float",
+                                     "whole_root",
+                                     "bytes_of",
+                                     "entry_f32",
+                                     "entry_f64",
                                      "long_to_int",
                                      "float_to_int",
                                      "float_to_long",
@@ -322,8 +328,10 @@ std::string print_cuda(const Program& program) {
     return CudaPrinter().print(program);
 }
 
-CudaParts print_cuda_parts(const Program& program, const std::string& kernel) {
-    const auto is_it = [&](const KernelFunction& function) { return function.name == kernel; };
+CudaParts print_cuda_parts(const Program& program, const std::vector<std::string>& kernels) {
+    const auto is_it = [&](const KernelFunction& function) {
+        return std::ranges::find(kernels, function.name) != kernels.end();
+    };
     return {print_cuda(part_of(program, std::not_fn(is_it))), print_cuda(part_of(program, is_it))};
 }
 

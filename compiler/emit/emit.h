@@ -3,6 +3,7 @@
 #pragma once
 
 #include <string>
+#include <vector>
 
 #include "compiler/kernel/program.h"
 
@@ -12,12 +13,12 @@ namespace halo::emit {
 // multiply-add that is wanted is written out.
 std::string print_cuda(const kernel::Program& program);
 
-// The same in two texts, to be compiled apart: one kernel, and all others.
+// The same in two texts, to be compiled apart: these kernels, and all others.
 struct CudaParts {
     std::string others;
-    std::string kernel;
+    std::string kernels;
 };
-CudaParts print_cuda_parts(const kernel::Program& program, const std::string& kernel);
+CudaParts print_cuda_parts(const kernel::Program& program, const std::vector<std::string>& kernels);
 
 // Self-contained C++ (GNU builtins, no includes): each kernel is `void NAME(void* const* args, long begin,
 // long end)`. To be compiled with -ffp-contract=off.

@@ -256,7 +256,8 @@ private:
         }
         out_.line("// In place of {}, on grids of {} cells and more:", steps, least);
         out_.line("//");
-        write_launch(block.kernel);
+        for (const rt::KernelPlan* const kernel : block.kernels())
+            write_launch(*kernel);
         if (block.resident() != nullptr)
             explain(block.kernel.name +
                     ": its blocks wait for each other; launch it by cudaLaunchCooperativeKernel alone.");

@@ -241,7 +241,8 @@ private:
                   block().is_whole ? ">=" : ">", block().steps);
         {
             const auto loop = out_.indent();
-            return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(block().kernel)));
+            for (const rt::KernelPlan* const kernel : block().kernels())
+                return_unless_ok(fmt::format("launcher::{}(*solver)", launch_function(*kernel)));
             write_done(std::to_string(block().steps));
         }
         out_.line("}}");

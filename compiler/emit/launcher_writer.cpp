@@ -136,7 +136,10 @@ std::vector<const rt::KernelPlan*> LauncherWriter::launched_kernels() const {
             kernels, [&](const rt::KernelPlan* known) { return known->name == kernel.name; });
         if (!is_known) kernels.push_back(&kernel);
     }
-    if (plan_.time_block) kernels.push_back(&plan_.time_block->kernel);
+    if (plan_.time_block) {
+        const std::vector<const rt::KernelPlan*> of_block = plan_.time_block->kernels();
+        kernels.insert(kernels.end(), of_block.begin(), of_block.end());
+    }
     return kernels;
 }
 

@@ -72,7 +72,11 @@ private:
         std::vector<rt::KernelPlan*> all;
         for (rt::KernelPlan& kernel : plan_.kernels)
             all.push_back(&kernel);
-        if (plan_.time_block) all.push_back(&plan_.time_block->kernel);
+        if (plan_.time_block) {
+            for (rt::KernelPlan& kernel : plan_.time_block->earlier)
+                all.push_back(&kernel);
+            all.push_back(&plan_.time_block->kernel);
+        }
         return all;
     }
     KernelFunction& function_of(const rt::KernelPlan& kernel) {

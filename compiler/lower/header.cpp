@@ -3,6 +3,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <set>
+
+#include "compiler/lower/shared/table_sums.h"
+
 namespace halo::lower {
 
 std::vector<std::string> header(const ir::Program& program, const StageViews& views,
@@ -48,6 +52,30 @@ std::vector<std::string> header(const ir::Program& program, const StageViews& vi
         lines.push_back("where others have one.");
     }
     return lines;
+}
+
+std::string level_words(Context& context) {
+    std::string reads, writes;
+    std::set<std::string> read_arrays, written_arrays;  // components may share one
+    for (const Read& read : context.stage().reads) {
+        const std::string array = context.array(read.level);
+        if (read_arrays.insert(array).second) reads += (reads.empty() ? "" : ", ") + array;
+    }
+    for (const Level& level : context.stage().elsewhere)
+        reads += (reads.empty() ? "" : ", ") + context.array(level);
+    for (const Write& write : context.stage().writes) {
+        const std::string array = context.array(write.level);
+        if (written_arrays.insert(array).second) writes += (writes.empty() ? "" : ", ") + array;
+    }
+    std::string words;
+    if (!reads.empty()) words += "Reads " + reads;
+    if (!writes.empty()) words += (words.empty() ? "Writes " : ", writes ") + writes;
+    for (const std::string& table : summed_tables(context.stage()))
+        words += (words.empty() ? "Sums over the rows of " : ", sums over the rows of ") + table;
+    for (const ir::Reduce* reduce : context.stage().reductions) {
+        words += (words.empty() ? "Reduces to " : ", reduces to ") + reduce->name;
+    }
+    return words + ".";
 }
 
 }  // namespace halo::lower

@@ -1,4 +1,4 @@
-// The comment at the top of CUDA text: how the arrays that the kernels take lie in memory.
+// Comments of CUDA text: at its top, how the arrays that the kernels take lie in memory; above a kernel.
 #pragma once
 
 #include <string>
@@ -10,5 +10,8 @@ namespace halo::lower {
 
 std::vector<std::string> header(const ir::Program& program, const StageViews& views,
                                 const ProgramLayout& layout);
+
+// "Reads u (past x and y), v, writes w.": of the context's stage.
+std::string level_words(Context& context);
 
 }  // namespace halo::lower

@@ -14,7 +14,6 @@
 #include "compiler/lower/direct/direct.h"
 #include "compiler/lower/fuse.h"
 #include "compiler/lower/header.h"
-#include "compiler/lower/resident/resident.h"
 #include "compiler/lower/shared/columns.h"
 #include "compiler/lower/shared/halo_kernel.h"
 #include "compiler/lower/shared/plan.h"
@@ -23,8 +22,8 @@
 #include "compiler/lower/shared/strategy.h"
 #include "compiler/lower/shared/table_sums.h"
 #include "compiler/lower/stream/stream.h"
-#include "compiler/lower/temporal/temporal.h"
 #include "compiler/lower/tile/tile.h"
+#include "compiler/lower/time_block.h"
 #include "compiler/schedule/strategies.h"
 #include "compiler/support/error.h"
 
@@ -64,31 +63,6 @@ StrategyResult lower_stage(Context& context, const schedule::Schedule& schedule,
         }
     };
     return std::visit(Lower{context, schedule, images}, schedule.strategy);
-}
-
-// "u (past x and y), v" – for the comment above a kernel.
-std::string level_words(Context& context) {
-    std::string reads, writes;
-    std::set<std::string> read_arrays, written_arrays;  // components may share one
-    for (const Read& read : context.stage().reads) {
-        const std::string array = context.array(read.level);
-        if (read_arrays.insert(array).second) reads += (reads.empty() ? "" : ", ") + array;
-    }
-    for (const Level& level : context.stage().elsewhere)
-        reads += (reads.empty() ? "" : ", ") + context.array(level);
-    for (const Write& write : context.stage().writes) {
-        const std::string array = context.array(write.level);
-        if (written_arrays.insert(array).second) writes += (writes.empty() ? "" : ", ") + array;
-    }
-    std::string words;
-    if (!reads.empty()) words += "Reads " + reads;
-    if (!writes.empty()) words += (words.empty() ? "Writes " : ", writes ") + writes;
-    for (const std::string& table : summed_tables(context.stage()))
-        words += (words.empty() ? "Sums over the rows of " : ", sums over the rows of ") + table;
-    for (const ir::Reduce* reduce : context.stage().reductions) {
-        words += (words.empty() ? "Reduces to " : ", reduces to ") + reduce->name;
-    }
-    return words + ".";
 }
 
 // The kernels of computed columns, before those of the step.
@@ -221,190 +195,6 @@ void add_stage(const StageView& full, const StageKernel& use, const schedule::Sc
     lowered.kernels.functions.push_back(std::move(function));
 }
 
-// The levels of fields over fewer axes that some stage reads besides, each once.
-std::vector<Level> levels_elsewhere(const StageViews& views) {
-    std::vector<Level> levels;
-    for (const StageView& view : views.stages)
-        for (const Level& level : view.elsewhere)
-            if (std::ranges::find(levels, level) == levels.end()) levels.push_back(level);
-    return levels;
-}
-
-// The whole step as one stage: the levels that come from memory, and those that are left there.
-StageView whole_step(const ir::Program& core, const schedule::Pipeline& pipeline, int levels,
-                     const std::string& unit) {
-    StageView view;
-    view.program = &core;
-    view.name = fmt::format("{}_{}_{}{}", core.name, pipeline.steps, unit, pipeline.steps == 1 ? "" : "s");
-    for (const schedule::Pipeline::Queue& queue : pipeline.queues) {
-        for (int back = 0; back < queue.arriving; ++back)
-            view.reads.push_back({{queue.field, -back}, {ir::Offset{}}, {}, {}});
-        if (queue.role != ir::Role::state) continue;
-        for (int back = 0; back < std::min(levels, core[queue.field].history + 1); ++back)
-            view.writes.push_back({{queue.field, levels - back}, nullptr});
-    }
-    for (const ir::Statement& statement : core.statements)
-        if (const auto* reduce = std::get_if<ir::Reduce>(&statement)) view.reductions.push_back(reduce);
-    return view;
-}
-
-std::string schedule_line(const std::string& words) {
-    return "Schedule: " + words + ".";
-}
-
-void put_time_block(rt::TimeBlock block, kernel::KernelFunction function, Lowered& lowered) {
-    for (rt::FieldPlan& field : lowered.plan.fields)
-        if (field.role == rt::Role::state) field.spare_levels = block.levels - 1;
-    lowered.plan.time_block = std::move(block);
-    lowered.kernels.functions.push_back(std::move(function));
-}
-
-void add_grouping(const ir::Program&, const ProgramLayout&, const schedule::SingleSteps&, Names&, Lowered&) {}
-
-// Each field has its own number, that of the core, which give_to_repeat() makes that of the plan: several
-// levels of one field are fields of the core.
-void number_fields(ProgramLayout& of_core) {
-    for (std::size_t field = 0; field < of_core.plan_field.size(); ++field)
-        of_core.plan_field[field] = static_cast<int>(field);
-}
-
-// Makes the steps of the block iterations of the plan's repeat, which exchanges what the core carries on.
-void give_to_repeat(const schedule::IteratedCore& core, const ProgramLayout& layout,
-                    const rt::LaunchPlan& plan, rt::TimeBlock& block) {
-    const schedule::Carried& carried = core.carried.front();
-    const auto repeat = std::ranges::find_if(plan.repeats, [&](const rt::RepeatPlan& each) {
-        return std::ranges::any_of(each.exchanges, [&](const rt::RepeatPlan::Exchange& exchange) {
-            return exchange.other == layout.plan_field[carried.next.index];
-        });
-    });
-    if (repeat == plan.repeats.end() || repeat->exchanges.size() != core.carried.size())
-        throw UnsupportedError("temporal: the repeat does not exchange the arrays that it carries on");
-    block.kind = rt::TimeBlock::OfRepeat{static_cast<int>(repeat - plan.repeats.begin())};
-    for (rt::Argument& argument : block.kernel.arguments) {
-        if (argument.kind != rt::Argument::Kind::field) continue;
-        const schedule::LevelOf level =
-            core.origin({static_cast<std::uint32_t>(argument.field)}, argument.time);
-        argument.field = layout.plan_field[level.field.index];
-        argument.time = level.time;
-    }
-}
-
-// The kernel that does several steps at once.
-void add_grouping(const ir::Program& program, const ProgramLayout& layout,
-                  const schedule::TemporalSchedule& schedule, Names& kernel_names, Lowered& lowered) {
-    const schedule::TemporalCore split = schedule::temporal_core(program, schedule.reductions);
-    if (!split.refused.empty()) throw UnsupportedError("temporal: " + split.refused);
-    if (!split.left_out.empty())
-        throw UnsupportedError("temporal: `" + split.left_out.front().reduction +
-                               "` at every step: " + split.left_out.front().why);
-    const ir::Program& core = split.program;
-    const auto formed = schedule::form_pipeline(core, schedule.steps);
-    if (const auto* why = std::get_if<std::string>(&formed)) throw UnsupportedError("temporal: " + *why);
-    const auto& pipeline = std::get<schedule::Pipeline>(formed);
-    const StageViews views = view_stages(core);
-    const int levels = pipeline.new_levels(core);
-    const std::string unit = split.iterated ? "iteration" : "time step";
-    StageView whole = whole_step(core, pipeline, levels, split.iterated ? unit : "step");
-    whole.elsewhere = levels_elsewhere(views);
-    if (schedule.of_pieces && !whole.reductions.empty())
-        throw UnsupportedError("temporal: pieces of a grid are reduced by single steps alone");
-    ProgramLayout of_core = layout_of_part(layout, core);
-    if (split.iterated) number_fields(of_core);
-    Context context(whole, of_core, temporal_roles());
-    TemporalResult result = lower_temporal(context, views, pipeline, schedule, levels);
-    kernel::KernelFunction& function = result.kernel.function;
-    function.name = kernel_names.take(whole.name);
-    context.enter(whole);
-    function.comment = {fmt::format("{} {}{} in one pass over memory. ", schedule.steps, unit,
-                                    schedule.steps == 1 ? "" : "s") +
-                            level_words(context),
-                        schedule_line(schedule::print(schedule, program.rank()))};
-    function.threads = 32 * schedule.warps;
-    function.min_blocks = schedule.min_blocks;
-    function.parameters = context.parameters();
-    rt::TimeBlock block;
-    block.steps = schedule.steps;
-    block.levels = levels;
-    block.is_whole = split.is_whole;
-    if (schedule.of_pieces) block.kind = rt::TimeBlock::OfPieces{schedule.traversals};
-    block.reductions = plan_reductions(whole, lowered.plan);
-    block.least_extent = result.least_extent;
-    block.kernel.name = function.name;
-    block.kernel.threads = {32, schedule.warps, 1};
-    block.kernel.blocks = schedule.blocks;
-    block.kernel.dynamic_shared_bytes = result.kernel.dynamic_shared_bytes;
-    block.kernel.arguments = context.arguments(block.reductions);
-    if (split.iterated) give_to_repeat(*split.iterated, layout, lowered.plan, block);
-    put_time_block(std::move(block), std::move(function), lowered);
-}
-
-// As whole_step(), of a kernel that keeps all levels on the chip for any number of steps.
-StageView whole_run(const ir::Program& core, const schedule::Pipeline& pipeline, int levels) {
-    StageView view;
-    view.program = &core;
-    view.name = core.name + "_resident";
-    for (const schedule::Pipeline::Queue& queue : pipeline.queues) {
-        if (queue.role == ir::Role::intermediate) continue;
-        const bool is_state = queue.role == ir::Role::state;
-        const int history = is_state ? core[queue.field].history : 0;
-        for (int back = 0; back <= history; ++back)
-            view.reads.push_back({{queue.field, -back}, {ir::Offset{}}, {}, {}});
-        for (int back = 0; is_state && back <= history; ++back)
-            view.writes.push_back({{queue.field, levels - back}, nullptr});
-    }
-    return view;
-}
-
-// The kernel that does all steps of a run with the grid on the chip.
-void add_grouping(const ir::Program& program, const ProgramLayout& layout,
-                  const schedule::ResidentSchedule& schedule, Names& kernel_names, Lowered& lowered) {
-    if (std::string why = schedule::refused_rest(program); !why.empty())
-        throw UnsupportedError("resident: " + why);
-    const ir::Program core = schedule::state_core(program);
-    const auto formed = schedule::form_pipeline(core, 1);
-    if (const auto* why = std::get_if<std::string>(&formed)) throw UnsupportedError("resident: " + *why);
-    const auto& pipeline = std::get<schedule::Pipeline>(formed);
-    const auto shaped = schedule::resident_shape(core, pipeline, schedule, schedule::Target{});
-    if (const auto* why = std::get_if<std::string>(&shaped)) throw UnsupportedError("resident: " + *why);
-    const auto& shape = std::get<schedule::ResidentShape>(shaped);
-    const StageViews views = view_stages(core);
-    rt::TimeBlock block;
-    for (const schedule::Pipeline::Queue& queue : pipeline.queues)
-        if (queue.role == ir::Role::state)
-            block.levels = std::max(block.levels, core[queue.field].history + 1);
-    StageView whole = whole_run(core, pipeline, block.levels);
-    whole.elsewhere = levels_elsewhere(views);
-    Context context(whole, layout, resident_roles());
-    ResidentResult result = lower_resident(context, views, pipeline, schedule, shape, block.levels);
-    kernel::KernelFunction& function = result.kernel.function;
-    function.name = kernel_names.take(whole.name);
-    context.enter(whole);
-    function.comment = {"All time steps of a launch, with the grid on the chip. " + level_words(context),
-                        schedule_line(schedule::print(schedule, program.rank())),
-                        "Blocks wait for each other: launched so that all are there at once."};
-    function.threads = schedule.all_threads();
-    function.min_blocks = 1;
-    function.parameters = context.parameters();
-    rt::TimeBlock::Resident resident;
-    resident.exchanges = result.exchanges;
-    resident.divisors[0] = schedule.cells[0];
-    resident.remainders[0] = schedule.row_rest;
-    for (std::size_t axis = 0; axis < 3; ++axis) {
-        const int tile = schedule.tile(static_cast<int>(axis));
-        if (schedule.is_whole[axis]) resident.divisors[axis] = tile;
-        if (schedule.is_alone[axis]) resident.most_extent[axis] = tile;
-    }
-    block.kind = std::move(resident);
-    block.is_whole = core.statements.size() == program.statements.size();
-    block.least_extent = shape.least_extent;
-    block.kernel.name = function.name;
-    block.kernel.threads = schedule.threads;
-    block.kernel.tile = result.kernel.tile;
-    block.kernel.dynamic_shared_bytes = result.kernel.dynamic_shared_bytes;
-    block.kernel.arguments = context.arguments({});
-    put_time_block(std::move(block), std::move(function), lowered);
-}
-
 // After the stage that finds a reduction in the first step: what puts it in the place of the step before's.
 void add_first_values(const Ahead& ahead, std::size_t stage, Names& kernel_names, Lowered& lowered) {
     for (const Ahead::Carried& each : ahead.carried) {
@@ -463,8 +253,7 @@ Lowered lower_stages(const ir::Program& program, const StageViews& views, const 
             add_repeat_end(program, *end, repeat, layout, kernel_names, lowered.kernels, lowered.plan);
         if (ahead) add_first_values(*ahead, s, kernel_names, lowered);
     }
-    std::visit([&](const auto& grouping) { add_grouping(program, layout, grouping, kernel_names, lowered); },
-               plan.grouping);
+    add_grouping(program, layout, plan.grouping, kernel_names, lowered);
     compute_scalars_on_device(lowered);
     fuse_kernels(fused, lowered);
     for (kernel::KernelFunction& function : lowered.kernels.functions)

@@ -30,6 +30,7 @@ struct TemporalSchedule {
     bool of_pieces = false;          // the grid is a piece of one that is cut along the last axis
     int traversals = 0;              // of each column, of pieces: rt::TimeBlock::OfPieces::traversals
     bool gives_ghosts = false;       // of pieces: stores cells to the neighbours' ghosts, too
+    int passes = 1;                  // over memory, of a single step (temporal_passes.h)
     // Computed at every step, as the run watches them; the others are computed at the last step alone.
     std::vector<std::string> reductions{};
     friend bool operator==(const TemporalSchedule&, const TemporalSchedule&) = default;
@@ -93,8 +94,9 @@ double temporal_seconds(const ir::Program& core, const Pipeline& pipeline, const
 
 // What the user pins of it: `temporal steps=4 warps=8 cells=4x4 ahead=4 unroll=2 min_blocks=1 blocks=132`.
 struct TemporalPins {
-    std::optional<int> steps, warps, ahead, unroll, min_blocks, blocks;
+    std::optional<int> steps, warps, ahead, unroll, min_blocks, blocks, passes;
     std::optional<std::array<int, 2>> cells;
+    friend bool operator==(const TemporalPins&, const TemporalPins&) = default;
 };
 struct ParsedTemporal {
     TemporalPins pins;

@@ -32,8 +32,9 @@ GroupingChoice choose_grouping(const GroupingRequest& request) {
     if (!made.schedule) return choice;
     choice.grouping = *made.schedule;
     choice.iterations = made.iterations;
-    choice.seconds_per_step = made.seconds_per_cell * cells_of(request.extent) +
-                              request.target.graph_launch_seconds / made.schedule->steps;
+    choice.seconds_per_step =
+        made.seconds_per_cell * cells_of(request.extent) +
+        made.schedule->passes * request.target.graph_launch_seconds / made.schedule->steps;
     return choice;
 }
 

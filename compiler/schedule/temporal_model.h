@@ -48,6 +48,10 @@ inline constexpr int kLimitRegisters = 4, kLeastRegisters = 32;
 // So they do where many lets are computed in turn, of which few are read at a time.
 inline constexpr double kSqueezed = 1.08;
 inline constexpr double kTunerRoom = 1.15;
+// The same for a step's passes, of which the levels that are read stay in shared memory (schroedinger2d: 256
+// are 218).
+inline constexpr double kPassRoom = 1.1;
+inline constexpr int kMostPasses = 3;  // that are considered
 
 // ---- instructions
 

@@ -55,6 +55,7 @@ private:
         seen_.push_back(name);
         if (name == "cells") return cells(value, begin, word.size());
         std::optional<int>* number = name == "steps"        ? &pins.steps
+                                     : name == "passes"     ? &pins.passes
                                      : name == "warps"      ? &pins.warps
                                      : name == "ahead"      ? &pins.ahead
                                      : name == "unroll"     ? &pins.unroll
@@ -62,11 +63,12 @@ private:
                                      : name == "blocks"     ? &pins.blocks
                                                             : nullptr;
         if (number == nullptr)
-            return mistake(begin, word.size(),
-                           "temporal has no setting `" + name +
-                               "`; there are steps, warps, cells, ahead, unroll, min_blocks and blocks");
+            return mistake(
+                begin, word.size(),
+                "temporal has no setting `" + name +
+                    "`; there are steps, passes, warps, cells, ahead, unroll, min_blocks and blocks");
         *number = to_number(value);
-        const int most = name == "steps" ? 64 : name == "warps" ? 32 : kLargest;
+        const int most = name == "steps" || name == "passes" ? 64 : name == "warps" ? 32 : kLargest;
         if (!*number || **number > most) {
             number->reset();
             mistake(begin, word.size(), "`" + name + "` is a whole number from 1 to " + std::to_string(most));
@@ -103,6 +105,7 @@ ParsedTemporal parse_temporal(std::string_view text, int rank) {
 
 std::string print(const TemporalSchedule& schedule, int rank) {
     std::string text = std::string(kWord) + " steps=" + std::to_string(schedule.steps) +
+                       (schedule.passes > 1 ? " passes=" + std::to_string(schedule.passes) : "") +
                        " warps=" + std::to_string(schedule.warps) +
                        " cells=" + std::to_string(schedule.cells[0]);
     if (rank == 3) text += "x" + std::to_string(schedule.cells[1]);

@@ -330,9 +330,23 @@ struct TimeBlock {
     bool is_whole = true;  // false: it leaves out what states do not need, so the last step is done by itself
     std::vector<int> reductions;  // that it gives, at each of its steps; indices into the plan's
     std::array<std::int64_t, kMaxRank> least_extent{1, 1, 1};  // of grids that it works on
+    std::vector<KernelPlan> earlier;  // of a step in several passes: those before the last, in order
     KernelPlan kernel;
     std::variant<WholeGrid, OfPieces, Resident, OfRepeat> kind;
 
+    std::vector<const KernelPlan*> kernels() const {
+        std::vector<const KernelPlan*> all;
+        for (const KernelPlan& each : earlier)
+            all.push_back(&each);
+        all.push_back(&kernel);
+        return all;
+    }
+    std::vector<std::string> kernel_names() const {
+        std::vector<std::string> names;
+        for (const KernelPlan* each : kernels())
+            names.push_back(each->name);
+        return names;
+    }
     const OfPieces* of_pieces() const { return std::get_if<OfPieces>(&kind); }  // null: it is another
     const Resident* resident() const { return std::get_if<Resident>(&kind); }
     const OfRepeat* of_repeat() const { return std::get_if<OfRepeat>(&kind); }

@@ -56,7 +56,8 @@ void check_kind(const LaunchPlan&, const TimeBlock& block, const TimeBlock::Resi
 void check_kind(const LaunchPlan& plan, const TimeBlock& block, const TimeBlock::OfRepeat& of_repeat) {
     require(in_range(of_repeat.repeat, plan.repeats), "its time block is of repeat {}", of_repeat.repeat);
     const RepeatPlan& repeat = plan.repeats[of_repeat.repeat];
-    require(!repeat.until && !repeat.exchanges.empty() && block.levels == 1 && block.reductions.empty(),
+    require(!repeat.until && !repeat.exchanges.empty() && block.levels == 1 && block.reductions.empty() &&
+                block.earlier.empty(),
             "its time block is of a repeat that does not go on from exchanged arrays alone");
     for (const Argument& argument : block.kernel.arguments)
         require(argument.kind != Argument::Kind::scalar || !changes_with_step(argument.scalar),
@@ -69,8 +70,16 @@ void check_kind(const LaunchPlan& plan, const TimeBlock& block, const TimeBlock:
 void check_time_block(const LaunchPlan& plan, const TimeBlock& block) {
     require(block.steps >= 1 && block.levels >= 1, "its time block does {} steps and leaves {} levels",
             block.steps, block.levels);
-    check_kernel(plan, block.kernel);
-    require(block.kernel.steps == Steps::all, "its time block runs in some steps alone");
+    for (const KernelPlan* const kernel : block.kernels()) {
+        check_kernel(plan, *kernel);
+        require(kernel->steps == Steps::all, "its time block runs in some steps alone");
+    }
+    for (const KernelPlan& kernel : block.earlier)
+        for (const Argument& argument : kernel.arguments)
+            require(argument.kind != Argument::Kind::step_partials && !is_of_pieces(argument) &&
+                        !is_of_resident(argument),
+                    "kernel '{}' is not the last of its time block, and takes what that alone does",
+                    kernel.name);
     std::visit([&](const auto& kind) { check_kind(plan, block, kind); }, block.kind);
     for (const int reduction : block.reductions)
         require(in_range(reduction, plan.reductions), "its time block gives reduction {}", reduction);

@@ -250,6 +250,7 @@ Json time_block_json(const TimeBlock& block) {
                               {"is_whole", block.is_whole},
                               {"least_extent", block.least_extent},
                               {"kernel", kernel_json(block.kernel)}});
+    if (!block.earlier.empty()) json["earlier"] = list_json(block.earlier, kernel_json);
     if (!block.reductions.empty()) json["reductions"] = block.reductions;
     if (const TimeBlock::OfPieces* const pieces = block.of_pieces()) {
         json["is_of_pieces"] = true;
@@ -273,6 +274,7 @@ TimeBlock time_block_from(const Json& json) {
     block.is_whole = json.at("is_whole");
     block.least_extent = json.at("least_extent");
     block.kernel = kernel_from(json.at("kernel"));
+    if (json.contains("earlier")) block.earlier = list_from(json.at("earlier"), kernel_from);
     if (json.contains("reductions")) block.reductions = json.at("reductions").get<std::vector<int>>();
     if (json.value("is_of_pieces", false)) block.kind = TimeBlock::OfPieces{json.value("traversals", 0)};
     if (json.contains("repeat")) block.kind = TimeBlock::OfRepeat{json.at("repeat")};

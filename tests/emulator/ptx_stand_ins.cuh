@@ -159,3 +159,22 @@ __device__ __forceinline__ int receive(const long long* packets, int message, in
     }
     return differs;
 }
+
+__device__ __forceinline__ int float_to_int(float value) {
+    if (value >= 2147483648.0f) return 2147483647;
+    if (value < -2147483648.0f) return -2147483647 - 1;
+    return value == value ? static_cast<int>(value) : 0;
+}
+
+__device__ __forceinline__ unsigned char float_to_u8(float value) {
+    const float nearest = rintf(value);
+    return static_cast<unsigned char>(nearest >= 255.0f ? 255.0f : nearest > 0.0f ? nearest : 0.0f);
+}
+
+__device__ __forceinline__ float whole_root(float value) {
+    return sqrtf(value);
+}
+
+__device__ __forceinline__ int bytes_of(int entries, int size) {
+    return entries * size;
+}

@@ -231,7 +231,7 @@ std::string difference(const Reference& reference, const lower::Lowered& lowered
 std::string late_difference(const Reference& reference, const lower::Lowered& lowered, rt::Device& device,
                             int before) {
     const emit::CudaParts parts =
-        emit::print_cuda_parts(lowered.kernels, lowered.plan.time_block->kernel.name);
+        emit::print_cuda_parts(lowered.kernels, lowered.plan.time_block->kernel_names());
     std::vector<std::unique_ptr<rt::Module>> modules;
     modules.push_back(device.load(parts.others, lowered.plan.name));
     std::promise<rt::AsyncCode> code;
@@ -243,7 +243,7 @@ std::string late_difference(const Reference& reference, const lower::Lowered& lo
         reference, session,
         [&] {
             session.step(before);
-            code.set_value({parts.kernel, 0});
+            code.set_value({parts.kernels, 0});
             session.step(reference.steps - before);
         },
         0);

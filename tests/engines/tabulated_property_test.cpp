@@ -39,6 +39,9 @@ std::string random_text(Random& random) {
     text += fmt::format("    field on: bool\n    field v: {} {{ boundary clamp }}\n", real);
     text += fmt::format("    v[t+1] = 1/8*v + 1/16*({})\n", sum);
     text += fmt::format("    a[t+1] = a/2 + 20*{}\n", function(random));
+    text += fmt::format("    b[t+1] = {} * sqrt((a[x+2] - {})^2 + b^2)\n",
+                        random.pick<std::string>({"1/2", "v", "1/v"}),
+                        random.pick<std::string>({"b[x-1]", "a[x-2, y-1]", "100*b"}));
     if (random.chance(40)) text += fmt::format("    reduce most = max(abs({}))\n", function(random));
     return text + "}\n";
 }

@@ -1,4 +1,6 @@
 // Time loops by temporal schedules on emulated CUDA: random ones, and the examples'.
+#include <fmt/format.h>
+
 #include <filesystem>
 
 #include "analyzed.h"
@@ -239,4 +241,82 @@ TEST_CASE("the examples' time loops, two steps at once") {
         CHECK(difference(reference, *lowered, device, load_cuda) == "");
     }
     CHECK(done >= 8);
+}
+
+namespace {
+
+// Stages as those of Runge and Kutta: each reads the sum of a state and a let at neighbours.
+std::string stages_text(Random& random) {
+    const std::string type = random.pick<std::string>({"f32", "f64", "f32"});
+    const std::string kind =
+        random.pick<std::string>({"periodic", "periodic", "clamp", "mirror", "fixed 1/2"});
+    const std::string rate = random.pick<std::string>({"laplacian(p) - w*p", "p[x-1] - 2*p + w[x+1]*p[y+1]",
+                                                       "p[x+1, y-1] - p[x-1] + q", "laplacian(p)/8 + p*q"});
+    std::string text = "stencil stages(x, y) {\n    param dt = 1/16\n";
+    text += fmt::format("    field u, v: {} {{ boundary {} }}\n", type, kind);
+    text += fmt::format("    field w: {} {{ boundary periodic }}\n", type);
+    text += fmt::format("    def rate(p, q) = {}\n    let k1 {{ boundary {} }} = rate(u, v)\n", rate, kind);
+    const int stages = random.between(2, 4);
+    std::string sum = "k1";
+    for (int stage = 2; stage <= stages; ++stage) {
+        const std::string before = fmt::format("k{}", random.between(1, stage - 1));
+        text += fmt::format("    let k{} {{ boundary {} }} = rate({} + dt*{}, {})\n", stage, kind,
+                            random.pick<std::string>({"u", "u", "v"}), before,
+                            random.pick<std::string>({"v", "k1", "u*" + before}));
+        sum += fmt::format(" + 2*k{}", stage);
+    }
+    text += fmt::format("    u[t+1] = u + dt/8*({})\n", sum);
+    text +=
+        fmt::format("    v[t+1] = {}\n", random.pick<std::string>({"v/2 + k1[x-1]/4", "u", "(v + k2)/2"}));
+    if (random.chance(30)) text += "    reduce most = max(u[t+1])\n";
+    return text + "}\n";
+}
+
+RandomTimeLoop random_passes(std::uint64_t seed) {
+    Random random(seed * 6007 + 3);
+    RandomTimeLoop loop;
+    loop.text = stages_text(random);
+    const int columns = random.pick<int>({1, 2, 2, 4});
+    loop.grid = {32 * columns + random.between(0, 40), random.between(20, 40), 1};
+    loop.steps = random.between(1, 3);
+    loop.temporal = {1, random.between(1, 3), {columns, 1}, random.between(2, 4), random.between(1, 3),
+                     1, random.between(1, 4)};
+    loop.temporal.passes = random.between(2, 3);
+    return loop;
+}
+
+}  // namespace
+
+TEST_CASE("random steps in several passes on emulated CUDA") {
+    const Seeds seeds = seeds_from_environment(1, 15);
+    std::uint64_t done = 0;
+    for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
+        const RandomTimeLoop loop = random_passes(seed);
+        INFO("seed " << seed << "\n" << loop.describe());
+        const ir::Program program = load_program(loop.text, seed % 3 > 0);
+        const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
+        if (!lowered) continue;
+        ++done;
+        CHECK(lowered->plan.time_block->earlier.size() + 1 == static_cast<std::size_t>(loop.temporal.passes));
+        const Reference reference(program, loop.grid, loop.steps, seed);
+        emulator::EmulatedDevice device;
+        CHECK(difference(reference, *lowered, device, load_cuda) == "");
+        if (seed % 4 == 0) CHECK(late_difference(reference, *lowered, device, 1) == "");
+    }
+    CHECK(done * 2 >= seeds.count);
+}
+
+TEST_CASE("Runge and Kutta's stages, two in a pass") {
+    const ir::Program program = load_program(read_spec(HALO_SOURCE_DIR "/dsl_examples/schroedinger2d.halo"));
+    RandomTimeLoop loop;
+    loop.grid = {150, 40, 1};
+    loop.steps = 3;
+    loop.temporal = {1, 2, {4, 1}, 2, 1, 1, 3};
+    loop.temporal.passes = 2;
+    const std::optional<lower::Lowered> lowered = lower_temporal(program, loop);
+    REQUIRE(lowered);
+    REQUIRE(lowered->plan.time_block->earlier.size() == 1);
+    const Reference reference(program, loop.grid, loop.steps, 1);
+    emulator::EmulatedDevice device;
+    CHECK(difference(reference, *lowered, device, load_cuda) == "");
 }

@@ -53,19 +53,26 @@ schedule::GroupingChoice choose(const schedule::GroupingKind& kind, const test::
     return kind.choose({example.program, target, small_grid(example.program.rank()), {}, {}});
 }
 
-// Compiles the kernel alone, as a run does beside its single steps.
+// Compiles the kernels alone, as a run does beside its single steps: what they take at most, and spill
+// together.
 rt::KernelUsage compile(const test::Example& example, const schedule::Grouping& grouping) {
     const lower::Lowered lowered = lower::lower_cuda(example.program, {test::chosen(example), grouping});
     REQUIRE(lowered.plan.time_block);
-    const std::string& name = lowered.plan.time_block->kernel.name;
-    const std::string text = emit::print_cuda_parts(lowered.kernels, name).kernel;
+    const std::vector<std::string> names = lowered.plan.time_block->kernel_names();
+    const std::string text = emit::print_cuda_parts(lowered.kernels, names).kernels;
     const rt::CompiledCuda compiled = rt::Nvrtc::find()->compile(text, example.name + ".cu", {});
-    REQUIRE(compiled.usage.size() == 1);
-    CHECK(compiled.usage.front().name == name);
+    REQUIRE(compiled.usage.size() == names.size());
+    rt::KernelUsage all;
+    for (const rt::KernelUsage& usage : compiled.usage) {
+        CHECK(std::ranges::count(names, usage.name) == 1);
+        all.registers = std::max(all.registers, usage.registers);
+        all.stack_bytes = std::max(all.stack_bytes, usage.stack_bytes);
+        all.spill_store_bytes += usage.spill_store_bytes;
+        all.spill_load_bytes += usage.spill_load_bytes;
+    }
     const std::array<int, 3>& threads = lowered.plan.time_block->kernel.threads;
-    CHECK(compiled.usage.front().registers * threads[0] * threads[1] * threads[2] <=
-          schedule::Target{}.registers_per_sm);
-    return compiled.usage.front();
+    CHECK(all.registers * threads[0] * threads[1] * threads[2] <= schedule::Target{}.registers_per_sm);
+    return all;
 }
 
 void check_examples(const schedule::GroupingKind& kind) {
@@ -95,7 +102,7 @@ std::size_t barriers(const test::Example& example, schedule::TemporalSchedule sc
     const lower::Lowered lowered = lower::lower_cuda(example.program, {test::chosen(example), schedule});
     REQUIRE(lowered.plan.time_block);
     const std::string text =
-        emit::print_cuda_parts(lowered.kernels, lowered.plan.time_block->kernel.name).kernel;
+        emit::print_cuda_parts(lowered.kernels, lowered.plan.time_block->kernel_names()).kernels;
     const std::string ptx = rt::Nvrtc::find()->compile_to_ptx(text, example.name + ".cu", {});
     std::size_t count = 0;
     for (std::size_t at = ptx.find("bar.sync"); at != std::string::npos; at = ptx.find("bar.sync", at + 1))

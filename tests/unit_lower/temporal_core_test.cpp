@@ -4,6 +4,7 @@
 #include "compiler/ir/verify.h"
 #include "compiler/lower/lower.h"
 #include "compiler/schedule/temporal.h"
+#include "compiler/schedule/temporal_passes.h"
 #include "compiler/support/error.h"
 
 using namespace halo;
@@ -162,4 +163,38 @@ stencil s(x, y) {
     CHECK(core.iterations()->launches(3) == 2);
     CHECK(core.iterations()->singly(3) == 1);
     CHECK(core.iterations()->launches(7) == 0);
+}
+
+TEST_CASE("a step in passes keeps what later ones read") {
+    const ir::Program program = test::load_program(R"(
+stencil stages(x, y) {
+    param dt = 1/8
+    field u: f32 { boundary periodic }
+    let k1 = laplacian(u)
+    let k2 = laplacian(u + dt*k1)
+    u[t+1] = u + dt/2*(k1 + k2)
+})");
+    const ir::Program core = temporal_core(program, {}).program;
+    const auto made = temporal_passes(program, core, 2);
+    REQUIRE(std::holds_alternative<std::vector<TemporalPass>>(made));
+    const auto& passes = std::get<std::vector<TemporalPass>>(made);
+    REQUIRE(passes.size() == 2);
+    REQUIRE(passes[0].kept.size() == 1);
+    CHECK(program[passes[0].kept[0].field].name == "k1");
+    CHECK(passes[0].kept[0].time == 0);
+    REQUIRE(passes[1].kept.size() == 1);
+    CHECK(program[passes[1].kept[0].field].name == "u");
+    CHECK(passes[1].kept[0].time == 1);
+    CHECK(passes[1].program.statements.size() == 2);
+    CHECK(passes[1].program[ir::FieldId{0}].role == ir::Role::input);
+    CHECK(std::get<std::string>(temporal_passes(program, core, 3)) == "a step of 2 stages has no 3 passes");
+
+    const ir::Program leapfrog = test::load_program(R"(
+stencil leapfrog(x, y) {
+    field u: f32 { boundary periodic }
+    let k = u[x-1] - u
+    u[t+1] = k[y+1] - u[t-1]
+})");
+    CHECK(std::get<std::string>(temporal_passes(leapfrog, temporal_core(leapfrog, {}).program, 2)) ==
+          "`u` is read at another level than the step's first");
 }

@@ -67,18 +67,23 @@ TEST_CASE("all rows of a cube are one block") {
 }
 
 TEST_CASE("neighbours beside a vector are loaded one by one where they are few") {
-    const Sides few = sides(read_of({{-1, 0, 0}, {2, 0, 0}}), 4);
+    const Sides few = sides(read_of({{-1, 0, 0}, {2, 0, 0}}), 4, 4);
     CHECK(few.left == 1);
     CHECK(few.right == 2);
     CHECK_FALSE(few.left_vectors);
     CHECK_FALSE(few.right_vectors);
-    const Sides many = sides(read_of({{-3, 0, 0}, {5, 0, 0}}), 4);
+    const Sides many = sides(read_of({{-3, 0, 0}, {5, 0, 0}}), 4, 4);
     CHECK(many.left == 4);
     CHECK(many.right == 8);
     CHECK(many.left_vectors);
     CHECK(many.right_vectors);
-    const Sides single = sides(read_of({{-3, 0, 0}}), 1);
+    const Sides single = sides(read_of({{-3, 0, 0}}), 1, 4);
     CHECK(single.left == 3);
     CHECK(single.right == 0);
     CHECK_FALSE(single.left_vectors);
+    const Sides bytes = sides(read_of({{-1, 0, 0}, {2, 0, 0}}), 4, 1);
+    CHECK(bytes.left == 1);
+    CHECK(bytes.right == 4);
+    CHECK_FALSE(bytes.left_vectors);
+    CHECK(bytes.right_vectors);
 }

@@ -235,11 +235,18 @@ TEST_CASE("text that is no plan is refused with the reason") {
     }
 }
 
-TEST_CASE("the reductions of a time block survive the way through JSON") {
-    const LaunchPlan plan = damped_sample(4, false).plan;
+TEST_CASE("the reductions and earlier kernels of a time block survive the way through JSON") {
+    LaunchPlan plan = damped_sample(4, false).plan;
+    KernelPlan first = plan.time_block->kernel;
+    first.name = "first_pass";
+    std::erase_if(first.arguments,
+                  [](const Argument& each) { return each.kind == Argument::Kind::step_partials; });
+    plan.time_block->earlier = {first};
     const LaunchPlan copy = plan_from_json(plan_to_json(plan));
     REQUIRE(copy.time_block);
     CHECK(copy.time_block->reductions == std::vector<int>{0, 1});
+    CHECK(copy.time_block->kernel_names() ==
+          std::vector<std::string>{"first_pass", plan.time_block->kernel.name});
     CHECK_FALSE(copy.time_block->is_whole);
     CHECK(copy.time_block->kernel.arguments[6].kind == Argument::Kind::step_partials);
     CHECK(copy.time_block->kernel.arguments[6].index == 1);

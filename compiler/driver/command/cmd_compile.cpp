@@ -34,10 +34,10 @@ struct KernelText {
     std::vector<std::string> kernels;
 };
 
-std::vector<std::string> kernels_of(const Code& code, const std::string& but = {}) {
+std::vector<std::string> kernels_of(const Code& code, const std::vector<std::string>& but = {}) {
     std::vector<std::string> names;
     for (const kernel::KernelFunction& function : code.lowered.kernels.functions)
-        if (function.kind == kernel::KernelFunction::Kind::kernel && function.name != but)
+        if (function.kind == kernel::KernelFunction::Kind::kernel && !std::ranges::count(but, function.name))
             names.push_back(function.name);
     return names;
 }
@@ -86,7 +86,7 @@ public:
         const Code code = cuda_code(optimized, choice.plan());
         CodeParts parts = parts_of(code);
         if (parts.block.empty()) return compile(program, {std::move(parts.steps), kernels_of(code)});
-        const std::string& block = code.lowered.plan.time_block->kernel.name;
+        const std::vector<std::string> block = code.lowered.plan.time_block->kernel_names();
         // A run that ends before the kernel for several steps would pay off does single steps alone.
         here.single_steps = true;
         const Code singles = cuda_code(optimized, choose_plan(optimized, here).plan());
@@ -94,7 +94,7 @@ public:
         if (text != parts.steps && pinned_grouping(options, optimized.rank()).empty())
             compile(program, {text, kernels_of(singles)});
         compile(program, {std::move(parts.steps), kernels_of(code, block)});
-        compile_alone(program, {std::move(parts.block), {block}});
+        compile_alone(program, {std::move(parts.block), block});
     }
 
 private:

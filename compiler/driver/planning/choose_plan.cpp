@@ -261,6 +261,10 @@ private:
 void give_to_pieces(schedule::Grouping& grouping, const ir::Program& program, const CodeOptions& options) {
     auto* const temporal = std::get_if<schedule::TemporalSchedule>(&grouping);
     if (temporal == nullptr || !options.blocks_of_pieces) return;
+    if (temporal->passes > 1) {
+        grouping = schedule::SingleSteps{};
+        return;
+    }
     temporal->of_pieces = true;
     temporal->gives_ghosts = options.blocks_store_ghosts;
     if (options.extent)

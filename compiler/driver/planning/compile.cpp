@@ -39,10 +39,10 @@ Code cuda_code(const ir::Program& program, const schedule::Plan& plan, const Cud
 CodeParts parts_of(const Code& code) {
     const std::optional<rt::TimeBlock>& block = code.lowered.plan.time_block;
     if (!block || !code.edited.empty()) return {code.text, {}};
-    emit::CudaParts parts = emit::print_cuda_parts(code.lowered.kernels, block->kernel.name);
+    emit::CudaParts parts = emit::print_cuda_parts(code.lowered.kernels, block->kernel_names());
     end_with_newline(parts.others);
-    end_with_newline(parts.kernel);
-    return {std::move(parts.others), std::move(parts.kernel)};
+    end_with_newline(parts.kernels);
+    return {std::move(parts.others), std::move(parts.kernels)};
 }
 
 FindKernel find_kernel_in(const rt::Nvrtc& nvrtc, const std::string& arch, const rt::DiskCache& cache) {

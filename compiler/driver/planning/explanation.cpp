@@ -184,12 +184,13 @@ std::string explain_stage(const Explanation& all, std::size_t index, int width) 
     return text + explain_kernel(all, index, width);
 }
 
-// The kernel for several steps, and its registers and spills.
+// The kernels for several steps, or of a step's passes, and their registers and spills.
 std::string explain_time_block(const Explanation& all, int width) {
-    const std::string& kernel = all.code.lowered.plan.time_block->kernel.name;
-    std::string text = explain_entry("kernel", kernel, width);
-    const rt::KernelUsage* usage = all.compiled ? find_usage(*all.compiled, kernel) : nullptr;
-    if (usage != nullptr)
+    std::string text;
+    for (const std::string& kernel : all.code.lowered.plan.time_block->kernel_names()) {
+        text += explain_entry("kernel", kernel, width);
+        const rt::KernelUsage* usage = all.compiled ? find_usage(*all.compiled, kernel) : nullptr;
+        if (usage == nullptr) continue;
         text += explain_entry(
             "compiled",
             fmt::format(
@@ -197,6 +198,7 @@ std::string explain_time_block(const Explanation& all, int width) {
                 usage->spill_load_bytes + usage->spill_store_bytes,
                 all.compiled->block && all.compiled->block->from_cache ? "; it was in the disk cache" : ""),
             width);
+    }
     return text;
 }
 

@@ -201,8 +201,8 @@ tune::Outcome StageMeasure::measure(std::size_t candidate, double best) {
     return outcome;
 }
 
-// Records what the compiler made of the stage's kernel, or of that for several steps; returns the bytes that
-// it spilled.
+// Records what the compiler made of the stage's kernel, or of that for several steps, which is the last of a
+// step's passes; returns the bytes that all of these spilled.
 std::int64_t StageMeasure::inspect_kernel(const BuiltCode& built, tune::Outcome& outcome) const {
     const rt::LaunchPlan& plan = built.code.lowered.plan;
     const std::string name = plan.time_block ? plan.time_block->kernel.name
@@ -215,7 +215,12 @@ std::int64_t StageMeasure::inspect_kernel(const BuiltCode& built, tune::Outcome&
     for (const rt::KernelPlan& kernel : plan.kernels)
         if (kernel.name == name) outcome.shared_bytes += kernel.dynamic_shared_bytes;
     if (plan.time_block) outcome.shared_bytes += plan.time_block->kernel.dynamic_shared_bytes;
-    return usage->spill_load_bytes + usage->spill_store_bytes;
+    std::int64_t spilled = usage->spill_load_bytes + usage->spill_store_bytes;
+    if (plan.time_block)
+        for (const rt::KernelPlan& kernel : plan.time_block->earlier)
+            if (const rt::KernelUsage* const other = find_usage(built.compiled, kernel.name))
+                spilled += other->spill_load_bytes + other->spill_store_bytes;
+    return spilled;
 }
 
 void StageMeasure::time_candidate(const BuiltCode& built, double best, tune::Outcome& outcome) {

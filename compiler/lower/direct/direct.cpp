@@ -194,7 +194,7 @@ private:
     }
 
     void load_window(const Read& read, Block& work) {
-        const Sides beside = is_packed_ ? words_beside(read) : sides(read, cells_[0]);
+        const Sides beside = sides_of(read);
         std::vector<Expr> dims;
         for (int axis : {2, 1}) {
             if (read_extent(read, axis) > 1)
@@ -243,7 +243,7 @@ private:
         const std::string name = in_loop ? context_.local(wanted) : context_.names().take(wanted);
         loads.push_back(kernel::DeclarePointer{type, name, context_.address(read.level, offset)});
         if (is_packed_) {
-            for (int word = -words_of(rows.left); word <= words_of(rows.right); ++word) {
+            for (int word = -words_beside(rows.left); word <= words_beside(rows.right); ++word) {
                 load_cells(read, window_element(read, z, y, beside.left + word), name, word * kPackedCells,
                            loads);
             }
@@ -270,9 +270,9 @@ private:
         side(rows.right, beside.right_vectors, vector, 1);
     }
 
-    // Neighbours of packed cells: the words beside the thread's own.
-    static int words_of(int cells) { return (cells + kPackedCells - 1) / kPackedCells; }
-    static Sides words_beside(const Read& read) { return {words_of(-read.low[0]), words_of(read.high[0])}; }
+    Sides sides_of(const Read& read) const {
+        return is_packed_ ? words_beside(read) : sides(read, cells_[0], kernel::size_of(type_of(read.level)));
+    }
 
     void load_cells(const Read& read, Expr to, const std::string& array, Expr offset, Block& loads) {
         const Type type = type_of(read.level);
@@ -313,7 +313,7 @@ private:
         sources.load = [&](const Level& level, const ir::Offset& shift) {
             const Read& read = read_of(level);
             const int bytes = (shift[0] % kPackedCells + kPackedCells) % kPackedCells;
-            const int word = words_beside(read).left + (shift[0] - bytes) / kPackedCells;
+            const int word = sides_of(read).left + (shift[0] - bytes) / kPackedCells;
             const Expr z = loop[2] + (shift[2] - read.low[2]), y = loop[1] + (shift[1] - read.low[1]);
             return PackedSource{window_element(read, z, y, word),
                                 bytes == 0 ? Expr() : window_element(read, z, y, word + 1), bytes};
@@ -400,9 +400,8 @@ private:
             sources.may_pass_high_face[axis] = cells_[axis] > 1;
         sources.load = [&](const Level& level, const ir::Offset& shift) {
             const Read& read = read_of(level);
-            const Sides beside = sides(read, cells_[0]);
-            return window_element(read, loop[2] + (shift[2] - read.low[2]),
-                                  loop[1] + (shift[1] - read.low[1]), loop[0] + (shift[0] + beside.left));
+            const Expr z = loop[2] + (shift[2] - read.low[2]), y = loop[1] + (shift[1] - read.low[1]);
+            return window_element(read, z, y, loop[0] + (shift[0] + sides_of(read).left));
         };
         Block cell;
         const CellValues values = lower_cell(context_, sources, cell);

@@ -74,7 +74,7 @@ void ResidentBlock::add_window(const Level& level, const std::vector<ir::Offset>
 ResidentBlock::Window& ResidentBlock::window(const Level& level) {
     Window& made = windows_.at(level);
     if (!made.array.name().empty()) return made;
-    made.beside = sides(made.read, cells(0));
+    made.beside = sides(made.read, cells(0), kernel::size_of(type_of(level.field)));
     std::vector<int> dims;
     for (const int axis : {2, 1})
         dims.push_back(cells(axis) + made.read.high[axis] - made.read.low[axis]);

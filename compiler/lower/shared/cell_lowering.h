@@ -136,10 +136,12 @@ private:
         return sources_.tabulated ? sources_.tabulated->find(id) : nullptr;
     }
     Expr look_up(const TabulatedFunctions::Use& use) {
-        if (!use.is_reversed) return sources_.tabulated->look_up(use, lower(use.number));
-        const auto& difference = std::get<ir::Binary>(program_[use.number].node);
-        const Expr left = lower(difference.left);
-        return sources_.tabulated->look_up(use, lower(difference.right) - left);
+        const auto* difference = std::get_if<ir::Binary>(&program_[use.number].node);
+        if (!difference || difference->op != ir::BinaryOp::sub)
+            return sources_.tabulated->look_up(use, lower(use.number), Expr());
+        const Expr left = lower(difference->left), right = lower(difference->right);
+        return use.is_reversed ? sources_.tabulated->look_up(use, right, left)
+                               : sources_.tabulated->look_up(use, left, right);
     }
 
     Expr lower_assign(const ir::Assign& assign) {
@@ -150,6 +152,9 @@ private:
         noted_ = assign.where;
         const std::string wanted = field.name + (assign.time > 0 ? "_new" : "_value");
         const bool keeps = ir::is_partial(assign) && field.role == ir::Role::state;
+        if (const auto real = stored_as_byte(assign); real && !keeps)
+            return declare(kernel::call_helper(kernel::Helper::float_to_u8, {lower(*real)}),
+                           field.name + "_stored");
         Expr value = lower_named(assign.value, keeps ? field.name + "_inside" : wanted);
         if (keeps) {
             value = declare(kernel::select(has_value(assign), value, sources_.load({assign.target, 0}, {})),
@@ -163,6 +168,18 @@ private:
         const Expr rounded = declare(stored(value, field), field.name + "_stored");
         if (is_read_here(level)) assigned_[level] = declare(loaded(rounded, field), field.name + "_rounded");
         return rounded;
+    }
+
+    // The real number that a byte of an array is rounded from, where nothing else needs that byte.
+    std::optional<ir::ExprId> stored_as_byte(const ir::Assign& assign) const {
+        const auto* convert = std::get_if<ir::Unary>(&program_[assign.value].node);
+        if (program_[assign.target].storage != ir::Storage::u8 || !convert ||
+            convert->op != ir::UnaryOp::convert || program_[convert->operand].type != ir::Scalar::f32)
+            return std::nullopt;
+        if (context_.is_uniform(assign.value) || has_name(assign.value) || given(assign.value).has_value() ||
+            in_table(assign.value) || is_read_here({assign.target, assign.time}))
+            return std::nullopt;
+        return convert->operand;
     }
 
     // Under a name; statements for the same cells share it.
@@ -226,6 +243,20 @@ private:
         const auto* access = std::get_if<ir::Access>(&program_[id].node);
         return access != nullptr && is_leaf(id) && !context_.is_uniform(id) && !given(id).has_value() &&
                !assigned_.contains({access->field, access->time});
+    }
+
+    // A real number of f32 that is made of a whole one, which is not negative.
+    bool is_whole(ir::ExprId id) {
+        const auto* convert = std::get_if<ir::Unary>(&program_[id].node);
+        if (!convert || convert->op != ir::UnaryOp::convert || program_[id].type != ir::Scalar::f32 ||
+            !ir::is_integer(program_[convert->operand].type))
+            return false;
+        return integers_.range(convert->operand).low >= 0;
+    }
+
+    bool is_byte(ir::ExprId id) const {
+        const auto* access = std::get_if<ir::Access>(&program_[id].node);
+        return access != nullptr && program_[access->field].storage == ir::Storage::u8;
     }
 
     // The value under a name, unless it has one already or is a literal or a load.
@@ -310,6 +341,8 @@ private:
             case ir::UnaryOp::logical_not:
                 return kernel::logical_not(operand);
             case ir::UnaryOp::convert:
+                if (expr.type == ir::Scalar::f32 && is_byte(unary.operand))
+                    return kernel::call_helper(kernel::Helper::byte_to_float, {operand});
                 return converted(operand, kernel_type(expr.type));
         }
         throw InternalError("unknown unary operation");
@@ -343,6 +376,8 @@ private:
             return kernel::call(is_root ? kernel::Function::rsqrt : function_of(call.function),
                                 std::move(arguments), true);
         }
+        if (call.function == ir::Function::sqrt && is_whole(call.arguments.front()))
+            return kernel::call_helper(kernel::Helper::whole_root, std::move(arguments));
         const Expr value = kernel::call(function_of(call.function), std::move(arguments));
         if (call.function != ir::Function::rsqrt) return value;
         return kernel::real_literal(1, kernel_type(expr.type)) / value;

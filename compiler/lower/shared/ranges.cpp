@@ -116,6 +116,7 @@ Integers::Exact Integers::exact(ir::ExprId id) {
                 break;
             case ir::BinaryOp::mul:
                 result = product(a, b);
+                if (binary->left == binary->right) result.low = std::max(result.low, 0.0);  // a square
                 break;
             case ir::BinaryOp::min:
                 result = {std::min(a.low, b.low), std::min(a.high, b.high)};

@@ -144,7 +144,7 @@ void TabulatedFunctions::find_uses() {
             const auto* right = std::get_if<ir::Access>(&program_[binary->right].node);
             const Range& range = tables_[use.table].range;
             use.is_reversed = left && right && left->field == right->field && range.low == -range.high &&
-                              std::ranges::lexicographical_compare(right->offset, left->offset);
+                              right->offset == ir::Offset{} && left->offset != ir::Offset{};
         }
         uses_.emplace(id.index, use);
     }
@@ -233,11 +233,20 @@ const TabulatedFunctions::Use* TabulatedFunctions::find(ir::ExprId value) const 
     return found == uses_.end() ? nullptr : &found->second;
 }
 
-Expr TabulatedFunctions::look_up(const Use& use, const Expr& number) const {
+// An addition a number, as the bytes of each are known before.
+Expr TabulatedFunctions::look_up(const Use& use, const Expr& first, const Expr& second) const {
     const Table& table = tables_[use.table];
-    Expr place = (number - static_cast<int>(table.range.low)) * copies_;
-    if (copies_ > 1) place = place + kernel::variable(context_.local("copy"), Type::i32);
-    return kernel::element(table.name, {place}, kernel_type(program_[table.value].type));
+    const Type type = kernel_type(program_[table.value].type);
+    const int size = kernel::size_of(type), entry = copies_ * size;
+    const auto bytes_of = [&](const Expr& number) {
+        return kernel::call_helper(kernel::Helper::bytes_of, {number, entry});
+    };
+    Expr own = -static_cast<int>(table.range.low) * entry;
+    if (copies_ > 1) own = kernel::variable(context_.local("copy"), Type::i32) * size + own;
+    Expr place = bytes_of(first);
+    if (second) place = place - bytes_of(second);
+    return kernel::call_helper(type == Type::f64 ? kernel::Helper::entry_f64 : kernel::Helper::entry_f32,
+                               {kernel::address_of(table.name, 0, type), place + own});
 }
 
 }  // namespace halo::lower

@@ -30,7 +30,8 @@ public:
         bool is_reversed = false;
     };
     const Use* find(ir::ExprId value) const;
-    kernel::Expr look_up(const Use& use, const kernel::Expr& number) const;
+    // Of the number `first`, or of `first` - `second` where there is one.
+    kernel::Expr look_up(const Use& use, const kernel::Expr& first, const kernel::Expr& second) const;
 
 private:
     struct Table {

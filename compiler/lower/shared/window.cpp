@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <map>
 
+#include "compiler/lower/shared/packed_lanes.h"
+
 namespace halo::lower {
 namespace {
 
@@ -60,14 +62,23 @@ std::vector<RowBlock> row_blocks(const Read& read, const std::array<int, 3>& cel
     return blocks;
 }
 
-Sides sides(const Read& read, int vector) {
+Sides sides(const Read& read, int vector, int element) {
+    const int few = element == 1 ? 1 : vector / 2;
     Sides sides{-read.low[0], read.high[0], false, false};
     const auto round_up = [&](int cells) { return (cells + vector - 1) / vector * vector; };
-    sides.left_vectors = vector > 1 && sides.left * 2 > vector;
-    sides.right_vectors = vector > 1 && sides.right * 2 > vector;
+    sides.left_vectors = vector > 1 && sides.left > few;
+    sides.right_vectors = vector > 1 && sides.right > few;
     if (sides.left_vectors) sides.left = round_up(sides.left);
     if (sides.right_vectors) sides.right = round_up(sides.right);
     return sides;
+}
+
+int words_beside(int cells) {
+    return (cells + kPackedCells - 1) / kPackedCells;
+}
+
+Sides words_beside(const Read& read) {
+    return {words_beside(-read.low[0]), words_beside(read.high[0])};
 }
 
 }  // namespace halo::lower

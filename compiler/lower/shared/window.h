@@ -19,11 +19,15 @@ struct RowBlock {
 std::vector<RowBlock> row_blocks(const Read& read, const std::array<int, 3>& cells);
 
 // Neighbours left and right of a thread's vector are loaded one by one where they are few, else as whole
-// vectors.
+// vectors. A vector of bytes takes as long as one of them.
 struct Sides {
     int left = 0, right = 0;  // elements loaded on either side
     bool left_vectors = false, right_vectors = false;
 };
-Sides sides(const Read& read, int vector);
+// element: bytes.
+Sides sides(const Read& read, int vector, int element);
+// The same of packed cells (packed.h): words beside the thread's own.
+int words_beside(int cells);
+Sides words_beside(const Read& read);
 
 }  // namespace halo::lower

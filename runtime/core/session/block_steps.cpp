@@ -44,6 +44,8 @@ bool BlockStepper::changes_with_step() const {
 
 TemporalSteps::TemporalSteps(Parts& parts, Kernel& kernel, Snapshot& snapshot)
     : BlockStepper(parts, kernel), snapshot_(snapshot) {
+    for (const KernelPlan& each : block().earlier)
+        earlier_.push_back({&each, &parts.kernels.find(each, true), {}});
     const std::int64_t levels = block().levels;
     length_ = std::lcm(parts.clock.cycle, levels) / levels;
     length_ *= std::max<std::int64_t>(1, kRecordedBlocks / length_);
@@ -56,9 +58,23 @@ void TemporalSteps::prepare(const std::vector<double>& params) {
     recording_.reset();
     watched_.reset();
     BlockStepper::prepare(params);
+    for (Earlier& each : earlier_) {
+        each.launches.clear();
+        for (std::int64_t phase = 0; phase < parts_.clock.cycle; ++phase)
+            each.launches.push_back(parts_.launches.prepare(*each.plan, phase, params));
+    }
+}
+
+void TemporalSteps::launch_earlier(std::int64_t phase) {
+    for (Earlier& each : earlier_) {
+        PreparedLaunch& launch = each.launches[parts_.clock.in_cycle(phase)];
+        parts_.launches.update(launch, *each.plan, parts_.clock.steps_done, params_);
+        parts_.setup.device->launch(*each.kernel, {each.plan->blocks, 1, 1}, launch.pointers.data());
+    }
 }
 
 void TemporalSteps::launch(std::int64_t phase, std::int64_t number) {
+    launch_earlier(phase);
     const KernelPlan& kernel = block().kernel;
     PreparedLaunch& launch = launch_at(phase);
     for (std::size_t i = 0; i < kernel.arguments.size(); ++i) {
@@ -71,7 +87,9 @@ void TemporalSteps::launch(std::int64_t phase, std::int64_t number) {
 }
 
 bool TemporalSteps::can_record() const {
-    return parts_.setup.can_record() && !changes_with_step();
+    const bool changes = std::ranges::any_of(
+        earlier_, [](const Earlier& each) { return !each.launches.front().changing.empty(); });
+    return parts_.setup.can_record() && !changes && !changes_with_step();
 }
 
 void TemporalSteps::count(std::int64_t blocks) {

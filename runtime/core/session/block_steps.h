@@ -40,10 +40,10 @@ protected:
 
     Parts& parts_;
     Kernel& kernel_;
+    std::vector<double> params_;
 
 private:
     std::vector<PreparedLaunch> launches_;  // by phase
-    std::vector<double> params_;
 };
 
 // Temporal blocking: a launch does so many steps, and reads and writes memory once.
@@ -62,6 +62,13 @@ protected:
     void count(std::int64_t blocks);  // once they are launched
 
 private:
+    // A kernel of a step in several passes, before the last.
+    struct Earlier {
+        const KernelPlan* plan;
+        Kernel* kernel;
+        std::vector<PreparedLaunch> launches;  // by phase
+    };
+    void launch_earlier(std::int64_t phase);
     bool can_record() const;
     int place_of(int reduction) const;            // among TimeBlock::reductions; -1: blocks do not give it
     void note_reductions(std::int64_t step);      // that they are those of this step in partials_
@@ -70,6 +77,7 @@ private:
     std::int64_t watched_blocks(std::int64_t most, bool& saved);
 
     Snapshot& snapshot_;
+    std::vector<Earlier> earlier_;
     bool ran_ = false;         // once, outside of a recording
     bool finished_ = false;    // its reductions, once, outside of a recording
     std::int64_t length_ = 0;  // blocks of a recording, from phase 0

@@ -4,16 +4,29 @@
 // multiple of 32 elements, rows are `pitch` elements apart and planes `slice`. Halo cells lie around:
 // at least 2 below and 2 above along x, 2 below and 2 above along y.
 
-// The nearest of 0 to 255.
-__device__ __forceinline__ unsigned char int_to_u8(int value) {
-    return static_cast<unsigned char>(value < 0 ? 0 : value > 255 ? 255 : value);
+// The nearest whole number of 0 to 255, of two the even one; 0 for NaN.
+__device__ __forceinline__ unsigned char float_to_u8(float value) {
+    unsigned nearest;
+    asm("{ .reg .u8 byte; cvt.rni.u8.f32 byte, %1; cvt.u32.u8 %0, byte; }" : "=r"(nearest) : "f"(value));
+    return static_cast<unsigned char>(nearest);
 }
 
-// Of a whole number: the nearest that there is; 0 for NaN.
-__device__ __forceinline__ int float_to_int(float value) {
-    if (value >= 2147483648.0f) return 2147483647;
-    if (value < -2147483648.0f) return -2147483647 - 1;
-    return value == value ? static_cast<int>(value) : 0;
+// Of 0 to 255: the lowest bits of 2^23 plus the number. Processors convert a byte at an eighth of this speed.
+__device__ __forceinline__ float byte_to_float(int value) {
+    return __int_as_float(value | 0x4b000000) - 8388608.0f;
+}
+
+// The root of a whole number that is not negative, rounded to nearest: what sqrtf does for most numbers,
+// which has a branch for others, and takes a call for 0.
+__device__ __forceinline__ float whole_root(float value) {
+#if __CUDA_ARCH__ == 900
+    float inverse;
+    asm("rsqrt.approx.ftz.f32 %0, %1;" : "=f"(inverse) : "f"(fmaxf(value, 1.0f)));
+    const float root = value * inverse;
+    return fmaf(fmaf(-root, root, value), 0.5f * inverse, root);
+#else
+    return sqrtf(value);
+#endif
 }
 
 // Right to 20 bits.
@@ -55,31 +68,31 @@ extern "C" __global__ void __launch_bounds__(128, 6)
     if (i >= nx || j >= ny) return;
 
     const long long at = static_cast<long long>(j) * pitch + i;
-    const float value = static_cast<float>(static_cast<int>(picture[at - 2 * pitch - 2]));
-    const float value_2 = static_cast<float>(static_cast<int>(picture[at + 2 * pitch - 2]));
-    const float value_3 = static_cast<float>(static_cast<int>(picture[at - 2 * pitch + 2]));
-    const float value_4 = static_cast<float>(static_cast<int>(picture[at + 2 * pitch + 2]));
-    const float value_5 = static_cast<float>(static_cast<int>(picture[at - pitch - 2]));
-    const float value_6 = static_cast<float>(static_cast<int>(picture[at + pitch - 2]));
-    const float value_7 = static_cast<float>(static_cast<int>(picture[at - 2 * pitch - 1]));
-    const float value_8 = static_cast<float>(static_cast<int>(picture[at + 2 * pitch - 1]));
-    const float value_9 = static_cast<float>(static_cast<int>(picture[at - 2 * pitch + 1]));
-    const float value_10 = static_cast<float>(static_cast<int>(picture[at + 2 * pitch + 1]));
-    const float value_11 = static_cast<float>(static_cast<int>(picture[at - pitch + 2]));
-    const float value_12 = static_cast<float>(static_cast<int>(picture[at + pitch + 2]));
-    const float value_13 = static_cast<float>(static_cast<int>(picture[at - 2]));
-    const float value_14 = static_cast<float>(static_cast<int>(picture[at - 2 * pitch]));
-    const float value_15 = static_cast<float>(static_cast<int>(picture[at + 2 * pitch]));
-    const float value_16 = static_cast<float>(static_cast<int>(picture[at + 2]));
-    const float value_17 = static_cast<float>(static_cast<int>(picture[at - pitch - 1]));
-    const float value_18 = static_cast<float>(static_cast<int>(picture[at + pitch - 1]));
-    const float value_19 = static_cast<float>(static_cast<int>(picture[at - pitch + 1]));
-    const float value_20 = static_cast<float>(static_cast<int>(picture[at + pitch + 1]));
-    const float value_21 = static_cast<float>(static_cast<int>(picture[at - 1]));
-    const float value_22 = static_cast<float>(static_cast<int>(picture[at - pitch]));
-    const float value_23 = static_cast<float>(static_cast<int>(picture[at + pitch]));
-    const float value_24 = static_cast<float>(static_cast<int>(picture[at + 1]));
-    const float value_25 = static_cast<float>(static_cast<int>(picture[at]));
+    const float value = byte_to_float(static_cast<int>(picture[at - 2 * pitch - 2]));
+    const float value_2 = byte_to_float(static_cast<int>(picture[at + 2 * pitch - 2]));
+    const float value_3 = byte_to_float(static_cast<int>(picture[at - 2 * pitch + 2]));
+    const float value_4 = byte_to_float(static_cast<int>(picture[at + 2 * pitch + 2]));
+    const float value_5 = byte_to_float(static_cast<int>(picture[at - pitch - 2]));
+    const float value_6 = byte_to_float(static_cast<int>(picture[at + pitch - 2]));
+    const float value_7 = byte_to_float(static_cast<int>(picture[at - 2 * pitch - 1]));
+    const float value_8 = byte_to_float(static_cast<int>(picture[at + 2 * pitch - 1]));
+    const float value_9 = byte_to_float(static_cast<int>(picture[at - 2 * pitch + 1]));
+    const float value_10 = byte_to_float(static_cast<int>(picture[at + 2 * pitch + 1]));
+    const float value_11 = byte_to_float(static_cast<int>(picture[at - pitch + 2]));
+    const float value_12 = byte_to_float(static_cast<int>(picture[at + pitch + 2]));
+    const float value_13 = byte_to_float(static_cast<int>(picture[at - 2]));
+    const float value_14 = byte_to_float(static_cast<int>(picture[at - 2 * pitch]));
+    const float value_15 = byte_to_float(static_cast<int>(picture[at + 2 * pitch]));
+    const float value_16 = byte_to_float(static_cast<int>(picture[at + 2]));
+    const float value_17 = byte_to_float(static_cast<int>(picture[at - pitch - 1]));
+    const float value_18 = byte_to_float(static_cast<int>(picture[at + pitch - 1]));
+    const float value_19 = byte_to_float(static_cast<int>(picture[at - pitch + 1]));
+    const float value_20 = byte_to_float(static_cast<int>(picture[at + pitch + 1]));
+    const float value_21 = byte_to_float(static_cast<int>(picture[at - 1]));
+    const float value_22 = byte_to_float(static_cast<int>(picture[at - pitch]));
+    const float value_23 = byte_to_float(static_cast<int>(picture[at + pitch]));
+    const float value_24 = byte_to_float(static_cast<int>(picture[at + 1]));
+    const float value_25 = byte_to_float(static_cast<int>(picture[at]));
     float sum = fmaf(0.015625f,
                      value_5 + value_6 + value_7 + value_8 + value_9 + value_10 + value_11 + value_12,
                      0.00390625f * (value + value_2 + value_3 + value_4));
@@ -87,8 +100,7 @@ extern "C" __global__ void __launch_bounds__(128, 6)
     sum = fmaf(0.0625f, value_17 + value_18 + value_19 + value_20, sum);
     sum = fmaf(0.09375f, value_21 + value_22 + value_23 + value_24, sum);
     sum = fmaf(0.140625f, value_25, sum);
-    const int blurred_value = float_to_int(rintf(sum));
-    const unsigned char blurred_stored = int_to_u8(blurred_value);
+    const unsigned char blurred_stored = float_to_u8(sum);
     const int across_value = static_cast<int>(picture[at - pitch + 1]) -
         static_cast<int>(picture[at - pitch - 1]) +
         2 * (static_cast<int>(picture[at + 1]) - static_cast<int>(picture[at - 1])) +
@@ -97,9 +109,9 @@ extern "C" __global__ void __launch_bounds__(128, 6)
         static_cast<int>(picture[at - pitch - 1]) +
         2 * (static_cast<int>(picture[at + pitch]) - static_cast<int>(picture[at - pitch])) +
         (static_cast<int>(picture[at + pitch + 1]) - static_cast<int>(picture[at - pitch + 1]));
-    const int edges_value = float_to_int(rintf(0.25f * sqrtf(static_cast<float>(across_value * across_value +
-                                                                                along_value * along_value))));
-    const unsigned char edges_stored = int_to_u8(edges_value);
+    const unsigned char edges_stored =
+        float_to_u8(0.25f * whole_root(static_cast<float>(across_value * across_value +
+                                                          along_value * along_value)));
     const float value_26 =
         static_cast<float>(static_cast<int>(picture[at - 2 * pitch - 2]) - static_cast<int>(picture[at]));
     const float value_27 = expf(scale_2 * (value_26 * value_26));
@@ -202,8 +214,7 @@ extern "C" __global__ void __launch_bounds__(128, 6)
     sum_3 = fmaf(scale_4, value_31 + value_47 + value_53 + value_69, sum_3);
     sum_3 = fmaf(scale_5, value_39 + value_43 + value_57 + value_61, sum_3);
     sum_3 = fmaf(scale_6, value_41 + value_49 + value_51 + value_59, sum_3);
-    const int smoothed_value = float_to_int(rintf(divide(sum_2, sum_3 + scale_7)));
-    const unsigned char smoothed_stored = int_to_u8(smoothed_value);
+    const unsigned char smoothed_stored = float_to_u8(divide(sum_2, sum_3 + scale_7));
     blurred[at] = blurred_stored;
     edges[at] = edges_stored;
     smoothed[at] = smoothed_stored;
