@@ -46,6 +46,15 @@ private:
             made_.statements.push_back(std::move(statement));
             return;
         }
+        if (!outputs_.empty() && random_.chance(25)) {  // for the same cells again, or for others
+            statement.target = random_.pick(outputs_);
+            own_ = statement.target;
+            statement.value = binary(Kind::sum, random_.chance(70) ? access(own_, 0, {}) : half(read(1)),
+                                     half(read(1)));
+            own_.clear();
+            made_.statements.push_back(std::move(statement));
+            return;
+        }
         const bool is_named = random_.chance(25);
         if (is_named) {  // by a let, which others may read, too
             StatementSpec let;
@@ -71,12 +80,14 @@ private:
         for (int axis = 0; axis < made_.rank && reach > 0; ++axis)
             if (random_.chance(30)) offset[static_cast<std::size_t>(axis)] = random_.between(-reach, reach);
         if (outputs_.empty() || random_.chance(40)) return access(made_.fields.front().name, 0, offset);
-        if (random_.chance(70)) offset = {};
-        return access(random_.pick(outputs_), 0, offset);
+        const std::string& output = random_.pick(outputs_);
+        if (output == own_ || random_.chance(70)) offset = {};
+        return access(output, 0, offset);
     }
 
     RandomProgram& made_;
     std::vector<std::string> outputs_;
+    std::string own_;  // that the statement writes again, which it reads at the cell alone
     int reductions_made_ = 0;
 };
 
