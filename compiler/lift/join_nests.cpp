@@ -4,6 +4,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halo::lift {
 
@@ -60,6 +61,15 @@ NameSet with_boundary(const Lifted& lifted) {
 NameSet assumptions(const Lifted& lifted) {
     return {lifted.form.assumptions.begin(), lifted.form.assumptions.end()};
 }
+// The sizes of the grid, which may differ by some cells.
+std::vector<std::string> sizes(const Lifted& lifted) {
+    std::vector<std::string> all;
+    for (const Polynomial& each : lifted.form.grid) {
+        const Polynomial cells(each.of({}));
+        all.push_back(lifted.model.text(each - cells));
+    }
+    return all;
+}
 NameSet strides(const Lifted& lifted) {
     NameSet all;
     for (const Field& each : lifted.form.fields) {
@@ -90,7 +100,9 @@ bool is_as_good(const Lifted& joined, std::span<const Lifted> parts) {
         return std::ranges::includes(known, names_of(joined));
     };
     return needs_no_more(states) && needs_no_more(with_boundary) && needs_no_more(assumptions) &&
-           std::ranges::all_of(parts, [&](const Lifted& each) { return strides(each) == strides(joined); });
+           std::ranges::all_of(parts, [&](const Lifted& each) {
+               return sizes(each) == sizes(joined) && strides(each) == strides(joined);
+           });
 }
 
 }  // namespace halo::lift

@@ -12,7 +12,7 @@ namespace halo::lift {
 bool are_adjacent(const c::Unit& unit, int first, int second);
 
 // Whether nests that are lifted together need no more than each by itself: no copy of an array that is changed
-// in place, no boundary, no assumption, and the same distances between rows, as arrays of others are worked on
+// in place, no boundary, no assumption, and the same grid and distances between rows, as arrays are worked on
 // where they are.
 bool is_as_good(const Lifted& joined, std::span<const Lifted> parts);
 

@@ -13,6 +13,7 @@
 #include "runtime/api/errors.h"
 #include "runtime/api/field_state.h"
 #include "runtime/api/lifted_arrays.h"
+#include "runtime/api/lifted_order.h"
 #include "runtime/api/whole_simulation.h"
 
 namespace rt = halo::rt;
@@ -26,6 +27,14 @@ const Device& device_of_thread() {
     thread_local const Device device = Device::best();
     return device;
 }
+HeldOrder& order_of_thread() {
+    thread_local HeldOrder order;
+    return order;
+}
+
+// Kernels for more cells take the device longer than the host.
+constexpr std::int64_t kMostCellsHeld = 1 << 16;
+constexpr int kMostLaunchesHeld = 256;
 
 // Whether nothing is read past a face, so that there need be no room around the cells.
 bool ends_at_faces(const rt::LaunchPlan& plan) {
@@ -101,6 +110,7 @@ struct halo_lift_stencil {
             }
             if (whole == nullptr || whole->grid != grid) make({}, {});
             choose_places();
+            find_held_cells();
             known_changes_ = arrays.changes();
             has_changed_ = false;
         }
@@ -109,6 +119,7 @@ struct halo_lift_stencil {
         if (std::exchange(have_params_changed_, false))
             for (const auto& [name, value] : params_)
                 whole->set(name, value);
+        if (count == 1 && !held_cells_.empty()) return hold_step();
         whole->step(count);
         if (!is_on_gpu()) return;
         if (!arrays.keeps) device.wait();  // what goes wrong is said while the loops can still run
@@ -145,6 +156,40 @@ struct halo_lift_stencil {
     std::shared_ptr<WholeSimulation> whole;
 
 private:
+    // The cells that a step touches, where its launches may be held back: small ones, of which nothing but
+    // the kept arrays is left.
+    void find_held_cells() {
+        held_cells_.clear();
+        const rt::LaunchPlan& plan = whole->plan;
+        const bool has_more = !plan.reductions.empty() || !plan.repeats.empty() || !plan.coefs.empty() ||
+                              !plan.tables.empty() || !plan.points.empty() ||
+                              plan.fields.size() != places.size();
+        const bool are_kept = std::ranges::all_of(
+            uses_, [](const Use& use) { return use.is_bound && use.kept != nullptr; });
+        if (has_more || !are_kept || !is_on_gpu() || !device.state()->device->can_hold_launches()) return;
+        std::vector<HeldOrder::Cells> cells;
+        for (const Use& use : uses_) {
+            cells.push_back({use.kept.get(), touched(use.array), plan_of(use.name).role != rt::Role::input});
+            if (cells.back().box.cells() > kMostCellsHeld) return;
+        }
+        held_cells_ = std::move(cells);
+    }
+    void hold_step() {
+        const DeviceLock lock(*device.state());
+        rt::Device& on = *device.state()->device;
+        HeldOrder& order = order_of_thread();
+        if (on.held_launches() >= kMostLaunchesHeld) on.start_held_launches();
+        on.hold_launches(order.after(held_cells_, on.held_launches()));
+        try {
+            whole->step(1);
+        } catch (...) {
+            on.stop_holding();
+            throw;
+        }
+        on.stop_holding();
+        if (const int held = on.held_launches(); held > 0) order.add(held_cells_, held - 1);
+    }
+
     Use& use_of(const char* name) {
         const auto found = std::ranges::find(uses_, name, &Use::name);
         if (found == uses_.end()) refuse(fmt::format("'{}' was given no array in this call", name));
@@ -159,6 +204,10 @@ private:
 
     // geometry: of all its arrays, where some are bound.
     void make(const std::optional<rt::Geometry>& geometry, const std::map<std::string, Place>& bound) {
+        if (whole != nullptr) {
+            const DeviceLock lock(*device.state());
+            device.state()->device->start_held_launches();  // kernels of its
+        }
         whole.reset();
         places.clear();
         have_params_changed_ = true;
@@ -333,6 +382,7 @@ private:
     bool can_bind = false;                  // arrays, by what its kernels read
     std::map<std::string, Place> places;    // that fields are bound to
     std::vector<char> cells_;               // a dense copy of one array
+    std::vector<HeldOrder::Cells> held_cells_;  // of a step that is held back; none: it is not
 };
 
 namespace {

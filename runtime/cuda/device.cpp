@@ -12,6 +12,7 @@
 #include "runtime/cuda/device_info.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/gathered_cells.h"
+#include "runtime/cuda/held_launches.h"
 #include "runtime/cuda/module.h"
 #include "runtime/cuda/own_kernels.h"
 #include "runtime/cuda/pinned_memory.h"
@@ -35,7 +36,8 @@ public:
           cell_copies_(driver, here_),
           event_(driver, here_.context),
           stream_done_(driver, here_.context),
-          pinned_(driver, here_) {}
+          pinned_(driver, here_),
+          held_(driver, here_) {}
 
     const CudaDeviceInfo& info() const override { return info_; }
     std::string description() const override { return describe(info_); }
@@ -98,9 +100,16 @@ public:
         return std::make_unique<LoadedModule>(driver_, here_.context, here_.stream, info_, code, name);
     }
     void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
+        auto& known = static_cast<CudaKernel&>(kernel);
+        if (held_.is_holding()) return held_.add(known, blocks, arguments);
         enter();
-        static_cast<CudaKernel&>(kernel).launch(blocks, here_.stream, arguments);
+        known.launch(blocks, here_.stream, arguments);
     }
+    bool can_hold_launches() const override { return true; }
+    void hold_launches(std::vector<int> after) override { held_.hold(std::move(after)); }
+    void stop_holding() override { held_.stop(); }
+    int held_launches() const override { return held_.count(); }
+    void start_held_launches() override { enter(); }
     std::int64_t most_resident_blocks(Kernel& kernel) override {
         enter();
         int device = 0, can = 0;
@@ -161,6 +170,7 @@ private:
     void enter() const {
         driver_.check(driver_.CtxSetCurrent(here_.context), "choosing the GPU");
         here_.check_caller_records_nothing();
+        held_.start();
     }
     void check_recorded(Stream of_caller) const {
         enter();
@@ -186,6 +196,7 @@ private:
     std::map<Context, bool> neighbours_;  // whether this context can reach their memory
     StreamEvent stream_done_;
     PinnedMemory pinned_;
+    mutable HeldLaunches held_;  // which any call starts
     DeviceMemory counts_, gathered_;
 };
 
@@ -214,6 +225,11 @@ void* DriverDevice::allocate(std::int64_t bytes) {
 void DriverDevice::release(void* address) noexcept {
     if (address == nullptr) return;
     driver_.CtxSetCurrent(here_.context);
+    try {
+        held_.start();
+    } catch (const Error&) {
+        // The next call says it.
+    }
     const BesideRecordings beside(driver_);
     driver_.MemFree(to_address(address));  // waits for kernels that use it
 }
