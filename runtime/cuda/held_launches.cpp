@@ -70,6 +70,7 @@ void HeldLaunches::start_each(std::vector<Held>& launches) const {
 
 std::unique_ptr<GraphRecording> HeldLaunches::graph_of(std::vector<Held>& launches) const {
     const char* const doing = "preparing kernels that are started together";
+    const BesideRecordings beside(driver_);
     Graph graph = nullptr;
     driver_.check(driver_.GraphCreate(&graph, 0), doing);
     std::vector<GraphNode> nodes;

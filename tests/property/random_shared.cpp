@@ -61,6 +61,13 @@ private:
             let.kind = StatementSpec::Kind::let;
             let.target = fmt::format("let_shared{}", outputs_.size());
             let.value = std::exchange(statement.value, access(let.target, 0, {}));
+            if (random_.chance(60)) {  // which takes long, where it is chosen
+                let.value = binary(Kind::quotient, std::move(let.value),
+                                   binary(Kind::sum, number(2, 1), half(read(0))));
+                statement.value = binary(Kind::chosen, std::move(statement.value), half(read(0)));
+                statement.value.name = random_.pick<std::string>(
+                    {"idx(x) < 3", "sqrt(idx(x)) > 2 or idx(x) == 1", "idx(x) != 3 and sqrt(idx(x)) <= 2"});
+            }
             if (!made_.fields.empty()) let.faces = made_.fields.front().faces;
             made_.statements.push_back(std::move(let));
         }

@@ -120,8 +120,8 @@ private:
         });
     }
 
-    // Lets that take long, of which no array is made, are computed where they are first read, which may be
-    // in a branch.
+    // Lets that take long, and of which neither each cell needs the value nor an array is made, are computed
+    // where they are first read: in a branch.
     void find_late_lets(std::vector<ir::ExprId>& roots) {
         const StageView& stage = context_.stage();
         for (const ir::Assign* let : stage.assigns) {
@@ -138,6 +138,13 @@ private:
             late_[{let->target, let->time}] = let;
             roots.erase(root);
         }
+        if (late_.empty()) return;
+        std::map<Level, const ir::Assign*> late = late_;
+        for (const ir::Assign* let : choices_.lets_surely_needed(roots, [&](ir::ExprId id) { return late_let(id); })) {
+            late.erase({let->target, let->time});
+            roots.push_back(let->value);
+        }
+        late_ = std::move(late);
     }
     const ir::Assign* late_let(ir::ExprId id) const {
         const auto* access = std::get_if<ir::Access>(&program_[id].node);

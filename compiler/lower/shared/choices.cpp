@@ -31,6 +31,35 @@ bool Choices::costs_much(ir::ExprId id) const {
     return false;
 }
 
+std::vector<const ir::Assign*> Choices::lets_surely_needed(
+    const std::vector<ir::ExprId>& roots,
+    const std::function<const ir::Assign*(ir::ExprId)>& let_of) const {
+    std::vector<const ir::Assign*> found;
+    std::set<std::uint32_t> seen;
+    std::vector<ir::ExprId> pending = roots;
+    const auto decides = [&](const ir::Expr& expr) {
+        const auto* binary = std::get_if<ir::Binary>(&expr.node);
+        return binary != nullptr && (binary->op == ir::BinaryOp::logical_or ||
+                                     binary->op == ir::BinaryOp::logical_and);
+    };
+    while (!pending.empty()) {
+        const ir::ExprId next = pending.back();
+        pending.pop_back();
+        if (!seen.insert(next.index).second) continue;
+        if (const ir::Assign* const let = let_of(next)) found.push_back(let);
+        if (const auto* select = std::get_if<ir::Select>(&program_[next].node)) {
+            pending.push_back(select->condition);
+        } else if (decides(program_[next])) {
+            operands_(next, [&](ir::ExprId operand) {
+                if (decides(program_[operand]) || !costs_much(operand)) pending.push_back(operand);
+            });
+        } else {
+            operands_(next, [&](ir::ExprId operand) { pending.push_back(operand); });
+        }
+    }
+    return found;
+}
+
 std::vector<ir::ExprId> Choices::shared(const std::vector<ir::ExprId>& sides) const {
     std::map<std::uint32_t, int> inside;
     std::vector<ir::ExprId> reached;  // operands first

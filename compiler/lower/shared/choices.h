@@ -36,6 +36,11 @@ public:
     // What these compute and others use, too; operands first.
     std::vector<ir::ExprId> shared(const std::vector<ir::ExprId>& sides) const;
 
+    // Of the lets that `let_of` gives for reads, those that are needed whatever is chosen.
+    std::vector<const ir::Assign*> lets_surely_needed(
+        const std::vector<ir::ExprId>& roots,
+        const std::function<const ir::Assign*(ir::ExprId)>& let_of) const;
+
 private:
     const ir::Program& program_;
     const Uses& uses_;
