@@ -34,7 +34,7 @@ HeldOrder& order_of_thread() {
 
 // Kernels for more cells take the device longer than the host.
 constexpr std::int64_t kMostCellsHeld = 1 << 16;
-constexpr int kMostLaunchesHeld = 256;
+constexpr std::int64_t kMostLaunchesHeld = 256;
 
 // Whether nothing is read past a face, so that there need be no room around the cells.
 bool ends_at_faces(const rt::LaunchPlan& plan) {
@@ -64,6 +64,7 @@ struct halo_lift_stencil {
         halo_lift_array array{};
         std::shared_ptr<KeptArray> kept;
         bool is_bound = false;
+        std::vector<char> copied;  // the cells that the stencil's own array has, of an input over fewer axes
     };
     struct Place {
         void* first = nullptr;
@@ -87,7 +88,7 @@ struct halo_lift_stencil {
             return;
         }
         uses_.resize(given_++);
-        uses_.push_back({name, array, nullptr, false});
+        uses_.push_back({name, array, nullptr, false, {}});
         has_changed_ = true;
     }
     void set(const std::string& param, double value) {
@@ -114,7 +115,7 @@ struct halo_lift_stencil {
             known_changes_ = arrays.changes();
             has_changed_ = false;
         }
-        for (const Use& use : uses_)
+        for (Use& use : uses_)
             if (!use.is_bound) copy_in(use);
         if (std::exchange(have_params_changed_, false))
             for (const auto& [name, value] : params_)
@@ -179,7 +180,8 @@ private:
         rt::Device& on = *device.state()->device;
         HeldOrder& order = order_of_thread();
         if (on.held_launches() >= kMostLaunchesHeld) on.start_held_launches();
-        on.hold_launches(order.after(held_cells_, on.held_launches()));
+        const std::int64_t noted = on.noted_launches();
+        on.hold_launches(order.after(held_cells_, noted - on.held_launches()));
         try {
             whole->step(1);
         } catch (...) {
@@ -187,7 +189,7 @@ private:
             throw;
         }
         on.stop_holding();
-        if (const int held = on.held_launches(); held > 0) order.add(held_cells_, held - 1);
+        if (const std::int64_t now = on.noted_launches(); now > noted) order.add(held_cells_, now - 1);
     }
 
     Use& use_of(const char* name) {
@@ -209,6 +211,8 @@ private:
             device.state()->device->start_held_launches();  // kernels of its
         }
         whole.reset();
+        for (Use& use : uses_)
+            use.copied.clear();
         places.clear();
         have_params_changed_ = true;
         whole = std::make_shared<WholeSimulation>(program, device.state(), grid, SimulationOptions{});
@@ -358,7 +362,7 @@ private:
         cells_.resize(static_cast<std::size_t>(extent[0] * extent[1] * extent[2] * bytes));
         return cells_;
     }
-    void copy_in(const Use& use) {
+    void copy_in(Use& use) {
         if (use.kept != nullptr) return whole->write_view(use.name, 0, view_of(use));
         if (use.array.is_overwritten != 0) return;
         if (plan_of(use.name).grid.is_whole())
@@ -370,7 +374,9 @@ private:
         std::vector<char>& cells = dense(extent, use.array.bytes);
         std::ranges::fill(cells, 0);
         gather(use.array, touched(use.array), rt::whole_box(extent), cells.data());
+        if (cells == use.copied) return;
         whole->write_elements(use.name, 0, cells.data(), static_cast<std::int64_t>(cells.size()));
+        if (plan_of(use.name).role == rt::Role::input) use.copied = cells;
     }
 
     std::vector<Use> uses_;                 // of this call, or of the one before, from given_ on

@@ -17,9 +17,9 @@ bool are_in_order(const std::vector<HeldOrder::Cells>& earlier, const std::vecto
 
 }  // namespace
 
-std::vector<int> HeldOrder::after(const std::vector<Cells>& cells, int held) {
-    if (!steps_.empty() && steps_.back().last >= held) steps_.clear();
-    std::vector<int> found;
+std::vector<std::int64_t> HeldOrder::after(const std::vector<Cells>& cells, std::int64_t first) {
+    std::erase_if(steps_, [&](const Step& each) { return each.last < first; });
+    std::vector<std::int64_t> found;
     for (const Step& each : steps_)
         if (are_in_order(each.cells, cells)) found.push_back(each.last);
     return found;

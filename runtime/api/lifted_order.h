@@ -2,6 +2,7 @@
 // writes. Not for users.
 #pragma once
 
+#include <cstdint>
 #include <vector>
 
 #include "runtime/core/box.h"
@@ -15,16 +16,16 @@ public:
         halo::rt::Box box;
         bool is_written = false;
     };
-    // The last launches of the steps that one with these cells must come after; held: so many launches are.
-    // Steps whose launches have been started since come before all others.
-    std::vector<int> after(const std::vector<Cells>& cells, int held);
-    // last: the number of its last launch.
-    void add(const std::vector<Cells>& cells, int last) { steps_.push_back({cells, last}); }
+    // The last launches of the steps that one with these cells must come after, but for those that have begun:
+    // all before `first`.
+    std::vector<std::int64_t> after(const std::vector<Cells>& cells, std::int64_t first);
+    // last: the number of its last launch (Device::hold_launches()).
+    void add(const std::vector<Cells>& cells, std::int64_t last) { steps_.push_back({cells, last}); }
 
 private:
     struct Step {
         std::vector<Cells> cells;
-        int last = 0;
+        std::int64_t last = 0;
     };
     std::vector<Step> steps_;
 };

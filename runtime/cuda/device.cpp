@@ -106,9 +106,10 @@ public:
         known.launch(blocks, here_.stream, arguments);
     }
     bool can_hold_launches() const override { return true; }
-    void hold_launches(std::vector<int> after) override { held_.hold(std::move(after)); }
+    void hold_launches(std::vector<std::int64_t> after) override { held_.hold(std::move(after)); }
     void stop_holding() override { held_.stop(); }
-    int held_launches() const override { return held_.count(); }
+    std::int64_t noted_launches() const override { return held_.noted(); }
+    std::int64_t held_launches() const override { return held_.count(); }
     void start_held_launches() override { enter(); }
     std::int64_t most_resident_blocks(Kernel& kernel) override {
         enter();

@@ -13,14 +13,16 @@ constexpr std::size_t kMostKnown = 256;
 
 }  // namespace
 
-void HeldLaunches::hold(std::vector<int> after) {
+void HeldLaunches::hold(std::vector<std::int64_t> after) {
     after_ = std::move(after);
     is_holding_ = true;
 }
 
 void HeldLaunches::add(const CudaKernel& kernel, const std::array<std::int64_t, 3>& blocks,
                        void** arguments) {
-    Held made{&kernel, blocks, {}, std::exchange(after_, {count()})};
+    Held made{&kernel, blocks, {}, {}};
+    for (const std::int64_t earlier : std::exchange(after_, {noted()}))
+        if (earlier >= begun_) made.after.push_back(earlier - begun_);
     for (std::size_t i = 0; i < kernel.argument_count(); ++i)
         made.values.push_back(*static_cast<const std::uint64_t*>(arguments[i]));
     held_.push_back(std::move(made));
@@ -35,7 +37,7 @@ std::uint64_t HeldLaunches::hash_of(const std::vector<Held>& launches) {
             mix(static_cast<std::uint64_t>(blocks));
         for (const std::uint64_t value : each.values)
             mix(value ^ value >> 32);
-        for (const int before : each.after)
+        for (const std::int64_t before : each.after)
             mix(static_cast<std::uint64_t>(before));
     }
     return hash;
@@ -43,7 +45,7 @@ std::uint64_t HeldLaunches::hash_of(const std::vector<Held>& launches) {
 
 void HeldLaunches::start() {
     if (held_.empty()) return;
-    after_.clear();  // what is started now comes before all that follows
+    begun_ = noted();
     std::vector<Held> launches = std::exchange(held_, {});
     if (launches.size() < kLeastInGraph) return start_each(launches);
     const std::uint64_t unloaded = modules_unloaded;
@@ -80,7 +82,7 @@ std::unique_ptr<GraphRecording> HeldLaunches::graph_of(std::vector<Held>& launch
         for (std::uint64_t& value : each.values)
             arguments.push_back(&value);
         std::vector<GraphNode> before;
-        for (const int earlier : each.after)
+        for (const std::int64_t earlier : each.after)
             before.push_back(nodes[static_cast<std::size_t>(earlier)]);
         const KernelNode made = each.kernel->node(each.blocks, arguments.data());
         GraphNode node = nullptr;

@@ -19,10 +19,11 @@ public:
     HeldLaunches(const Driver& driver, const ContextAndStream& here) : driver_(driver), here_(here) {}
 
     // As Device::hold_launches() has it.
-    void hold(std::vector<int> after);
+    void hold(std::vector<std::int64_t> after);
     void stop() { is_holding_ = false; }
     bool is_holding() const { return is_holding_; }
-    int count() const { return static_cast<int>(held_.size()); }
+    std::int64_t count() const { return static_cast<std::int64_t>(held_.size()); }
+    std::int64_t noted() const { return begun_ + count(); }
     void add(const CudaKernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments);
     // Starts all that are held, in the stream in use.
     void start();
@@ -32,7 +33,7 @@ private:
         const CudaKernel* kernel = nullptr;
         std::array<std::int64_t, 3> blocks{};
         std::vector<std::uint64_t> values;  // of arguments
-        std::vector<int> after;             // of those held
+        std::vector<std::int64_t> after;    // of those held
         friend bool operator==(const Held&, const Held&) = default;
     };
     static std::uint64_t hash_of(const std::vector<Held>& launches);
@@ -42,7 +43,8 @@ private:
     const Driver& driver_;
     const ContextAndStream& here_;
     bool is_holding_ = false;
-    std::vector<int> after_;
+    std::int64_t begun_ = 0;
+    std::vector<std::int64_t> after_;  // for the next one; of all that were noted
     std::vector<Held> held_;
     struct Known {
         std::vector<Held> launches;

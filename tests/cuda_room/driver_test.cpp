@@ -264,13 +264,14 @@ TEST_CASE("launches that are held back are started together, each after those th
         }
         at_once.make(0, 5, rate);
         const int launches = fake().launches;
+        const std::int64_t first = device.noted_launches();
         for (const int line : {0, 3}) {
             device.hold_launches({});
             held_back.make(static_cast<std::size_t>(line) + 1, static_cast<std::size_t>(line), rate);
             held_back.make(static_cast<std::size_t>(line) + 2, static_cast<std::size_t>(line) + 1, rate);
             device.stop_holding();
         }
-        device.hold_launches({0, 3});
+        device.hold_launches({first - 1, first, first + 3});
         held_back.make(0, 5, rate);
         device.stop_holding();
         CHECK(device.held_launches() == 5);
@@ -280,12 +281,22 @@ TEST_CASE("launches that are held back are started together, each after those th
         CHECK(fake().launches == launches + 5);
         CHECK(fake().graph_launches == graphs + (round == 1 || round == 2 ? round : round / 3 * 2));
     }
-    device.hold_launches({});
-    held_back.make(1, 0);
-    device.stop_holding();
-    at_once.make(1, 0);  // anything else comes after them
-    CHECK(device.held_launches() == 0);
-    CHECK(held_back.cells() == at_once.cells());
+    // Anything else that is asked for comes after those so far, also between two of the same step.
+    for (int round = 0; round < 3; ++round) {
+        device.hold_launches({});
+        held_back.make(1, 0);
+        at_once.cells();
+        CHECK(device.held_launches() == 0);
+        const std::int64_t first = device.noted_launches();
+        for (const std::size_t line : {std::size_t{2}, std::size_t{3}, std::size_t{4}, std::size_t{5}})
+            held_back.make(line, line - 1);
+        device.stop_holding();
+        CHECK(device.noted_launches() == first + 4);
+        for (const std::size_t line : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{4}, std::size_t{5}})
+            at_once.make(line, line - 1);
+        CHECK(device.held_launches() == 0);
+        CHECK(held_back.cells() == at_once.cells());
+    }
 }
 
 TEST_CASE("a session runs on it, its steps recorded in graphs") {
