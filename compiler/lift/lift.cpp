@@ -371,14 +371,11 @@ Nests lift_nests(const Options& options, const ParsedFile& file) {
     return found;
 }
 
-namespace {
-
-bool has_several(const Lifted& lifted) {
+bool has_several_nests(const Lifted& lifted) {
+    if (!lifted.outline) return false;
     const auto nest = static_cast<std::size_t>(lifted.outline->nest);
     return lifted.unit.statements[nest].kind == c::Statement::Kind::block;
 }
-
-}  // namespace
 
 std::string file_text(const Lifted& lifted, const std::vector<std::string>& verdict) {
     const c::Function& function = lifted.unit.functions[static_cast<std::size_t>(lifted.unit.function)];
@@ -387,7 +384,7 @@ std::string file_text(const Lifted& lifted, const std::vector<std::string>& verd
     append_wrapped(text, fmt::format("{}: lifted from {}:{}, {} {}.", lifted.spec.name,
                                      lifted.unit.source.name(function.where.begin), lifted.first_line,
                                      !lifted.outline ? "function"
-                                     : has_several(lifted)
+                                     : has_several_nests(lifted)
                                          ? "loop nests of function"
                                          : "a loop nest of function",
                                      function.name));
@@ -395,7 +392,7 @@ std::string file_text(const Lifted& lifted, const std::vector<std::string>& verd
     for (std::size_t a = 0; a < lifted.form.axes.size(); ++a)
         grid += fmt::format("{}{} = {}", a ? ", " : "", lifted.form.axes[a], model.text(lifted.form.grid[a]));
     std::string steps = !lifted.outline        ? "A step is one call."
-                        : has_several(lifted) ? "The nests are one step."
+                        : has_several_nests(lifted) ? "The nests are one step."
                                               : "The nest is one step.";
     if (model.time_loop >= 0) {
         const Loop& time = model.loop(model.time_loop);
