@@ -383,17 +383,16 @@ std::string file_text(const Lifted& lifted, const std::vector<std::string>& verd
     std::string text;
     append_wrapped(text, fmt::format("{}: lifted from {}:{}, {} {}.", lifted.spec.name,
                                      lifted.unit.source.name(function.where.begin), lifted.first_line,
-                                     !lifted.outline ? "function"
-                                     : has_several_nests(lifted)
-                                         ? "loop nests of function"
-                                         : "a loop nest of function",
+                                     !lifted.outline             ? "function"
+                                     : has_several_nests(lifted) ? "loop nests of function"
+                                                                 : "a loop nest of function",
                                      function.name));
     std::string grid;
     for (std::size_t a = 0; a < lifted.form.axes.size(); ++a)
         grid += fmt::format("{}{} = {}", a ? ", " : "", lifted.form.axes[a], model.text(lifted.form.grid[a]));
-    std::string steps = !lifted.outline        ? "A step is one call."
+    std::string steps = !lifted.outline             ? "A step is one call."
                         : has_several_nests(lifted) ? "The nests are one step."
-                                              : "The nest is one step.";
+                                                    : "The nest is one step.";
     if (model.time_loop >= 0) {
         const Loop& time = model.loop(model.time_loop);
         steps = fmt::format("{} is {} steps.", lifted.outline ? "The nest" : "A call",

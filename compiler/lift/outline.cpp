@@ -296,7 +296,8 @@ private:
     }
     SourceRange head() const {
         const bool are_several = statement(nest_).kind == StatementKind::block;
-        const c::Statement& first = are_several ? statement(statement(nest_).statements[0]) : statement(nest_);
+        const c::Statement& first =
+            are_several ? statement(statement(nest_).statements[0]) : statement(nest_);
         SourceRange where = first.where;
         const int body = first.statements[1];
         if (body >= 0 && statement(body).where.begin > where.begin)

@@ -1,6 +1,6 @@
-// A loop nest inside a longer function, or several, as a function of its own: what it reads becomes parameters, and whole
-// numbers and pointers that the function has made of others before (`int plane = nx * ny;`) are made again in
-// front of it, where nothing has changed since.
+// A loop nest inside a longer function, or several, as a function of its own: what it reads becomes
+// parameters, and whole numbers and pointers that the function has made of others before (`int plane = nx *
+// ny;`) are made again in front of it, where nothing has changed since.
 #pragma once
 
 #include <string>

@@ -74,9 +74,9 @@ private:
         bool is_known = false;
         std::optional<LevelId> written;
         std::set<LevelId> read;
-        bool is_whole = false;      // all of it can be part of another
+        bool is_whole = false;       // all of it can be part of another
         bool has_its_cells = false;  // and so it can of one for the same cells, which are known before
-        bool reads_beside = false;  // what it writes, at a neighbour
+        bool reads_beside = false;   // what it writes, at a neighbour
         bool is_of_some_steps =
             false;             // others leave it out (ir/unread_steps.h), where it is no part of another
         bool is_gone = false;  // it is part of another
@@ -128,9 +128,8 @@ private:
         int merged = 0;
         for (std::size_t number = 0; number + 1 < writers.size(); ++number) {
             const std::size_t earlier = writers[number], later = writers[number + 1];
-            if (merged >= kMostMerged || !are_for_same_cells(earlier, later) ||
-                notes_[later].reads_beside || notes_[later].is_of_some_steps ||
-                is_used_between(level, earlier, later)) {
+            if (merged >= kMostMerged || !are_for_same_cells(earlier, later) || notes_[later].reads_beside ||
+                notes_[later].is_of_some_steps || is_used_between(level, earlier, later)) {
                 merged = 0;
                 continue;
             }

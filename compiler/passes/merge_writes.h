@@ -16,10 +16,10 @@
 //   on x in 2..-3 { v = u - A }
 //   on x in 2..-3 { v = v - B }         v = u - A - B
 //
-// Statements of states stay as they are that are for a part of the grid or have margins, whose states are stored in
-// fewer bits than they are computed in, and with boundaries that formulas or the number of the step give.
-// With three colours and more they do, too: each colour would compute all cells. Every bit of the result is
-// the same.
+// Statements of states stay as they are that are for a part of the grid or have margins, whose states are
+// stored in fewer bits than they are computed in, and with boundaries that formulas or the number of the step
+// give. With three colours and more they do, too: each colour would compute all cells. Every bit of the
+// result is the same.
 #pragma once
 
 #include "compiler/ir/program.h"

@@ -165,8 +165,8 @@ private:
         const bool has_more = !plan.reductions.empty() || !plan.repeats.empty() || !plan.coefs.empty() ||
                               !plan.tables.empty() || !plan.points.empty() ||
                               plan.fields.size() != places.size();
-        const bool are_kept = std::ranges::all_of(
-            uses_, [](const Use& use) { return use.is_bound && use.kept != nullptr; });
+        const bool are_kept =
+            std::ranges::all_of(uses_, [](const Use& use) { return use.is_bound && use.kept != nullptr; });
         if (has_more || !are_kept || !is_on_gpu() || !device.state()->device->can_hold_launches()) return;
         std::vector<HeldOrder::Cells> cells;
         for (const Use& use : uses_) {
@@ -379,15 +379,15 @@ private:
         if (plan_of(use.name).role == rt::Role::input) use.copied = cells;
     }
 
-    std::vector<Use> uses_;                 // of this call, or of the one before, from given_ on
-    std::size_t given_ = 0;                 // of them, in this call
-    std::map<std::string, double> params_;  // by the latest call
-    bool has_changed_ = true;               // what is given, since places were chosen
-    bool have_params_changed_ = true;       // since they were set
-    std::uint64_t known_changes_ = 0;       // KeptArrays::changes() then
-    bool can_bind = false;                  // arrays, by what its kernels read
-    std::map<std::string, Place> places;    // that fields are bound to
-    std::vector<char> cells_;               // a dense copy of one array
+    std::vector<Use> uses_;                     // of this call, or of the one before, from given_ on
+    std::size_t given_ = 0;                     // of them, in this call
+    std::map<std::string, double> params_;      // by the latest call
+    bool has_changed_ = true;                   // what is given, since places were chosen
+    bool have_params_changed_ = true;           // since they were set
+    std::uint64_t known_changes_ = 0;           // KeptArrays::changes() then
+    bool can_bind = false;                      // arrays, by what its kernels read
+    std::map<std::string, Place> places;        // that fields are bound to
+    std::vector<char> cells_;                   // a dense copy of one array
     std::vector<HeldOrder::Cells> held_cells_;  // of a step that is held back; none: it is not
 };
 

@@ -16,8 +16,8 @@ public:
         halo::rt::Box box;
         bool is_written = false;
     };
-    // The last launches of the steps that one with these cells must come after, but for those that have begun:
-    // all before `first`.
+    // The last launches of the steps that one with these cells must come after, but for those that have
+    // begun: all before `first`.
     std::vector<std::int64_t> after(const std::vector<Cells>& cells, std::int64_t first);
     // last: the number of its last launch (Device::hold_launches()).
     void add(const std::vector<Cells>& cells, std::int64_t last) { steps_.push_back({cells, last}); }

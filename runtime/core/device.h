@@ -189,9 +189,9 @@ public:
 
     // Optional. From hold_launches() to stop_holding() launches are noted, and begin when anything else is
     // asked of the device, or start_held_launches(): the first of them after those of these numbers, and each
-    // that follows after the one before it. They are numbered from 0 on, in the order in which they are noted;
-    // those that have begun come before all others. What they use stays until then, and of the value of each
-    // argument 8 bytes can be read.
+    // that follows after the one before it. They are numbered from 0 on, in the order in which they are
+    // noted; those that have begun come before all others. What they use stays until then, and of the value
+    // of each argument 8 bytes can be read.
     virtual bool can_hold_launches() const { return false; }
     virtual void hold_launches(std::vector<std::int64_t> /*after*/) {}
     virtual void stop_holding() {}

@@ -292,7 +292,8 @@ TEST_CASE("launches that are held back are started together, each after those th
             held_back.make(line, line - 1);
         device.stop_holding();
         CHECK(device.noted_launches() == first + 4);
-        for (const std::size_t line : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{4}, std::size_t{5}})
+        for (const std::size_t line :
+             {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{4}, std::size_t{5}})
             at_once.make(line, line - 1);
         CHECK(device.held_launches() == 0);
         CHECK(held_back.cells() == at_once.cells());

@@ -49,8 +49,8 @@ private:
         if (!outputs_.empty() && random_.chance(25)) {  // for the same cells again, or for others
             statement.target = random_.pick(outputs_);
             own_ = statement.target;
-            statement.value = binary(Kind::sum, random_.chance(70) ? access(own_, 0, {}) : half(read(1)),
-                                     half(read(1)));
+            statement.value =
+                binary(Kind::sum, random_.chance(70) ? access(own_, 0, {}) : half(read(1)), half(read(1)));
             own_.clear();
             made_.statements.push_back(std::move(statement));
             return;

@@ -218,13 +218,16 @@ TEST_CASE("statements of an output for the same cells become one") {
 TEST_CASE("what nobody sees of an output is not computed") {
     OutputMaker make;
     make.within(make.v, make.read(make.a));
-    CHECK(statements_of(merged(make.finish())) == "u[t+1] = a\nw = a    on x [1, n-1)\nv = a    on x [1, n-1)\n");
+    CHECK(statements_of(merged(make.finish())) ==
+          "u[t+1] = a\nw = a    on x [1, n-1)\nv = a    on x [1, n-1)\n");
 }
 
 TEST_CASE("statements of an output stay that others look at, or that are for other cells") {
     OutputMaker make;
     const Term more = make.read(make.v) + make.number(1);
-    SECTION("for other cells") { make.within(make.v, more, 2); }
+    SECTION("for other cells") {
+        make.within(make.v, more, 2);
+    }
     SECTION("seen in between") {
         make.within(make.u, make.read(make.v));
         make.within(make.v, more);

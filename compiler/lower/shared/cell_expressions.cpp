@@ -71,8 +71,8 @@ kernel::Block CellLowering::in_block(const std::function<void()>& lower_inside) 
 // Of a condition without another use, some parts of which cost much.
 std::optional<CellLowering::Condition> CellLowering::parts_of(ir::ExprId id) const {
     const auto* binary = std::get_if<ir::Binary>(&program_[id].node);
-    const bool joins = binary != nullptr && (binary->op == ir::BinaryOp::logical_or ||
-                                             binary->op == ir::BinaryOp::logical_and);
+    const bool joins = binary != nullptr &&
+                       (binary->op == ir::BinaryOp::logical_or || binary->op == ir::BinaryOp::logical_and);
     if (!joins || has_name(id) || is_leaf(id) || given(id).has_value()) return std::nullopt;
     Condition parts{binary->op, {}, {}};
     add_parts(id, parts);

@@ -126,8 +126,8 @@ private:
         const StageView& stage = context_.stage();
         for (const ir::Assign* let : stage.assigns) {
             const ir::Field& field = program_[let->target];
-            const bool is_stored = std::ranges::any_of(
-                stage.writes, [&](const Write& write) { return write.assign == let; });
+            const bool is_stored =
+                std::ranges::any_of(stage.writes, [&](const Write& write) { return write.assign == let; });
             if (field.role != ir::Role::intermediate || is_stored || is_narrow(field)) continue;
             const auto reached = ir::reached_exprs(program_, {let->value});
             const bool is_long = std::ranges::any_of(reached, [&](std::uint32_t each) {
@@ -140,7 +140,8 @@ private:
         }
         if (late_.empty()) return;
         std::map<Level, const ir::Assign*> late = late_;
-        for (const ir::Assign* let : choices_.lets_surely_needed(roots, [&](ir::ExprId id) { return late_let(id); })) {
+        for (const ir::Assign* let :
+             choices_.lets_surely_needed(roots, [&](ir::ExprId id) { return late_let(id); })) {
             late.erase({let->target, let->time});
             roots.push_back(let->value);
         }

@@ -32,15 +32,14 @@ bool Choices::costs_much(ir::ExprId id) const {
 }
 
 std::vector<const ir::Assign*> Choices::lets_surely_needed(
-    const std::vector<ir::ExprId>& roots,
-    const std::function<const ir::Assign*(ir::ExprId)>& let_of) const {
+    const std::vector<ir::ExprId>& roots, const std::function<const ir::Assign*(ir::ExprId)>& let_of) const {
     std::vector<const ir::Assign*> found;
     std::set<std::uint32_t> seen;
     std::vector<ir::ExprId> pending = roots;
     const auto decides = [&](const ir::Expr& expr) {
         const auto* binary = std::get_if<ir::Binary>(&expr.node);
-        return binary != nullptr && (binary->op == ir::BinaryOp::logical_or ||
-                                     binary->op == ir::BinaryOp::logical_and);
+        return binary != nullptr &&
+               (binary->op == ir::BinaryOp::logical_or || binary->op == ir::BinaryOp::logical_and);
     };
     while (!pending.empty()) {
         const ir::ExprId next = pending.back();
