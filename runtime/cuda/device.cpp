@@ -19,9 +19,7 @@
 #include "runtime/cuda/streams.h"
 
 namespace halo::rt {
-
 namespace cuda {
-
 namespace {
 
 constexpr int kCaptureThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
@@ -100,10 +98,9 @@ public:
         return std::make_unique<LoadedModule>(driver_, here_.context, here_.stream, info_, code, name);
     }
     void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
-        auto& known = static_cast<CudaKernel&>(kernel);
-        if (held_.is_holding()) return held_.add(known, blocks, arguments);
+        if (held_.is_holding()) return held_.add(static_cast<CudaKernel&>(kernel), blocks, arguments);
         enter();
-        known.launch(blocks, here_.stream, arguments);
+        static_cast<CudaKernel&>(kernel).launch(blocks, here_.stream, arguments);
     }
     bool can_hold_launches() const override { return true; }
     void hold_launches(std::vector<std::int64_t> after) override { held_.hold(std::move(after)); }
@@ -226,11 +223,7 @@ void* DriverDevice::allocate(std::int64_t bytes) {
 void DriverDevice::release(void* address) noexcept {
     if (address == nullptr) return;
     driver_.CtxSetCurrent(here_.context);
-    try {
-        held_.start();
-    } catch (const Error&) {
-        // The next call says it.
-    }
+    held_.try_start();
     const BesideRecordings beside(driver_);
     driver_.MemFree(to_address(address));  // waits for kernels that use it
 }
@@ -447,11 +440,7 @@ std::unique_ptr<Recording> DriverDevice::end_recording() {
     here_.switch_streams();
     driver_.check(ended, "recording steps");
     const BesideRecordings beside(driver_);
-    GraphExec ready = nullptr;
-    const int result = driver_.GraphInstantiate(&ready, graph, 0);
-    driver_.GraphDestroy(graph);
-    driver_.check(result, "preparing recorded steps");
-    return std::make_unique<GraphRecording>(driver_, here_.context, ready);
+    return made_ready(driver_, here_.context, graph, "preparing recorded steps");
 }
 
 // The ordinal of a context's GPU.

@@ -61,6 +61,14 @@ void HeldLaunches::start() {
     driver_.check(driver_.GraphLaunch(known.graph->ready(), here_.stream), "starting kernels");
 }
 
+void HeldLaunches::try_start() noexcept {
+    try {
+        start();
+    } catch (const Error&) {
+        // The next call says it.
+    }
+}
+
 void HeldLaunches::start_each(std::vector<Held>& launches) const {
     for (Held& each : launches) {
         std::vector<void*> arguments;
@@ -90,11 +98,9 @@ std::unique_ptr<GraphRecording> HeldLaunches::graph_of(std::vector<Held>& launch
         if (result != kSuccess) break;
         nodes.push_back(node);
     }
-    GraphExec ready = nullptr;
-    if (result == kSuccess) result = driver_.GraphInstantiate(&ready, graph, 0);
-    driver_.GraphDestroy(graph);
+    if (result != kSuccess) driver_.GraphDestroy(graph);
     driver_.check(result, doing);
-    return std::make_unique<GraphRecording>(driver_, here_.context, ready);
+    return made_ready(driver_, here_.context, graph, doing);
 }
 
 }  // namespace halo::rt::cuda

@@ -27,6 +27,7 @@ public:
     void add(const CudaKernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments);
     // Starts all that are held, in the stream in use.
     void start();
+    void try_start() noexcept;
 
 private:
     struct Held {

@@ -41,22 +41,6 @@ int told(const char* name) {
     return result;
 }
 
-// A launch, which copies its arguments now, as the driver does.
-std::function<void()> launch_of(Function function, unsigned blocks_x, void** arguments) {
-    const Kernel* kernel = reinterpret_cast<Kernel*>(function);
-    std::vector<std::uint64_t> values(kernel->sizes.size());
-    for (std::size_t i = 0; i < values.size(); ++i)
-        std::memcpy(&values[i], arguments[i], kernel->sizes[i]);
-    return [kernel, values, blocks_x]() mutable {
-        ++state.launches;
-        last_blocks = blocks_x;
-        std::vector<void*> pointers;
-        for (auto& value : values)
-            pointers.push_back(&value);
-        kernel->run(pointers.data());
-    };
-}
-
 // At the top of each function that works in a context.
 #define ENTER(name)                                    \
     if (const int result = told(#name)) return result; \
@@ -341,7 +325,7 @@ int cuLaunchKernel(Function function, unsigned blocks_x, unsigned, unsigned, uns
                    unsigned shared_bytes, Stream stream, void** arguments, void**) {
     ENTER(cuLaunchKernel);
     state.last_dynamic_shared_bytes = static_cast<int>(shared_bytes);
-    return in_stream(stream, launch_of(function, blocks_x, arguments));
+    return in_stream(stream, launch_of(as_kernel(function), blocks_x, arguments));
 }
 // The fake GPU runs one block an SM, and one after the other: enough for kernels of one block.
 int cuLaunchCooperativeKernel(Function function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z,
@@ -444,7 +428,8 @@ int cuGraphAddKernelNode(GraphNode* node, Graph graph, const GraphNode* before, 
         at = std::max(at, std::ranges::find(order, before[i]) - order.begin() + 1);
     auto& work = *reinterpret_cast<std::vector<std::function<void()>>*>(graph);
     order.insert(order.begin() + at, *node);
-    work.insert(work.begin() + at, launch_of(kernel->function, kernel->blocks[0], kernel->arguments));
+    work.insert(work.begin() + at,
+                launch_of(as_kernel(kernel->function), kernel->blocks[0], kernel->arguments));
     return kSuccess;
 }
 int cuGraphInstantiateWithFlags(GraphExec* ready, Graph graph, unsigned long long) {

@@ -189,7 +189,7 @@ private:
     // ---- parts of the function
 
     Piece part(int depth) {
-        if (depth > 3 || chance(0.6)) return chance(0.25) ? nests_in_a_row() : nest();
+        if (depth > 3 || chance(0.6)) return chance(0.25) ? fixed("", {nest(), nest_of(1)}) : nest();
         switch (pick({0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9})) {
             case 0:
                 return time_loop();
@@ -262,22 +262,15 @@ private:
 
     // ---- nests
 
-    // For the same cells, which may be one stencil.
-    Piece nests_in_a_row() {
-        std::vector<Piece> all{nest()};
-        for (int more = pick({1, 1, 2}); more > 0; --more)
-            all.push_back(nest(true));
-        return fixed("", std::move(all));
+    Piece nest() {
+        low_ = pick({0, 1, 1, 2});
+        past_ = pick({0, 1, 1, 2});
+        move_one();
+        return nest_of(pick({1, 1, 2, 3}));
     }
-
-    Piece nest(bool is_for_same_cells = false) {
-        if (!is_for_same_cells) {
-            low_ = pick({0, 1, 1, 2});
-            past_ = pick({0, 1, 1, 2});
-            move_one();
-        }
+    Piece nest_of(int statements) {
         temporaries_.clear();
-        std::vector<Piece> body = cell_statements(is_for_same_cells ? 1 : pick({1, 1, 2, 3}), 0);
+        std::vector<Piece> body = cell_statements(statements, 0);
         Piece made = fixed("", std::move(body));
         std::vector<int> axes;
         for (int a = 0; a < made_.rank; ++a)
