@@ -189,7 +189,8 @@ private:
     // ---- parts of the function
 
     Piece part(int depth) {
-        if (depth > 3 || chance(0.6)) return chance(0.25) ? fixed("", {nest(), nest_of(1)}) : nest();
+        if (depth > 3 || chance(0.6))  // where they may be joined (compare_lift.cpp), two
+            return made_.seed % 2 == 0 && chance(0.25) ? fixed("", {nest(), nest_of(1)}) : nest();
         switch (pick({0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9})) {
             case 0:
                 return time_loop();
@@ -488,9 +489,7 @@ std::string RandomFunction::head_text(const std::string& name) const {
 }
 
 RandomFunction random_function(std::uint64_t seed) {
-    Maker maker(seed);
-    RandomFunction made = maker.make();
-    return made;
+    return Maker(seed).make();
 }
 
 bool remove_part(RandomFunction& function, int number) {
