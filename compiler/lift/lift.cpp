@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 #include <tuple>
 #include <utility>
 
+#include "compiler/lift/join_nests.h"
 #include "compiler/lift/precision.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/error.h"
@@ -145,6 +147,7 @@ private:
         const std::size_t reported = reports();
         for (const int inner : each.statements)
             visit(inner);
+        if (each.kind == c::Statement::Kind::block && options_.form.in_place) join_nests(id);
         if (!each.is_loop) return;
         if (reports() == reported)
             refuse(each, each.text);
@@ -198,6 +201,47 @@ private:
     void refuse(const c::Statement& each, const std::string& why) {
         found_.refused.emplace_back(why, unit_.source, Refusal(each.where, why));
         found_.refused.back().nest = each.where;
+    }
+
+    // Makes one stencil of nests that follow one after the other in a block, of as many as can be.
+    void join_nests(int block) {
+        const std::vector<int>& list = statement(block).statements;
+        for (std::size_t first = 0, past = 0; first < list.size(); first = std::max(past, first + 1)) {
+            const auto nest = std::ranges::find(found_.lifted, list[first], nest_of);
+            if (nest == found_.lifted.end()) continue;
+            std::optional<Lifted> all;
+            for (past = first + 1; past < list.size(); ++past) {
+                std::optional<Lifted> more = joined(block, first, past, nest - found_.lifted.begin());
+                if (!more) break;
+                all = std::move(more);
+            }
+            if (!all) continue;
+            *nest = std::move(*all);
+            found_.lifted.erase(nest + 1, nest + static_cast<std::ptrdiff_t>(past - first));
+        }
+    }
+    static int nest_of(const Lifted& each) { return each.outline->nest; }
+    // Statements `first` to `last`, of which all but the last have been joined; nest: the first of those that
+    // are lifted. Nothing where they are better left apart.
+    std::optional<Lifted> joined(int block, std::size_t first, std::size_t last, std::ptrdiff_t nest) const {
+        const std::vector<int>& list = statement(block).statements;
+        const std::span<const Lifted> parts =
+            std::span(found_.lifted).subspan(static_cast<std::size_t>(nest));
+        const std::size_t count = last + 1 - first;
+        if (parts.size() < count || nest_of(parts[count - 1]) != list[last]) return std::nullopt;
+        if (!are_adjacent(unit_, list[last - 1], list[last])) return std::nullopt;
+        const auto repeats = [](const Lifted& each) { return each.model.time_loop >= 0; };
+        if (std::ranges::any_of(parts.first(count), repeats)) return std::nullopt;
+        try {
+            Lifted made;
+            made.outline = outline_several(unit_, block, first, last + 1);
+            made.unit = made.outline->unit;
+            make_spec(made, options_, stencil_name(unit_, options_));
+            if (is_as_good(made, parts.first(count))) return made;
+        } catch (const Refusal&) {
+        } catch (const LiftError&) {
+        }
+        return std::nullopt;
     }
 
     // Loops in the body of a lambda are lifted where a function that calls it is.
@@ -327,17 +371,28 @@ Nests lift_nests(const Options& options, const ParsedFile& file) {
     return found;
 }
 
+bool has_several_nests(const Lifted& lifted) {
+    if (!lifted.outline) return false;
+    const auto nest = static_cast<std::size_t>(lifted.outline->nest);
+    return lifted.unit.statements[nest].kind == c::Statement::Kind::block;
+}
+
 std::string file_text(const Lifted& lifted, const std::vector<std::string>& verdict) {
     const c::Function& function = lifted.unit.functions[static_cast<std::size_t>(lifted.unit.function)];
     const Model& model = lifted.model;
     std::string text;
     append_wrapped(text, fmt::format("{}: lifted from {}:{}, {} {}.", lifted.spec.name,
                                      lifted.unit.source.name(function.where.begin), lifted.first_line,
-                                     lifted.outline ? "a loop nest of function" : "function", function.name));
+                                     !lifted.outline             ? "function"
+                                     : has_several_nests(lifted) ? "loop nests of function"
+                                                                 : "a loop nest of function",
+                                     function.name));
     std::string grid;
     for (std::size_t a = 0; a < lifted.form.axes.size(); ++a)
         grid += fmt::format("{}{} = {}", a ? ", " : "", lifted.form.axes[a], model.text(lifted.form.grid[a]));
-    std::string steps = lifted.outline ? "The nest is one step." : "A step is one call.";
+    std::string steps = !lifted.outline             ? "A step is one call."
+                        : has_several_nests(lifted) ? "The nests are one step."
+                                                    : "The nest is one step.";
     if (model.time_loop >= 0) {
         const Loop& time = model.loop(model.time_loop);
         steps = fmt::format("{} is {} steps.", lifted.outline ? "The nest" : "A call",

@@ -65,6 +65,9 @@ struct Nests {
 Nests lift_nests(const Options& options, const ParsedFile& file);
 Nests lift_nests(const Options& options);
 
+// Whether it is several loop nests that follow one another.
+bool has_several_nests(const Lifted& lifted);
+
 // One stencil with its header, in the usual layout. verdict: sentences about what was or was not verified.
 std::string file_text(const Lifted& lifted, const std::vector<std::string>& verdict);
 

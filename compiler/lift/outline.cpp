@@ -295,8 +295,11 @@ private:
         }
     }
     SourceRange head() const {
-        SourceRange where = statement(nest_).where;
-        const int body = statement(nest_).statements[1];
+        const bool are_several = statement(nest_).kind == StatementKind::block;
+        const c::Statement& first =
+            are_several ? statement(statement(nest_).statements[0]) : statement(nest_);
+        SourceRange where = first.where;
+        const int body = first.statements[1];
         if (body >= 0 && statement(body).where.begin > where.begin)
             where.end = statement(body).where.begin - 1;
         return where;
@@ -314,6 +317,23 @@ private:
 
 Outline outline(const c::Unit& whole, const Flow& flow, int nest) {
     return Outliner(whole, flow, nest).make();
+}
+
+Outline outline_several(const c::Unit& whole, int block, std::size_t first, std::size_t past) {
+    c::Unit unit = whole;
+    std::vector<int>& list = unit.statements[static_cast<std::size_t>(block)].statements;
+    const auto begin = list.begin() + static_cast<std::ptrdiff_t>(first),
+               end = list.begin() + static_cast<std::ptrdiff_t>(past);
+    const int made = static_cast<int>(unit.statements.size());
+    c::Statement several;
+    several.kind = StatementKind::block;
+    several.statements.assign(begin, end);
+    several.where = {whole.statements[static_cast<std::size_t>(*begin)].where.begin,
+                     whole.statements[static_cast<std::size_t>(*(end - 1))].where.end};
+    *begin = made;
+    list.erase(begin + 1, end);
+    unit.statements.push_back(several);
+    return outline(unit, Flow(unit, unit.function), made);
 }
 
 std::string outlined_text(const Outline& outline, const std::string& name, const std::vector<int>& results) {

@@ -1,5 +1,6 @@
 #include "compiler/passes/merge_writes.h"
 
+#include <algorithm>
 #include <map>
 #include <optional>
 #include <set>
@@ -7,6 +8,7 @@
 #include <vector>
 
 #include "compiler/ir/analysis.h"
+#include "compiler/ir/in_place.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/step_choice.h"
 #include "compiler/passes/rebuild.h"
@@ -72,8 +74,9 @@ private:
         bool is_known = false;
         std::optional<LevelId> written;
         std::set<LevelId> read;
-        bool is_whole = false;      // all of it can be part of another
-        bool reads_beside = false;  // what it writes, at a neighbour
+        bool is_whole = false;       // all of it can be part of another
+        bool has_its_cells = false;  // and so it can of one for the same cells, which are known before
+        bool reads_beside = false;   // what it writes, at a neighbour
         bool is_of_some_steps =
             false;             // others leave it out (ir/unread_steps.h), where it is no part of another
         bool is_gone = false;  // it is part of another
@@ -85,13 +88,17 @@ private:
         Note found;
         found.is_known = true;
         found.written = level_written_by(statement);
-        found.is_whole = assign != nullptr && !assign->sweep && assign->repeats.empty() &&
-                         assign->region.is_whole() && assign->margins == Margins{};
+        const bool is_plain = assign != nullptr && !assign->sweep && assign->repeats.empty();
+        found.is_whole = is_plain && assign->region.is_whole() && assign->margins == Margins{};
+        found.has_its_cells = is_plain && margins_within(assign->region, assign->margins) == Margins{} &&
+                              (!assign->condition || reads_inputs_alone(*assign->condition));
         found.is_of_some_steps =
             assign != nullptr && assign->condition && choice_of_steps(program_, walk, *assign->condition);
         for (const std::uint32_t reached : reached_exprs(program_, roots_of(statement))) {
             const Expr& expr = program_.exprs[reached];
-            found.is_whole = found.is_whole && !std::holds_alternative<TableSum>(expr.node);
+            const bool has_sum = std::holds_alternative<TableSum>(expr.node);
+            found.is_whole = found.is_whole && !has_sum;
+            found.has_its_cells = found.has_its_cells && !has_sum;
             const auto* access = std::get_if<Access>(&expr.node);
             if (access == nullptr) continue;
             const LevelId level{access->field.index, access->time};
@@ -101,11 +108,50 @@ private:
         return found;
     }
 
-    // The first statement gives every cell a value, so it alone can become part of the one after it.
+    bool reads_inputs_alone(ExprId condition) const {
+        return std::ranges::all_of(reached_exprs(program_, {condition}), [&](std::uint32_t reached) {
+            const auto* access = std::get_if<Access>(&program_.exprs[reached].node);
+            return access == nullptr || program_[access->field].role == Role::input;
+        });
+    }
+
     bool merge_level(const LevelId& level, const std::vector<std::size_t>& writers) {
+        const Field& field = program_[FieldId{level.first}];
+        if (field.storage != natural_storage(field.type)) return false;
+        if (field.role == Role::state) return merge_whole(level, writers);
+        return field.role == Role::output && merge_same_cells(level, writers);
+    }
+
+    // Of an output, statements for the same cells, one after the other.
+    bool merge_same_cells(const LevelId& level, const std::vector<std::size_t>& writers) {
+        bool changed = false;
+        int merged = 0;
+        for (std::size_t number = 0; number + 1 < writers.size(); ++number) {
+            const std::size_t earlier = writers[number], later = writers[number + 1];
+            if (merged >= kMostMerged || !are_for_same_cells(earlier, later) || notes_[later].reads_beside ||
+                notes_[later].is_of_some_steps || is_used_between(level, earlier, later)) {
+                merged = 0;
+                continue;
+            }
+            const ExprId given = std::get<Assign>(program_.statements[earlier]).value;
+            replace_reads(program_, builder_, program_.statements[later], FieldId{level.first}, level.second,
+                          [&](const Access&) { return given; });
+            join_notes(earlier, later, level);
+            ++merged;
+            changed = true;
+        }
+        return changed;
+    }
+    bool are_for_same_cells(std::size_t a, std::size_t b) const {
+        if (!notes_[a].has_its_cells || !notes_[b].has_its_cells) return false;
+        const auto &first = std::get<Assign>(program_.statements[a]),
+                   &second = std::get<Assign>(program_.statements[b]);
+        return first.region == second.region && first.condition == second.condition;
+    }
+
+    // The first statement gives every cell a value, so it alone can become part of the one after it.
+    bool merge_whole(const LevelId& level, const std::vector<std::size_t>& writers) {
         const FieldId target{level.first};
-        const Field& field = program_[target];
-        if (field.role != Role::state || field.storage != natural_storage(field.type)) return false;
         std::size_t merged = 0;
         while (merged + 1 < writers.size() && merged < kMostMerged && can_merge(target, writers, merged)) {
             merge(target, writers[merged], writers[merged + 1]);
@@ -119,15 +165,20 @@ private:
         const LevelId level{target.index, 1};
         if (!notes_[earlier].is_whole || !notes_[later].is_whole || notes_[later].is_of_some_steps)
             return false;
-        // The earlier is to read at the place of the later what it read, and nobody sees its result between.
+        if (is_used_between(level, earlier, later)) return false;
+        return !notes_[later].reads_beside || (writers.size() == 2 && can_have_let(program_, target));
+    }
+
+    // The earlier is to read at the place of the later what it read, and nobody may see its result between.
+    bool is_used_between(const LevelId& level, std::size_t earlier, std::size_t later) const {
         for (std::size_t between = earlier + 1; between < later; ++between) {
             const Note& other = notes_[between];
             if (other.is_gone) continue;
             if (other.read.contains(level) ||
                 (other.written && notes_[earlier].read.contains(*other.written)))
-                return false;
+                return true;
         }
-        return !notes_[later].reads_beside || (writers.size() == 2 && can_have_let(program_, target));
+        return false;
     }
 
     // Makes the earlier of two statements part of the later.
@@ -151,9 +202,12 @@ private:
             let.condition.reset();
             return;
         }
-        notes_[later].read.insert(notes_[earlier].read.begin(), notes_[earlier].read.end());
+        join_notes(earlier, later, {target.index, 1});
         notes_[later].read.emplace(target.index, 0);
-        notes_[later].read.erase({target.index, 1});
+    }
+    void join_notes(std::size_t earlier, std::size_t later, const LevelId& level) {
+        notes_[later].read.erase(level);
+        notes_[later].read.insert(notes_[earlier].read.begin(), notes_[earlier].read.end());
         notes_[earlier].is_gone = true;
     }
 

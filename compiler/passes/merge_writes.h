@@ -11,10 +11,15 @@
 //   let u_before = if red then R(u) else u
 //   u[t+1] = if black then R(u_before) else u_before
 //
-// Statements stay as they are that are for a part of the grid or have margins, whose states are stored in
-// fewer bits than they are computed in, and with boundaries that formulas or the number of the step give.
-// With three colours and more they do, too: each colour would compute all cells. Every bit of the result is
-// the same.
+// Of an output, which keeps what no statement writes, statements that follow one another for the same cells
+// become one:
+//   on x in 2..-3 { v = u - A }
+//   on x in 2..-3 { v = v - B }         v = u - A - B
+//
+// Statements of states stay as they are that are for a part of the grid or have margins, whose states are
+// stored in fewer bits than they are computed in, and with boundaries that formulas or the number of the step
+// give. With three colours and more they do, too: each colour would compute all cells. Every bit of the
+// result is the same.
 #pragma once
 
 #include "compiler/ir/program.h"

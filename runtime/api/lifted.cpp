@@ -13,6 +13,7 @@
 #include "runtime/api/errors.h"
 #include "runtime/api/field_state.h"
 #include "runtime/api/lifted_arrays.h"
+#include "runtime/api/lifted_order.h"
 #include "runtime/api/whole_simulation.h"
 
 namespace rt = halo::rt;
@@ -26,6 +27,14 @@ const Device& device_of_thread() {
     thread_local const Device device = Device::best();
     return device;
 }
+HeldOrder& order_of_thread() {
+    thread_local HeldOrder order;
+    return order;
+}
+
+// Kernels for more cells take the device longer than the host.
+constexpr std::int64_t kMostCellsHeld = 1 << 16;
+constexpr std::int64_t kMostLaunchesHeld = 256;
 
 // Whether nothing is read past a face, so that there need be no room around the cells.
 bool ends_at_faces(const rt::LaunchPlan& plan) {
@@ -55,6 +64,7 @@ struct halo_lift_stencil {
         halo_lift_array array{};
         std::shared_ptr<KeptArray> kept;
         bool is_bound = false;
+        std::vector<char> copied;  // the cells that the stencil's own array has, of an input over fewer axes
     };
     struct Place {
         void* first = nullptr;
@@ -78,7 +88,7 @@ struct halo_lift_stencil {
             return;
         }
         uses_.resize(given_++);
-        uses_.push_back({name, array, nullptr, false});
+        uses_.push_back({name, array, nullptr, false, {}});
         has_changed_ = true;
     }
     void set(const std::string& param, double value) {
@@ -101,14 +111,16 @@ struct halo_lift_stencil {
             }
             if (whole == nullptr || whole->grid != grid) make({}, {});
             choose_places();
+            find_held_cells();
             known_changes_ = arrays.changes();
             has_changed_ = false;
         }
-        for (const Use& use : uses_)
+        for (Use& use : uses_)
             if (!use.is_bound) copy_in(use);
         if (std::exchange(have_params_changed_, false))
             for (const auto& [name, value] : params_)
                 whole->set(name, value);
+        if (count == 1 && !held_cells_.empty()) return hold_step();
         whole->step(count);
         if (!is_on_gpu()) return;
         if (!arrays.keeps) device.wait();  // what goes wrong is said while the loops can still run
@@ -145,6 +157,41 @@ struct halo_lift_stencil {
     std::shared_ptr<WholeSimulation> whole;
 
 private:
+    // The cells that a step touches, where its launches may be held back: small ones, of which nothing but
+    // the kept arrays is left.
+    void find_held_cells() {
+        held_cells_.clear();
+        const rt::LaunchPlan& plan = whole->plan;
+        const bool has_more = !plan.reductions.empty() || !plan.repeats.empty() || !plan.coefs.empty() ||
+                              !plan.tables.empty() || !plan.points.empty() ||
+                              plan.fields.size() != places.size();
+        const bool are_kept =
+            std::ranges::all_of(uses_, [](const Use& use) { return use.is_bound && use.kept != nullptr; });
+        if (has_more || !are_kept || !is_on_gpu() || !device.state()->device->can_hold_launches()) return;
+        std::vector<HeldOrder::Cells> cells;
+        for (const Use& use : uses_) {
+            cells.push_back({use.kept.get(), touched(use.array), plan_of(use.name).role != rt::Role::input});
+            if (cells.back().box.cells() > kMostCellsHeld) return;
+        }
+        held_cells_ = std::move(cells);
+    }
+    void hold_step() {
+        const DeviceLock lock(*device.state());
+        rt::Device& on = *device.state()->device;
+        HeldOrder& order = order_of_thread();
+        if (on.held_launches() >= kMostLaunchesHeld) on.start_held_launches();
+        const std::int64_t noted = on.noted_launches();
+        on.hold_launches(order.after(held_cells_, noted - on.held_launches()));
+        try {
+            whole->step(1);
+        } catch (...) {
+            on.stop_holding();
+            throw;
+        }
+        on.stop_holding();
+        if (const std::int64_t now = on.noted_launches(); now > noted) order.add(held_cells_, now - 1);
+    }
+
     Use& use_of(const char* name) {
         const auto found = std::ranges::find(uses_, name, &Use::name);
         if (found == uses_.end()) refuse(fmt::format("'{}' was given no array in this call", name));
@@ -159,7 +206,13 @@ private:
 
     // geometry: of all its arrays, where some are bound.
     void make(const std::optional<rt::Geometry>& geometry, const std::map<std::string, Place>& bound) {
+        if (whole != nullptr) {
+            const DeviceLock lock(*device.state());
+            device.state()->device->start_held_launches();  // kernels of its
+        }
         whole.reset();
+        for (Use& use : uses_)
+            use.copied.clear();
         places.clear();
         have_params_changed_ = true;
         whole = std::make_shared<WholeSimulation>(program, device.state(), grid, SimulationOptions{});
@@ -309,7 +362,7 @@ private:
         cells_.resize(static_cast<std::size_t>(extent[0] * extent[1] * extent[2] * bytes));
         return cells_;
     }
-    void copy_in(const Use& use) {
+    void copy_in(Use& use) {
         if (use.kept != nullptr) return whole->write_view(use.name, 0, view_of(use));
         if (use.array.is_overwritten != 0) return;
         if (plan_of(use.name).grid.is_whole())
@@ -321,18 +374,21 @@ private:
         std::vector<char>& cells = dense(extent, use.array.bytes);
         std::ranges::fill(cells, 0);
         gather(use.array, touched(use.array), rt::whole_box(extent), cells.data());
+        if (cells == use.copied) return;
         whole->write_elements(use.name, 0, cells.data(), static_cast<std::int64_t>(cells.size()));
+        if (plan_of(use.name).role == rt::Role::input) use.copied = cells;
     }
 
-    std::vector<Use> uses_;                 // of this call, or of the one before, from given_ on
-    std::size_t given_ = 0;                 // of them, in this call
-    std::map<std::string, double> params_;  // by the latest call
-    bool has_changed_ = true;               // what is given, since places were chosen
-    bool have_params_changed_ = true;       // since they were set
-    std::uint64_t known_changes_ = 0;       // KeptArrays::changes() then
-    bool can_bind = false;                  // arrays, by what its kernels read
-    std::map<std::string, Place> places;    // that fields are bound to
-    std::vector<char> cells_;               // a dense copy of one array
+    std::vector<Use> uses_;                     // of this call, or of the one before, from given_ on
+    std::size_t given_ = 0;                     // of them, in this call
+    std::map<std::string, double> params_;      // by the latest call
+    bool has_changed_ = true;                   // what is given, since places were chosen
+    bool have_params_changed_ = true;           // since they were set
+    std::uint64_t known_changes_ = 0;           // KeptArrays::changes() then
+    bool can_bind = false;                      // arrays, by what its kernels read
+    std::map<std::string, Place> places;        // that fields are bound to
+    std::vector<char> cells_;                   // a dense copy of one array
+    std::vector<HeldOrder::Cells> held_cells_;  // of a step that is held back; none: it is not
 };
 
 namespace {

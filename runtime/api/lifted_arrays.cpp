@@ -172,12 +172,17 @@ bool KeptArray::has_room(const std::array<std::int64_t, 3>& extent) const {
     return std::ranges::equal(extent, geometry_.extent, std::less_equal<>());
 }
 
+std::pair<const char*, const char*> KeptArray::span_of(const rt::Box& box) const {
+    halo_lift_array part = array_;
+    std::ranges::copy(box.begin, part.from);
+    std::ranges::copy(box.end, part.to);
+    return span_of_array(part);
+}
+
 bool KeptArray::overlaps(const char* begin, const char* end) const {
+    if (end <= span_.first || span_.second <= begin) return false;  // as of most arrays
     return std::ranges::any_of(valid_, [&](const rt::Box& box) {
-        halo_lift_array part = array_;
-        std::ranges::copy(box.begin, part.from);
-        std::ranges::copy(box.end, part.to);
-        const auto [low, high] = span_of_array(part);
+        const auto [low, high] = span_of(box);
         return low < end && begin < high;
     });
 }
@@ -198,8 +203,12 @@ void KeptArray::need(const rt::Box& cells) {
 void KeptArray::take(const rt::Box& cells) {
     // Few and large: those that are within the new one are part of it.
     std::erase_if(valid_, [&](const rt::Box& box) { return contains(cells, box); });
-    for (const rt::Box& box : without(cells, valid_))
+    for (const rt::Box& box : without(cells, valid_)) {
+        const auto [low, high] = span_of(box);
+        span_ = valid_.empty() ? std::pair(low, high)
+                               : std::pair(std::min(span_.first, low), std::max(span_.second, high));
         valid_.push_back(box);
+    }
 }
 
 void KeptArray::fetch() {

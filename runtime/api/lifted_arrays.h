@@ -7,6 +7,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "halocline/lifted.h"
@@ -58,7 +59,8 @@ public:
     const std::vector<halo::rt::Box>& valid() const { return valid_; }
 
 private:
-    halo::rt::Geometry geometry_of(const halo::rt::Box& cells) const;  // as if these were all
+    halo::rt::Geometry geometry_of(const halo::rt::Box& cells) const;               // as if these were all
+    std::pair<const char*, const char*> span_of(const halo::rt::Box& cells) const;  // in the program's memory
 
     const std::shared_ptr<DeviceState> device_;
     const halo_lift_array array_;
@@ -66,7 +68,8 @@ private:
     const halo::rt::ElementType type_;
     halo::rt::Geometry geometry_;
     halo::rt::DeviceMemory memory_;
-    std::vector<halo::rt::Box> valid_;  // no two share a cell
+    std::vector<halo::rt::Box> valid_;            // no two share a cell
+    std::pair<const char*, const char*> span_{};  // within which these are
     bool is_newer_ = false;
 };
 

@@ -186,6 +186,18 @@ public:
     // arguments[i] points at the value of the kernel's parameter i: void* for arrays, float or double, int32,
     // int64. The values are copied before the call returns.
     virtual void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) = 0;
+
+    // Optional. From hold_launches() to stop_holding() launches are noted, and begin when anything else is
+    // asked of the device, or start_held_launches(): the first of them after those of these numbers, and each
+    // that follows after the one before it. They are numbered from 0 on, in the order in which they are
+    // noted; those that have begun come before all others. What they use stays until then, and of the value
+    // of each argument 8 bytes can be read.
+    virtual bool can_hold_launches() const { return false; }
+    virtual void hold_launches(std::vector<std::int64_t> /*after*/) {}
+    virtual void stop_holding() {}
+    virtual std::int64_t noted_launches() const { return 0; }  // so far
+    virtual std::int64_t held_launches() const { return 0; }   // of them, that have not begun
+    virtual void start_held_launches() {}
     virtual void
     synchronize() = 0;  // Between devices. Work that is submitted here after wait_for_event(other) begins
                         // when the work is done that was submitted to `other` before its last record_event().

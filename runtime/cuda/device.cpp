@@ -12,15 +12,14 @@
 #include "runtime/cuda/device_info.h"
 #include "runtime/cuda/driver.h"
 #include "runtime/cuda/gathered_cells.h"
+#include "runtime/cuda/held_launches.h"
 #include "runtime/cuda/module.h"
 #include "runtime/cuda/own_kernels.h"
 #include "runtime/cuda/pinned_memory.h"
 #include "runtime/cuda/streams.h"
 
 namespace halo::rt {
-
 namespace cuda {
-
 namespace {
 
 constexpr int kCaptureThreadLocal = 1;  // CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
@@ -35,7 +34,8 @@ public:
           cell_copies_(driver, here_),
           event_(driver, here_.context),
           stream_done_(driver, here_.context),
-          pinned_(driver, here_) {}
+          pinned_(driver, here_),
+          held_(driver, here_) {}
 
     const CudaDeviceInfo& info() const override { return info_; }
     std::string description() const override { return describe(info_); }
@@ -98,9 +98,16 @@ public:
         return std::make_unique<LoadedModule>(driver_, here_.context, here_.stream, info_, code, name);
     }
     void launch(Kernel& kernel, const std::array<std::int64_t, 3>& blocks, void** arguments) override {
+        if (held_.is_holding()) return held_.add(static_cast<CudaKernel&>(kernel), blocks, arguments);
         enter();
         static_cast<CudaKernel&>(kernel).launch(blocks, here_.stream, arguments);
     }
+    bool can_hold_launches() const override { return true; }
+    void hold_launches(std::vector<std::int64_t> after) override { held_.hold(std::move(after)); }
+    void stop_holding() override { held_.stop(); }
+    std::int64_t noted_launches() const override { return held_.noted(); }
+    std::int64_t held_launches() const override { return held_.count(); }
+    void start_held_launches() override { enter(); }
     std::int64_t most_resident_blocks(Kernel& kernel) override {
         enter();
         int device = 0, can = 0;
@@ -161,6 +168,7 @@ private:
     void enter() const {
         driver_.check(driver_.CtxSetCurrent(here_.context), "choosing the GPU");
         here_.check_caller_records_nothing();
+        held_.start();
     }
     void check_recorded(Stream of_caller) const {
         enter();
@@ -186,6 +194,7 @@ private:
     std::map<Context, bool> neighbours_;  // whether this context can reach their memory
     StreamEvent stream_done_;
     PinnedMemory pinned_;
+    mutable HeldLaunches held_;  // which any call starts
     DeviceMemory counts_, gathered_;
 };
 
@@ -214,6 +223,7 @@ void* DriverDevice::allocate(std::int64_t bytes) {
 void DriverDevice::release(void* address) noexcept {
     if (address == nullptr) return;
     driver_.CtxSetCurrent(here_.context);
+    held_.try_start();
     const BesideRecordings beside(driver_);
     driver_.MemFree(to_address(address));  // waits for kernels that use it
 }
@@ -430,11 +440,7 @@ std::unique_ptr<Recording> DriverDevice::end_recording() {
     here_.switch_streams();
     driver_.check(ended, "recording steps");
     const BesideRecordings beside(driver_);
-    GraphExec ready = nullptr;
-    const int result = driver_.GraphInstantiate(&ready, graph, 0);
-    driver_.GraphDestroy(graph);
-    driver_.check(result, "preparing recorded steps");
-    return std::make_unique<GraphRecording>(driver_, here_.context, ready);
+    return made_ready(driver_, here_.context, graph, "preparing recorded steps");
 }
 
 // The ordinal of a context's GPU.

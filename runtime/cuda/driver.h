@@ -1,6 +1,7 @@
 // libcuda, opened: its functions, and how its results become errors. Not for other rooms.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -16,6 +17,7 @@ using Stream = struct StreamTag*;
 using Event = struct EventTag*;
 using Graph = struct GraphTag*;
 using GraphExec = struct GraphExecTag*;
+using GraphNode = struct GraphNodeTag*;
 using Address = unsigned long long;
 
 inline void* to_pointer(Address address) {
@@ -42,6 +44,16 @@ struct Copy3D {
 static_assert(sizeof(CopySide) == 88 && sizeof(Copy3D) == 200, "the driver's layout");
 inline constexpr unsigned kHostMemory = 1, kDeviceMemory = 2;
 inline constexpr std::int64_t kMaxPitch = 2147483647;  // bytes, of such a copy
+
+// As CUDA_KERNEL_NODE_PARAMS_v1.
+struct KernelNode {
+    Function function = nullptr;
+    std::array<unsigned, 3> blocks{}, threads{};
+    unsigned shared_bytes = 0;
+    void** arguments = nullptr;
+    void** extra = nullptr;
+};
+static_assert(sizeof(KernelNode) == 56, "the driver's layout");
 
 // CUresult, those that are told apart.
 enum Result : int {

@@ -40,6 +40,7 @@ CudaKernel::CudaKernel(const Driver& driver, Function function, const KernelPlan
       function_(function),
       name_(plan.name),
       threads_(plan.threads),
+      argument_count_(plan.arguments.size()),
       dynamic_shared_bytes_(plan.dynamic_shared_bytes) {
     const auto attribute = [&](FunctionAttribute number) {
         int value = 0;
@@ -81,7 +82,7 @@ bool CudaKernel::same_shape(const KernelPlan& plan) const {
     return plan.threads == threads_ && plan.dynamic_shared_bytes == dynamic_shared_bytes_;
 }
 
-void CudaKernel::launch(const std::array<std::int64_t, 3>& blocks, Stream stream, void** arguments) const {
+void CudaKernel::check_blocks(const std::array<std::int64_t, 3>& blocks) const {
     for (int axis = 0; axis < 3; ++axis)
         if (blocks[axis] < 1 || blocks[axis] > kMaxBlocksOfGrid[axis])
             throw Error(
@@ -90,6 +91,23 @@ void CudaKernel::launch(const std::array<std::int64_t, 3>& blocks, Stream stream
                     "kernel '{}' would need {} blocks along axis {}, and a GPU runs {} at most; a larger "
                     "tile along that axis helps",
                     name_, blocks[axis], axis + 1, kMaxBlocksOfGrid[axis]));
+}
+
+KernelNode CudaKernel::node(const std::array<std::int64_t, 3>& blocks, void** arguments) const {
+    check_blocks(blocks);
+    KernelNode made;
+    made.function = function_;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+        made.blocks[axis] = static_cast<unsigned>(blocks[axis]);
+        made.threads[axis] = static_cast<unsigned>(threads_[axis]);
+    }
+    made.shared_bytes = static_cast<unsigned>(dynamic_shared_bytes_);
+    made.arguments = arguments;
+    return made;
+}
+
+void CudaKernel::launch(const std::array<std::int64_t, 3>& blocks, Stream stream, void** arguments) const {
+    check_blocks(blocks);
     const int result =
         driver_.LaunchKernel(function_, static_cast<unsigned>(blocks[0]), static_cast<unsigned>(blocks[1]),
                              static_cast<unsigned>(blocks[2]), static_cast<unsigned>(threads_[0]),
@@ -135,6 +153,7 @@ LoadedModule::~LoadedModule() {
     const BesideRecordings beside(driver_);
     driver_.CtxSetCurrent(context_);
     driver_.ModuleUnload(module_);
+    ++modules_unloaded;
 }
 
 Kernel* LoadedModule::find_kernel(const KernelPlan& plan) {

@@ -1,6 +1,7 @@
 // Compiled code on a GPU. Not for other rooms.
 #pragma once
 
+#include <atomic>
 #include <map>
 #include <memory>
 #include <string>
@@ -20,17 +21,25 @@ public:
     void launch(const std::array<std::int64_t, 3>& blocks, Stream stream, void** arguments) const;
     // Blocks that wait for each other: all of them start, or the driver refuses the launch.
     void launch_resident(const std::array<std::int64_t, 3>& blocks, Stream stream, void** arguments) const;
+    KernelNode node(const std::array<std::int64_t, 3>& blocks, void** arguments) const;  // of a graph
+    std::size_t argument_count() const { return argument_count_; }
     int blocks_per_multiprocessor() const;  // at most
     bool same_shape(const KernelPlan& plan) const;
 
 private:
+    void check_blocks(const std::array<std::int64_t, 3>& blocks) const;
+
     const Driver& driver_;
     Function function_;
     std::string name_;
     std::array<int, 3> threads_;
+    std::size_t argument_count_;
     std::int64_t dynamic_shared_bytes_;
     KernelInfo info_;
 };
+
+// How many modules have been unloaded: kernels of theirs are in no graph any longer.
+inline std::atomic<std::uint64_t> modules_unloaded = 0;
 
 // The context that it was loaded in must be current whenever it is used.
 class LoadedModule final : public Module {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <memory>
 #include <string>
 
 #include "runtime/core/device.h"
@@ -49,6 +50,16 @@ private:
     Context context_;
     GraphExec ready_;
 };
+
+// Makes a graph, which goes, ready to run.
+inline std::unique_ptr<GraphRecording> made_ready(const Driver& driver, Context context, Graph graph,
+                                                  const std::string& doing) {
+    GraphExec ready = nullptr;
+    const int result = driver.GraphInstantiate(&ready, graph, 0);
+    driver.GraphDestroy(graph);
+    driver.check(result, doing);
+    return std::make_unique<GraphRecording>(driver, context, ready);
+}
 
 class EventTimer final : public CudaTimer {
 public:

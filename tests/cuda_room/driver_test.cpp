@@ -1,5 +1,6 @@
 // The CUDA back end on a driver that can be told to fail (fake_libcuda.cpp): what users are told, and that
 // nothing leaks.
+#include <cstring>
 #include <memory>
 #include <numeric>
 #include <string>
@@ -206,6 +207,97 @@ TEST_CASE("blocks that wait for each other are launched together, or not at all"
     CHECK(has(message(ErrorCode::internal, [&] { device.launch_resident(*kernel, {133, 1, 1}, nullptr); }),
               "starting all blocks of kernel 'nothing' at once"));
     CHECK(fake().resident_launches == before + 1);
+}
+
+namespace {
+
+// Lines of 16 cells, of which each third is made of the one before it.
+struct Lines {
+    explicit Lines(CudaDevice& on) : device(on), module(on.load("fake code", "heat")) {
+        KernelPlan plan = plan_of("heat_line");
+        plan.arguments.resize(4);
+        kernel = module->find_kernel(plan);
+        for (std::size_t line = 0; line < 6; ++line) {
+            memory.emplace_back(device, 18 * 8);
+            std::vector<double> cells(18);
+            for (std::size_t i = 0; i < cells.size(); ++i)
+                cells[i] = static_cast<double>((line + 3) * i * i % 17);
+            device.copy_to_device(memory.back().address(), cells.data(), 18 * 8);
+        }
+    }
+    void make(std::size_t to, std::size_t from, double rate = 0.25) {
+        std::uint64_t values[4] = {};
+        void* const addresses[2] = {static_cast<double*>(memory[to].address()) + 1,
+                                    static_cast<double*>(memory[from].address()) + 1};
+        const std::int32_t cells = 16;
+        std::memcpy(&values[0], &addresses[0], 8);
+        std::memcpy(&values[1], &addresses[1], 8);
+        std::memcpy(&values[2], &cells, 4);
+        std::memcpy(&values[3], &rate, 8);
+        void* arguments[4] = {&values[0], &values[1], &values[2], &values[3]};
+        device.launch(*kernel, {1, 1, 1}, arguments);
+    }
+    std::vector<double> cells() {
+        std::vector<double> all(18 * memory.size());
+        for (std::size_t line = 0; line < memory.size(); ++line)
+            device.copy_to_host(all.data() + 18 * line, memory[line].address(), 18 * 8);
+        return all;
+    }
+    CudaDevice& device;
+    std::unique_ptr<Module> module;
+    Kernel* kernel = nullptr;
+    std::vector<DeviceMemory> memory;
+};
+
+}  // namespace
+
+TEST_CASE("launches that are held back are started together, each after those that it must come after") {
+    CudaDevice& device = device_under_test();
+    REQUIRE(device.can_hold_launches());
+    Lines at_once(device), held_back(device);
+    const int graphs = fake().graph_launches;
+    for (int round = 0; round < 4; ++round) {
+        const double rate = round == 3 ? 0.5 : 0.25;  // the last time with other arguments
+        for (std::size_t line : {std::size_t{0}, std::size_t{3}}) {
+            at_once.make(line + 1, line, rate);
+            at_once.make(line + 2, line + 1, rate);
+        }
+        at_once.make(0, 5, rate);
+        const int launches = fake().launches;
+        const std::int64_t first = device.noted_launches();
+        for (const int line : {0, 3}) {
+            device.hold_launches({});
+            held_back.make(static_cast<std::size_t>(line) + 1, static_cast<std::size_t>(line), rate);
+            held_back.make(static_cast<std::size_t>(line) + 2, static_cast<std::size_t>(line) + 1, rate);
+            device.stop_holding();
+        }
+        device.hold_launches({first - 1, first, first + 3});
+        held_back.make(0, 5, rate);
+        device.stop_holding();
+        CHECK(device.held_launches() == 5);
+        CHECK(fake().launches == launches);
+        CHECK(held_back.cells() == at_once.cells());
+        CHECK(device.held_launches() == 0);
+        CHECK(fake().launches == launches + 5);
+        CHECK(fake().graph_launches == graphs + (round == 1 || round == 2 ? round : round / 3 * 2));
+    }
+    // Anything else that is asked for comes after those so far, also between two of the same step.
+    for (int round = 0; round < 3; ++round) {
+        device.hold_launches({});
+        held_back.make(1, 0);
+        at_once.cells();
+        CHECK(device.held_launches() == 0);
+        const std::int64_t first = device.noted_launches();
+        for (const std::size_t line : {std::size_t{2}, std::size_t{3}, std::size_t{4}, std::size_t{5}})
+            held_back.make(line, line - 1);
+        device.stop_holding();
+        CHECK(device.noted_launches() == first + 4);
+        for (const std::size_t line :
+             {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{4}, std::size_t{5}})
+            at_once.make(line, line - 1);
+        CHECK(device.held_launches() == 0);
+        CHECK(held_back.cells() == at_once.cells());
+    }
 }
 
 TEST_CASE("a session runs on it, its steps recorded in graphs") {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <string_view>
 #include <type_traits>
 #include <vector>
@@ -30,6 +31,7 @@ bool capturing = false;
 std::set<Stream> capturing_streams;  // the one that a recording began in, and those that have joined it
 std::set<Event> captured_events;
 std::vector<std::function<void()>> captured;
+std::map<Graph, std::vector<GraphNode>> nodes;  // of graphs that are made of them, in their order
 
 int told(const char* name) {
     const auto found = state.fail_next.find(name);
@@ -322,19 +324,8 @@ int cuFuncSetAttribute(Function, int attribute, int value) {
 int cuLaunchKernel(Function function, unsigned blocks_x, unsigned, unsigned, unsigned, unsigned, unsigned,
                    unsigned shared_bytes, Stream stream, void** arguments, void**) {
     ENTER(cuLaunchKernel);
-    const Kernel* kernel = as_kernel(function);
-    std::vector<std::uint64_t> values(kernel->sizes.size());  // copied now, as the driver does
-    for (std::size_t i = 0; i < values.size(); ++i)
-        std::memcpy(&values[i], arguments[i], kernel->sizes[i]);
     state.last_dynamic_shared_bytes = static_cast<int>(shared_bytes);
-    return in_stream(stream, [kernel, values, blocks_x]() mutable {
-        ++state.launches;
-        last_blocks = blocks_x;
-        std::vector<void*> pointers;
-        for (auto& value : values)
-            pointers.push_back(&value);
-        kernel->run(pointers.data());
-    });
+    return in_stream(stream, launch_of(as_kernel(function), blocks_x, arguments));
 }
 // The fake GPU runs one block an SM, and one after the other: enough for kernels of one block.
 int cuLaunchCooperativeKernel(Function function, unsigned blocks_x, unsigned blocks_y, unsigned blocks_z,
@@ -419,6 +410,28 @@ int cuStreamEndCapture(Stream, Graph* graph) {
     ++state.live_graphs;
     return result;
 }
+int cuGraphCreate(Graph* graph, unsigned) {
+    ENTER(cuGraphCreate);
+    *graph = reinterpret_cast<Graph>(new std::vector<std::function<void()>>);
+    ++state.live_graphs;
+    return kSuccess;
+}
+// Each is run as soon as it may be: before those that were added earlier and that it need not come after.
+int cuGraphAddKernelNode(GraphNode* node, Graph graph, const GraphNode* before, std::size_t count,
+                         const KernelNode* kernel) {
+    ENTER(cuGraphAddKernelNode);
+    static std::uintptr_t made = 0;
+    *node = reinterpret_cast<GraphNode>(++made);
+    std::vector<GraphNode>& order = nodes[graph];
+    std::ptrdiff_t at = 0;
+    for (std::size_t i = 0; i < count; ++i)
+        at = std::max(at, std::ranges::find(order, before[i]) - order.begin() + 1);
+    auto& work = *reinterpret_cast<std::vector<std::function<void()>>*>(graph);
+    order.insert(order.begin() + at, *node);
+    work.insert(work.begin() + at,
+                launch_of(as_kernel(kernel->function), kernel->blocks[0], kernel->arguments));
+    return kSuccess;
+}
 int cuGraphInstantiateWithFlags(GraphExec* ready, Graph graph, unsigned long long) {
     ENTER(cuGraphInstantiateWithFlags);
     if (is_refused_beside_recordings()) return kCapturing;
@@ -436,6 +449,7 @@ int cuGraphLaunch(GraphExec ready, Stream stream) {
     return kSuccess;
 }
 int cuGraphDestroy(Graph graph) {
+    nodes.erase(graph);
     delete reinterpret_cast<std::vector<std::function<void()>>*>(graph);
     return --state.live_graphs, kSuccess;
 }

@@ -246,3 +246,40 @@ TEST_CASE("arrays that are columns of one are told apart") {
     CHECK(halo_lift_take_back(nullptr) == HALO_OK);
     CHECK(cells == expected);
 }
+
+TEST_CASE("small steps on kept arrays begin together, each after those that it needs") {
+    fake();
+    Scaled small[5] = {Scaled(2), Scaled(2), Scaled(2), Scaled(2), Scaled(2)}, large(2);
+    constexpr int kLarge = 300;  // cells along each axis: more than are held back
+    std::vector<double> wide(kLarge * kLarge, 1.0);
+    std::vector<double> a = numbered(), b = numbered(), c = numbered();
+    std::vector<double> expected_a = a, expected_b = b, expected_c = c;
+    const Keeping keeping;
+    const auto copy = [&](std::vector<double>& to, const std::vector<double>& from, double rate) {
+        to = from;
+        scale(to, kStride, kRows, rate);
+    };
+    for (int round = 0; round < 4; ++round) {
+        const double rate = round < 3 ? 2.0 : 3.0;
+        const int launches = fake().launches, graphs = fake().graph_launches;
+        small[0](a.data(), kStride, kRows, kStride, rate);
+        small[1](b.data(), kStride, kRows, kStride, 0.5);
+        small[2](c.data(), kStride, kRows, kStride, 1.5, a.data());
+        small[3](a.data(), kStride, kRows, kStride, 0.25, b.data());
+        small[4](b.data(), kStride, kRows, kStride, 3.0, c.data());
+        if (round > 0) CHECK(fake().launches == launches);  // the first uploads in between
+        large(wide.data(), kLarge, kLarge, kLarge, 2.0);
+        if (round > 0) CHECK(fake().launches == launches + 6);
+        if (round > 1) CHECK(fake().graph_launches == graphs + (round == 2 ? 1 : 0));
+        scale(expected_a, kStride, kRows, rate);
+        scale(expected_b, kStride, kRows, 0.5);
+        copy(expected_c, expected_a, 1.5);
+        copy(expected_a, expected_b, 0.25);
+        copy(expected_b, expected_c, 3.0);
+    }
+    CHECK(halo_lift_take_back(nullptr) == HALO_OK);
+    CHECK(a == expected_a);
+    CHECK(b == expected_b);
+    CHECK(c == expected_c);
+    CHECK(wide == std::vector<double>(kLarge * kLarge, 16.0));
+}

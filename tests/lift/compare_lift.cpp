@@ -177,8 +177,10 @@ void LiftComparison::add(const RandomFunction& function) {
         each.compared.difference = std::string("lifting ended with: ") + error.what();
     }
     each.compared.nests = static_cast<int>(each.lifted.lifted.size());
-    for (const lift::Lifted& nest : each.lifted.lifted)
+    for (const lift::Lifted& nest : each.lifted.lifted) {
         each.compared.specs += nest.spec.body + "\n";
+        each.compared.joined += lift::has_several_nests(nest) ? 1 : 0;
+    }
     if (each.lifted.lifted.empty() && !each.lifted.refused.empty())
         each.compared.refused = each.lifted.refused.front().what();
 }

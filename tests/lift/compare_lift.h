@@ -16,6 +16,7 @@ struct Compared {
     std::uint64_t seed = 0;
     std::string text, specs;  // empty specs: it is refused
     int nests = 0;            // that were lifted
+    int joined = 0;           // of them: several that follow one another
     int runs = 0;             // that were compared, with a nest in the interpreter at least once
     int undefined = 0;        // runs in which C says nothing about the result
     std::string difference;   // empty: none

@@ -189,7 +189,8 @@ private:
     // ---- parts of the function
 
     Piece part(int depth) {
-        if (depth > 3 || chance(0.6)) return nest();
+        if (depth > 3 || chance(0.6))  // where they may be joined (compare_lift.cpp), two
+            return made_.seed % 2 == 0 && chance(0.25) ? fixed("", {nest(), nest_of(1)}) : nest();
         switch (pick({0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9})) {
             case 0:
                 return time_loop();
@@ -266,8 +267,11 @@ private:
         low_ = pick({0, 1, 1, 2});
         past_ = pick({0, 1, 1, 2});
         move_one();
+        return nest_of(pick({1, 1, 2, 3}));
+    }
+    Piece nest_of(int statements) {
         temporaries_.clear();
-        std::vector<Piece> body = cell_statements(pick({1, 1, 2, 3}), 0);
+        std::vector<Piece> body = cell_statements(statements, 0);
         Piece made = fixed("", std::move(body));
         std::vector<int> axes;
         for (int a = 0; a < made_.rank; ++a)
@@ -485,9 +489,7 @@ std::string RandomFunction::head_text(const std::string& name) const {
 }
 
 RandomFunction random_function(std::uint64_t seed) {
-    Maker maker(seed);
-    RandomFunction made = maker.make();
-    return made;
+    return Maker(seed).make();
 }
 
 bool remove_part(RandomFunction& function, int number) {

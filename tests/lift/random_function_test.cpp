@@ -24,7 +24,8 @@ std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
 TEST_CASE("random functions compute what they are lifted to") {
     const TemporaryFolder folder;
     const std::uint64_t wanted = number_of("HALO_FUNCTIONS", 2000), first = number_of("HALO_SEED", 1);
-    std::uint64_t functions = 0, lifted = 0, compared = 0, runs = 0, undefined = 0, differences = 0;
+    std::uint64_t functions = 0, lifted = 0, compared = 0, runs = 0, undefined = 0, joined = 0,
+                  differences = 0;
     std::map<std::string, int> reasons;
     LiftComparison comparison(folder.path().string());
     while (functions < wanted) {
@@ -33,6 +34,7 @@ TEST_CASE("random functions compute what they are lifted to") {
         for (const Compared& each : comparison.run()) {
             lifted += each.nests > 0 ? 1 : 0;
             compared += each.runs > 0 ? 1 : 0;
+            joined += each.runs > 0 ? static_cast<std::uint64_t>(each.joined) : 0;
             runs += static_cast<std::uint64_t>(each.runs);
             undefined += static_cast<std::uint64_t>(each.undefined);
             if (each.nests == 0) ++reasons[each.refused.substr(each.refused.rfind('`') + 1)];
@@ -49,8 +51,8 @@ TEST_CASE("random functions compute what they are lifted to") {
         }
     }
     std::cout << functions << " functions from seed " << first << ": " << lifted << " lifted, " << compared
-              << " compared in " << runs << " runs, " << undefined << " runs undefined, " << differences
-              << " differences\n";
+              << " compared in " << runs << " runs, " << undefined << " runs undefined, " << joined
+              << " times several nests joined, " << differences << " differences\n";
     if (std::getenv("HALO_REASONS") != nullptr) {
         for (const auto& [reason, count] : reasons)
             std::cout << count << " " << reason << "\n";

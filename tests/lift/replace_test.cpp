@@ -279,3 +279,27 @@ TEST_CASE("of several calls in front of loops the last one alone gives their arr
     const std::string twice = replaced_text("region", once, {{"which", 2}}).text;
     CHECK(twice.find(", 0)) { /* stencil region_1") != std::string::npos);
 }
+
+TEST_CASE("nests that follow one another are one stencil where each of them would need no less") {
+    const auto calls = [](const std::string& between, const std::string& second) {
+        const std::string text =
+            "void done(int);\n"
+            "void nests(int n, int m, const double *u, double *v, double *w) {\n"
+            "    for (int i = 1; i < n - 1; i++) v[i] = u[i - 1] + u[i + 1];\n" +
+            between + "\n    " + second + "\n    done(n);\n}\n";
+        return replaced_text("nests", text).calls.size();
+    };
+    const std::string more = "for (int i = 1; i < n - 1; i++) w[i] = v[i] * u[i];";
+    CHECK(calls("", more) == 1);
+    CHECK(calls("/* for {} */ // and\n#pragma omp simd", more) == 1);
+    CHECK(calls("", "for (int i = 1; i < n - 1; i++) v[i] = v[i] * u[i];") == 1);
+    CHECK(calls("", "for (int i = 2; i < n - 2; i++) w[i] = v[i - 1] + v[i + 1];") == 1);
+    SECTION("something stands between them") {
+        CHECK(calls("#if 1", more + "\n#endif") == 2);
+        CHECK(calls("    done(m);", more) == 2);
+    }
+    SECTION("they would need a copy of an array, or another grid") {
+        CHECK(calls("", "for (int i = 1; i < n - 1; i++) w[i] = v[i - 1] * u[i];") == 2);
+        CHECK(calls("", "for (int i = 1; i < m - 1; i++) w[i] = 0.5;") == 2);
+    }
+}

@@ -224,7 +224,9 @@ Generated ExpressionGenerator::chosen(Generated a, int depth) {
         if (each.is_input) inputs.push_back(&each);
     if (inputs.empty() || random_.chance(40)) {
         node.name = random_.pick<std::string>({"idx(x) < 3", "idx(x) >= len(x) / 2 and idx(x) != 5",
-                                               "not idx(x) == 0", "2*idx(x) > len(x) or idx(x) <= 1"});
+                                               "not idx(x) == 0", "2*idx(x) > len(x) or idx(x) <= 1",
+                                               "sqrt(idx(x)) > 2 or idx(x) == 1",
+                                               "idx(x) != 3 and sqrt(idx(x)) <= 2"});
     } else {
         node.order = 1;
         node.name = fmt::format("{} {} {}/16", random_.pick(inputs)->name,

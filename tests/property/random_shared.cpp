@@ -46,12 +46,28 @@ private:
             made_.statements.push_back(std::move(statement));
             return;
         }
+        if (!outputs_.empty() && random_.chance(25)) {  // for the same cells again, or for others
+            statement.target = random_.pick(outputs_);
+            own_ = statement.target;
+            statement.value =
+                binary(Kind::sum, random_.chance(70) ? access(own_, 0, {}) : half(read(1)), half(read(1)));
+            own_.clear();
+            made_.statements.push_back(std::move(statement));
+            return;
+        }
         const bool is_named = random_.chance(25);
         if (is_named) {  // by a let, which others may read, too
             StatementSpec let;
             let.kind = StatementSpec::Kind::let;
             let.target = fmt::format("let_shared{}", outputs_.size());
             let.value = std::exchange(statement.value, access(let.target, 0, {}));
+            if (random_.chance(60)) {  // which takes long, where it is chosen
+                let.value = binary(Kind::quotient, std::move(let.value),
+                                   binary(Kind::sum, number(2, 1), half(read(0))));
+                statement.value = binary(Kind::chosen, std::move(statement.value), half(read(0)));
+                statement.value.name = random_.pick<std::string>(
+                    {"idx(x) < 3", "sqrt(idx(x)) > 2 or idx(x) == 1", "idx(x) != 3 and sqrt(idx(x)) <= 2"});
+            }
             if (!made_.fields.empty()) let.faces = made_.fields.front().faces;
             made_.statements.push_back(std::move(let));
         }
@@ -71,12 +87,14 @@ private:
         for (int axis = 0; axis < made_.rank && reach > 0; ++axis)
             if (random_.chance(30)) offset[static_cast<std::size_t>(axis)] = random_.between(-reach, reach);
         if (outputs_.empty() || random_.chance(40)) return access(made_.fields.front().name, 0, offset);
-        if (random_.chance(70)) offset = {};
-        return access(random_.pick(outputs_), 0, offset);
+        const std::string& output = random_.pick(outputs_);
+        if (output == own_ || random_.chance(70)) offset = {};
+        return access(output, 0, offset);
     }
 
     RandomProgram& made_;
     std::vector<std::string> outputs_;
+    std::string own_;  // that the statement writes again, which it reads at the cell alone
     int reductions_made_ = 0;
 };
 

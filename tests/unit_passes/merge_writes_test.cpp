@@ -183,3 +183,61 @@ TEST_CASE("a long run of statements becomes a few of many choices") {
     CHECK(program.statements.size() == 24);
     CHECK(states(program) == states(raw));
 }
+
+namespace {
+
+// An output v whose statements are for a part of the grid.
+struct OutputMaker : Maker {
+    OutputMaker() {
+        v = field("v", Role::output, BoundaryKind::free);
+        w = field("w", Role::output, BoundaryKind::free);
+        assign(u, read(a));
+        within(w, read(a));
+        within(v, read(w));
+    }
+    Assign& within(FieldId target, Term value, int from = 1) {
+        assign(target, value);
+        auto& made = std::get<Assign>(program.statements.back());
+        made.region.ranges[0].begin = {false, from};
+        made.region.ranges[0].end = {true, -1};
+        return made;
+    }
+    FieldId v, w;
+};
+
+}  // namespace
+
+TEST_CASE("statements of an output for the same cells become one") {
+    OutputMaker make;
+    make.within(make.v, make.read(make.v) * make.read(make.a));
+    make.within(make.v, make.read(make.v) + make.read(make.v));
+    CHECK(statements_of(merged(make.finish())) ==
+          "u[t+1] = a\nw = a    on x [1, n-1)\n%1 = w * a\nv = %1 + %1    on x [1, n-1)\n");
+}
+
+TEST_CASE("what nobody sees of an output is not computed") {
+    OutputMaker make;
+    make.within(make.v, make.read(make.a));
+    CHECK(statements_of(merged(make.finish())) ==
+          "u[t+1] = a\nw = a    on x [1, n-1)\nv = a    on x [1, n-1)\n");
+}
+
+TEST_CASE("statements of an output stay that others look at, or that are for other cells") {
+    OutputMaker make;
+    const Term more = make.read(make.v) + make.number(1);
+    SECTION("for other cells") {
+        make.within(make.v, more, 2);
+    }
+    SECTION("seen in between") {
+        make.within(make.u, make.read(make.v));
+        make.within(make.v, more);
+    }
+    SECTION("what it reads has changed in between") {
+        make.within(make.w, make.number(2), 2);
+        make.within(make.v, more);
+    }
+    SECTION("a condition of its own") {
+        make.within(make.v, make.number(1)).condition = make.where_a(BinaryOp::less, 1).id;
+    }
+    check_stays(make.finish());
+}

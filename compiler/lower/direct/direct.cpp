@@ -109,7 +109,7 @@ private:
         const Expr at = declare_place(context_, first_, work);
         CellSources sources = sources_at(context_, first_, at);
         sources.is_in_region.fill(is_boxed);
-        sources.is_alone = context_.stage().shares_box();
+        sources.is_alone = context_.stage().reads_nothing_changed();
         change_cell(
             context_, sources, [&](const Level& level) { return context_.element(level, at); },
             [&](Block& changed) { images_.append(context_, first_, {1, 1, 1}, {1, 1, 1}, changed); }, work);

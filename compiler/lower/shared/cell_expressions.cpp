@@ -6,6 +6,11 @@ using kernel::Expr;
 using kernel::Type;
 
 Expr CellLowering::make(const ir::Expr& expr, const ir::Select& select, const std::string& wanted) {
+    if (sources_.is_alone) {
+        if (const std::optional<Condition> parts = parts_of(select.condition))
+            if (!choices_.costs_much(parts->op == ir::BinaryOp::logical_or ? select.then : select.otherwise))
+                return branch(kernel_type(expr.type), *parts, select, wanted);
+    }
     const Expr condition = lower(select.condition);
     if (sources_.is_alone) {
         const std::optional<Level> level = choices_.level_of(select.then);
@@ -27,18 +32,14 @@ Expr CellLowering::lower_loaded(ir::ExprId id) {
 Expr CellLowering::branch(Type type, const Expr& condition, const ir::Select& select,
                           const std::string& wanted) {
     for (const ir::ExprId side : {select.then, select.otherwise})
-        for (const ir::ExprId each : choices_.shared(side))
+        for (const ir::ExprId each : choices_.shared({side}))
             if (has_name(each)) lower(each);
     const std::string name = names_.take(wanted.empty() ? "chosen" : wanted);
     const auto side = [&](ir::ExprId id) {
-        kernel::Block block;
-        kernel::Block* const outer = std::exchange(body_, &block);
-        const std::map<std::uint32_t, Expr> known = named_;  // names of a side are the side's
-        Expr value = lower(id);
-        block.push_back(kernel::Assign{kernel::variable(name, type), std::move(value)});
-        named_ = known;
-        body_ = outer;
-        return block;
+        return in_block([&] {
+            Expr value = lower(id);
+            body_->push_back(kernel::Assign{kernel::variable(name, type), std::move(value)});
+        });
     };
     if (!choices_.costs_much(select.otherwise)) {
         body_->push_back(kernel::Declare{type, name, lower(select.otherwise), true});
@@ -53,6 +54,73 @@ Expr CellLowering::branch(Type type, const Expr& condition, const ir::Select& se
         kernel::Block then = side(select.then);
         body_->push_back(kernel::If{condition, std::move(then), side(select.otherwise)});
     }
+    return kernel::variable(name, type);
+}
+
+// Names that are made in a block are the block's.
+kernel::Block CellLowering::in_block(const std::function<void()>& lower_inside) {
+    kernel::Block block;
+    kernel::Block* const outer = std::exchange(body_, &block);
+    const std::map<std::uint32_t, Expr> known = named_;
+    lower_inside();
+    named_ = known;
+    body_ = outer;
+    return block;
+}
+
+// Of a condition without another use, some parts of which cost much.
+std::optional<CellLowering::Condition> CellLowering::parts_of(ir::ExprId id) const {
+    const auto* binary = std::get_if<ir::Binary>(&program_[id].node);
+    const bool joins = binary != nullptr &&
+                       (binary->op == ir::BinaryOp::logical_or || binary->op == ir::BinaryOp::logical_and);
+    if (!joins || has_name(id) || is_leaf(id) || given(id).has_value()) return std::nullopt;
+    Condition parts{binary->op, {}, {}};
+    add_parts(id, parts);
+    return parts.cheap.empty() || parts.costly.empty() ? std::nullopt : std::optional(parts);
+}
+void CellLowering::add_parts(ir::ExprId id, Condition& parts) const {
+    const auto* binary = std::get_if<ir::Binary>(&program_[id].node);
+    if (binary != nullptr && binary->op == parts.op && !has_name(id) && !is_leaf(id)) {
+        add_parts(binary->left, parts);
+        add_parts(binary->right, parts);
+    } else {
+        (choices_.costs_much(id) ? parts.costly : parts.cheap).push_back(id);
+    }
+}
+Expr CellLowering::lower_all(ir::BinaryOp op, const std::vector<ir::ExprId>& parts) {
+    Expr all = lower(parts.front());
+    for (std::size_t i = 1; i < parts.size(); ++i)
+        all = applied(op, all, lower(parts[i]));
+    return all;
+}
+
+// The parts that cost much are computed where the others do not decide: those of `a or b` where these are
+// false, and what is chosen otherwise where all are.
+Expr CellLowering::branch(Type type, const Condition& condition, const ir::Select& select,
+                          const std::string& wanted) {
+    const bool is_or = condition.op == ir::BinaryOp::logical_or;
+    const ir::ExprId decided = is_or ? select.then : select.otherwise,
+                     other = is_or ? select.otherwise : select.then;
+    std::vector<ir::ExprId> later = condition.costly;
+    later.push_back(other);
+    for (const ir::ExprId each : choices_.shared(later))
+        if (has_name(each)) lower(each);
+    const std::string name = names_.take(wanted.empty() ? "chosen" : wanted);
+    const auto goes_on = [&](const std::vector<ir::ExprId>& parts) {
+        const Expr all = lower_all(condition.op, parts);
+        return is_or ? kernel::logical_not(all) : all;
+    };
+    const Expr first = goes_on(condition.cheap);
+    body_->push_back(kernel::Declare{type, name, lower(decided), true});
+    kernel::Block inside = in_block([&] {
+        const Expr second = goes_on(condition.costly);
+        kernel::Block chosen = in_block([&] {
+            Expr value = lower(other);
+            body_->push_back(kernel::Assign{kernel::variable(name, type), std::move(value)});
+        });
+        body_->push_back(kernel::If{second, std::move(chosen), {}});
+    });
+    body_->push_back(kernel::If{first, std::move(inside), {}});
     return kernel::variable(name, type);
 }
 

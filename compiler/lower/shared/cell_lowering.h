@@ -30,10 +30,11 @@ public:
     using Expr = kernel::Expr;
     using Type = kernel::Type;
 
-    CellLowering(Context& context, const CellSources& sources, const std::vector<ir::ExprId>& roots,
+    CellLowering(Context& context, const CellSources& sources, std::vector<ir::ExprId> roots,
                  kernel::Block& body)
         : context_(context), program_(context.program()), sources_(sources), body_(&body) {
         names_ = context.names();  // a scope inside the kernel's
+        if (sources.is_alone) find_late_lets(roots);
         count_uses_of(roots);
         repeated_.emplace(program_, context.layout().shapes, uses_);
     }
@@ -42,7 +43,7 @@ public:
     CellValues lower(bool is_chosen = false) {
         CellValues values;
         for (const ir::Assign* assign : context_.stage().assigns)
-            values.assigned.push_back(lower_assign(*assign));
+            values.assigned.push_back(is_late(*assign) ? Expr() : lower_assign(*assign));
         for (const ir::Reduce* reduce : context_.stage().reductions) {
             values.reduced.push_back(lower(reduce->value));
             values.counted.push_back(is_chosen ? Expr() : inside(*reduce));
@@ -52,7 +53,7 @@ public:
 
     InPlaceCell lower_in_place(const ir::Assign& changing, const std::vector<const ir::Assign*>& lets) {
         for (const ir::Assign* let : lets)
-            lower_assign(*let);
+            if (!is_late(*let)) lower_assign(*let);
         InPlaceCell cell;
         cell.inside = inside_launch(changing);
         // Neighbours that other threads change are loaded only where this statement reads them.
@@ -115,8 +116,46 @@ private:
         uses_ = count_uses(roots, [&](ir::ExprId id, const UseOperand& use) {
             if (context_.is_uniform(id) || given(id).has_value()) return;
             if (const TabulatedFunctions::Use* const tabulated = in_table(id)) return use(tabulated->number);
-            ir::for_each_operand(program_[id], use);
+            for_each_operand(id, use);
         });
+    }
+
+    // Lets that take long, and of which neither each cell needs the value nor an array is made, are computed
+    // where they are first read: in a branch.
+    void find_late_lets(std::vector<ir::ExprId>& roots) {
+        const StageView& stage = context_.stage();
+        for (const ir::Assign* let : stage.assigns) {
+            const ir::Field& field = program_[let->target];
+            const bool is_stored =
+                std::ranges::any_of(stage.writes, [&](const Write& write) { return write.assign == let; });
+            if (field.role != ir::Role::intermediate || is_stored || is_narrow(field)) continue;
+            const auto reached = ir::reached_exprs(program_, {let->value});
+            const bool is_long = std::ranges::any_of(reached, [&](std::uint32_t each) {
+                return takes_long(program_.exprs[each]) || late_let(ir::ExprId{each}) != nullptr;
+            });
+            const auto root = std::ranges::find(roots, let->value);
+            if (!is_long || root == roots.end()) continue;
+            late_[{let->target, let->time}] = let;
+            roots.erase(root);
+        }
+        if (late_.empty()) return;
+        std::map<Level, const ir::Assign*> late = late_;
+        for (const ir::Assign* let :
+             choices_.lets_surely_needed(roots, [&](ir::ExprId id) { return late_let(id); })) {
+            late.erase({let->target, let->time});
+            roots.push_back(let->value);
+        }
+        late_ = std::move(late);
+    }
+    const ir::Assign* late_let(ir::ExprId id) const {
+        const auto* access = std::get_if<ir::Access>(&program_[id].node);
+        const auto found = access == nullptr ? late_.end() : late_.find({access->field, access->time});
+        return found == late_.end() ? nullptr : found->second;
+    }
+    bool is_late(const ir::Assign& let) const { return late_.contains({let.target, let.time}); }
+    void for_each_operand(ir::ExprId id, const UseOperand& use) const {
+        if (const ir::Assign* const let = late_let(id)) return use(let->value);
+        ir::for_each_operand(program_[id], use);
     }
 
     // Values made of what the level held at the cell before.
@@ -242,7 +281,7 @@ private:
     bool is_loaded(ir::ExprId id) const {
         const auto* access = std::get_if<ir::Access>(&program_[id].node);
         return access != nullptr && is_leaf(id) && !context_.is_uniform(id) && !given(id).has_value() &&
-               !assigned_.contains({access->field, access->time});
+               !assigned_.contains({access->field, access->time}) && late_let(id) == nullptr;
     }
 
     // A real number of f32 that is made of a whole one, which is not negative.
@@ -327,6 +366,10 @@ private:
         const Level level{access.field, access.time};
         const auto assigned = assigned_.find(level);
         if (assigned != assigned_.end()) return assigned->second;
+        if (const auto late = late_.find(level); late != late_.end()) {
+            if (!named_.contains(late->second->value.index)) context_.note(late->second->where, *body_);
+            return lower_named(late->second->value, program_[access.field].name + "_value");
+        }
         if (!context_.stage().is_of_its_grid(program_[access.field])) return load_elsewhere(level, access);
         return sources_.load(level, access.offset);
     }
@@ -397,6 +440,15 @@ private:
     Expr make(const ir::Expr& expr, const ir::Select& select, const std::string& wanted);
     Expr lower_loaded(ir::ExprId id);
     Expr branch(Type type, const Expr& condition, const ir::Select& select, const std::string& wanted);
+    struct Condition {  // that is `or` or `and` of some: those that cost little, and the others
+        ir::BinaryOp op;
+        std::vector<ir::ExprId> cheap, costly;
+    };
+    std::optional<Condition> parts_of(ir::ExprId id) const;
+    void add_parts(ir::ExprId id, Condition& parts) const;
+    Expr lower_all(ir::BinaryOp op, const std::vector<ir::ExprId>& parts);
+    Expr branch(Type type, const Condition& condition, const ir::Select& select, const std::string& wanted);
+    kernel::Block in_block(const std::function<void()>& lower_inside);
     Expr lower_side(ir::ExprId id);
     Expr load_elsewhere(const Level& level, const ir::Access& access);
     Expr make(const ir::Expr& expr, const ir::Fma& fma, const std::string& wanted);
@@ -412,9 +464,13 @@ private:
     std::optional<RepeatedValues> repeated_;
     std::map<std::uint32_t, Expr> named_;
     std::map<Level, Expr> assigned_;
-    Choices choices_{
-        program_, uses_, [this](ir::ExprId id) { return is_loaded(id); },
-        [this](ir::ExprId id) { return named_.contains(id.index) || is_leaf(id) || given(id).has_value(); }};
+    std::map<Level, const ir::Assign*> late_;
+    Choices choices_{program_, uses_, [this](ir::ExprId id) { return is_loaded(id); },
+                     [this](ir::ExprId id) {
+                         const bool is_known = is_leaf(id) && late_let(id) == nullptr;
+                         return named_.contains(id.index) || is_known || given(id).has_value();
+                     },
+                     [this](ir::ExprId id, const UseOperand& use) { for_each_operand(id, use); }};
     SourceRange noted_{};  // the statement that a comment names already
     std::vector<std::pair<const ir::Assign*, Expr>> inside_;
 };

@@ -1,10 +1,9 @@
 #include "compiler/lower/shared/choices.h"
 
-#include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 
-#include "compiler/ir/analysis.h"
 #include "compiler/lower/shared/operations.h"
 
 namespace halo::lower {
@@ -27,22 +26,54 @@ bool Choices::costs_much(ir::ExprId id) const {
         pending.pop_back();
         if (!seen.insert(next.index).second || is_known_(next)) continue;
         if (takes_long(program_[next])) return true;
-        ir::for_each_operand(program_[next], [&](ir::ExprId operand) { pending.push_back(operand); });
+        operands_(next, [&](ir::ExprId operand) { pending.push_back(operand); });
     }
     return false;
 }
 
-std::vector<ir::ExprId> Choices::shared(ir::ExprId side) const {
-    const std::vector<std::uint32_t> reached = ir::reached_exprs(program_, {side});  // operands first
-    std::map<std::uint32_t, int> inside{{side.index, 1}};
-    for (const std::uint32_t each : reached)
-        ir::for_each_operand(program_.exprs[each], [&](ir::ExprId operand) { ++inside[operand.index]; });
-    std::vector<ir::ExprId> found;
-    for (const std::uint32_t each : reached) {
-        const auto uses = uses_.find(each);
-        if (uses != uses_.end() && uses->second > inside[each]) found.push_back(ir::ExprId{each});
+std::vector<const ir::Assign*> Choices::lets_surely_needed(
+    const std::vector<ir::ExprId>& roots, const std::function<const ir::Assign*(ir::ExprId)>& let_of) const {
+    std::vector<const ir::Assign*> found;
+    std::set<std::uint32_t> seen;
+    std::vector<ir::ExprId> pending = roots;
+    const auto decides = [&](const ir::Expr& expr) {
+        const auto* binary = std::get_if<ir::Binary>(&expr.node);
+        return binary != nullptr &&
+               (binary->op == ir::BinaryOp::logical_or || binary->op == ir::BinaryOp::logical_and);
+    };
+    while (!pending.empty()) {
+        const ir::ExprId next = pending.back();
+        pending.pop_back();
+        if (!seen.insert(next.index).second) continue;
+        if (const ir::Assign* const let = let_of(next)) found.push_back(let);
+        if (const auto* select = std::get_if<ir::Select>(&program_[next].node)) {
+            pending.push_back(select->condition);
+        } else if (decides(program_[next])) {
+            operands_(next, [&](ir::ExprId operand) {
+                if (decides(program_[operand]) || !costs_much(operand)) pending.push_back(operand);
+            });
+        } else {
+            operands_(next, [&](ir::ExprId operand) { pending.push_back(operand); });
+        }
     }
     return found;
+}
+
+std::vector<ir::ExprId> Choices::shared(const std::vector<ir::ExprId>& sides) const {
+    std::map<std::uint32_t, int> inside;
+    std::vector<ir::ExprId> reached;  // operands first
+    const std::function<void(ir::ExprId)> use = [&](ir::ExprId id) {
+        if (++inside[id.index] > 1) return;
+        operands_(id, use);
+        reached.push_back(id);
+    };
+    for (const ir::ExprId side : sides)
+        use(side);
+    std::erase_if(reached, [&](ir::ExprId each) {
+        const auto uses = uses_.find(each.index);
+        return uses == uses_.end() || uses->second <= inside[each.index];
+    });
+    return reached;
 }
 
 }  // namespace halo::lower

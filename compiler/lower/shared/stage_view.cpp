@@ -126,6 +126,13 @@ bool StageView::shares_box() const {
     return !reductions.empty() || std::ssize(assigns) - std::ranges::count_if(assigns, is_let) > 1;
 }
 
+bool StageView::reads_nothing_changed() const {
+    const bool reads_neighbours = std::ranges::any_of(reads, [&](const Read& read) {
+        return read.at_offsets() && read.level == Level{in_place->target, in_place->time};
+    });
+    return shares_box() || (swept.empty() && !reads_neighbours);
+}
+
 bool StageView::assigns_level(const Level& level) const {
     const bool shares = shares_box();
     return std::any_of(assigns.begin(), assigns.end(), [&](const ir::Assign* assign) {

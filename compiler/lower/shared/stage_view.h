@@ -60,6 +60,8 @@ struct StageView {
     // Whether `in_place` is one of several statements for the same cells (ir::SharedCells), reductions among
     // them, none of which reads what an earlier one has left in memory.
     bool shares_box() const;
+    // Whether in place no cell reads what another one changes.
+    bool reads_nothing_changed() const;
     // Whether its kernels are launched for the cells of that box alone. Reductions have a partial result for
     // each block of all cells.
     bool is_launched_for_box() const { return in_place != nullptr && reductions.empty(); }

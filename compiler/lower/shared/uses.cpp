@@ -1,22 +1,19 @@
 #include "compiler/lower/shared/uses.h"
 
-#include <set>
-
 namespace halo::lower {
 
 Uses count_uses(const std::vector<ir::ExprId>& roots,
                 const std::function<void(ir::ExprId, const UseOperand& use)>& operands) {
     Uses uses;
-    std::set<std::uint32_t, std::greater<>> needed;  // the last first: users come after their operands
+    std::vector<ir::ExprId> pending;  // each value once, at its first use
     const UseOperand use = [&](ir::ExprId id) {
-        needed.insert(id.index);
-        ++uses[id.index];
+        if (++uses[id.index] == 1) pending.push_back(id);
     };
     for (const ir::ExprId root : roots)
         use(root);
-    while (!needed.empty()) {
-        const ir::ExprId id{*needed.begin()};
-        needed.erase(needed.begin());
+    while (!pending.empty()) {
+        const ir::ExprId id = pending.back();
+        pending.pop_back();
         operands(id, use);
     }
     return uses;

@@ -89,9 +89,9 @@ extern "C" __global__ void __launch_bounds__(256, 2)
     cavity3d_ut(const double* __restrict__ u, const double* __restrict__ v, const double* __restrict__ w,
                 const double* __restrict__ p, double* __restrict__ ut, double* __restrict__ vt,
                 double* __restrict__ wt, double* __restrict__ p_next, int nx, int ny, int nz, int pitch,
-                long long slice, double inv_re, double scale, double inv_h_squared, double scale_2,
-                double lid, double h_squared, double minus_inv_h, double minus_inv_h_2, double h,
-                double inv_h, double scale_3, double dt, double scale_4) {
+                long long slice, double scale, double dt, double scale_2, double minus_inv_h,
+                double minus_inv_h_2, double inv_re, double inv_h_squared, double scale_3, double lid,
+                double h_squared, double h, double inv_h, double scale_4) {
     constexpr int kThreadsX = 16, kThreadsY = 4, kThreadsZ = 4;
 
     const int i = blockIdx.x * kThreadsX + threadIdx.x;
@@ -101,39 +101,44 @@ extern "C" __global__ void __launch_bounds__(256, 2)
 
     const long long at = k * slice + static_cast<long long>(j) * pitch + i;
     const bool holds = static_cast<double>(k) == scale_2;
-    const double choice = holds ? lid : 0.0;
-    double du_value = fma(minus_inv_h, u[at] * (u[at + 1] - u[at - 1]),
-                          inv_re * (fma(inv_h_squared,
-                                        u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch] +
-                                        u[at - slice] + u[at + slice], scale * u[at]) + choice / h_squared));
-    du_value = fma(minus_inv_h_2,
-                   (v[at - pitch] + v[at - pitch + 1] + (v[at] + v[at + 1])) * (u[at + pitch] -
-                                                                                u[at - pitch]),
-                   du_value);
-    du_value = fma(-0.25,
-                   (w[at - slice] + w[at - slice + 1] + (w[at] + w[at + 1])) * fma(inv_h,
-                                                                                   u[at + slice] -
-                                                                                   u[at - slice], choice / h),
-                   du_value);
+    double ut_value = 0.0;
+    if (!(static_cast<double>(i) == scale)) {
+        const double choice = holds ? lid : 0.0;
+        double du_value = fma(minus_inv_h_2, u[at] * (u[at + 1] - u[at - 1]),
+                              inv_re * (fma(inv_h_squared,
+                                            u[at - 1] + u[at + 1] + u[at - pitch] + u[at + pitch] +
+                                            u[at - slice] + u[at + slice], scale_3 * u[at]) +
+                                        choice / h_squared));
+        du_value = fma(minus_inv_h,
+                       (v[at - pitch] + v[at - pitch + 1] + (v[at] + v[at + 1])) * (u[at + pitch] -
+                                                                                    u[at - pitch]),
+                       du_value);
+        du_value = fma(-0.25,
+                       (w[at - slice] + w[at - slice + 1] + (w[at] + w[at + 1])) * fma(inv_h,
+                                                                                       u[at + slice] -
+                                                                                       u[at - slice],
+                                                                                       choice / h),
+                       du_value);
+        ut_value = fma(dt, du_value, u[at]);
+    }
     const double sum = u[at - 1] + u[at];
-    const double dv_value = fma(minus_inv_h, v[at] * (v[at + pitch] - v[at - pitch]),
-                                fma(minus_inv_h_2,
+    const double dv_value = fma(minus_inv_h_2, v[at] * (v[at + pitch] - v[at - pitch]),
+                                fma(minus_inv_h,
                                     fma(w[at - slice] + w[at - slice + pitch] + (w[at] + w[at + pitch]),
                                         v[at + slice] - v[at - slice],
                                         (sum + u[at + pitch - 1] + u[at + pitch]) * (v[at + 1] - v[at - 1])),
                                     inv_re * fma(inv_h_squared,
                                                  v[at - 1] + v[at + 1] + v[at - pitch] + v[at + pitch] +
-                                                 v[at - slice] + v[at + slice], scale * v[at])));
-    const double dw_value = fma(minus_inv_h, w[at] * (w[at + slice] - w[at - slice]),
-                                fma(minus_inv_h_2,
+                                                 v[at - slice] + v[at + slice], scale_3 * v[at])));
+    const double vt_value = static_cast<double>(j) == scale_4 ? 0.0 : fma(dt, dv_value, v[at]);
+    const double dw_value = fma(minus_inv_h_2, w[at] * (w[at + slice] - w[at - slice]),
+                                fma(minus_inv_h,
                                     fma(v[at - pitch] + v[at] + (v[at + slice - pitch] + v[at + slice]),
                                         w[at + pitch] - w[at - pitch],
                                         (sum + u[at + slice - 1] + u[at + slice]) * (w[at + 1] - w[at - 1])),
                                     inv_re * fma(inv_h_squared,
                                                  w[at - 1] + w[at + 1] + w[at - pitch] + w[at + pitch] +
-                                                 w[at - slice] + w[at + slice], scale * w[at])));
-    const double ut_value = static_cast<double>(i) == scale_3 ? 0.0 : fma(dt, du_value, u[at]);
-    const double vt_value = static_cast<double>(j) == scale_4 ? 0.0 : fma(dt, dv_value, v[at]);
+                                                 w[at - slice] + w[at + slice], scale_3 * w[at])));
     const double wt_value = holds ? 0.0 : fma(dt, dw_value, w[at]);
     const double p_new = p[at];
     ut[at] = ut_value;

@@ -74,11 +74,12 @@ extern "C" __global__ void __launch_bounds__(256, 3)
         const double b_value = T[at - pitch] < T[at + pitch] ? T[at - pitch] : T[at + pitch];
         const double apart_value = fabs(a_value - b_value);
         const double ratio = h / (top + gain * (static_cast<double>(j) * h));
-        const double operand = fma(-apart_value, apart_value, 2.0 * (ratio * ratio));
-        const double slanted_value = 0.5 * (a_value + b_value + sqrt(operand > 0.0 ? operand : 0.0));
-        const double operand_2 = apart_value < ratio ? slanted_value :
-            (a_value < b_value ? a_value : b_value) + ratio;
-        const double T_next_value = T[at] < operand_2 ? T[at] : operand_2;
+        double choice = (a_value < b_value ? a_value : b_value) + ratio;
+        if (apart_value < ratio) {
+            const double operand = fma(-apart_value, apart_value, 2.0 * (ratio * ratio));
+            choice = 0.5 * (a_value + b_value + sqrt(operand > 0.0 ? operand : 0.0));
+        }
+        const double T_next_value = T[at] < choice ? T[at] : choice;
         T_next[at] = T_next_value;
         change_of_thread = keep_max(change_of_thread, T[at] - T_next_value);
 

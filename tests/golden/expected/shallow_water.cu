@@ -65,7 +65,7 @@ __device__ inline void store_images_v(double* u, int i, int j, int nx, int ny, i
 extern "C" __global__ void __launch_bounds__(256, 3)
     shallow_water_u(const double* __restrict__ v, const double* __restrict__ u,
                     const double* __restrict__ eta, double* __restrict__ u_next, double* __restrict__ v_next,
-                    int nx, int ny, int pitch, double minus_dt, double g_over_h, double inv_h, double scale,
+                    int nx, int ny, int pitch, double scale, double minus_dt, double g_over_h, double inv_h,
                     double scale_2) {
     constexpr int kThreadsX = 32, kThreadsY = 8;
 
@@ -84,6 +84,7 @@ extern "C" __global__ void __launch_bounds__(256, 3)
                                             u[at] > 0.0 ? inv_h * (u[at] - u[at - 1]) :
                                             inv_h * (u[at + 1] - u[at]), g_over_h * (eta[at + 1] - eta[at]))),
                                     u[at]);
+    const double u_new = static_cast<double>(i) == scale ? 0.0 : u_next_value;
     const double v_next_value = fma(minus_dt,
                                     fma(v[at],
                                         v[at] > 0.0 ? inv_h * (v[at] - v[at - pitch]) :
@@ -93,7 +94,6 @@ extern "C" __global__ void __launch_bounds__(256, 3)
                                             inv_h * (v[at + 1] - v[at]),
                                             g_over_h * (eta[at + pitch] - eta[at]))),
                                     v[at]);
-    const double u_new = static_cast<double>(i) == scale ? 0.0 : u_next_value;
     const double v_new = static_cast<double>(j) == scale_2 ? 0.0 : v_next_value;
     u_next[at] = u_new;
     v_next[at] = v_new;
