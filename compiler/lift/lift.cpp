@@ -236,6 +236,10 @@ private:
             for (const Polynomial& each : made.form.grid) {
                 if (has(each, symbol)) return true;
             }
+            for (const Field& each : made.form.fields) {
+                if (std::ranges::any_of(each.first, [&](const Polynomial& at) { return has(at, symbol); }))
+                    return true;
+            }
             for (const Statement& each : made.form.statements) {
                 for (const Range& range : each.region) {
                     if (has(range.lower, symbol) || has(range.upper, symbol)) return true;

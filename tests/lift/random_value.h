@@ -239,11 +239,8 @@ protected:
                       is_restrict_};
         made.over = profile_;
         if (is_profile_turned()) {  // as long as the axes by which it is read, too
-            for (const int axis : profile_) {
-                const int turned = made_.rank - 1 - axis;
-                if (std::find(made.over.begin(), made.over.end(), turned) == made.over.end())
-                    made.over.push_back(turned);
-            }
+            for (const int axis : profile_)
+                made.over.push_back(made_.rank - 1 - axis);
         }
         made_.arguments.push_back(made);
     }
