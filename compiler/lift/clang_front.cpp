@@ -332,6 +332,15 @@ void remove_launches(const SourceRequest& request, std::string& text, std::size_
     }
 }
 
+// In a text without macros __shared__ is an attribute that means nothing on this machine. Nothing else moves.
+void share_static(std::string& text) {
+    const std::string attribute = "__attribute__((shared))";
+    std::string instead = "static";
+    instead.resize(attribute.size(), ' ');
+    for (std::size_t at = 0; (at = text.find(attribute, at)) != std::string::npos;)
+        text.replace(at, attribute.size(), instead);
+}
+
 // Makes undefined arithmetic trap: nothing can be compared with a program that has it.
 void trap_undefined_arithmetic(clang::CompilerInstance& compiler) {
     for (const clang::SanitizerMask each :
@@ -351,6 +360,7 @@ std::string compile_with(const SourceRequest& request, const std::string& text, 
     std::string said;
     llvm::raw_string_ostream messages(said);
     if (is_cuda(request) && source.find("<<<") != std::string::npos) remove_launches(request, source, at);
+    if (is_cuda(request)) share_static(source);
     source.insert(at, inserted);
     source += "\n" + text;
     auto compiler = make_compiler(request, Mode::compile, &source, messages);

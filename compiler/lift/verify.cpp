@@ -318,6 +318,14 @@ private:
         std::int64_t most = 1;
         for (const std::int64_t each : grid_)
             most = model_.has_rows ? most * each : std::max(most, each);
+        if (model_.block) {  // one more, as the first cell may be another one than that of the first thread
+            for (std::size_t a = 0; a < 3; ++a) {
+                sizes[a] = static_cast<int>((*model_.block)[a]);
+                const bool is_used = a < grid_.size() || sizes[a] > 1;
+                sizes[3 + a] = is_used ? static_cast<int>(most / (*model_.block_stride)[a]) + 2 : 1;
+            }
+            return sizes;
+        }
         for (int a = 0; a < 3; ++a) {
             const std::string name = std::string("threadIdx.") + "xyz"[a];
             const bool is_used = std::any_of(model_.symbols.begin(), model_.symbols.end(),

@@ -26,6 +26,10 @@ std::vector<std::int64_t> SizeChooser::next() {
                         : is_first_cell(id) ? static_cast<std::int64_t>(random_() % 8)
                         : is_small          ? 1 + static_cast<std::int64_t>(random_() % 3)
                                             : 3 + static_cast<std::int64_t>(random_() % 18);
+            if (model_.block && counts_cells(id)) {  // of some blocks
+                const auto apart = static_cast<std::uint64_t>(std::ranges::max(*model_.block_stride));
+                values[i] += static_cast<std::int64_t>(random_() % (2 * std::min<std::uint64_t>(apart, 64)));
+            }
             if (is_far_stride(id)) values[i] += static_cast<std::int64_t>(random_() % 400);
             if (model_.symbols[i].assumed) values[i] = *model_.symbols[i].assumed;
         }
@@ -43,6 +47,9 @@ bool SizeChooser::has_boundary() const {
 }
 bool SizeChooser::counts_steps(int symbol) const {
     return model_.time_loop >= 0 && model_.loop(model_.time_loop).upper.has(symbol);
+}
+bool SizeChooser::counts_cells(int symbol) const {
+    return std::ranges::any_of(form_.grid, [&](const Polynomial& each) { return each.has(symbol); });
 }
 // Whether planes are that far from each other.
 bool SizeChooser::is_far_stride(int symbol) const {
