@@ -316,15 +316,11 @@ void Executor::run_branch(const c::Statement& branch) {
     const bool forks = may_leave(branch.statements[0]) || may_leave(other);
     std::vector<std::size_t> guards;                            // in front of each side
     const bool is_in_front = forks && block_ && waits_ahead();  // of a barrier
-    if (is_in_front) check_leaving(branch.where);
+    if (is_in_front) check_leaving(branch);
     const auto run_side = [&](int side, bool holds) {
         add_guard(condition, holds, branch.where);
         guards.push_back(state_.guards.size());
         run_statement(side);
-        if (is_in_front && holds && !state_.left)
-            throw Refusal(branch.where,
-                          "some threads leave the kernel here in front of a barrier, and others do not: such "
-                          "an `if` is lifted where all for which it holds leave");
         if (is_in_front && !holds) block_->arrivals.push_back(negation(condition, branch.where));
         if (forks && !state_.left) run_rest();
     };

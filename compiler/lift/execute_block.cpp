@@ -110,7 +110,7 @@ void Executor::run_block(const c::Function& function) {
             for_threads(block_->size, [&](const ThreadPlace& at) {
                 const bool is_waiting = run_thread(function, at, phase);
                 if (is_waiting || phase == barriers) keep_written();
-                if (!is_waiting && phase < barriers) check_leaving(function.where);
+                if (!is_waiting && phase < barriers) check_left(function.where);
                 if (phase == barriers) compare_thread();
                 for (const Polynomial& each : model_.needs)
                     if (std::ranges::find(block_->needs, each) == block_->needs.end())
@@ -142,7 +142,7 @@ void Executor::run_block(const c::Function& function) {
         if (a == 0 || block_->size[a] > 1 || (a == 1 && block_->size[2] > 1))
             size += (a ? " x " : "") + std::to_string(block_->size[a]);
     model_.remarks.push_back("A block is taken to have " + size + " threads" +
-                             (unit_.block ? ", as where the kernel is launched." : "."));
+                             (unit_.block == block_->size ? ", as where the kernel is launched." : "."));
 }
 
 // Finds how many threads a block has: as the user says, or where the file launches the kernel, or else as
@@ -251,11 +251,31 @@ Value Executor::wait() {
 }
 
 // Threads that leave the kernel in front of a barrier have written nothing that others might read.
-void Executor::check_leaving(SourceRange where) const {
+void Executor::check_left(SourceRange where) const {
     if (std::ranges::any_of(state_.cells, [&](const auto& each) { return is_shared(each.first.first); }))
         throw Refusal(
             where,
             "some threads leave the kernel in front of a barrier, and have written to shared memory before");
+}
+
+// In front of a barrier all threads leave for which the condition of a branch holds, and no others: those
+// that go on have one way to the barrier.
+void Executor::check_leaving(const c::Statement& branch) const {
+    check_left(branch.where);
+    const int other = branch.statements.size() > 1 ? branch.statements[1] : -1;
+    if (always_leaves(branch.statements[0]) && !may_leave(other)) return;
+    throw Refusal(
+        branch.where,
+        "some threads leave the kernel here in front of a barrier, and others for which the condition "
+        "holds, too, or does not, go on in another way",
+        {"`if (i >= n) return;` is lifted"});
+}
+
+bool Executor::always_leaves(int id) const {
+    const c::Statement& each = statement(id);
+    return each.kind == StatementKind::return_statement ||
+           (each.kind == StatementKind::block &&
+            std::ranges::any_of(each.statements, [this](int part) { return always_leaves(part); }));
 }
 
 // The symbol of a loop's index, which is the same for all threads of a block.
@@ -396,7 +416,8 @@ int Executor::shared_before(const BlockOfThreads::Slot& slot, int phase, SourceR
             return filled(value, [&] { return shared_before(slot, phase - 1, where); });
     }
     Refusal refusal(where, "thread " + place_text(block_->thread) + " of a block reads an element of `" +
-                               variable(slot.first).name + "` here that no thread has written" +
+                               variable(slot.first).name +
+                               "` here that no thread has written in front of a barrier" +
                                (partial ? " in some cells" : ""));
     if (partial) refusal.label(partial->where, "this is written under a condition alone");
     throw refusal;

@@ -241,19 +241,6 @@ bool Executor::reads_array(int id) const {
                                                         [this](int operand) { return reads_array(operand); });
 }
 
-std::int64_t Executor::flat_index(const Pointer& at, SourceRange where) const {
-    Polynomial sum;
-    bool has_edges = false;
-    for (const PathEntry& entry : at.path) {
-        sum = sum + entry.index * entry.stride;
-        has_edges = has_edges || !entry.edges.empty();
-    }
-    if (const auto fixed = sum.constant(); fixed && !has_edges) return *fixed;
-    Refusal refusal(where, "which element of this small array is meant is not known before the loops");
-    refusal.unrolling_may_help = true;
-    throw refusal;
-}
-
 // Of a struct: a number, or a pointer to an array.
 Place Executor::member(const c::Expr& from) {
     std::vector<std::string> members;

@@ -254,7 +254,9 @@ private:
     int launch_number(const std::string& name, const std::string& axis);
     bool run_thread(const c::Function& function, const ThreadPlace& at, int stop);
     Value wait();
-    void check_leaving(SourceRange where) const;
+    void check_leaving(const c::Statement& branch) const;
+    void check_left(SourceRange where) const;
+    bool always_leaves(int statement) const;
     int index_symbol(const std::string& name, SourceRange where);
     void keep_written();
     void check_races(int phase) const;

@@ -324,7 +324,8 @@ Nests lift_nests(const Options& options, const ParsedFile& file) {
             return std::any_of(each.model.symbols.begin(), each.model.symbols.end(),
                                [&](const Symbol& symbol) {
                                    return symbol.assumed && access_of(each.model, symbol) == access;
-                               });
+                               }) ||
+                   (each.model.block && access.rfind("blockDim.", 0) == 0);
         });
         if (!is_used) found.unused_assumptions.push_back(access);
     }

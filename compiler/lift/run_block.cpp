@@ -66,8 +66,8 @@ void run_block(void (*thread)(void*), void* given, const unsigned* size, unsigne
         each.context.uc_link = nullptr;
         ::makecontext(&each.context, begin_thread, 0);
     }
-    // Up or down: of four blocks each has other orders in front of a barrier and behind it. What depends on the
-    // order is then not the same in all of them.
+    // Up or down: of four blocks each has other orders in front of a barrier and behind it. What depends on
+    // the order is then not the same in all of them.
     static unsigned blocks = 0;
     const unsigned number = blocks++;
     unsigned round = 0;

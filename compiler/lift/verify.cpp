@@ -311,28 +311,10 @@ private:
                 std::memcpy(held, places[i], bytes);
         }
     }
-    // Of a kernel: threads of a block, blocks of the launch.
     int* launch() {
         int* sizes = static_cast<int*>(memory_.take(6 * sizeof(int)));
-        const int block[3] = {8, 4, 2};
-        std::int64_t most = 1;
-        for (const std::int64_t each : grid_)
-            most = model_.has_rows ? most * each : std::max(most, each);
-        if (model_.block) {  // one more, as the first cell may be another one than that of the first thread
-            for (std::size_t a = 0; a < 3; ++a) {
-                sizes[a] = static_cast<int>((*model_.block)[a]);
-                const bool is_used = a < grid_.size() || sizes[a] > 1;
-                sizes[3 + a] = is_used ? static_cast<int>(most / (*model_.block_stride)[a]) + 2 : 1;
-            }
-            return sizes;
-        }
-        for (int a = 0; a < 3; ++a) {
-            const std::string name = std::string("threadIdx.") + "xyz"[a];
-            const bool is_used = std::any_of(model_.symbols.begin(), model_.symbols.end(),
-                                             [&](const Symbol& each) { return each.name == name; });
-            sizes[a] = is_used ? block[a] : 1;
-            sizes[3 + a] = is_used ? static_cast<int>(most / block[a]) + 1 : 1;
-        }
+        const std::array<int, 6> found = launch_sizes(model_, grid_);
+        std::copy(found.begin(), found.end(), sizes);
         return sizes;
     }
 

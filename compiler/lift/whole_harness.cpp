@@ -112,7 +112,8 @@ private:
                 all += " * most";
             text += "    if (most > 48) __builtin_trap();\n    most = " + all + ";\n";
         } else {
-            const int most[] = {2048, stencil.model.block ? 256 : 2048, stencil.model.block ? 40 : 2048};
+            const bool is_slow = stencil.model.block.has_value();  // threads that wait for each other
+            const int most[] = {2048, is_slow ? 128 : 2048, is_slow ? 32 : 2048};
             text += fmt::format("    if (most > {}) __builtin_trap();\n", most[stencil.form.axes.size() - 1]);
         }
         if (stencil.model.block) return text + launch_blocks(stencil.model, arguments);
