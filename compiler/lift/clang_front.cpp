@@ -134,6 +134,10 @@ bool changes(const clang::Stmt* statement, const clang::VarDecl* variable) {
         const auto* named = clang::dyn_cast<clang::DeclRefExpr>(expr->IgnoreParenImpCasts());
         return named && named->getDecl() == variable;
     };
+    const auto* cast = clang::dyn_cast<clang::ImplicitCastExpr>(statement);
+    if (cast && cast->getCastKind() == clang::CK_LValueToRValue &&
+        clang::isa<clang::MemberExpr>(cast->getSubExpr()))
+        return false;  // it is read
     if (const auto* member = clang::dyn_cast<clang::MemberExpr>(statement))
         return names_it(member->getBase());
     if (const auto* address = clang::dyn_cast<clang::UnaryOperator>(statement))

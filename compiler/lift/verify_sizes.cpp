@@ -34,8 +34,26 @@ std::vector<std::int64_t> SizeChooser::next() {
             if (model_.symbols[i].assumed) values[i] = *model_.symbols[i].assumed;
         }
         if (fits(values)) return values;
+        lengthen(values);
+        if (fits(values)) return values;
     }
     throw SourceError("no small grid was found that the function can be run on");
+}
+
+// Of parameters that must be large enough, as the length of a row: makes them so.
+void SizeChooser::lengthen(std::vector<std::int64_t>& values) {
+    for (const Polynomial& need : form_needs(model_, form_)) {
+        const std::int64_t short_by =
+            1 - need.evaluate([&](int symbol) { return values[static_cast<std::size_t>(symbol)]; });
+        if (short_by <= 0) continue;
+        for (const auto& [monomial, factor] : need.terms()) {
+            if (monomial.size() != 1 || factor != 1 || counts_cells(monomial[0])) continue;
+            const auto symbol = static_cast<std::size_t>(monomial[0]);
+            if (model_.symbols[symbol].assumed) continue;
+            values[symbol] += short_by + static_cast<std::int64_t>(random_() % 3);
+            break;
+        }
+    }
 }
 
 bool SizeChooser::has_boundary() const {

@@ -19,6 +19,7 @@ public:
 private:
     bool has_boundary() const;
     bool counts_steps(int symbol) const;
+    void lengthen(std::vector<std::int64_t>& values);
     bool counts_cells(int symbol) const;
     bool is_far_stride(int symbol) const;
     bool is_first_cell(int symbol) const;

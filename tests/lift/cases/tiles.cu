@@ -123,8 +123,7 @@ __global__ void block_that_is_said(int nx, const float* __restrict__ u, float* _
     if (i < nx) w[i] = s[threadIdx.x] - (threadIdx.x > 0 ? s[threadIdx.x - 1] : i > 0 ? u[i - 1] : 0.0f);
 }
 
-// case block_of_any_size refused: how many threads a block has along x is not said: the same where nobody
-// says it
+// case block_of_any_size refused: how many threads a block has along x is not said: nobody says it
 __global__ void block_of_any_size(int nx, const float* __restrict__ u, float* __restrict__ w) {
     __shared__ float s[32];
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -200,8 +199,7 @@ __global__ void plane_after_plane(int nx, int nz, const float* __restrict__ u, f
     }
 }
 
-// case past_the_tile refused: elements, and thread (7, 0, 0) of a block uses number 8: a tile that is too
-// short
+// case past_the_tile refused: elements, and thread (7, 0, 0) of a block uses number 8: too short a tile
 __global__ void past_the_tile(int nx, const float* __restrict__ u, float* __restrict__ w) {
     __shared__ float s[TILE];
     int i = blockIdx.x * TILE + threadIdx.x;
@@ -219,8 +217,7 @@ __global__ void two_writers(int nx, const float* __restrict__ u, float* __restri
     if (i < nx) w[i] = s[threadIdx.x / 2];
 }
 
-// case another_neighbour refused: does something else with its cell: the last thread of a block sees another
-// cell
+// case another_neighbour refused: does something else with its cell: the last thread sees another cell
 __global__ void another_neighbour(int nx, const float* __restrict__ u, float* __restrict__ w) {
     __shared__ float s[TILE];
     int i = blockIdx.x * TILE + threadIdx.x;
@@ -266,8 +263,7 @@ void launch_it(float* a, float* b, int nx) {
     two_cells_a_thread<<<nx / (2 * TILE) + 1, TILE>>>(nx, a, b);
 }
 
-// case size_of_the_launch refused: said where the kernel is launched: shared memory of which the launch says
-// the size
+// case size_of_the_launch refused: said where the kernel is launched: a size that the launch says
 __global__ void size_of_the_launch(int nx, const float* __restrict__ u, float* __restrict__ w) {
     extern __shared__ float held[];
     int i = blockIdx.x * TILE + threadIdx.x;
