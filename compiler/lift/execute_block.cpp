@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
@@ -313,6 +314,7 @@ void Executor::keep_written() {
 
 void Executor::check_races(int phase) const {
     const BlockOfThreads::Phase& of = block_->phases[static_cast<std::size_t>(phase)];
+    if (has(Mutation::drop_race)) return;
     for (const auto& [slot, readers] : of.read) {
         const auto written = of.written.find(slot);
         if (written == of.written.end()) continue;
@@ -411,6 +413,8 @@ int Executor::shared_before(const BlockOfThreads::Slot& slot, int phase, SourceR
         for (const BlockOfThreads::Written& each : found->second)
             value = value < 0 ? seen(each) : overlaid(value, each, slot.first, where);
         if (!has_unwritten(value)) return value;
+        if (has(Mutation::drop_unwritten))
+            return filled(value, [&] { return number(0, Number::f32, where); });
         partial = &found->second.front();
         if (phase > 0 && model_.term(value).kind != Term::Kind::unwritten)
             return filled(value, [&] { return shared_before(slot, phase - 1, where); });
@@ -425,10 +429,11 @@ int Executor::shared_before(const BlockOfThreads::Slot& slot, int phase, SourceR
 
 int Executor::seen(const BlockOfThreads::Written& from) {
     std::map<int, int> known;
-    return copied(from.value,
-                  {from.thread[0] - block_->thread[0], from.thread[1] - block_->thread[1],
-                   from.thread[2] - block_->thread[2]},
-                  known);
+    ThreadPlace apart = from.thread;
+    for (std::size_t a = 0; a < 3; ++a)
+        apart[a] -= block_->thread[a];
+    if (has(Mutation::shift_tile)) ++apart[0];
+    return copied(from.value, apart, known);
 }
 
 // What two threads have written to one element, of which one at most has for each cell, or both the same.

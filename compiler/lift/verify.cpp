@@ -272,7 +272,7 @@ private:
                 values.push_back(results_.back());
             } else {
                 const auto found = arrays_.find(each.index);
-                values.push_back(found == arrays_.end() ? memory_.take(1 << 20)
+                values.push_back(found == arrays_.end() ? unread(each.index)
                                                         : pointer_to(each.index, found->second));
             }
         }
@@ -297,6 +297,17 @@ private:
                                           WTERMSIG(status), ::strsignal(WTERMSIG(status)), size_text()));
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
             throw SourceError("the function ended the process that it was run in");
+    }
+    // An array of which the spec reads nothing. Its numbers are not zero: what the function reads of it
+    // shows.
+    void* unread(int object) {
+        constexpr std::size_t kBytes = 1 << 20;
+        char* held = static_cast<char*>(memory_.take(kBytes));
+        const Number type = object < 0 ? Number::none : model_.object(object).number;
+        const std::size_t each = type == Number::none ? kBytes : bytes_of(type);
+        for (std::size_t at = 0; at + each <= kBytes && type != Number::none; at += each)
+            write_number(held + at, type, draw(type));
+        return held;
     }
     void copy_globals(const std::vector<void*>& values, const std::vector<void*>& places, bool in) const {
         for (std::size_t i = 1; i < values.size(); ++i) {
