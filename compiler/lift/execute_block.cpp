@@ -20,6 +20,7 @@ using StatementKind = c::Statement::Kind;
 
 constexpr char kBarrier[] = "halo_lift_syncthreads";
 constexpr std::int64_t kMostThreads = 1024;
+constexpr std::int64_t kMostOfBlock = 30'000'000;  // expressions
 constexpr const char* kAxes[] = {"x", "y", "z"};
 
 template <class Visit>
@@ -91,7 +92,7 @@ int Executor::barriers_in(int id, const std::string& around) const {
                       {"kernels are lifted in which barriers are statements of the kernel itself, which all "
                        "threads reach once"});
     const std::string inner = each.kind == StatementKind::block ? around
-                              : each.kind == StatementKind::for_loop
+                              : each.is_loop
                                   ? "in each iteration of a loop: what it puts into shared memory anew, as "
                                     "one plane after the other, is not followed"
                                   : "in a branch of a condition";
@@ -228,6 +229,12 @@ int Executor::launch_number(const std::string& name, const std::string& axis) {
 // Executes the kernel for one thread, up to a barrier: whether it has come there.
 bool Executor::run_thread(const c::Function& function, const ThreadPlace& at, int stop) {
     begin_again();
+    block_->work += work_;
+    if (block_->work > kMostOfBlock)
+        throw Refusal(
+            function.where,
+            "the threads of a block are too many, and do too much, to be executed one after the other");
+    work_ = iterations_ = 0;
     block_->thread = at;
     block_->passed = 0;
     block_->stop = stop;

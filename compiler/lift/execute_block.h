@@ -22,6 +22,7 @@ struct BlockOfThreads {
     ThreadPlace thread{};       // the one that runs
     int passed = 0;             // barriers that it has passed
     int stop = 0;               // those after which it stops
+    std::int64_t work = 0;      // of all threads so far
     std::vector<int> arrivals;  // the conditions by which it has not left the kernel
 
     using Slot = std::pair<int, std::int64_t>;  // an element of shared memory: its variable and index
