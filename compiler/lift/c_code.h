@@ -6,6 +6,7 @@
 // sees it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -139,6 +140,8 @@ struct Unit {
     // after it.
     std::vector<int> results;
     bool is_cxx = false, is_cuda = false;
+    // Of a kernel that the file launches, always with as many threads a block: how many.
+    std::optional<std::array<std::int64_t, 3>> block;
     bool fast_math = false;  // the file is compiled with -ffast-math or the like
 };
 

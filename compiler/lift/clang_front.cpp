@@ -93,6 +93,112 @@ bool has_launch(const clang::Stmt* statement) {
     return std::any_of(statement->child_begin(), statement->child_end(), has_launch);
 }
 
+using BlockSize = std::array<std::int64_t, 3>;
+
+// What stands between <<< and >>> for the threads of a block: a number, dim3(…), or a variable that is made
+// of numbers and never set again.
+std::optional<BlockSize> block_size(const clang::Expr* from, const clang::ASTContext& context,
+                                    int depth = 0) {
+    from = from->IgnoreImplicit()->IgnoreParens();
+    BlockSize size{1, 1, 1};
+    clang::Expr::EvalResult number;
+    if (from->getType()->isIntegerType()) {
+        if (!from->EvaluateAsInt(number, context)) return std::nullopt;
+        size[0] = number.Val.getInt().getExtValue();
+        return size;
+    }
+    if (const auto* named = clang::dyn_cast<clang::DeclRefExpr>(from)) {
+        const auto* variable = clang::dyn_cast<clang::VarDecl>(named->getDecl());
+        const bool is_fixed = variable && variable->getInit() && depth < 4;
+        return is_fixed ? block_size(variable->getInit(), context, depth + 1) : std::nullopt;
+    }
+    if (const auto* cast = clang::dyn_cast<clang::CastExpr>(from))
+        return block_size(cast->getSubExpr(), context, depth);
+    const auto* made = clang::dyn_cast<clang::CXXConstructExpr>(from);
+    if (!made) return std::nullopt;
+    const bool is_copy = made->getConstructor()->isCopyOrMoveConstructor();
+    if (is_copy) return block_size(made->getArg(0), context, depth);
+    if (made->getNumArgs() > 3) return std::nullopt;
+    for (unsigned a = 0; a < made->getNumArgs(); ++a) {
+        const clang::Expr* argument = made->getArg(a);
+        if (!argument->EvaluateAsInt(number, context)) return std::nullopt;
+        size[a] = number.Val.getInt().getExtValue();
+    }
+    return size;
+}
+
+// Whether a statement sets one of these, or hands one on by which it may be set.
+bool changes(const clang::Stmt* statement, const clang::VarDecl* variable) {
+    if (statement == nullptr) return false;
+    const auto names_it = [&](const clang::Expr* expr) {
+        const auto* named = clang::dyn_cast<clang::DeclRefExpr>(expr->IgnoreParenImpCasts());
+        return named && named->getDecl() == variable;
+    };
+    const auto* cast = clang::dyn_cast<clang::ImplicitCastExpr>(statement);
+    if (cast && cast->getCastKind() == clang::CK_LValueToRValue &&
+        clang::isa<clang::MemberExpr>(cast->getSubExpr()))
+        return false;  // it is read
+    if (const auto* member = clang::dyn_cast<clang::MemberExpr>(statement))
+        return names_it(member->getBase());
+    if (const auto* address = clang::dyn_cast<clang::UnaryOperator>(statement))
+        if (address->getOpcode() == clang::UO_AddrOf && names_it(address->getSubExpr())) return true;
+    if (const auto* call = clang::dyn_cast<clang::CXXOperatorCallExpr>(statement))
+        if (call->getNumArgs() > 0 && names_it(call->getArg(0))) return true;
+    return std::any_of(statement->child_begin(), statement->child_end(),
+                       [&](const clang::Stmt* each) { return changes(each, variable); });
+}
+
+// How many threads a block has wherever the file launches the kernel; nothing where that is not the same or
+// not known.
+class Launches {
+public:
+    Launches(clang::ASTContext& context, const clang::FunctionDecl& kernel)
+        : context_(context), kernel_(kernel) {
+        for_functions(*context.getTranslationUnitDecl(), [&](clang::FunctionDecl& each, bool) {
+            if (!each.doesThisDeclarationHaveABody()) return;
+            body_ = each.getBody();
+            visit(body_);
+        });
+    }
+    std::optional<BlockSize> size() const { return is_known_ ? size_ : std::nullopt; }
+
+private:
+    void visit(const clang::Stmt* statement) {
+        if (statement == nullptr) return;
+        if (const auto* launch = clang::dyn_cast<clang::CUDAKernelCallExpr>(statement);
+            launch && launch->getDirectCallee() &&
+            launch->getDirectCallee()->getCanonicalDecl() == kernel_.getCanonicalDecl())
+            note(*launch);
+        for (const clang::Stmt* each : statement->children())
+            visit(each);
+    }
+    void note(const clang::CUDAKernelCallExpr& launch) {
+        std::optional<BlockSize> found;
+        if (launch.getConfig() && launch.getConfig()->getNumArgs() > 1) {
+            const clang::Expr* block = launch.getConfig()->getArg(1);
+            const bool is_set = names_changed(block);
+            if (!is_set) found = block_size(block, context_);
+        }
+        is_known_ = is_known_ && found && (!size_ || size_ == found);
+        size_ = found;
+    }
+    bool names_changed(const clang::Stmt* statement) const {
+        if (statement == nullptr) return false;
+        if (const auto* named = clang::dyn_cast<clang::DeclRefExpr>(statement)) {
+            const auto* variable = clang::dyn_cast<clang::VarDecl>(named->getDecl());
+            return variable && changes(body_, variable);
+        }
+        return std::any_of(statement->child_begin(), statement->child_end(),
+                           [&](const clang::Stmt* each) { return names_changed(each); });
+    }
+
+    clang::ASTContext& context_;
+    const clang::FunctionDecl& kernel_;
+    const clang::Stmt* body_ = nullptr;
+    bool is_known_ = true;
+    std::optional<BlockSize> size_;
+};
+
 std::string read_file(const std::string& path) {
     auto buffer = llvm::MemoryBuffer::getFile(path);
     if (!buffer) throw SourceError("cannot read " + path + ": " + buffer.getError().message(), true);
@@ -252,6 +358,7 @@ c::Unit ParsedFile::function(const std::string& name) const {
     c::Unit unit = translate(reading_->context(), *function, request_.file);
     refuse_open_order(unit);
     unit.is_cuda = is_cuda(request_);
+    if (unit.is_cuda) unit.block = Launches(reading_->context(), *function).size();
     unit.is_cxx = reading_->language().CPlusPlus;
     unit.fast_math = reading_->language().FastMath || reading_->language().AllowFPReassoc ||
                      reading_->language().UnsafeFPMath;
@@ -332,6 +439,19 @@ void remove_launches(const SourceRequest& request, std::string& text, std::size_
     }
 }
 
+// Shared memory is static on this machine; of a text without macros, too, where it is an attribute that means
+// nothing. What has its size from the launch of a kernel stays undefined. Nothing else moves.
+void share_static(std::string& text) {
+    const auto replace = [&](const std::string& words, std::string instead) {
+        instead.resize(words.size(), ' ');
+        for (std::size_t at = 0; (at = text.find(words, at)) != std::string::npos;)
+            text.replace(at, words.size(), instead);
+    };
+    replace("extern __shared__", "extern");
+    replace("extern __attribute__((shared))", "extern");
+    replace("__attribute__((shared))", "static");
+}
+
 // Makes undefined arithmetic trap: nothing can be compared with a program that has it.
 void trap_undefined_arithmetic(clang::CompilerInstance& compiler) {
     for (const clang::SanitizerMask each :
@@ -351,6 +471,7 @@ std::string compile_with(const SourceRequest& request, const std::string& text, 
     std::string said;
     llvm::raw_string_ostream messages(said);
     if (is_cuda(request) && source.find("<<<") != std::string::npos) remove_launches(request, source, at);
+    if (is_cuda(request)) share_static(source);
     source.insert(at, inserted);
     source += "\n" + text;
     auto compiler = make_compiler(request, Mode::compile, &source, messages);

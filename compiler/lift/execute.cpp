@@ -24,6 +24,7 @@ int Executor::symbol(Symbol::Kind kind, const std::string& name) {
 // Rewrites blockIdx.x * blockDim.x + threadIdx.x as the index of one loop over all threads, which run in no
 // order.
 Polynomial Executor::in_threads(Polynomial poly) {
+    if (block_) return in_block(std::move(poly));
     for (const std::string axis : {"x", "y", "z"}) {
         const auto block = symbols_.find("blockIdx." + axis), size = symbols_.find("blockDim." + axis),
                    thread = symbols_.find("threadIdx." + axis);
@@ -58,11 +59,11 @@ int Executor::thread_loop(const std::string& axis) {
     if (const auto found = threads_.find(axis); found != threads_.end()) return found->second;
     Loop made;
     made.name = "thread " + axis;
-    made.symbol = symbol(Symbol::Kind::index, "thread." + axis);
-    made.lower = 0;
+    made.where = unit_.functions[static_cast<std::size_t>(unit_.function)].where;
+    made.symbol = index_symbol("thread." + axis, made.where);
+    made.lower = block_ ? block_->thread[axis == "x" ? 0 : axis == "y" ? 1 : 2] : 0;
     if (const auto most = limits_.find(axis); most != limits_.end()) made.upper = most->second;
     made.parallel = true;
-    made.where = unit_.functions[static_cast<std::size_t>(unit_.function)].where;
     const int id = static_cast<int>(model_.loops.size());
     model_.loops.push_back(made);
     threads_[axis] = id;
@@ -90,7 +91,9 @@ Bounds& Executor::bounds_of(int loop) {
 
 Model Executor::run() {
     const c::Function& function = unit_.functions[static_cast<std::size_t>(unit_.function)];
-    for (;;) {
+    const bool is_block = function.is_kernel && shares_memory();
+    if (is_block) run_block(function);
+    while (!is_block) {
         active_.push_back(unit_.function);
         try {
             bind_parameters();
@@ -170,7 +173,10 @@ void Executor::run_list(const std::vector<int>& list, std::size_t begin) {
     for (std::size_t i = begin; i < end && !state_.left; ++i) {
         const bool forks = may_leave(list[i]);  // the branch then executes what follows on each side
         if (forks) rest_.emplace_back(&list, i + 1);
-        run_statement(list[i]);
+        if (block_ && block_->is_probe)
+            probe_statement(list[i]);
+        else
+            run_statement(list[i]);
         if (forks) rest_.pop_back();
     }
 }
@@ -264,8 +270,8 @@ void Executor::run_declaration(const c::Statement& declared) {
         if (!declared_.empty()) declared_.back().insert(id);
         measure(named.type);
         if (named.is_static && !(named.is_const && named.init >= 0)) continue;
+        if (named.is_shared) continue;
         if (of.kind == c::Type::Kind::array) {
-            if (named.is_shared) continue;  // refused where it is used
             const bool is_list = named.init >= 0 && expr(named.init).kind == c::Expr::Kind::list;
             const bool has_length = of.count || of.count_expr >= 0;
             const std::int64_t size = has_length ? elements(named.type).constant().value_or(0) : 0;
@@ -308,11 +314,14 @@ void Executor::run_branch(const c::Statement& branch) {
     }
     // Where one side may end with `continue` or `return`, both sides execute what follows the branch.
     const bool forks = may_leave(branch.statements[0]) || may_leave(other);
-    std::vector<std::size_t> guards;  // in front of each side
+    std::vector<std::size_t> guards;                            // in front of each side
+    const bool is_in_front = forks && block_ && waits_ahead();  // of a barrier
+    if (is_in_front) check_leaving(branch);
     const auto run_side = [&](int side, bool holds) {
         add_guard(condition, holds, branch.where);
         guards.push_back(state_.guards.size());
         run_statement(side);
+        if (is_in_front && !holds) block_->arrivals.push_back(negation(condition, branch.where));
         if (forks && !state_.left) run_rest();
     };
     const State before = state_;
@@ -422,6 +431,10 @@ void Executor::merge(int condition, const State& before, State then) {
     };
     complete(then.variables, state_.variables);
     complete(state_.variables, then.variables);
+    if (block_) {
+        complete_shared(then, state_);
+        complete_shared(state_, then);
+    }
     const auto join = [&](auto& into, const auto& from, const auto& old) {
         for (const auto& [key, held] : from) {
             const auto other = into.find(key);

@@ -80,4 +80,17 @@ Value Executor::constant_element(int id, const Pointer& at, SourceRange where) {
     return value(list);
 }
 
+std::int64_t Executor::flat_index(const Pointer& at, SourceRange where) const {
+    Polynomial sum;
+    bool has_edges = false;
+    for (const PathEntry& entry : at.path) {
+        sum = sum + entry.index * entry.stride;
+        has_edges = has_edges || !entry.edges.empty();
+    }
+    if (const auto fixed = sum.constant(); fixed && !has_edges) return *fixed;
+    Refusal refusal(where, "which element of this small array is meant is not known before the loops");
+    refusal.unrolling_may_help = true;
+    throw refusal;
+}
+
 }  // namespace halo::lift

@@ -215,7 +215,7 @@ std::vector<std::string> Executor::assume_notes(const Polynomial& count) const {
 
 int Executor::add_loop(const Header& header) {
     Loop made;
-    made.symbol = symbol(Symbol::Kind::index, header.name);
+    made.symbol = index_symbol(header.name, header.where);
     made.name = header.name;
     made.lower = header.lower;
     made.upper = header.upper;
@@ -285,9 +285,11 @@ void Executor::run_loop(const c::Statement& loop) {
         run_body(loop, header, loop_id);
         body = effects_of_body(before, loop_id);
         check_bound(loop, header, body.changed);
-        is_written_out = can_unroll && mirrors_cells(before, reads_before, loop_id);
+        is_written_out =
+            can_unroll && (mirrors_cells(before, reads_before, loop_id) || writes_shared(before));
     } catch (const Refusal& refusal) {
-        if (!refusal.unrolling_may_help || !can_unroll) throw;
+        const bool may_help = refusal.unrolling_may_help || fills_shared(loop);
+        if (!may_help || !can_unroll) throw;
         is_written_out = true;
     }
     if (is_written_out) {
@@ -296,6 +298,10 @@ void Executor::run_loop(const c::Statement& loop) {
         run_unrolled(loop, header);
         return;
     }
+    if (writes_shared(before))
+        throw Refusal(header.where,
+                      "shared memory is written in each iteration of this loop, and how many they are is not "
+                      "known before");
     const bool changes_cells = state_.cells != before.cells;
     if (!body.stores) {
         const bool is_idle = body.changed.empty() && !changes_cells;

@@ -128,6 +128,11 @@ Place Executor::place(int id) {
             Place made;
             made.variable = from.variable;
             const c::Variable& named = variable(from.variable);
+            if (named.is_shared) {
+                if (block_) return shared_place(from.variable);
+                throw Refusal(from.where, "`" + named.name + "` is shared by the threads of a block",
+                              {"where threads share memory, the kernel as a whole is lifted"});
+            }
             if (type(named.type).kind != c::Type::Kind::array) return made;
             if (is_small(from.variable)) {
                 made.kind = Place::Kind::cell;
@@ -138,11 +143,6 @@ Place Executor::place(int id) {
                 made.kind = Place::Kind::element;
                 made.pointer.object = object(from.variable, {}, named.type, named.where);
             }
-            if (named.is_shared)
-                throw Refusal(
-                    from.where, "`" + named.name + "` is shared by the threads of a block",
-                    {"kernels that compute one cell a thread are lifted; this one exchanges cells through "
-                     "shared memory, which is what the compiler adds by itself"});
             made.pointer.type = named.type;
             return made;
         }
@@ -230,7 +230,8 @@ Place Executor::subscript(const c::Expr& from) {
         made.pointer = at;
     }
     if (made.kind == Place::Kind::cell && type(made.pointer.type).kind == c::Type::Kind::number)
-        made.index = flat_index(made.pointer, from.where);
+        made.index =
+            is_shared(made.variable) ? shared_index(made, from.where) : flat_index(made.pointer, from.where);
     return made;
 }
 
@@ -238,19 +239,6 @@ bool Executor::reads_array(int id) const {
     const Term& from = model_.term(id);
     return from.kind == Term::Kind::read || std::any_of(from.operands.begin(), from.operands.end(),
                                                         [this](int operand) { return reads_array(operand); });
-}
-
-std::int64_t Executor::flat_index(const Pointer& at, SourceRange where) const {
-    Polynomial sum;
-    bool has_edges = false;
-    for (const PathEntry& entry : at.path) {
-        sum = sum + entry.index * entry.stride;
-        has_edges = has_edges || !entry.edges.empty();
-    }
-    if (const auto fixed = sum.constant(); fixed && !has_edges) return *fixed;
-    Refusal refusal(where, "which element of this small array is meant is not known before the loops");
-    refusal.unrolling_may_help = true;
-    throw refusal;
 }
 
 // Of a struct: a number, or a pointer to an array.
@@ -271,7 +259,8 @@ Place Executor::member(const c::Expr& from) {
                           named.name == "gridDim")) {
         made.kind = Place::Kind::constant;
         made.pointer.object = -1;
-        made.index = symbol(Symbol::Kind::builtin, named.name + "." + members[0]);
+        const int number = block_ ? launch_number(named.name, members[0]) : -1;
+        made.index = number < 0 ? symbol(Symbol::Kind::builtin, named.name + "." + members[0]) : -1 - number;
         return made;
     }
     if (named.storage == Storage::local)
@@ -306,6 +295,7 @@ Value Executor::load(const Place& from, SourceRange where) {
         case Place::Kind::variable:
             return load_variable(from.variable, where);
         case Place::Kind::cell: {
+            if (is_shared(from.variable)) return load_shared(from, where);
             if (type(from.pointer.type).kind != c::Type::Kind::number)
                 return Value::none("an array is used as a whole here");
             const auto found = state_.cells.find({from.variable, from.index});
@@ -432,6 +422,8 @@ void Executor::assign(const Place& to, Value given, SourceRange where) {
     }
     const c::Variable& named = variable(to.variable);
     if (to.kind == Place::Kind::cell) {
+        if (is_shared(to.variable) && given.kind != Value::Kind::term)
+            throw Refusal(where, given.reason.empty() ? "this is no number" : given.reason);
         state_.cells[{to.variable, to.index}] = given;
         return;
     }

@@ -93,14 +93,14 @@ int Executor::computed(const Polynomial& poly, Number type, const std::vector<in
     std::vector<Polynomial> needs;
     for (const int each : from)
         needs.insert(needs.end(), model_.term(each).needs.begin(), model_.term(each).needs.end());
-    const int id = whole(poly, type, where);
-    if (is_unsigned(type)) {
-        const int same = truncated(id, type, where);
-        model_.terms[static_cast<std::size_t>(same)].needs.insert(
-            model_.terms[static_cast<std::size_t>(same)].needs.end(), needs.begin(), needs.end());
-        return same;
-    }
-    model_.terms[static_cast<std::size_t>(id)].needs = std::move(needs);
+    int bits = 64;  // sums and products have the lowest bits of what they are made of
+    for (const int each : from)
+        bits = std::min(bits, model_.term(each).bits);
+    int id = whole(poly, type, where);
+    if (is_unsigned(type)) id = truncated(id, type, where);
+    Term& made = model_.terms[static_cast<std::size_t>(id)];
+    made.needs.insert(made.needs.end(), needs.begin(), needs.end());
+    made.bits = std::min(made.bits, bits);
     return id;
 }
 
@@ -114,7 +114,8 @@ int Executor::truncated(int id, Number to, SourceRange where) {
     }
     const int made = whole(from.poly, to, where);
     Term& held = model_.terms[static_cast<std::size_t>(made)];
-    held.needs = from.needs;
+    if (bits_of(to) > from.bits) held.needs = from.needs;
+    held.bits = std::min(from.bits, bits_of(to));
     const Polynomial poly = held.poly;
     const Span all = span(poly);
     const bool is_thread = std::any_of(rows_.begin(), rows_.end(), [&](const auto& each) {
@@ -216,8 +217,11 @@ Value Executor::whole_division(const std::string& op, int left, int right, Numbe
         return Value::of(whole(value, result, where));
     }
     if (op == "/") {
-        if (const auto exact = a.poly.divided_by(Polynomial(by)))
-            return Value::of(computed(*exact, result, {left}, where));
+        if (const auto exact = a.poly.divided_by(Polynomial(by))) {
+            const int made = computed(*exact, result, {left}, where);
+            model_.terms[static_cast<std::size_t>(made)].bits = 0;
+            return Value::of(made);
+        }
         return Value::none("whole numbers are divided here, which rounds towards zero in C");
     }
     if (!is_never_negative(a.poly))

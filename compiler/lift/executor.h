@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "compiler/lift/c_code.h"
+#include "compiler/lift/execute_block.h"
 #include "compiler/lift/model.h"
 
 namespace halo::lift {
@@ -238,6 +239,61 @@ private:
                                             std::string& row);
     std::optional<Side> flat_side(const std::string& op, const Polynomial& apart);
     void begin_again();
+    // Threads that share memory, one after the other (execute_block.cpp).
+    struct Waits {};  // thrown: the thread is at the barrier at which it is to stop
+    bool shares_memory() const;
+    bool is_shared(int id) const { return variable(id).is_shared; }
+    bool has_expr(int statement, const std::function<bool(const c::Expr&)>& wanted) const;
+    bool waits(int statement) const;
+    bool waits_ahead() const;
+    int barriers_in(int statement, const std::string& around) const;
+    void run_block(const c::Function& function);
+    void find_block(const c::Function& function);
+    void probe_statement(int id);
+    Polynomial in_block(Polynomial poly);
+    int launch_number(const std::string& name, const std::string& axis);
+    bool run_thread(const c::Function& function, const ThreadPlace& at, int stop);
+    Value wait();
+    void check_leaving(const c::Statement& branch) const;
+    void check_left(SourceRange where) const;
+    bool always_leaves(int statement) const;
+    int index_symbol(const std::string& name, SourceRange where);
+    void keep_written();
+    void check_races(int phase) const;
+    bool writes_shared(const State& before) const;
+    bool fills_shared(const c::Statement& loop) const;
+    Place shared_place(int variable) const;
+    std::int64_t shared_index(const Place& place, SourceRange where) const;
+    Value load_shared(const Place& from, SourceRange where);
+    int shared_before(const BlockOfThreads::Slot& slot, int phase, SourceRange where);
+    int seen(const BlockOfThreads::Written& from);
+    int overlaid(int value, const BlockOfThreads::Written& other, int variable, SourceRange where);
+    void complete_shared(const State& from, State& into);
+    int unwritten(c::Number type);
+    bool has_unwritten(int term) const;
+    void check_threads() const;
+    // What one thread computes, as another one sees it (execute_shared.cpp).
+    int keep(int term, std::map<int, int>& known);
+    std::map<int, Bounds> with_symbols(const std::map<int, Bounds>& bounds) const;
+    Read kept_read(Read read) const;
+    Polynomial moved(const Polynomial& poly, const ThreadPlace& by) const;
+    int loop_with(int symbol);
+    int copied(int kept, const ThreadPlace& by, std::map<int, int>& known);
+    int copied_read(int kept, const ThreadPlace& by);
+    int filled(int term, const std::function<int()>& before);
+    int folded(Term made);
+    int chosen(Term select, const std::function<int(int, bool)>& operand);
+    std::optional<bool> truth_here(int term);
+    std::optional<bool> comparison_here(const Term& of);
+    bool is_positive_here(const Polynomial& poly) const;
+    bool is_at_least_one(const Polynomial& poly) const;
+    int interned(const std::string& what);
+    std::string path_text(const std::vector<PathEntry>& path) const;
+    std::string number_text(const Polynomial& poly) const;
+    std::optional<std::pair<std::string, bool>> comparison_text(const Term& of);
+    int same_as(int term, std::map<int, int>& known);
+    std::string store_text(const Store& kept);
+    void compare_thread();
     // Whole numbers as C has them (execute_whole.cpp).
     struct Span {
         double low = 0, high = 0;
@@ -305,6 +361,7 @@ private:
     State state_;
     std::map<std::string, int> symbols_, objects_, scalars_;
     std::map<int, Choice> choices_;
+    std::unique_ptr<BlockOfThreads> block_;  // where threads share memory
     std::map<int, Polynomial> element_counts_;
     std::vector<int> active_;              // functions being executed
     std::vector<std::set<int>> declared_;  // by each of them that is called: its variables

@@ -280,6 +280,10 @@ private:
             for (const Polynomial& each : made.form.grid) {
                 if (has(each, symbol)) return true;
             }
+            for (const Field& each : made.form.fields) {
+                if (std::ranges::any_of(each.first, [&](const Polynomial& at) { return has(at, symbol); }))
+                    return true;
+            }
             for (const Statement& each : made.form.statements) {
                 for (const Range& range : each.region) {
                     if (has(range.lower, symbol) || has(range.upper, symbol)) return true;
@@ -364,7 +368,8 @@ Nests lift_nests(const Options& options, const ParsedFile& file) {
             return std::any_of(each.model.symbols.begin(), each.model.symbols.end(),
                                [&](const Symbol& symbol) {
                                    return symbol.assumed && access_of(each.model, symbol) == access;
-                               });
+                               }) ||
+                   (each.model.block && access.rfind("blockDim.", 0) == 0);
         });
         if (!is_used) found.unused_assumptions.push_back(access);
     }

@@ -99,23 +99,25 @@ struct Loop {
 
 struct Term {
     enum class Kind : std::uint8_t {
-        number,   // number
-        integer,  // poly
-        scalar,   // index: of Model::scalars
-        read,     // index: of Model::reads
-        unary,    // text: - not
-        binary,   // text: + - * / mod < <= > >= == != and or
-        select,   // condition, then, otherwise
-        call,     // text: a function of the language
-        convert,  // to `type`
-        running,  // index: a variable, as earlier iterations of a loop over cells have left it
-        reduced   // index: of Model::reductions; operands: what the variable was before
+        number,    // number
+        integer,   // poly
+        scalar,    // index: of Model::scalars
+        read,      // index: of Model::reads
+        unary,     // text: - not
+        binary,    // text: + - * / mod < <= > >= == != and or
+        select,    // condition, then, otherwise
+        call,      // text: a function of the language
+        convert,   // to `type`
+        running,   // index: a variable, as earlier iterations of a loop over cells have left it
+        reduced,   // index: of Model::reductions; operands: what the variable was before
+        unwritten  // of shared memory, within the executor alone: what was there before
     };
     Kind kind = Kind::number;
     c::Number type = c::Number::f64;
     double number = 0;
     Polynomial poly;
     std::vector<Polynomial> needs;  // of an integer: C's number is poly where none of these is below zero
+    int bits = 64;                  // and anyway the same in its lowest bits, as many as these
     int index = -1;
     std::string text;
     std::vector<int> operands;
@@ -145,6 +147,8 @@ struct Store {
     SourceRange where;
 };
 
+using ThreadPlace = std::array<std::int64_t, 3>;  // of a thread within its block
+
 // What a nest accumulates over its cells: before OP value OP value … .
 struct Reduction {
     std::string op;    // sum min max
@@ -165,7 +169,9 @@ struct Model {
     std::vector<Store> stores;  // a reduction is one, after all others
     std::vector<Reduction> reductions;
     int time_loop = -1;
-    bool has_rows = false;          // of threads that are numbered through
+    bool has_rows = false;  // of threads that are numbered through
+    // Of threads that share memory: how many a block has, and how many cells are from it to the next.
+    std::optional<ThreadPlace> block, block_stride;
     std::vector<Polynomial> needs;  // of sizes: 1 at least, else the function does something else
     // How far apart cells of an array are along which a loop goes that is written out.
     struct WrittenOut {

@@ -38,7 +38,11 @@ enum class Mutation : std::uint8_t {
     turn_profile,     // an array of fewer axes lies over other ones
     drop_apart,       // that strides of their own are far enough apart
     drop_origin,      // that an array begins elsewhere on the grid
-    last_mutation = drop_origin
+    last_mutation = drop_origin,
+    // Of threads that share memory (tests/lift/random_tiles_test.cpp).
+    shift_tile,      // by one thread
+    drop_unwritten,  // an element that nobody has written is zero
+    drop_race        // what a thread reads is what was there at the barrier
 };
 
 inline Mutation mutation = Mutation::none;  // of all threads

@@ -35,13 +35,7 @@ public:
         collect();
         for (std::size_t i = 0; i < form_.fields.size(); ++i)
             result_.type[static_cast<int>(i)] = field_type(form_.fields[i]);
-        widest_ = Compute::weak;
-        for (const auto& [id, type] : result_.type) {
-            if (type == "f64" || type == "f32 as f64")
-                widest_ = Compute::f64;
-            else if (type == "f32" && widest_ == Compute::weak)
-                widest_ = Compute::f32;
-        }
+        widest_ = widest_of_fields();
         result_.compute.assign(model_.terms.size(), Compute::weak);
         std::set<int> done;
         for (const int id : used_)
@@ -54,6 +48,19 @@ public:
 private:
     Term& term(int id) { return model_.terms[static_cast<std::size_t>(id)]; }
     Compute of(int id) const { return result_.compute[static_cast<std::size_t>(id)]; }
+
+    // The compute type of docs/language.md: the widest of the real fields; of integers alone f64, of bytes
+    // and conditions alone f32.
+    Compute widest_of_fields() const {
+        const auto has_any = [&](std::initializer_list<const char*> names) {
+            return std::ranges::any_of(result_.type, [&](const auto& each) {
+                return std::ranges::any_of(names, [&](const char* name) { return each.second == name; });
+            });
+        };
+        if (has_any({"f64", "f32 as f64"})) return Compute::f64;
+        if (has_any({"f32"})) return Compute::f32;
+        return has_any({"i32", "i64"}) ? Compute::f64 : Compute::f32;
+    }
 
     void collect() {
         std::set<int> all;
@@ -340,6 +347,7 @@ private:
                 return operation(each, {each.operands[1], each.operands[2]});
             case Term::Kind::running:
             case Term::Kind::reduced:
+            case Term::Kind::unwritten:
                 throw Refusal(each.where, "what is accumulated over cells is part of a formula here",
                               {"where a loop by itself accumulates it, it is lifted as a spec's `reduce`"});
         }

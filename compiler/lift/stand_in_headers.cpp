@@ -86,7 +86,7 @@ inline float __fdividef(float a, float b) { return a / b; }
 inline float __saturatef(float a) { return fminf(fmaxf(a, 0.0f), 1.0f); }
 inline float rsqrtf(float a) { return 1.0f / sqrtf(a); }
 inline double rsqrt(double a) { return 1.0 / sqrt(a); }
-inline void halo_lift_syncthreads() {}
+extern "C" void halo_lift_syncthreads();
 #define __syncthreads() halo_lift_syncthreads()
 #pragma clang force_cuda_host_device end
 #ifdef HALO_LIFT_HOST

@@ -14,6 +14,7 @@
 
 #include "compiler/ir/interpreter.h"
 #include "compiler/lift/memory.h"
+#include "compiler/lift/run_block.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/error.h"
 #include "compiler/syntax/parser.h"
@@ -274,11 +275,22 @@ RunRecord* recorded_run() {
     return record;
 }
 
+const char kRunBlock[] =
+    "extern \"C\" void halo_lift_run_block(void (*thread)(void*), void* given, const unsigned* size);\n";
+
+namespace {
+void run_one_block(void (*thread)(void*), void* given, const unsigned* size) {
+    run_block(thread, given, size, thread_index);
+}
+}  // namespace
+
 std::map<std::string, void*> thread_symbols() {
     return {{"threadIdx", thread_index},
             {"blockIdx", block_index},
             {"blockDim", block_size},
-            {"gridDim", grid_size}};
+            {"gridDim", grid_size},
+            {"halo_lift_syncthreads", address(&wait_in_block)},
+            {"halo_lift_run_block", address(&run_one_block)}};
 }
 
 std::map<std::string, void*> stand_in_symbols() {

@@ -59,5 +59,7 @@ void* stop_at_call(const std::string& name);
 
 // What call_support() (replace.h) is in a text that is run here: declarations without headers.
 extern const char kCallDeclarations[];
+// And halo_lift_run_block(): the threads of a block that share memory.
+extern const char kRunBlock[];
 
 }  // namespace halo::lift

@@ -272,7 +272,7 @@ private:
                 values.push_back(results_.back());
             } else {
                 const auto found = arrays_.find(each.index);
-                values.push_back(found == arrays_.end() ? memory_.take(1 << 20)
+                values.push_back(found == arrays_.end() ? unread(each.index)
                                                         : pointer_to(each.index, found->second));
             }
         }
@@ -298,6 +298,17 @@ private:
         if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
             throw SourceError("the function ended the process that it was run in");
     }
+    // An array of which the spec reads nothing. Its numbers are not zero: what the function reads of it
+    // shows.
+    void* unread(int object) {
+        constexpr std::size_t kBytes = 1 << 20;
+        char* held = static_cast<char*>(memory_.take(kBytes));
+        const Number type = object < 0 ? Number::none : model_.object(object).number;
+        const std::size_t each = type == Number::none ? kBytes : bytes_of(type);
+        for (std::size_t at = 0; at + each <= kBytes && type != Number::none; at += each)
+            write_number(held + at, type, draw(type));
+        return held;
+    }
     void copy_globals(const std::vector<void*>& values, const std::vector<void*>& places, bool in) const {
         for (std::size_t i = 1; i < values.size(); ++i) {
             if (values[i] == places[i]) continue;
@@ -311,20 +322,10 @@ private:
                 std::memcpy(held, places[i], bytes);
         }
     }
-    // Of a kernel: threads of a block, blocks of the launch.
     int* launch() {
         int* sizes = static_cast<int*>(memory_.take(6 * sizeof(int)));
-        const int block[3] = {8, 4, 2};
-        std::int64_t most = 1;
-        for (const std::int64_t each : grid_)
-            most = model_.has_rows ? most * each : std::max(most, each);
-        for (int a = 0; a < 3; ++a) {
-            const std::string name = std::string("threadIdx.") + "xyz"[a];
-            const bool is_used = std::any_of(model_.symbols.begin(), model_.symbols.end(),
-                                             [&](const Symbol& each) { return each.name == name; });
-            sizes[a] = is_used ? block[a] : 1;
-            sizes[3 + a] = is_used ? static_cast<int>(most / block[a]) + 1 : 1;
-        }
+        const std::array<int, 6> found = launch_sizes(model_, grid_);
+        std::copy(found.begin(), found.end(), sizes);
         return sizes;
     }
 

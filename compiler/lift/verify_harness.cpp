@@ -80,6 +80,7 @@ public:
         std::string text = unit_.is_cxx ? "extern \"C\" __attribute__((visibility(\"hidden\"))) void* "
                                           "__dso_handle;\nvoid* __dso_handle = nullptr;\n"
                                         : "";
+        if (model_.block) text += kRunBlock;
         text += head + "void halo_lift_addresses(void** v) {\n    (void)v;\n" + addresses_ + "}\n";
         text += head + "void halo_lift_call(void** v) {\n    (void)v;\n" + before_ +
                 (function_.is_kernel ? launch(call) : "    " + call) + after_ + "}\n";
@@ -250,23 +251,30 @@ private:
             throw SourceError("`" + named.name + "` is static in the function, and cannot be set");
     }
 
-    // All threads, one after the other.
-    static std::string launch(const std::string& call) {
-        return "    const int* n = (const int*)v[0];\n"
-               "    for (int a = 0; a < 3; ++a) {\n"
-               "        ((unsigned*)&blockDim)[a] = n[a];\n"
-               "        ((unsigned*)&gridDim)[a] = n[3 + a];\n"
-               "    }\n"
-               "    for (int b = 0; b < n[3] * n[4] * n[5]; ++b)\n"
+    // All threads, one after the other; where they share memory, those of a block in turns.
+    std::string launch(const std::string& call) const {
+        const std::string begin =
+            "    const int* n = (const int*)v[0];\n"
+            "    for (int a = 0; a < 3; ++a) {\n"
+            "        ((unsigned*)&blockDim)[a] = n[a];\n"
+            "        ((unsigned*)&gridDim)[a] = n[3 + a];\n"
+            "    }\n"
+            "    for (int b = 0; b < n[3] * n[4] * n[5]; ++b) {\n"
+            "        ((unsigned*)&blockIdx)[0] = b % n[3];\n"
+            "        ((unsigned*)&blockIdx)[1] = b / n[3] % n[4];\n"
+            "        ((unsigned*)&blockIdx)[2] = b / n[3] / n[4];\n";
+        if (model_.block)
+            return begin + "        auto thread = [&] { " + call +
+                   "        };\n        halo_lift_run_block([](void* of) { (*(decltype(thread)*)of)(); }, "
+                   "&thread, "
+                   "(const unsigned*)n);\n    }\n";
+        return begin +
                "        for (int t = 0; t < n[0] * n[1] * n[2]; ++t) {\n"
-               "            ((unsigned*)&blockIdx)[0] = b % n[3];\n"
-               "            ((unsigned*)&blockIdx)[1] = b / n[3] % n[4];\n"
-               "            ((unsigned*)&blockIdx)[2] = b / n[3] / n[4];\n"
                "            ((unsigned*)&threadIdx)[0] = t % n[0];\n"
                "            ((unsigned*)&threadIdx)[1] = t / n[0] % n[1];\n"
                "            ((unsigned*)&threadIdx)[2] = t / n[0] / n[1];\n"
                "            " +
-               call + "        }\n";
+               call + "        }\n    }\n";
     }
 
     const Lifted& lifted_;

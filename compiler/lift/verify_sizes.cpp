@@ -26,12 +26,34 @@ std::vector<std::int64_t> SizeChooser::next() {
                         : is_first_cell(id) ? static_cast<std::int64_t>(random_() % 8)
                         : is_small          ? 1 + static_cast<std::int64_t>(random_() % 3)
                                             : 3 + static_cast<std::int64_t>(random_() % 18);
+            if (model_.block && counts_cells(id)) {  // of some blocks
+                const auto apart = static_cast<std::uint64_t>(std::ranges::max(*model_.block_stride));
+                values[i] += static_cast<std::int64_t>(random_() % (2 * std::min<std::uint64_t>(apart, 64)));
+            }
             if (is_far_stride(id)) values[i] += static_cast<std::int64_t>(random_() % 400);
             if (model_.symbols[i].assumed) values[i] = *model_.symbols[i].assumed;
         }
         if (fits(values)) return values;
+        lengthen(values);
+        if (fits(values)) return values;
     }
     throw SourceError("no small grid was found that the function can be run on");
+}
+
+// Of parameters that must be large enough, as the length of a row: makes them so.
+void SizeChooser::lengthen(std::vector<std::int64_t>& values) {
+    for (const Polynomial& need : form_needs(model_, form_)) {
+        const std::int64_t short_by =
+            1 - need.evaluate([&](int symbol) { return values[static_cast<std::size_t>(symbol)]; });
+        if (short_by <= 0) continue;
+        for (const auto& [monomial, factor] : need.terms()) {
+            if (monomial.size() != 1 || factor != 1 || counts_cells(monomial[0])) continue;
+            const auto symbol = static_cast<std::size_t>(monomial[0]);
+            if (model_.symbols[symbol].assumed) continue;
+            values[symbol] += short_by + static_cast<std::int64_t>(random_() % 3);
+            break;
+        }
+    }
 }
 
 bool SizeChooser::has_boundary() const {
@@ -43,6 +65,9 @@ bool SizeChooser::has_boundary() const {
 }
 bool SizeChooser::counts_steps(int symbol) const {
     return model_.time_loop >= 0 && model_.loop(model_.time_loop).upper.has(symbol);
+}
+bool SizeChooser::counts_cells(int symbol) const {
+    return std::ranges::any_of(form_.grid, [&](const Polynomial& each) { return each.has(symbol); });
 }
 // Whether planes are that far from each other.
 bool SizeChooser::is_far_stride(int symbol) const {
@@ -77,6 +102,25 @@ bool SizeChooser::fits(const std::vector<std::int64_t>& values) const {
     }
     const std::vector<Polynomial> needs = form_needs(model_, form_);
     return std::all_of(needs.begin(), needs.end(), [&](const Polynomial& each) { return number(each) >= 1; });
+}
+
+std::array<int, 6> launch_sizes(const Model& model, const std::vector<std::int64_t>& grid) {
+    std::array<int, 6> sizes{1, 1, 1, 1, 1, 1};
+    std::int64_t most = 1;
+    for (const std::int64_t each : grid)
+        most = model.has_rows ? most * each : std::max(most, each);
+    const ThreadPlace size = model.block.value_or(ThreadPlace{8, 4, 2});
+    const ThreadPlace stride = model.block_stride.value_or(size);
+    for (std::size_t a = 0; a < 3; ++a) {
+        const std::string name = std::string("threadIdx.") + "xyz"[a];
+        const bool is_named =
+            std::ranges::any_of(model.symbols, [&](const Symbol& each) { return each.name == name; });
+        if (model.block ? a >= grid.size() && size[a] == 1 : !is_named) continue;
+        sizes[a] = static_cast<int>(size[a]);
+        // One more where cells of a block may begin elsewhere than its threads.
+        sizes[a + 3] = static_cast<int>(most / stride[a]) + (model.block ? 2 : 1);
+    }
+    return sizes;
 }
 
 }  // namespace halo::lift

@@ -19,6 +19,8 @@ public:
 private:
     bool has_boundary() const;
     bool counts_steps(int symbol) const;
+    void lengthen(std::vector<std::int64_t>& values);
+    bool counts_cells(int symbol) const;
     bool is_far_stride(int symbol) const;
     bool is_first_cell(int symbol) const;
     bool fits(const std::vector<std::int64_t>& values) const;
@@ -27,5 +29,8 @@ private:
     const Form& form_;
     std::mt19937 random_;
 };
+
+// Of a kernel on a grid: the threads of a block and the blocks of the launch, along each axis.
+std::array<int, 6> launch_sizes(const Model& model, const std::vector<std::int64_t>& grid);
 
 }  // namespace halo::lift

@@ -59,6 +59,7 @@ public:
             return head + "void halo_lift_whole(void** v) {\n    (void)v;\n" + before_ + called + after_ +
                    "}\n";
         };
+        if (function_.is_kernel) text += kRunBlock;
         if (!function_.is_kernel) {
             harness_.text = text + whole(body);
             return std::move(harness_);
@@ -111,8 +112,11 @@ private:
                 all += " * most";
             text += "    if (most > 48) __builtin_trap();\n    most = " + all + ";\n";
         } else {
-            text += "    if (most > 2048) __builtin_trap();\n";
+            const bool is_slow = stencil.model.block.has_value();  // threads that wait for each other
+            const int most[] = {2048, is_slow ? 128 : 2048, is_slow ? 32 : 2048};
+            text += fmt::format("    if (most > {}) __builtin_trap();\n", most[stencil.form.axes.size() - 1]);
         }
+        if (stencil.model.block) return text + launch_blocks(stencil.model, arguments);
         const int size[3] = {8, 4, 2};
         for (int a = 0; a < 3; ++a) {
             const std::string axis(1, "xyz"[a]);
@@ -128,6 +132,30 @@ private:
                 "    for (unsigned i{0} = 0; i{0} < {1}.{2}; ++i{0}) {{ ((unsigned*)&{3})[{4}] = i{0};\n", a,
                 a < 3 ? "blockDim" : "gridDim", "xyz"[a % 3], a < 3 ? "threadIdx" : "blockIdx", a % 3);
         return text + "    " + function_.full_name + "(" + arguments + ");\n    }}}}}}\n";
+    }
+
+    // Blocks of threads that share memory.
+    std::string launch_blocks(const Model& model, const std::string& arguments) const {
+        std::string text, end;
+        for (std::size_t a = 0; a < 3; ++a) {
+            const std::int64_t size = (*model.block)[a], stride = (*model.block_stride)[a];
+            const bool is_used = a < found_.lifted.front().form.axes.size() || size > 1;
+            text +=
+                fmt::format("    ((unsigned*)&blockDim)[{0}] = {1};\n    ((unsigned*)&gridDim)[{0}] = {2};\n",
+                            a, size, is_used ? fmt::format("most / {} + 2", stride) : "1");
+        }
+        text += "    auto thread = [&] { " + function_.full_name + "(" + arguments + "); };\n";
+        for (int a = 2; a >= 0; --a) {
+            text += fmt::format(
+                "    for (unsigned i{0} = 0; i{0} < gridDim.{1}; ++i{0}) {{ ((unsigned*)&blockIdx)[{0}] = "
+                "i{0};\n",
+                a, "xyz"[a]);
+            end += "}";
+        }
+        return text +
+               "    halo_lift_run_block([](void* of) { (*(decltype(thread)*)of)(); }, &thread, "
+               "(const unsigned*)&blockDim);\n    " +
+               end + "\n";
     }
 
     std::string argument(int id) {

@@ -298,7 +298,9 @@ private:
         std::string high = past_ == 0 ? end : end + " - " + std::to_string(past_);
         if (has_margin_ && chance(0.4)) {
             if (chance(0.7)) low = "gap";
-            if (chance(0.7)) high = end + " - gap";
+            // The half of an unsigned size may be less than the margin.
+            const bool may_wrap = is_unsigned(size_) && end == high_;
+            if (chance(0.7) && !may_wrap) high = end + " - gap";
             if (chance(0.2)) low = low_ == 0 ? "gap - 2" : "gap - 1 + " + std::to_string(low_);
         }
         if (moved_ != Moved::nowhere) std::tie(low, high) = moved_bounds(axis);

@@ -21,6 +21,16 @@ std::uint64_t number_of(const char* name, std::uint64_t otherwise) {
 
 }  // namespace
 
+// An end that wraps around, of half an unsigned size less a margin; profiles that are read along longer axes.
+TEST_CASE("random functions stay within their arrays") {
+    const TemporaryFolder folder;
+    for (const std::uint64_t seed : {72543U, 78337U, 85653U, 104005U}) {
+        LiftComparison comparison(folder.path().string());
+        comparison.add(random_function(seed));
+        CHECK(comparison.run().front().difference.empty());
+    }
+}
+
 TEST_CASE("random functions compute what they are lifted to") {
     const TemporaryFolder folder;
     const std::uint64_t wanted = number_of("HALO_FUNCTIONS", 2000), first = number_of("HALO_SEED", 1);
@@ -57,6 +67,7 @@ TEST_CASE("random functions compute what they are lifted to") {
         for (const auto& [reason, count] : reasons)
             std::cout << count << " " << reason << "\n";
     }
+    if (functions < 200) return;  // of a few, the shares say nothing
     CHECK(lifted * 4 >= functions);
     CHECK(compared * 10 >= lifted * 7);
 }

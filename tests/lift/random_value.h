@@ -238,14 +238,20 @@ protected:
         Argument made{"d", made_.seed / 32 % 8 == 1 ? CType::f32 : real_, Argument::Role::array,
                       is_restrict_};
         made.over = profile_;
+        if (is_profile_turned()) {  // as long as the axes by which it is read, too
+            for (const int axis : profile_)
+                made.over.push_back(made_.rank - 1 - axis);
+        }
         made_.arguments.push_back(made);
     }
+    // In some functions the second read goes along other axes, which is refused.
+    bool is_profile_turned() const { return made_.seed % 31 == 0; }
     Piece with_profile(Piece of) {
         if (profile_.empty() || stores_++ % 2 == 1) return of;
         std::string at;
         for (std::size_t i = profile_.size(); i-- > 0;) {
             const int turned =
-                made_.seed % 31 == 0 && stores_ > 2 ? made_.rank - 1 - profile_[i] : profile_[i];
+                is_profile_turned() && stores_ > 2 ? made_.rank - 1 - profile_[i] : profile_[i];
             const std::string step = stores_ % 3 == 0 && low_ > 0    ? " - 1"
                                      : stores_ % 3 == 1 && past_ > 0 ? " + 1"
                                                                      : "";

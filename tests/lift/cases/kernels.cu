@@ -3,8 +3,6 @@
 #include <math.h>
 #include <cstdio>
 
-#define TILE 16
-
 // case heat_kernel: a guard around the cell
 __global__ void heat_kernel(const float* __restrict__ in, float* __restrict__ out, int nx, int ny, float k) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
@@ -65,15 +63,6 @@ __global__ void in_place_race(int n, float* u) {
 __global__ void no_guard(const float* __restrict__ u, float* __restrict__ w) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     w[i] = 2 * u[i];
-}
-
-// case shared_tile refused: shared by the threads: neighbours through shared memory
-__global__ void shared_tile(int nx, const float* __restrict__ u, float* __restrict__ w) {
-    __shared__ float s[TILE + 2];
-    int i = blockIdx.x * TILE + threadIdx.x;
-    s[threadIdx.x + 1] = u[i];
-    __syncthreads();
-    if (i > 0 && i < nx - 1) w[i] = s[threadIdx.x] + s[threadIdx.x + 2];
 }
 
 int main() {
