@@ -97,8 +97,9 @@ TEST_CASE("statements for the same cells are one kernel, and are what they are o
         {"on x in 1..-2 { w = u }\non x in 1..-2 { v = w[x-1] }\nreduce s = sum(v) on x in 1..-2", 2},
         {"on x in 1..-2 { w = u }\non x in 0..-2 { v = w }\nreduce s = sum(v) on x in 1..-2", 3},
         {"where idx(x) > 1 { w = u[x-1] }\nreduce s = sum(w) where idx(x) > 1", 1},
-        // Of a second statement for an output, which changes it in place.
-        {"on x in 1..-2 { w = u }\non x in 1..-2 { w = w + u }\nv = w\nreduce s = sum(w) on x in 1..-2", 3},
+        // Of a second statement for an output, which changes it in place; of the same cells both are one.
+        {"on x in 1..-2 { w = u }\non x in 2..-2 { w = w + u }\nv = w\nreduce s = sum(w) on x in 1..-2", 3},
+        {"on x in 1..-2 { w = u }\non x in 1..-2 { w = w + u }\nv = w\nreduce s = sum(w) on x in 1..-2", 2},
     };
     for (const char* boundary : {"clamp", "periodic", "free"})
         for (const Case& each : cases)
