@@ -185,6 +185,14 @@ std::vector<std::uint32_t> reached_exprs(const Program& program, const std::vect
     return reached;
 }
 
+std::set<Level> levels_read(const Program& program, const std::vector<ExprId>& roots) {
+    std::set<Level> levels;
+    for (const std::uint32_t index : reached_exprs(program, roots))
+        if (const auto* access = std::get_if<Access>(&program.exprs[index].node))
+            levels.insert({access->field, access->time});
+    return levels;
+}
+
 bool reads(const Program& program, const std::vector<ExprId>& roots, FieldId field, std::optional<int> time) {
     return std::ranges::any_of(reached_exprs(program, roots), [&](std::uint32_t i) {
         const auto* access = std::get_if<Access>(&program.exprs[i].node);

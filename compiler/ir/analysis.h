@@ -3,6 +3,7 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,8 @@ std::vector<bool> reachable_exprs(const Program& program, const std::vector<Expr
 // Their indices, themselves included, ascending. Costs what they need and no more, so that what is asked for
 // every statement stays linear in the program.
 std::vector<std::uint32_t> reached_exprs(const Program& program, const std::vector<ExprId>& roots);
+// The levels that they read.
+std::set<Level> levels_read(const Program& program, const std::vector<ExprId>& roots);
 // Whether they read a field; time: at that level alone.
 bool reads(const Program& program, const std::vector<ExprId>& roots, FieldId field,
            std::optional<int> time = std::nullopt);

@@ -213,11 +213,11 @@ Margins margins_within(const Region& region, Margins margins) {
 
 std::vector<bool> in_place_statements(const Program& program) {
     std::vector<bool> result(program.statements.size());
-    std::map<std::pair<std::uint32_t, int>, bool> written;
+    std::map<Level, bool> written;
     for (std::size_t i = 0; i < result.size(); ++i) {
         const auto* assign = std::get_if<Assign>(&program.statements[i]);
         if (!assign) continue;
-        bool& is_written = written[{assign->target.index, assign->time}];
+        bool& is_written = written[{assign->target, assign->time}];
         const bool chooses = !assign->region.is_whole() || assign->condition.has_value();
         result[i] = is_written || assign->sweep || (chooses && program[assign->target].role == Role::output);
         is_written = true;

@@ -71,6 +71,11 @@ struct Access {  // a field's value at cell + offset, at time t + time. Past an 
     bool is_mapped() const { return map != GridMap{}; }
     bool is_at_cell() const { return offset == Offset{} && !is_mapped(); }  // reads the cell itself
 };
+struct Level {  // of a field: `time` as an Access has it
+    FieldId field;
+    int time = 0;
+    friend auto operator<=>(const Level&, const Level&) = default;
+};
 enum class CoordinateKind : std::uint8_t {
     index,     // idx(x)
     position,  // pos(x): origin + spacing * index; sema adds the half cell of a staggered target

@@ -12,8 +12,6 @@ namespace halo::ir {
 
 namespace {
 
-using Level = std::pair<std::uint32_t, int>;  // field, time
-
 // Of a read so far away, whose cell needs `reach` around it. Past its face a mirror shows cells that lie the
 // other way.
 Reach shifted(Reach reach, const Offset& offset, const Field& field) {
@@ -66,7 +64,7 @@ StepReach step_reach(const Program& program) {
         for (const std::uint32_t index : walk.from(roots_of(statement))) {
             const auto* access = std::get_if<Access>(&program.exprs[index].node);
             if (access == nullptr) continue;
-            const auto before = written.find({access->field.index, access->time});
+            const auto before = written.find({access->field, access->time});
             widen(reach, shifted(before == written.end() ? Reach{} : before->second, access->offset,
                                  program[access->field]));
         }
@@ -86,7 +84,7 @@ StepReach step_reach(const Program& program) {
         }
         if (i < past_sweep) widen(reach, of_sweep);
         const auto write = [&](FieldId field, int time) {
-            widen(written[{field.index, time}], reach);
+            widen(written[{field, time}], reach);
             if (program[field].role == Role::intermediate) return;
             widen(program[field].role == Role::state ? result.states : result.results, reach);
         };

@@ -187,10 +187,10 @@ std::variant<std::vector<Recurrence>, RecurrenceMistake> find_recurrences(Progra
     const std::size_t past = end_of_sweep(program, first);
     const LineSweep sweep = *sweep_of(program.statements[first]);
     const auto along = static_cast<std::size_t>(sweep.axis);
-    std::map<std::pair<std::uint32_t, int>, std::size_t> writer_of;
+    std::map<Level, std::size_t> writer_of;
     for (std::size_t i = first; i < past; ++i) {
         const auto& assign = std::get<Assign>(program.statements[i]);
-        writer_of.try_emplace({assign.target.index, assign.time}, i);
+        writer_of.try_emplace({assign.target, assign.time}, i);
     }
     using Kind = RecurrenceMistake::Kind;
     std::vector<Recurrence> recurrences;
@@ -206,7 +206,7 @@ std::variant<std::vector<Recurrence>, RecurrenceMistake> find_recurrences(Progra
         for (const std::uint32_t e : reached_exprs(program, roots_of(program.statements[i]))) {
             const auto* access = std::get_if<Access>(&program.exprs[e].node);
             if (access == nullptr) continue;
-            const auto writer = writer_of.find({access->field.index, access->time});
+            const auto writer = writer_of.find({access->field, access->time});
             if (writer == writer_of.end() || access->offset[along] == 0) continue;
             const int back = sweep.upwards ? -access->offset[along] : access->offset[along];
             if (back < 0) return RecurrenceMistake{Kind::ahead, i, ExprId{e}};

@@ -48,6 +48,21 @@ std::size_t first_of_repeat(const Program& program, std::size_t last, std::size_
     return last;
 }
 
+namespace {
+
+// What lies past the faces of one is what lies past those of the other, and no formula.
+bool have_same_faces(const Field& a, const Field& b) {
+    for (std::size_t axis = 0; axis < a.boundary.size(); ++axis)
+        for (std::size_t side = 0; side < 2; ++side) {
+            const Face &one = a.boundary[axis][side], &other = b.boundary[axis][side];
+            if (one.kind != other.kind || one.kind == BoundaryKind::formula) return false;
+            if (one.kind == BoundaryKind::fixed && one.value != other.value) return false;
+        }
+    return true;
+}
+
+}  // namespace
+
 std::optional<FieldId> exchanged_with(const Program& program, std::size_t statement) {
     const auto* assign = std::get_if<Assign>(&program.statements[statement]);
     if (assign == nullptr || assign->repeats.empty() || assign->sweep || is_partial(*assign))
@@ -58,10 +73,8 @@ std::optional<FieldId> exchanged_with(const Program& program, std::size_t statem
     const Field& source = program[read->field];
     if (source.role != Role::intermediate || source.storage != target.storage || source.halo != target.halo)
         return std::nullopt;
-    if (interleave(program, assign->target).count() > 1) return std::nullopt;
-    for (const auto& faces : target.boundary)
-        for (const Face& face : faces)
-            if (face.kind == BoundaryKind::formula) return std::nullopt;
+    if (interleave(program, assign->target).count() > 1 || !have_same_faces(target, source))
+        return std::nullopt;
     const std::size_t depth = assign->repeats.size() - 1;
     const std::size_t past = end_of_repeat(program, statement, depth);
     // Statements after it end the iteration as it does.

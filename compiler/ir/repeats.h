@@ -28,8 +28,8 @@ std::size_t first_of_repeat(const Program& program, std::size_t last, std::size_
 std::int64_t times_in_step(const Statement& statement);
 
 // What a statement copies to its target as it ends an iteration, so that exchanging the two does as well: all
-// of a field with equal halos, which nothing but this writes within the repeat, and no other repeat is within
-// that. nullopt: it does something else, or has to copy.
+// of a field with equal halos and the same boundaries, which nothing but this writes within the repeat, and
+// no other repeat is within that. nullopt: it does something else, or has to copy.
 std::optional<FieldId> exchanged_with(const Program& program, std::size_t statement);
 
 bool has_repeats(const Program& program);

@@ -32,20 +32,27 @@ FieldId add_let_like(Program& program, FieldId like, const std::string& suffix) 
     return FieldId{static_cast<std::uint32_t>(program.fields.size() - 1)};
 }
 
-void replace_reads(Program& program, ExprBuilder& builder, Statement& statement, FieldId field, int time,
-                   const ReplaceRead& replace) {
+void map_reads(Program& program, ExprBuilder& builder, Statement& statement, const MapRead& map) {
     std::map<std::uint32_t, ExprId> made;
     for (const std::uint32_t index : reached_exprs(program, roots_of(statement))) {
         Expr expr = program.exprs[index];  // a copy: the arena grows
-        const auto* access = std::get_if<Access>(&expr.node);
-        if (access != nullptr && access->field == field && access->time == time) {
-            made[index] = replace(*access);
+        if (const auto* access = std::get_if<Access>(&expr.node)) {
+            const std::optional<ExprId> other = map(*access);
+            made[index] = other ? *other : builder.add(std::move(expr));
             continue;
         }
         map_operands(expr, [&](ExprId operand) { return made.at(operand.index); });
         made[index] = builder.add(std::move(expr));
     }
     visit_roots(statement, [&](ExprId& root) { root = made.at(root.index); });
+}
+
+void replace_reads(Program& program, ExprBuilder& builder, Statement& statement, FieldId field, int time,
+                   const ReplaceRead& replace) {
+    map_reads(program, builder, statement, [&](const Access& access) {
+        const bool is_it = access.field == field && access.time == time;
+        return is_it ? std::optional(replace(access)) : std::nullopt;
+    });
 }
 
 }  // namespace halo::ir

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "compiler/ir/program.h"
@@ -56,8 +57,11 @@ void visit_roots(AnyStatement& statement, Visit&& visit) {
         statement);
 }
 
-// Puts replace(access) in the place of each read of the level in the statement's expressions. The builder is
-// that of the program which has the statement.
+// Puts map(access) in the place of each read in the statement's expressions for which it gives something. The
+// builder is that of the program which has the statement.
+using MapRead = std::function<std::optional<ExprId>(const Access&)>;
+void map_reads(Program& program, ExprBuilder& builder, Statement& statement, const MapRead& map);
+// The same of the reads of one level.
 using ReplaceRead = std::function<ExprId(const Access&)>;
 void replace_reads(Program& program, ExprBuilder& builder, Statement& statement, FieldId field, int time,
                    const ReplaceRead& replace);

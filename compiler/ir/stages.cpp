@@ -38,15 +38,9 @@ std::vector<bool> lone_statements(const Program& program) {
     return result;
 }
 
-struct WrittenLevel {
-    FieldId field;
-    int time = 0;
-};
-std::optional<WrittenLevel> written_level(const Statement& statement) {
-    if (const auto* assign = std::get_if<Assign>(&statement))
-        return WrittenLevel{assign->target, assign->time};
-    if (const auto* inject = std::get_if<Inject>(&statement))
-        return WrittenLevel{inject->target, inject->time};
+std::optional<Level> written_level(const Statement& statement) {
+    if (const auto* assign = std::get_if<Assign>(&statement)) return Level{assign->target, assign->time};
+    if (const auto* inject = std::get_if<Inject>(&statement)) return Level{inject->target, inject->time};
     return std::nullopt;
 }
 
@@ -95,8 +89,6 @@ public:
     }
 
 private:
-    using Level = std::pair<std::uint32_t, int>;
-
     void add(int i) {
         if (i < past_sweep_) {  // in the stage of the sweep's first statement, which came with all others
             found_.push_back({i, first_of_sweep_, false, false});
@@ -130,7 +122,7 @@ private:
         const Statement& statement = program_.statements[member];
         std::map<Level, bool> reads;  // and whether at an offset
         walk_.for_each_access(roots_of(statement), [&](const Access& access) {
-            bool& at_offset = reads[{access.field.index, access.time}];
+            bool& at_offset = reads[{access.field, access.time}];
             at_offset = at_offset || is_at_offset(access);
         });
         // A sum's pass over its table begins when all that its terms read is there: a stage of its own.
@@ -138,7 +130,7 @@ private:
         for (const ExprId root : roots_of(statement))
             walk_.for_each_sum(root, [&](ExprId term) { terms.push_back(term); });
         walk_.for_each_access(terms,
-                              [&](const Access& access) { reads[{access.field.index, access.time}] = true; });
+                              [&](const Access& access) { reads[{access.field, access.time}] = true; });
         for (const auto& [level, at_offset] : reads) {
             for (const int writer : writers_[level])
                 found_.push_back({i, writer, at_offset || stays_apart(i, writer), true});
@@ -171,15 +163,14 @@ private:
 
     // What `member` writes comes after what read it before.
     void add_write(int i, int member) {
-        const std::optional<WrittenLevel> written = written_level(program_.statements[member]);
+        const std::optional<Level> written = written_level(program_.statements[member]);
         if (!written) return;
-        const Level level{written->field.index, written->time};
         if (alone_[i]) {
             // Lets that read what was there before.
-            for (const int reader : readers_[level])
+            for (const int reader : readers_[*written])
                 if (reader != i) found_.push_back({i, reader, true, false});
         }
-        writers_[level].push_back(member);
+        writers_[*written].push_back(member);
     }
 
     bool stays_apart(int i, int earlier) const { return alone_[earlier] && !cells_.are_shared(i, earlier); }

@@ -34,7 +34,7 @@ public:
           is_written_(is_written) {
         for (std::size_t i = first_; i < past_; ++i) {
             const auto& assign = std::get<Assign>(program_.statements[i]);
-            writer_of_.try_emplace({assign.target.index, assign.time}, i);
+            writer_of_.try_emplace({assign.target, assign.time}, i);
         }
     }
 
@@ -55,7 +55,7 @@ private:
     std::optional<std::pair<SweepMistake::Kind, int>> mistake_of(std::size_t statement,
                                                                  const Access& access) const {
         using Kind = SweepMistake::Kind;
-        const auto writer = writer_of_.find({access.field.index, access.time});
+        const auto writer = writer_of_.find({access.field, access.time});
         if (writer == writer_of_.end()) return std::nullopt;
         for (int axis = 0; axis < kMaxRank; ++axis)
             if (!sweep_.goes_along(axis) && access.offset[static_cast<std::size_t>(axis)] != 0)
@@ -84,7 +84,7 @@ private:
     std::size_t first_, past_;
     const LineSweep& sweep_;
     const std::function<bool(FieldId)>& is_written_;
-    std::map<std::pair<std::uint32_t, int>, std::size_t> writer_of_;  // by level: the statement of the sweep
+    std::map<Level, std::size_t> writer_of_;  // the statement of the sweep
 };
 
 }  // namespace

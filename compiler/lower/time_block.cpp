@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "compiler/ir/analysis.h"
 #include "compiler/lower/header.h"
@@ -46,142 +47,134 @@ std::string schedule_line(const std::string& words) {
     return "Schedule: " + words + ".";
 }
 
-void put_time_block(rt::TimeBlock block, kernel::KernelFunction function, Lowered& lowered) {
-    for (rt::FieldPlan& field : lowered.plan.fields)
+void put_time_block(rt::TimeBlock block, rt::LaunchPlan& plan) {
+    for (rt::FieldPlan& field : plan.fields)
         if (field.role == rt::Role::state) field.spare_levels = block.levels - 1;
-    lowered.plan.time_block = std::move(block);
-    lowered.kernels.functions.push_back(std::move(function));
+    plan.time_block = std::move(block);
 }
 
 void add(const ir::Program&, const ProgramLayout&, const schedule::SingleSteps&, Names&, Lowered&) {}
 
-// A kernel that does several steps at once, or one pass of a step, of which `words` tell.
-TemporalResult add_temporal(const ir::Program& core, const schedule::Pipeline& pipeline, int levels,
-                            const ProgramLayout& layout, const schedule::TemporalSchedule& schedule,
-                            const std::string& words, const std::string& suffix, Names& kernel_names,
-                            rt::TimeBlock& block, Lowered& lowered) {
-    const StageViews views = view_stages(core);
-    StageView whole = whole_step(core, pipeline, levels);
-    whole.name += "_" + suffix;
-    whole.elsewhere = levels_elsewhere(views);
-    if (schedule.of_pieces && !whole.reductions.empty())
-        throw UnsupportedError("temporal: pieces of a grid are reduced by single steps alone");
-    Context context(whole, layout, temporal_roles());
-    TemporalResult result = lower_temporal(context, views, pipeline, schedule, levels);
-    kernel::KernelFunction& function = result.kernel.function;
-    function.name = kernel_names.take(whole.name);
-    context.enter(whole);
-    function.comment = {words + ". " + level_words(context),
-                        schedule_line(schedule::print(schedule, core.rank()))};
-    function.threads = 32 * schedule.warps;
-    function.min_blocks = schedule.min_blocks;
-    function.parameters = context.parameters();
-    block.reductions = plan_reductions(whole, lowered.plan);
-    block.kernel.name = function.name;
-    block.kernel.threads = {32, schedule.warps, 1};
-    block.kernel.blocks = schedule.blocks;
-    block.kernel.dynamic_shared_bytes = result.kernel.dynamic_shared_bytes;
-    block.kernel.arguments = context.arguments(block.reductions);
-    for (std::size_t axis = 0; axis < block.least_extent.size(); ++axis)
-        block.least_extent[axis] = std::max(block.least_extent[axis], result.least_extent[axis]);
-    return result;
+// Of a part of the program, which has several levels of one field as fields: each has the number that it has
+// there, until give_levels() puts the plan's in its place.
+ProgramLayout number_fields(const ProgramLayout& layout, const ir::Program& part) {
+    ProgramLayout numbered = layout_of_part(layout, part);
+    for (std::size_t field = 0; field < numbered.plan_field.size(); ++field)
+        numbered.plan_field[field] = static_cast<int>(field);
+    return numbered;
 }
 
-// Each field has its own number, that of the core, which give_to_repeat() makes that of the plan: several
-// levels of one field are fields of the core.
-ProgramLayout layout_of_iteration(const ProgramLayout& layout, const ir::Program& core) {
-    ProgramLayout of_core = layout_of_part(layout, core);
-    for (std::size_t field = 0; field < of_core.plan_field.size(); ++field)
-        of_core.plan_field[field] = static_cast<int>(field);
-    return of_core;
-}
-
-// Makes the steps of the block iterations of the plan's repeat, which exchanges what the core carries on.
-void give_to_repeat(const schedule::IteratedCore& core, const ProgramLayout& layout,
-                    const rt::LaunchPlan& plan, rt::TimeBlock& block) {
-    const schedule::Carried& carried = core.carried.front();
-    const auto repeat = std::ranges::find_if(plan.repeats, [&](const rt::RepeatPlan& each) {
-        return std::ranges::any_of(each.exchanges, [&](const rt::RepeatPlan::Exchange& exchange) {
-            return exchange.other == layout.plan_field[carried.next.index];
-        });
-    });
-    if (repeat == plan.repeats.end() || repeat->exchanges.size() != core.carried.size())
-        throw UnsupportedError("temporal: the repeat does not exchange the arrays that it carries on");
-    block.kind = rt::TimeBlock::OfRepeat{static_cast<int>(repeat - plan.repeats.begin())};
-    for (rt::Argument& argument : block.kernel.arguments) {
-        if (argument.kind != rt::Argument::Kind::field) continue;
-        const schedule::LevelOf level =
-            core.origin({static_cast<std::uint32_t>(argument.field)}, argument.time);
+void give_levels(const ProgramLayout& layout, const std::vector<schedule::StandIn>& stand_ins,
+                 std::vector<rt::Argument>& arguments) {
+    for (rt::Argument& argument : arguments) {
+        if (argument.kind != rt::Argument::Kind::field && argument.kind != rt::Argument::Kind::neighbour)
+            continue;
+        const Level own{{static_cast<std::uint32_t>(argument.field)}, argument.time};
+        const Level level = schedule::origin(stand_ins, own);
         argument.field = layout.plan_field[level.field.index];
         argument.time = level.time;
     }
 }
 
-// What a pass keeps for later ones lies in the arrays of the lets and states that it stands for.
-ProgramLayout layout_of_pass(const ProgramLayout& layout, const schedule::TemporalPass& pass) {
-    ProgramLayout of_pass = layout_of_part(layout, pass.program);
-    for (const schedule::TemporalPass::Kept& kept : pass.kept)
-        of_pass.plan_field[kept.own.index] = of_pass.plan_field[kept.field.index];
-    return of_pass;
+// What a kernel says of itself: the first words of its comment, and the end of its name.
+struct KernelWords {
+    std::string comment, name;
+};
+
+// A kernel that does several steps at once, or one pass of a step.
+kernel::KernelFunction lower_block(const ir::Program& core, const std::vector<schedule::StandIn>& stand_ins,
+                                   const ProgramLayout& layout, const schedule::TemporalSchedule& schedule,
+                                   const KernelWords& words, Names& kernel_names, const rt::LaunchPlan& plan,
+                                   rt::TimeBlock& block) {
+    const auto formed = schedule::form_pipeline(core, schedule.steps);
+    if (const auto* why = std::get_if<std::string>(&formed)) throw UnsupportedError("temporal: " + *why);
+    const auto& pipeline = std::get<schedule::Pipeline>(formed);
+    const StageViews views = view_stages(core);
+    block.levels = pipeline.new_levels(core);
+    StageView whole = whole_step(core, pipeline, block.levels);
+    whole.name += "_" + words.name;
+    whole.elsewhere = levels_elsewhere(views);
+    if (schedule.of_pieces && !whole.reductions.empty())
+        throw UnsupportedError("temporal: pieces of a grid are reduced by single steps alone");
+    const ProgramLayout numbered = number_fields(layout, core);
+    Context context(whole, numbered, temporal_roles());
+    TemporalResult result = lower_temporal(context, views, pipeline, schedule, block.levels);
+    kernel::KernelFunction function = std::move(result.kernel.function);
+    function.name = kernel_names.take(whole.name);
+    context.enter(whole);
+    function.comment = {words.comment + ". " + level_words(context),
+                        schedule_line(schedule::print(schedule, core.rank()))};
+    function.threads = 32 * schedule.warps;
+    function.min_blocks = schedule.min_blocks;
+    function.parameters = context.parameters();
+    block.reductions = plan_reductions(whole, plan);
+    block.kernel.name = function.name;
+    block.kernel.threads = {32, schedule.warps, 1};
+    block.kernel.blocks = schedule.blocks;
+    block.kernel.dynamic_shared_bytes = result.kernel.dynamic_shared_bytes;
+    block.kernel.arguments = context.arguments(block.reductions);
+    give_levels(layout, stand_ins, block.kernel.arguments);
+    for (std::size_t axis = 0; axis < block.least_extent.size(); ++axis)
+        block.least_extent[axis] = std::max(block.least_extent[axis], result.least_extent[axis]);
+    return function;
 }
 
-void add_passes(const ir::Program& program, const ir::Program& core, const ProgramLayout& layout,
+// Makes the steps of the block iterations of the plan's repeat, which exchanges what the core carries on.
+void give_to_repeat(const schedule::TemporalCore& core, const ProgramLayout& layout,
+                    const rt::LaunchPlan& plan, rt::TimeBlock& block) {
+    const Level next = schedule::origin(core.stand_ins, {core.carried.front(), 1});
+    const auto repeat = std::ranges::find_if(plan.repeats, [&](const rt::RepeatPlan& each) {
+        return std::ranges::find(each.exchanges, layout.plan_field[next.field.index],
+                                 &rt::RepeatPlan::Exchange::other) != each.exchanges.end();
+    });
+    if (repeat == plan.repeats.end() || repeat->exchanges.size() != core.carried.size())
+        throw UnsupportedError("temporal: the repeat does not exchange the arrays that it carries on");
+    block.kind = rt::TimeBlock::OfRepeat{static_cast<int>(repeat - plan.repeats.begin())};
+}
+
+void add_passes(const ir::Program& program, const schedule::TemporalCore& core, const ProgramLayout& layout,
                 const schedule::TemporalSchedule& schedule, Names& kernel_names, rt::TimeBlock& block,
                 Lowered& lowered) {
+    if (core.iterations) throw UnsupportedError("temporal: several passes are of a time step");
     if (schedule.steps != 1 || schedule.of_pieces)
         throw UnsupportedError("temporal: several passes are of a single step, on a whole grid");
-    const auto made = schedule::temporal_passes(program, core, schedule.passes);
+    const auto made = schedule::temporal_passes(program, core.program, schedule.passes);
     if (const auto* why = std::get_if<std::string>(&made)) throw UnsupportedError("temporal: " + *why);
     const auto& passes = std::get<std::vector<schedule::TemporalPass>>(made);
     for (std::size_t p = 0; p < passes.size(); ++p) {
-        const auto pipeline = std::get<schedule::Pipeline>(schedule::form_pipeline(passes[p].program, 1));
-        if (p > 0) block.earlier.push_back(std::move(block.kernel));
-        block.kernel = {};
-        TemporalResult result =
-            add_temporal(passes[p].program, pipeline, 1, layout_of_pass(layout, passes[p]), schedule,
-                         fmt::format("Pass {} of a time step's {} over memory", p + 1, passes.size()),
-                         fmt::format("1_step_pass_{}", p + 1), kernel_names, block, lowered);
-        for (rt::Argument& argument : block.kernel.arguments)
-            if (argument.kind == rt::Argument::Kind::field &&
-                lowered.plan.fields[static_cast<std::size_t>(argument.field)].role != rt::Role::state)
-                argument.time = 0;
-        if (p + 1 < passes.size())
-            lowered.kernels.functions.push_back(std::move(result.kernel.function));
-        else
-            put_time_block(std::move(block), std::move(result.kernel.function), lowered);
+        if (p > 0) block.earlier.push_back(std::exchange(block.kernel, {}));
+        const KernelWords words{fmt::format("Pass {} of a time step's {} over memory", p + 1, passes.size()),
+                                fmt::format("1_step_pass_{}", p + 1)};
+        lowered.kernels.functions.push_back(lower_block(passes[p].program, passes[p].kept, layout, schedule,
+                                                        words, kernel_names, lowered.plan, block));
     }
 }
 
 // The kernels that do several steps at once, or a step in several passes.
 void add(const ir::Program& program, const ProgramLayout& layout, const schedule::TemporalSchedule& schedule,
          Names& kernel_names, Lowered& lowered) {
-    const schedule::TemporalCore split = schedule::temporal_core(program, schedule.reductions);
-    if (!split.refused.empty()) throw UnsupportedError("temporal: " + split.refused);
-    if (!split.left_out.empty())
-        throw UnsupportedError("temporal: `" + split.left_out.front().reduction +
-                               "` at every step: " + split.left_out.front().why);
-    const ir::Program& core = split.program;
+    const schedule::TemporalCore core = schedule::temporal_core(program, schedule.reductions);
+    if (!core.refused.empty()) throw UnsupportedError("temporal: " + core.refused);
+    if (!core.left_out.empty())
+        throw UnsupportedError("temporal: `" + core.left_out.front().reduction +
+                               "` at every step: " + core.left_out.front().why);
     rt::TimeBlock block;
     block.steps = schedule.steps;
-    block.is_whole = split.is_whole;
-    if (schedule.passes > 1 && split.iterated)
-        throw UnsupportedError("temporal: several passes are of a time step");
-    if (schedule.passes > 1) return add_passes(program, core, layout, schedule, kernel_names, block, lowered);
-    const auto formed = schedule::form_pipeline(core, schedule.steps);
-    if (const auto* why = std::get_if<std::string>(&formed)) throw UnsupportedError("temporal: " + *why);
-    const auto& pipeline = std::get<schedule::Pipeline>(formed);
-    block.levels = pipeline.new_levels(core);
-    if (schedule.of_pieces) block.kind = rt::TimeBlock::OfPieces{schedule.traversals};
-    const char* const plural = schedule.steps == 1 ? "" : "s";
-    TemporalResult result = add_temporal(
-        core, pipeline, block.levels,
-        split.iterated ? layout_of_iteration(layout, core) : layout_of_part(layout, core), schedule,
-        fmt::format("{} {}{} in one pass over memory", schedule.steps,
-                    split.iterated ? "iteration" : "time step", plural),
-        fmt::format("{}_{}{}", schedule.steps, split.iterated ? "iteration" : "step", plural), kernel_names,
-        block, lowered);
-    if (split.iterated) give_to_repeat(*split.iterated, layout, lowered.plan, block);
-    put_time_block(std::move(block), std::move(result.kernel.function), lowered);
+    block.is_whole = core.is_whole;
+    if (schedule.passes > 1) {
+        add_passes(program, core, layout, schedule, kernel_names, block, lowered);
+    } else {
+        if (schedule.of_pieces) block.kind = rt::TimeBlock::OfPieces{schedule.traversals};
+        const char* const plural = schedule.steps == 1 ? "" : "s";
+        const KernelWords words{
+            fmt::format("{} {}{} in one pass over memory", schedule.steps,
+                        core.iterations ? "iteration" : "time step", plural),
+            fmt::format("{}_{}{}", schedule.steps, core.iterations ? "iteration" : "step", plural)};
+        lowered.kernels.functions.push_back(lower_block(core.program, core.stand_ins, layout, schedule, words,
+                                                        kernel_names, lowered.plan, block));
+        if (core.iterations) give_to_repeat(core, layout, lowered.plan, block);
+    }
+    put_time_block(std::move(block), lowered.plan);
 }
 
 // As whole_step(), of a kernel that keeps all levels on the chip for any number of steps.
@@ -248,7 +241,8 @@ void add(const ir::Program& program, const ProgramLayout& layout, const schedule
     block.kernel.tile = result.kernel.tile;
     block.kernel.dynamic_shared_bytes = result.kernel.dynamic_shared_bytes;
     block.kernel.arguments = context.arguments({});
-    put_time_block(std::move(block), std::move(function), lowered);
+    lowered.kernels.functions.push_back(std::move(function));
+    put_time_block(std::move(block), lowered.plan);
 }
 
 }  // namespace

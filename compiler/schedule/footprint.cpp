@@ -14,7 +14,7 @@ namespace halo::schedule {
 
 namespace {
 
-using Level = std::pair<std::uint32_t, int>;  // field and time
+using ir::Level;
 
 std::vector<ir::ExprId> values_of(const ir::Program& program, const std::vector<int>& statements) {
     std::vector<ir::ExprId> values;
@@ -81,8 +81,8 @@ void count(const ir::Reduce& reduce, Operations& operations) {
 
 LevelRead make_read(const ir::Program& program, const Level& level, const std::set<ir::Offset>& offsets) {
     LevelRead read;
-    read.field = ir::FieldId{level.first};
-    read.time = level.second;
+    read.field = level.field;
+    read.time = level.time;
     read.type = program[read.field].type;
     read.storage = program[read.field].storage;
     read.offsets.assign(offsets.begin(), offsets.end());
@@ -136,7 +136,7 @@ void Footprints::add_writes(const ir::Stage& stage, Footprint& result) const {
         if (assign == nullptr) continue;
         const ir::Field& field = program[assign->target];
         if (field.role == ir::Role::intermediate && !is_read_outside(assign->target, stage)) continue;
-        if (!written.emplace(assign->target.index, assign->time).second) continue;
+        if (!written.insert({assign->target, assign->time}).second) continue;
         result.writes.push_back({assign->target, assign->time, field.type, field.storage});
     }
 }
@@ -179,15 +179,15 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
                 result.swept_within = assign->sweep->inner->axis;
                 result.slant = ir::slant_of(program, static_cast<std::size_t>(index));
             }
-            swept.emplace(assign->target.index, assign->time);
+            swept.insert({assign->target, assign->time});
         }
         if (in_place_[index]) {
             result.in_place = true;  // what it reads of its target is in memory
             if (shared_.can_share(static_cast<std::size_t>(index)))
-                written_here.emplace(assign->target.index, assign->time);
+                written_here.insert({assign->target, assign->time});
         } else {
-            written_here.emplace(assign->target.index, assign->time);
-            if (keeps && assign->time == 1) reads[{assign->target.index, 0}].insert(ir::Offset{});
+            written_here.insert({assign->target, assign->time});
+            if (keeps && assign->time == 1) reads[{assign->target, 0}].insert(ir::Offset{});
         }
     }
     std::set<std::uint32_t> shapes;
@@ -212,13 +212,13 @@ void Footprints::add_reads(const ir::Stage& stage, Footprint& result) {
             std::int64_t cells = 1;  // of a finer grid, in one of this
             for (const ir::AxisMap& along : access->map)
                 cells *= along.times;
-            if (cells > 1 && finer.emplace(access->field.index, access->time).second)
+            if (cells > 1 && finer.insert({access->field, access->time}).second)
                 result.finer_bytes += cells * size_of(program[access->field].storage);
             if (std::ranges::find(result.elsewhere, access->field) == result.elsewhere.end())
                 result.elsewhere.push_back(access->field);
             continue;
         }
-        const Level level{access->field.index, access->time};
+        const Level level{access->field, access->time};
         // What a sweep has just written is still in a cache.
         if (!written_here.contains(level) && !swept.contains(level)) reads[level].insert(access->offset);
     }

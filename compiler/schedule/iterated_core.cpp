@@ -16,8 +16,6 @@ namespace halo::schedule {
 
 namespace {
 
-using FieldLevel = std::pair<ir::FieldId, int>;  // field, time
-
 // Values that are the same in each iteration, and those of fields. All else is refused.
 bool is_known_node(const ir::Expr& expr) {
     if (const auto* access = std::get_if<ir::Access>(&expr.node)) return !access->is_mapped();
@@ -31,16 +29,12 @@ bool is_known_node(const ir::Expr& expr) {
            std::holds_alternative<ir::Call>(expr.node);
 }
 
-// What lies past the faces of one is what lies past those of the other.
-bool have_same_faces(const ir::Field& a, const ir::Field& b) {
-    for (std::size_t axis = 0; axis < a.boundary.size(); ++axis)
-        for (std::size_t side = 0; side < 2; ++side) {
-            const ir::Face &one = a.boundary[axis][side], &other = b.boundary[axis][side];
-            if (one.kind != other.kind) return false;
-            if (one.kind == ir::BoundaryKind::fixed && one.value != other.value) return false;
-        }
-    return true;
-}
+// What the repeat carries from one iteration to the next.
+struct Carried {
+    ir::FieldId state;
+    ir::Level now;     // in whose place it stands
+    ir::FieldId next;  // what an iteration computes, before it is copied to `now`
+};
 
 // Forms the core of the repeat whose statements are [first, past).
 class CoreFormer {
@@ -48,14 +42,15 @@ public:
     CoreFormer(const ir::Program& program, std::size_t first, std::size_t past)
         : program_(program), first_(first), past_(past) {}
 
-    std::variant<IteratedCore, std::string> form() {
+    std::variant<TemporalCore, std::string> form() {
         const ir::Repeat& repeat = *ir::repeat_of(program_.statements[first_]);
-        core_.repeat = repeat.number;
-        core_.iterations = repeat.count;
+        iterations_ = {repeat.number, repeat.count, true};
         if (std::string why = refused_repeats(); !why.empty()) return why;
         if (std::string why = find_carried(); !why.empty()) return why;
         if (std::string why = take_statements(); !why.empty()) return why;
         rewrite();
+        core_.iterations = iterations_;
+        core_.is_whole = iterations_.is_whole;
         return std::move(core_);
     }
 
@@ -64,7 +59,7 @@ private:
         for (const ir::Repeat& each : ir::repeats_of(program_.statements[first_]))
             if (ir::end_condition(program_, each) != nullptr) return "a condition ends it, or one around it";
         for (std::size_t index = first_; index < past_; ++index)
-            if (ir::repeat_of(program_.statements[index])->number != core_.repeat)
+            if (ir::repeat_of(program_.statements[index])->number != iterations_.repeat)
                 return "another one is within it";
         return "";
     }
@@ -81,42 +76,36 @@ private:
         if (last_ == past_) return "an iteration does not end by giving whole fields their next values";
         for (std::size_t index = last_; index < past_; ++index) {
             const ir::Assign& copy = *assign_at(index);
-            const ir::FieldId next = *ir::exchanged_with(program_, index);
-            if (!have_same_faces(program_[copy.target], program_[next]))
-                return "`" + program_[next].name + "` has other boundaries than `" +
-                       program_[copy.target].name + "`";
-            core_.carried.push_back({copy.target, {copy.target, copy.time}, next});
+            carried_.push_back({copy.target, {copy.target, copy.time}, *ir::exchanged_with(program_, index)});
         }
-        for (const Carried& each : core_.carried)
-            if (std::ranges::count(core_.carried, each.state, &Carried::state) > 1)
+        for (const Carried& each : carried_)
+            if (std::ranges::count(carried_, each.state, &Carried::state) > 1)
                 return "two levels of `" + program_[each.state].name + "` are carried on";
         return "";
     }
 
     const Carried* carried_next(ir::FieldId field) const {
-        const auto found = std::ranges::find(core_.carried, field, &Carried::next);
-        return found == core_.carried.end() ? nullptr : &*found;
+        const auto found = std::ranges::find(carried_, field, &Carried::next);
+        return found == carried_.end() ? nullptr : &*found;
     }
-    const Carried* carried_now(const FieldLevel& level) const {
-        const auto found = std::ranges::find_if(core_.carried, [&](const Carried& each) {
-            return each.now.field == level.first && each.now.time == level.second;
-        });
-        return found == core_.carried.end() ? nullptr : &*found;
+    const Carried* carried_now(const ir::Level& level) const {
+        const auto found = std::ranges::find(carried_, level, &Carried::now);
+        return found == carried_.end() ? nullptr : &*found;
     }
 
     // The statements that the carried fields depend on, from the last to the first.
     std::string take_statements() {
-        std::set<FieldLevel> wanted;
-        for (const Carried& each : core_.carried)
-            wanted.emplace(each.next, 0);
-        std::set<FieldLevel> written;  // by statements of the repeat
+        std::set<ir::Level> wanted;
+        for (const Carried& each : carried_)
+            wanted.insert({each.next, 0});
+        std::set<ir::Level> written;  // by statements of the repeat
         for (std::size_t index = first_; index < last_; ++index)
             if (const ir::Assign* const assign = assign_at(index))
-                written.emplace(assign->target, assign->time);
+                written.insert({assign->target, assign->time});
         for (std::size_t index = last_; index-- > first_;) {
             const ir::Assign* const assign = assign_at(index);
             if (assign == nullptr || !wanted.contains({assign->target, assign->time})) {
-                core_.is_whole = false;
+                iterations_.is_whole = false;
                 continue;
             }
             const std::string name = "`" + program_[assign->target].name + "`";
@@ -125,7 +114,7 @@ private:
             if (program_[assign->target].role != ir::Role::intermediate)
                 return name + " is written in it and read by what comes after";
             if (!known_.emplace(assign->target, index).second) return name + " is written twice in it";
-            core_.is_whole = core_.is_whole && carried_next(assign->target) != nullptr;
+            iterations_.is_whole = iterations_.is_whole && carried_next(assign->target) != nullptr;
             taken_.push_back(index);
             if (std::string why =
                     want_reads(ir::roots_of(program_.statements[index]), index, written, wanted);
@@ -139,14 +128,14 @@ private:
 
     // Of one statement: levels that the repeat writes are wanted of statements before it.
     std::string want_reads(const std::vector<ir::ExprId>& roots, std::size_t reader,
-                           const std::set<FieldLevel>& written, std::set<FieldLevel>& wanted) {
+                           const std::set<ir::Level>& written, std::set<ir::Level>& wanted) {
         for (const std::uint32_t index : ir::reached_exprs(program_, roots)) {
             const ir::Expr& expr = program_.exprs[index];
             if (!is_known_node(expr))
                 return "it reads what may change with the step, a table, or another grid";
             const auto* access = std::get_if<ir::Access>(&expr.node);
             if (access == nullptr) continue;
-            const FieldLevel level{access->field, access->time};
+            const ir::Level level{access->field, access->time};
             if (carried_now(level) != nullptr) continue;
             if (!written.contains(level)) {
                 outside_.insert(level);
@@ -156,7 +145,7 @@ private:
                 program_.statements.begin() + static_cast<std::ptrdiff_t>(first_),
                 program_.statements.begin() + static_cast<std::ptrdiff_t>(reader), [&](const auto& each) {
                     const auto* assign = std::get_if<ir::Assign>(&each);
-                    return assign != nullptr && assign->target == level.first && assign->time == level.second;
+                    return assign != nullptr && ir::Level{assign->target, assign->time} == level;
                 });
             if (!is_before)
                 return "`" + program_[access->field].name + "` is read in it before it is written";
@@ -176,78 +165,68 @@ private:
             core.statements.push_back(program_.statements[index]);
             std::get<ir::Assign>(core.statements.back()).repeats.clear();
         }
-        for (const FieldLevel& level : outside_)
+        for (const ir::Level& level : outside_)
             stand_for(level);
-        ir::ExprBuilder builder(core);
-        // Levels get out of the way of those that become level 0 of the same field: first what has a field of
-        // its own now, and all from outside before what is carried on, which becomes 0 and 1.
-        for (const bool is_other : {true, false})
-            for (const IteratedCore::Input& input : core_.inputs)
-                if ((input.field != input.of.field) == is_other)
-                    replace(builder, {input.of.field, input.of.time}, input.field, 0);
-        for (const Carried& each : core_.carried) {
+        for (const Carried& each : carried_) {
             ir::Field& state = core.fields[each.state.index];
             state.role = ir::Role::state;
             state.history = 0;
-            replace(builder, {each.now.field, each.now.time}, each.state, 0);
+            core_.carried.push_back(each.state);
+            core_.stand_ins.push_back({{each.state, 0}, each.now});
+            core_.stand_ins.push_back({{each.state, 1}, {each.next, 0}});
         }
-        for (const Carried& each : core_.carried)
-            replace(builder, {each.next, 0}, each.state, 1);
+        ir::ExprBuilder builder(core);
         for (ir::Statement& statement : core.statements) {
+            ir::map_reads(core, builder, statement,
+                          [&](const ir::Access& access) -> std::optional<ir::ExprId> {
+                              const ir::Level own = stand_in_of({access.field, access.time});
+                              return builder.access(own.field, own.time, access.offset);
+                          });
             auto& assign = std::get<ir::Assign>(statement);
-            const Carried* const carried = carried_next(assign.target);
-            if (carried == nullptr) continue;
-            assign.target = carried->state;
-            assign.time = 1;
+            const ir::Level own = stand_in_of({assign.target, assign.time});
+            assign.target = own.field;
+            assign.time = own.time;
         }
     }
 
-    void replace(ir::ExprBuilder& builder, const FieldLevel& level, ir::FieldId field, int time) {
-        for (ir::Statement& statement : core_.program.statements)
-            ir::replace_reads(
-                core_.program, builder, statement, level.first, level.second,
-                [&](const ir::Access& access) { return builder.access(field, time, access.offset); });
+    // The level of the core in the place of one of the program.
+    ir::Level stand_in_of(const ir::Level& level) const {
+        const auto found = std::ranges::find(core_.stand_ins, level, &StandIn::of);
+        return found == core_.stand_ins.end() ? level : found->own;
     }
 
     // An input of the core for a level from outside; an input of the program is one as it is.
-    void stand_for(const FieldLevel& level) {
+    void stand_for(const ir::Level& level) {
         ir::Program& core = core_.program;
-        const auto& [field, time] = level;
+        const auto [field, time] = level;
         if (program_[field].role == ir::Role::input && time == 0) return;
-        const bool is_carried =
-            std::ranges::find(core_.carried, field, &Carried::state) != core_.carried.end();
-        const auto is_taken = [&](const IteratedCore::Input& other) { return other.field == field; };
-        const bool stands_for_itself = !is_carried && std::ranges::none_of(core_.inputs, is_taken);
+        const bool is_carried = std::ranges::find(carried_, field, &Carried::state) != carried_.end();
+        const auto is_taken = [&](const StandIn& other) { return other.own.field == field; };
+        const bool stands_for_itself = !is_carried && std::ranges::none_of(core_.stand_ins, is_taken);
         const std::string suffix = time == 0  ? "_now"
                                    : time > 0 ? "_made"
                                               : "_" + std::to_string(-time) + "_ago";
         const ir::FieldId input = stands_for_itself ? field : ir::add_let_like(core, field, suffix);
         core.fields[input.index].role = ir::Role::input;
         core.fields[input.index].history = 0;
-        core_.inputs.push_back({input, {field, time}});
+        core_.stand_ins.push_back({{input, 0}, level});
     }
 
     const ir::Program& program_;
     const std::size_t first_, past_;
-    std::size_t last_ = 0;                      // past the statements that compute
+    std::size_t last_ = 0;  // past the statements that compute
+    std::vector<Carried> carried_;
     std::vector<std::size_t> taken_;            // statements
     std::map<ir::FieldId, std::size_t> known_;  // by what they write
-    std::set<FieldLevel> outside_;              // levels that it reads and does not write
-    IteratedCore core_;
+    std::set<ir::Level> outside_;               // levels that it reads and does not write
+    Iterations iterations_;
+    TemporalCore core_;
 };
 
 }  // namespace
 
-LevelOf IteratedCore::origin(ir::FieldId field, int time) const {
-    for (const Carried& each : carried)
-        if (each.state == field) return time == 0 ? each.now : LevelOf{each.next, 0};
-    for (const Input& each : inputs)
-        if (each.field == field) return each.of;
-    return {field, time};
-}
-
-std::variant<IteratedCore, std::string> iterated_core(const ir::Program& program) {
-    std::optional<IteratedCore> best;
+std::variant<TemporalCore, std::string> iterated_core(const ir::Program& program) {
+    std::optional<TemporalCore> best;
     std::string why_not;
     std::int64_t most = 0;
     for (std::size_t first = 0; first < program.statements.size(); ++first) {
@@ -262,7 +241,7 @@ std::variant<IteratedCore, std::string> iterated_core(const ir::Program& program
             if (why_not.empty()) why_not = std::move(*why);
         } else if (times > most) {
             most = times;
-            best = std::get<IteratedCore>(std::move(formed));
+            best = std::get<TemporalCore>(std::move(formed));
         }
     }
     if (best) return *std::move(best);

@@ -13,21 +13,20 @@ namespace halo::schedule {
 
 namespace {
 
-using Reads = std::map<std::pair<std::uint32_t, int>, std::set<ir::Offset>>;  // by field and time
+using Reads = std::map<ir::Level, std::set<ir::Offset>>;
 
 // What the statements of a stage read of other stages' levels, or of memory.
 Reads reads_of(const ir::Program& program, const ir::Stage& stage) {
     Reads reads;
     std::vector<ir::ExprId> roots;
-    std::set<std::pair<std::uint32_t, int>> written;
+    std::set<ir::Level> written;
     for (const int index : stage.statements) {
         for (const ir::ExprId root : ir::roots_of(program.statements[index]))
             roots.push_back(root);
         const auto* assign = std::get_if<ir::Assign>(&program.statements[index]);
         if (assign == nullptr) continue;
-        written.emplace(assign->target.index, assign->time);
-        if (ir::is_partial(*assign) && assign->time == 1)
-            reads[{assign->target.index, 0}].insert(ir::Offset{});
+        written.insert({assign->target, assign->time});
+        if (ir::is_partial(*assign) && assign->time == 1) reads[{assign->target, 0}].insert(ir::Offset{});
     }
     const std::vector<bool> reached = ir::reachable_exprs(program, roots);
     for (std::size_t e = 0; e < program.exprs.size(); ++e) {
@@ -35,8 +34,8 @@ Reads reads_of(const ir::Program& program, const ir::Stage& stage) {
         if (!reached[e] || access == nullptr) continue;
         if (!program[access->field].grid.is_whole())
             continue;  // they stay in caches: each stage reads memory
-        if (!written.contains({access->field.index, access->time}))
-            reads[{access->field.index, access->time}].insert(access->offset);
+        if (!written.contains({access->field, access->time}))
+            reads[{access->field, access->time}].insert(access->offset);
     }
     return reads;
 }
@@ -75,10 +74,8 @@ private:
             Pipeline::Stage entry;
             entry.stage = stage;
             for (const auto& [level, offsets] : reads_of(program_, stage)) {
-                Pipeline::Use use{
-                    ir::FieldId{level.first}, level.second, {offsets.begin(), offsets.end()}, 0};
-                entry.uses.push_back(std::move(use));
-                fields.insert(level.first);
+                entry.uses.push_back({level.field, level.time, {offsets.begin(), offsets.end()}, 0});
+                fields.insert(level.field.index);
             }
             for (const int index : stage.statements) {
                 const auto* assign = std::get_if<ir::Assign>(&program_.statements[index]);

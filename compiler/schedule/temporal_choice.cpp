@@ -97,7 +97,7 @@ public:
         TemporalCore found = temporal_core(program, watched);
         unwatched_ = why_unwatched(found);
         refused_ = std::move(found.refused);
-        iterations_ = found.iterations();
+        iterations_ = found.iterations;
         core = std::move(found.program);
         reductions_ = std::move(found.reductions);
     }

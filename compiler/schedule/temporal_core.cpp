@@ -10,6 +10,7 @@
 #include "compiler/ir/repeats.h"
 #include "compiler/ir/rewrite.h"
 #include "compiler/ir/unread_steps.h"
+#include "compiler/schedule/iterated_core.h"
 #include "compiler/schedule/pipeline.h"
 
 namespace halo::schedule {
@@ -26,21 +27,16 @@ ir::Program core_with(const ir::Program& program, const std::vector<bool>& also)
     return core;
 }
 
-using FieldAtTime = std::pair<std::uint32_t, int>;  // field, time
-
 // The levels of states whose neighbours within a plane are read.
-std::set<FieldAtTime> levels_read_beside(const ir::Program& core) {
-    std::vector<ir::ExprId> roots;
+std::set<ir::Level> levels_read_beside(const ir::Program& core) {
+    std::set<ir::Level> levels;
     for (const ir::Statement& statement : core.statements)
-        for (const ir::ExprId root : ir::roots_of(statement))
-            roots.push_back(root);
-    std::set<FieldAtTime> levels;
-    for (const std::uint32_t index : ir::reached_exprs(core, roots)) {
-        const auto* access = std::get_if<ir::Access>(&core.exprs[index].node);
-        if (access != nullptr && core[access->field].role == ir::Role::state &&
-            is_within_plane(access->offset, core.rank() - 1))
-            levels.emplace(access->field.index, access->time);
-    }
+        for (const std::uint32_t index : ir::reached_exprs(core, ir::roots_of(statement))) {
+            const auto* access = std::get_if<ir::Access>(&core.exprs[index].node);
+            if (access != nullptr && core[access->field].role == ir::Role::state &&
+                is_within_plane(access->offset, core.rank() - 1))
+                levels.insert({access->field, access->time});
+        }
     return levels;
 }
 
@@ -59,10 +55,9 @@ std::optional<std::size_t> whole_writer(const ir::Program& core, ir::FieldId sta
 // A pipeline keeps the planes around a cell of one level of a field. Where the neighbours of a state are read
 // at t and at t+1, the latter become those of a let that has the same values.
 void split_levels(ir::Program& core) {
-    const std::set<FieldAtTime> levels = levels_read_beside(core);
-    for (const auto& [index, time] : levels) {
-        const ir::FieldId state{index};
-        if (time != 1 || !(levels.contains({index, 0}) || levels.contains({index, -1}))) continue;
+    const std::set<ir::Level> levels = levels_read_beside(core);
+    for (const auto& [state, time] : levels) {
+        if (time != 1 || !(levels.contains({state, 0}) || levels.contains({state, -1}))) continue;
         const std::optional<std::size_t> writer = whole_writer(core, state);
         if (!writer) continue;
         ir::ExprBuilder builder(core);
@@ -95,26 +90,18 @@ ir::Program state_core(const ir::Program& program) {
 namespace {
 
 TemporalCore core_of_repeat(const ir::Program& program) {
-    TemporalCore core;
     auto formed = iterated_core(program);
-    if (auto* const why = std::get_if<std::string>(&formed)) {
-        core.program = program;
-        core.refused = std::move(*why);
-        return core;
+    if (auto* const core = std::get_if<TemporalCore>(&formed)) {
+        split_levels(core->program);
+        return std::move(*core);
     }
-    core.iterated = std::get<IteratedCore>(std::move(formed));
-    core.program = core.iterated->program;
-    core.is_whole = core.iterated->is_whole;
-    split_levels(core.program);
-    return core;
+    TemporalCore none;
+    none.program = program;
+    none.refused = std::get<std::string>(std::move(formed));
+    return none;
 }
 
 }  // namespace
-
-std::optional<Iterations> TemporalCore::iterations() const {
-    if (!iterated) return std::nullopt;
-    return Iterations{iterated->repeat, iterated->iterations, is_whole};
-}
 
 TemporalCore temporal_core(const ir::Program& program, const std::vector<std::string>& wanted) {
     if (ir::has_repeats(program)) return core_of_repeat(program);

@@ -1,12 +1,13 @@
 // The part of a program that kernels for several time steps compute. Single steps compute the rest.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "compiler/ir/program.h"
-#include "compiler/schedule/iterated_core.h"
+#include "compiler/schedule/stand_in.h"
 
 namespace halo::schedule {
 
@@ -24,11 +25,13 @@ struct Iterations {
 };
 
 struct TemporalCore {
+    // Fields of the whole program have the same numbers in both.
     ir::Program program;
-    // Of a program that repeats statements within a step: the repeat of which `program` is an iteration.
-    // Single steps do all else, in each step.
-    std::optional<IteratedCore> iterated;
-    std::optional<Iterations> iterations() const;
+    // Of a program that repeats statements within a step: the repeat of which `program` is an iteration, and
+    // the states that this carries on. Single steps do all else, in each step.
+    std::optional<Iterations> iterations;
+    std::vector<ir::FieldId> carried;
+    std::vector<StandIn> stand_ins;
     std::string refused;                  // why there is none, or none that works; in the user's words
     std::vector<std::string> reductions;  // of the core, in order of their statements
     struct LeftOut {

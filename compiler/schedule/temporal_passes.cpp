@@ -13,32 +13,25 @@ namespace halo::schedule {
 
 namespace {
 
-using LevelKey = std::pair<std::uint32_t, int>;
-
-std::set<LevelKey> levels_read(const ir::Program& core, const std::vector<ir::Statement>& statements) {
-    std::vector<ir::ExprId> roots;
+std::set<ir::Level> levels_read(const ir::Program& core, const std::vector<ir::Statement>& statements) {
+    std::set<ir::Level> levels;
     for (const ir::Statement& statement : statements)
-        for (const ir::ExprId root : ir::roots_of(statement))
-            roots.push_back(root);
-    std::set<LevelKey> levels;
-    for (const std::uint32_t index : ir::reached_exprs(core, roots))
-        if (const auto* access = std::get_if<ir::Access>(&core.exprs[index].node))
-            levels.emplace(access->field.index, access->time);
+        levels.merge(ir::levels_read(core, ir::roots_of(statement)));
     return levels;
 }
 
 // What the pass writes that later ones or the next step read, by states of its own.
-void keep(TemporalPass& pass, const std::set<LevelKey>& read_later) {
+void keep(TemporalPass& pass, const std::set<ir::Level>& read_later) {
     ir::Program& core = pass.program;
     ir::ExprBuilder builder(core);
     const std::vector<ir::Statement> statements = core.statements;
     for (std::size_t index = 0; index < statements.size(); ++index) {
         const auto& assign = std::get<ir::Assign>(statements[index]);
         const bool is_let = core[assign.target].role == ir::Role::intermediate;
-        if (is_let && !read_later.contains({assign.target.index, 0})) continue;
+        if (is_let && !read_later.contains({assign.target, 0})) continue;
         const ir::FieldId own = ir::add_let_like(core, assign.target, "_kept");
         core.fields[own.index].role = ir::Role::state;
-        pass.kept.push_back({own, assign.target, is_let ? 0 : 1});
+        pass.kept.push_back({{own, 1}, {assign.target, is_let ? 0 : 1}});
         if (is_let) {
             ir::Assign store;
             store.target = own;
@@ -65,8 +58,8 @@ std::string passes_refusal(const ir::Program& core, const std::vector<std::vecto
     std::set<std::uint32_t> written;  // states, by passes before
     for (const std::vector<ir::Statement>& part : parts) {
         for (const auto& [field, time] : levels_read(core, part))
-            if (core.fields[field].role == ir::Role::state && time != 0)
-                return "`" + core.fields[field].name + "` is read at another level than the step's first";
+            if (core[field].role == ir::Role::state && time != 0)
+                return "`" + core[field].name + "` is read at another level than the step's first";
         std::set<std::uint32_t> here;
         for (const ir::Statement& statement : part) {
             const auto* assign = std::get_if<ir::Assign>(&statement);
@@ -100,17 +93,17 @@ std::variant<std::vector<TemporalPass>, std::string> temporal_passes(const ir::P
 
     const std::vector<bool> stored = ir::stored_fields(program, ir::form_stages(program));
     std::vector<TemporalPass> passes(parts.size());
-    std::set<LevelKey> read_later;
+    std::set<ir::Level> read_later;
     for (std::size_t index = parts.size(); index-- > 0;) {
         TemporalPass& pass = passes[index];
         pass.program = core;
         pass.program.statements = parts[index];
-        const std::set<LevelKey> read = levels_read(core, parts[index]);
+        const std::set<ir::Level> read = levels_read(core, parts[index]);
         keep(pass, read_later);
         read_others(pass);
-        for (const TemporalPass::Kept& kept : pass.kept)
-            if (kept.field.index >= stored.size() || !stored[kept.field.index])
-                return "`" + core[kept.field].name + "` has no array of its own";
+        for (const StandIn& kept : pass.kept)
+            if (const ir::FieldId field = kept.of.field; field.index >= stored.size() || !stored[field.index])
+                return "`" + core[field].name + "` has no array of its own";
         read_later.insert(read.begin(), read.end());
         const auto formed = form_pipeline(pass.program, 1);
         if (const auto* why = std::get_if<std::string>(&formed)) return *why;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/ir/program.h"
+#include "compiler/schedule/stand_in.h"
 
 namespace halo::schedule {
 
@@ -14,13 +15,8 @@ namespace halo::schedule {
 // next levels, by states that are not the program's: they are never read, so that the levels which are read
 // stay in shared memory, as those of inputs do.
 struct TemporalPass {
-    ir::Program program;  // fields beyond those of the whole are this pass's own
-    struct Kept {
-        ir::FieldId own;    // of this pass
-        ir::FieldId field;  // that it stands for
-        int time = 0;       // whose level: 1 of a state, 0 of a let
-    };
-    std::vector<Kept> kept;
+    ir::Program program;        // fields beyond those of the whole are this pass's own
+    std::vector<StandIn> kept;  // in the place of level 1 of a state, 0 of a let
 };
 
 // The passes that `count` of them are, or why there are none. core: of temporal_core() of the program.

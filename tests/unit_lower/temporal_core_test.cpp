@@ -156,13 +156,13 @@ stencil s(x, y) {
                                                " }\nrepeat k to 7 { v[k+1] = v[k, x-1] - f\n"
                                                "reduce largest = max(v[k+1]) }}");
     const TemporalCore core = temporal_core(two, {});
-    REQUIRE(core.iterated);
-    CHECK(core.iterated->iterations == 7);
+    REQUIRE(core.iterations);
+    CHECK(core.iterations->count == 7);
     CHECK(core.program.statements.size() == 1);
     CHECK_FALSE(core.is_whole);
-    CHECK(core.iterations()->launches(3) == 2);
-    CHECK(core.iterations()->singly(3) == 1);
-    CHECK(core.iterations()->launches(7) == 0);
+    CHECK(core.iterations->launches(3) == 2);
+    CHECK(core.iterations->singly(3) == 1);
+    CHECK(core.iterations->launches(7) == 0);
 }
 
 TEST_CASE("a step in passes keeps what later ones read") {
@@ -180,11 +180,11 @@ stencil stages(x, y) {
     const auto& passes = std::get<std::vector<TemporalPass>>(made);
     REQUIRE(passes.size() == 2);
     REQUIRE(passes[0].kept.size() == 1);
-    CHECK(program[passes[0].kept[0].field].name == "k1");
-    CHECK(passes[0].kept[0].time == 0);
+    CHECK(program[passes[0].kept[0].of.field].name == "k1");
+    CHECK(passes[0].kept[0].of.time == 0);
     REQUIRE(passes[1].kept.size() == 1);
-    CHECK(program[passes[1].kept[0].field].name == "u");
-    CHECK(passes[1].kept[0].time == 1);
+    CHECK(program[passes[1].kept[0].of.field].name == "u");
+    CHECK(passes[1].kept[0].of.time == 1);
     CHECK(passes[1].program.statements.size() == 2);
     CHECK(passes[1].program[ir::FieldId{0}].role == ir::Role::input);
     CHECK(std::get<std::string>(temporal_passes(program, core, 3)) == "a step of 2 stages has no 3 passes");

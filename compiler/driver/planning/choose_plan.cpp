@@ -69,7 +69,7 @@ private:
         }
         const double singly = single_step_cost(program_, stages, options_, extent_).total();
         const auto count = static_cast<double>(iterations.count), all = static_cast<double>(in_step);
-        const double together = static_cast<double>(iterations.launches(at_once) * at_once) / count;
+        const double together = static_cast<double>(iterations.count - iterations.singly(at_once)) / count;
         return plan_.single.total() - together * singly + together * all * choice.seconds_per_step;
     }
     GroupingVerdict& verdict_of(const schedule::GroupingKind& kind) {

@@ -17,11 +17,7 @@ namespace halo::lower {
 
 enum class Machine : std::uint8_t { cuda, cpu };
 
-struct Level {
-    ir::FieldId field;
-    int time = 0;
-    friend auto operator<=>(const Level&, const Level&) = default;
-};
+using ir::Level;
 
 struct Read {
     Level level;
