@@ -155,13 +155,9 @@ std::string fill_function(const FieldNames& field) {
 }
 
 bool needs_fill(const rt::FieldPlan& field) {
-    for (std::size_t axis = 0; axis < rt::kMaxRank; ++axis)
-        for (std::size_t side = 0; side < 2; ++side) {
-            const rt::BoundaryKind kind = field.boundary[axis][side].kind;
-            const bool shows = kind == rt::BoundaryKind::periodic || kind == rt::BoundaryKind::clamp ||
-                               kind == rt::BoundaryKind::mirror;
-            if (field.halo[axis][side] > 0 && shows) return true;
-        }
+    for (int axis = 0; axis < rt::kMaxRank; ++axis)
+        for (int side = 0; side < 2; ++side)
+            if (field.halo[axis][side] > 0 && field.image(axis, side).shows_cell()) return true;
     return false;
 }
 

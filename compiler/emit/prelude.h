@@ -5,7 +5,7 @@
 
 namespace halo::emit {
 
-// The text of prelude.cuh, prelude_vectors.cuh and prelude_exchange.cuh: sections, each headed by a line `//
+// The text of the files prelude*.cuh: sections, each headed by a line `//
 // [name]`.
 extern const char* const kPrelude;
 
