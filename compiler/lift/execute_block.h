@@ -14,6 +14,8 @@
 
 namespace halo::lift {
 
+inline constexpr char kBarrier[] = "halo_lift_syncthreads";  // what __syncthreads is (stand_in_headers.cpp)
+
 struct BlockOfThreads {
     // Along each axis: the threads, and how far the cells of a block are from those of the next.
     ThreadPlace size{1, 1, 1}, stride{1, 1, 1};

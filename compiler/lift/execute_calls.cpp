@@ -119,7 +119,7 @@ std::optional<Value> Executor::call_library(const c::Expr& from) {
         return Value::of(at);
     }
     if (from.text == "free" || from.text == "delete[]" || from.text == "std::free") return Value::none("");
-    if (from.text == "halo_lift_syncthreads") return wait();
+    if (from.text == kBarrier) return wait();
     const std::string known = library_function(from.text);
     if (known.empty()) return std::nullopt;
     Term made;
