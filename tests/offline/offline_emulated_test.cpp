@@ -72,6 +72,15 @@ std::string build_on_host(const std::string& name) {
            " -O0 -w -x c main.c -x none offline.o -o program -lstdc++ -lm";
 }
 
+// The first case of that stencil, for any grid.
+const OfflineCase& first_of(const std::vector<OfflineCase>& cases, const std::string& stencil) {
+    const auto found = std::ranges::find_if(cases, [&](const OfflineCase& each) {
+        return each.text.find("stencil " + stencil) != std::string::npos && !each.is_fixed;
+    });
+    REQUIRE(found != cases.end());
+    return *found;
+}
+
 }  // namespace
 
 TEST_CASE("the launcher runs steps, halos, levels and reductions", "[offline]") {
@@ -83,12 +92,7 @@ TEST_CASE("the launcher runs steps, halos, levels and reductions", "[offline]") 
 
 TEST_CASE("a launcher whose stream is recorded launches all iterations, and the same comes out",
           "[offline]") {
-    const auto is_until = [](const OfflineCase& each) {
-        return each.text.find("stencil until") != std::string::npos && !each.is_fixed;
-    };
-    const auto until = std::ranges::find_if(offline_cases(), is_until);
-    REQUIRE(until != offline_cases().end());
-    CHECK(offline_difference(*until, build_on_host, [](std::string text) {
+    CHECK(offline_difference(first_of(offline_cases(), "until"), build_on_host, [](std::string text) {
               const std::string looks = "looks = !launcher::is_recorded(*solver)";
               REQUIRE(text.find(looks) != std::string::npos);
               while (text.find(looks) != std::string::npos)
@@ -130,13 +134,10 @@ TEST_CASE("reductions are those of the last step, by whichever kernel", "[offlin
 }
 
 TEST_CASE("iterations of a repeat, several at once", "[offline]") {
-    const auto projected = std::ranges::find_if(cases_of_several_steps(), [](const OfflineCase& each) {
-        return each.text.find("stencil projected") != std::string::npos;
-    });
-    REQUIRE(projected != cases_of_several_steps().end());
-    CHECK(offline_difference(*projected, build_on_host, rewrite_launches) == "");
+    const OfflineCase& projected = first_of(cases_of_several_steps(), "projected");
+    CHECK(offline_difference(projected, build_on_host, rewrite_launches) == "");
     // The last iteration reads halos that those before it leave alone.
-    CHECK(offline_difference(*projected, build_on_host, [](std::string text) {
+    CHECK(offline_difference(projected, build_on_host, [](std::string text) {
               const std::string fill = "launcher::fill_halo_of_p(*solver, solver->p_next)";
               REQUIRE(text.find(fill) != std::string::npos);
               text.replace(text.find(fill), fill.size(), "PROJECTED_OK");
@@ -145,13 +146,10 @@ TEST_CASE("iterations of a repeat, several at once", "[offline]") {
 }
 
 TEST_CASE("several steps at once read the halos of fields over fewer axes", "[offline]") {
-    const auto shore = std::ranges::find_if(cases_of_several_steps(), [](const OfflineCase& each) {
-        return each.text.find("stencil shore") != std::string::npos;
-    });
-    REQUIRE(shore != cases_of_several_steps().end());
-    CHECK(offline_difference(*shore, build_on_host, rewrite_launches) == "");
+    const OfflineCase& shore = first_of(cases_of_several_steps(), "shore");
+    CHECK(offline_difference(shore, build_on_host, rewrite_launches) == "");
     // Filled for single steps alone.
-    CHECK(offline_difference(*shore, build_on_host, [](std::string text) {
+    CHECK(offline_difference(shore, build_on_host, [](std::string text) {
               const std::string fill = "if (solver->halos_due) {";
               REQUIRE(text.find(fill) != text.rfind(fill));
               text.replace(text.find(fill), fill.size(), "if (false) {");
