@@ -85,8 +85,8 @@ int blocks_in_shared(const Target& target, const TemporalShape& shape, int warps
                       target.max_blocks_per_sm);
 }
 
-TemporalSettler::TemporalSettler(const ir::Program& program, const Target& target, const Extent& extent, const TemporalPins& pins,
-        const std::vector<std::string>& watched)
+TemporalSettler::TemporalSettler(const ir::Program& program, const Target& target, const Extent& extent,
+                                 const TemporalPins& pins, const std::vector<std::string>& watched)
     : target_(target), extent_(extent), pins_(pins) {
     TemporalCore found = temporal_core(program, watched);
     unwatched_ = why_unwatched(found);
@@ -96,8 +96,10 @@ TemporalSettler::TemporalSettler(const ir::Program& program, const Target& targe
     reductions_ = std::move(found.reductions);
 }
 
-std::optional<TemporalSettler::Settled> TemporalSettler::settle(const Pipeline& pipeline, const std::array<int, 2>& cells, int warps,
-                              double register_room, std::string& why) const {
+std::optional<TemporalSettler::Settled> TemporalSettler::settle(const Pipeline& pipeline,
+                                                                const std::array<int, 2>& cells, int warps,
+                                                                double register_room,
+                                                                std::string& why) const {
     Settled settled;
     TemporalSchedule& schedule = settled.schedule;
     schedule.steps = pipeline.steps;
@@ -121,8 +123,7 @@ std::optional<TemporalSettler::Settled> TemporalSettler::settle(const Pipeline& 
         pins_.min_blocks.value_or(std::min(blocks_in_shared(target_, settled.shape, schedule.warps),
                                            blocks_in_registers(target_, settled.shape, schedule.warps)));
     // Where an estimate beyond what a thread can have is trusted, the kernel gets by with that.
-    if (settled.shape.registers > target_.max_registers_per_thread && squeezes(pipeline) &&
-        !pins_.min_blocks)
+    if (settled.shape.registers > target_.max_registers_per_thread && squeezes(pipeline) && !pins_.min_blocks)
         schedule.min_blocks =
             std::max(schedule.min_blocks,
                      target_.registers_per_sm / (32 * schedule.warps * target_.max_registers_per_thread));
@@ -159,25 +160,25 @@ bool TemporalSettler::are_rings_large(const std::variant<TemporalShape, std::str
                temporal_model::kSharedBesideCache * static_cast<double>(target_.max_shared_bytes);
 }
 
-std::string TemporalSettler::unfit(const Pipeline& pipeline, const TemporalShape& shape, const TemporalSchedule& schedule,
-                  double register_room) const {
+std::string TemporalSettler::unfit(const Pipeline& pipeline, const TemporalShape& shape,
+                                   const TemporalSchedule& schedule, double register_room) const {
     const int limit = most_registers(target_, schedule);
     if (limit < target_.max_registers_per_thread || squeezes(pipeline))
         register_room = std::max(register_room, temporal_model::kSqueezed);
     if (shape.registers > register_room * limit && !pins_.cells)
-        return counted(shape.registers, "register") + " a thread are more than the " +
-               std::to_string(limit) + " that there are";
+        return counted(shape.registers, "register") + " a thread are more than the " + std::to_string(limit) +
+               " that there are";
     return smaller_than_tiles(core, shape, extent_);
 }
 
 std::vector<int> TemporalSettler::blocks_of(const Pipeline& pipeline, const TemporalShape& shape,
-                           const TemporalSchedule& schedule) const {
+                                            const TemporalSchedule& schedule) const {
     if (pins_.blocks) return {*pins_.blocks};
     return usual_blocks(pipeline, shape, schedule, target_, extent_);
 }
 
 double TemporalSettler::seconds_of(const Pipeline& pipeline, const TemporalShape& shape,
-                  const TemporalSchedule& schedule) const {
+                                   const TemporalSchedule& schedule) const {
     return temporal_seconds(core, pipeline, shape, schedule, target_, extent_);
 }
 

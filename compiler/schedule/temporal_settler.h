@@ -18,8 +18,8 @@ int blocks_in_shared(const Target& target, const TemporalShape& shape, int warps
 // Completes schedules of which the pipeline, a thread's cells and the number of warps are given.
 class TemporalSettler {
 public:
-    TemporalSettler(const ir::Program& program, const Target& target, const Extent& extent, const TemporalPins& pins,
-            const std::vector<std::string>& watched);
+    TemporalSettler(const ir::Program& program, const Target& target, const Extent& extent,
+                    const TemporalPins& pins, const std::vector<std::string>& watched);
 
     // For one of the program's passes.
     TemporalSettler(const TemporalSettler& whole, const ir::Program& pass, const TemporalPins& pins)
