@@ -35,6 +35,7 @@ struct Type {
     bool is_const = false, is_restrict = false, is_reference = false;
     bool is_vector = false;     // std::vector: a pointer to its elements
     bool is_std_array = false;  // std::array: an array
+    bool is_class = false;      // of another kind: a struct or a class
     std::string text;           // as the compiler writes it
     std::string plain;          // without names of types
 };
@@ -50,6 +51,7 @@ struct Variable {
     bool is_own = false;      // points to memory that no other array is in: what an allocation gave
     bool is_outer = false;    // points to what was there when the function was called
     bool is_reached = false;  // its address has been taken
+    bool is_object = false;   // `this`: the first parameter of a member function, bound to its object
     int init = -1;            // expression
     std::vector<int> shares;  // of a nest's: other variables that have been set to what it points to
     SourceRange where;
@@ -67,8 +69,10 @@ struct Expr {
         subscript,    // base, index
         dereference,
         address,
-        member,  // text: its name
-        call,    // text: the name; function: the callee where its body is known
+        member,  // text: its name; of a part that a base class is, that name and `::`
+        call,    // text: the name; function: the callee where its body is known; of a member function the
+                 // first operand is the object
+        make,    // an object. function: the constructor, without its first argument; -1: `names` are members
         invoke,  // of a closure: the closure, then the arguments
         assign,  // text: = += -= …; target, value
         step,    // text: ++x, --x, x++, x--
@@ -86,6 +90,8 @@ struct Expr {
     int function = -1;
     std::vector<int> operands;
     std::vector<int> captured;  // variables that a closure copies
+    std::vector<std::string> names;  // of made objects: the member that each operand is
+    bool is_hidden = false;     // of a member: the function that is lifted may not name it
     bool is_loaded = false;     // what it names is read here, and cannot be changed through this
     bool is_opaque = false;     // of unknown: it may change everything that the function has
     SourceRange where;
@@ -119,13 +125,18 @@ struct Statement {
 
 struct Function {
     std::string name, full_name;  // full: with its namespaces
+    std::string space;            // the namespace that it, or its class, is in
     std::vector<int> parameters;
     int result = -1;          // type
     int body = -1;            // statement; -1: not in this file
     bool is_kernel = false;   // __global__
-    bool is_plain = true;     // no template and no member: can be called by its name
+    bool is_plain = true;     // no template: can be called by its name, or for an object
+    bool is_const = false;    // of a member function
+    // Of a member function that is defined outside of its class: where the class ends; 0: of any other.
+    std::uint32_t class_end = 0;
     SourceRange where;        // its head
     std::uint32_t begin = 0;  // where its definition begins
+    std::uint32_t outer_begin = 0;  // or that of the class around it
 };
 
 struct Unit {

@@ -92,6 +92,8 @@ Command command_of(const SourceRequest& request, Mode mode) {
     // One thread runs it, and the loader does not support thread-local storage.
     if (mode == Mode::compile)
         command.words.insert(command.words.end(), {"-Dthread_local=", "-D_Thread_local=", "-D__thread="});
+    // What calls the function fills the members of its objects.
+    if (mode == Mode::compile) command.words.emplace_back("-fno-access-control");
     // Stencils that a source calls already are run by stand-ins, too, and need no headers of Halocline's.
     if (request.text.empty()) command.words.insert(command.words.end(), {"-iquote", kCallFolder});
     for (const std::string& argument : arguments) {

@@ -71,12 +71,17 @@ private:
     mutable std::map<std::string, int> small_values_;
 };
 
-// The file compiled for this machine, with `text` after its last line, and `inserted` in front of its byte
-// `at`, to an ELF object. Of a CUDA file: as
+// What is put in front of a byte of the file.
+struct Inserted {
+    std::size_t at = 0;
+    std::string text;
+};
+
+// The file compiled for this machine, with `text` after its last line, and what is inserted, to an ELF object. Of a CUDA file: as
 // C++ in which a kernel is a plain function and blockIdx and its like are variables, and without the
 // functions that launch kernels. traced: it calls __sanitizer_cov_load4() and its like with each address that
 // it reads or writes, and traps where whole numbers overflow. Throws SourceError.
 std::string compile_with(const SourceRequest& request, const std::string& text,
-                         const std::string& inserted = "", std::size_t at = 0, bool traced = false);
+                         const std::vector<Inserted>& inserted = {}, bool traced = false);
 
 }  // namespace halo::lift

@@ -32,12 +32,16 @@ Handling handling_of_kind(clang::Stmt::StmtClass kind) {
         case S::CXXConstCastExprClass:
         case S::CXXConstructExprClass:
         case S::CXXDefaultArgExprClass:
+        case S::CXXDefaultInitExprClass:
         case S::CXXDeleteExprClass:
         case S::CXXFunctionalCastExprClass:
+        case S::CXXMemberCallExprClass:
         case S::CXXNewExprClass:
         case S::CXXOperatorCallExprClass:
         case S::CXXReinterpretCastExprClass:
         case S::CXXStaticCastExprClass:
+        case S::CXXTemporaryObjectExprClass:
+        case S::CXXThisExprClass:
         case S::DeclRefExprClass:
         case S::DeclStmtClass:
         case S::ExprWithCleanupsClass:
@@ -67,12 +71,9 @@ Handling handling_of_kind(clang::Stmt::StmtClass kind) {
         case S::CXXBindTemporaryExprClass:
         case S::CXXCatchStmtClass:
         case S::CXXForRangeStmtClass:
-        case S::CXXMemberCallExprClass:
         case S::CXXNullPtrLiteralExprClass:
         case S::CXXScalarValueInitExprClass:
         case S::CXXStdInitializerListExprClass:
-        case S::CXXTemporaryObjectExprClass:
-        case S::CXXThisExprClass:
         case S::CXXThrowExprClass:
         case S::CXXTryStmtClass:
         case S::DefaultStmtClass:

@@ -11,7 +11,7 @@
 #include <map>
 
 #include "compiler/lift/clang_kinds.h"
-#include "compiler/lift/clang_types.h"
+#include "compiler/lift/clang_objects.h"
 
 namespace halo::lift {
 
@@ -19,11 +19,11 @@ namespace {
 
 using c::Number;
 
-class Translator : public TypeTranslator, public clang::ConstStmtVisitor<Translator, int> {
+class Translator : public ObjectTranslator, public clang::ConstStmtVisitor<Translator, int> {
 public:
-    using TypeTranslator::TypeTranslator;
+    using ObjectTranslator::ObjectTranslator;
 
-    int function(const clang::FunctionDecl& wanted) {
+    int function(const clang::FunctionDecl& wanted) override {
         const clang::FunctionDecl* definition = nullptr;
         const clang::FunctionDecl& decl = wanted.hasBody(definition) ? *definition : wanted;
         if (const auto found = functions_.find(&decl); found != functions_.end()) return found->second;
@@ -31,29 +31,56 @@ public:
         functions_[&decl] = id;
         c::Function made;
         made.name = decl.getNameAsString();
-        made.full_name = full_name(decl);
+        made.full_name = full_name(decl.getQualifiedNameAsString());
+        made.space = space_of(decl);
         made.where = place(clang::SourceRange(decl.getBeginLoc(), decl.getLocation()));
         made.begin = made.where.begin;
         const auto* linkage = clang::dyn_cast<clang::LinkageSpecDecl>(decl.getLexicalDeclContext());
         if (linkage && !linkage->hasBraces()) made.begin = place(linkage->getSourceRange()).begin;
+        made.outer_begin = made.begin;
         made.result = type(decl.getReturnType());
         made.is_kernel = decl.hasAttr<clang::CUDAGlobalAttr>();
-        made.is_plain = !decl.isTemplateInstantiation() && !clang::isa<clang::CXXMethodDecl>(decl);
+        made.is_plain = !decl.isTemplateInstantiation();
+        const auto* method = clang::dyn_cast<clang::CXXMethodDecl>(&decl);
+        if (method) describe_method(*method, made);
+        const int object = has_object(decl) ? object_parameter(*method) : -1;
+        if (object >= 0) made.parameters.push_back(object);
         unit.functions.push_back(made);
+        begin_method(decl, object);
         for (const clang::ParmVarDecl* parameter : decl.parameters()) {
             const int variable_id = variable(*parameter);
             unit.functions[static_cast<std::size_t>(id)].parameters.push_back(variable_id);
         }
         if (definition && definition->getBody()) {
-            const int body = statement(definition->getBody());
+            std::vector<int> before;
+            const auto* constructor = clang::dyn_cast<clang::CXXConstructorDecl>(definition);
+            if (constructor) before = initialisers(*constructor, object);
+            int body = statement(definition->getBody());
+            if (!before.empty()) body = block_of(std::move(before), body);
             unit.functions[static_cast<std::size_t>(id)].body = body;
         }
+        end_method();
         return id;
     }
 
 private:
-    static std::string full_name(const clang::FunctionDecl& decl) {
-        std::string name = decl.getQualifiedNameAsString();
+    int block_of(std::vector<int> statements, int last) {
+        c::Statement made;
+        made.kind = c::Statement::Kind::block;
+        made.where = unit.statements[static_cast<std::size_t>(last)].where;
+        made.statements = std::move(statements);
+        made.statements.push_back(last);
+        unit.statements.push_back(std::move(made));
+        return static_cast<int>(unit.statements.size()) - 1;
+    }
+    static std::string space_of(const clang::FunctionDecl& decl) {
+        const clang::DeclContext* at = decl.getEnclosingNamespaceContext();
+        const auto* space = clang::dyn_cast<clang::NamespaceDecl>(at);
+        while (space && space->isAnonymousNamespace())
+            space = clang::dyn_cast<clang::NamespaceDecl>(space->getParent());
+        return space ? full_name(space->getQualifiedNameAsString()) : "";
+    }
+    static std::string full_name(std::string name) {
         const std::string hidden = "(anonymous namespace)::";
         for (std::size_t at = 0; (at = name.find(hidden)) != std::string::npos;)
             name.erase(at, hidden.size());
@@ -96,29 +123,6 @@ private:
 
     // ---- expressions
 
-    int add(c::Expr::Kind kind, const clang::Expr& from, std::vector<int> operands = {},
-            std::string text = {}) {
-        c::Expr made;
-        made.kind = kind;
-        made.type = type(from.getType());
-        made.where = place(from.getSourceRange());
-        made.operands = std::move(operands);
-        made.text = std::move(text);
-        unit.exprs.push_back(std::move(made));
-        return static_cast<int>(unit.exprs.size()) - 1;
-    }
-    c::Expr& at(int id) { return unit.exprs[static_cast<std::size_t>(id)]; }
-    // Makes a node of a kind that the lifter does not know: its operands may be read and changed.
-    int unknown(const clang::Expr& from, const std::string& what) {
-        std::vector<int> operands;
-        for (const clang::Stmt* each : from.children()) {
-            if (const auto* part = clang::dyn_cast_or_null<clang::Expr>(each)) operands.push_back(expr(part));
-        }
-        const int id = add(c::Expr::Kind::unknown, from, operands, what);
-        at(id).is_opaque = handling_of(from) == Handling::opaque || clang::isa<clang::LambdaExpr>(from);
-        return id;
-    }
-
 public:
     int expr(const clang::Expr* from) override {
         const clang::Expr* bare = from->IgnoreParens();
@@ -131,13 +135,10 @@ public:
     int VisitStmt(const clang::Stmt* from) {
         const auto* expression = clang::dyn_cast<clang::Expr>(from);
         if (!expression) return -1;
-        if (clang::isa<clang::CXXMemberCallExpr>(from))
-            return unknown(*expression, "member functions are not understood");
+        if (clang::isa<clang::CXXThrowExpr>(from))
+            return unknown(*expression, "this leaves the loops by an exception, and a spec has none");
         if (clang::isa<clang::CUDAKernelCallExpr>(from))
             return unknown(*expression, "a kernel is launched here, which is not followed");
-        if (clang::isa<clang::CXXTemporaryObjectExpr>(from))
-            return unknown(*expression, "objects of type `" + expression->getType().getAsString() +
-                                            "` are not understood");
         return unknown(*expression, "this is an expression that is not understood (" +
                                         std::string(from->getStmtClassName()) + ")");
     }
@@ -153,6 +154,7 @@ public:
         return expr(from->getResultExpr());
     }
     int VisitChooseExpr(const clang::ChooseExpr* from) { return expr(from->getChosenSubExpr()); }
+    int VisitCXXDefaultInitExpr(const clang::CXXDefaultInitExpr* from) { return expr(from->getExpr()); }
     int VisitCXXDefaultArgExpr(const clang::CXXDefaultArgExpr* from) { return expr(from->getExpr()); }
     int whole(const clang::Expr& from, std::int64_t value) {
         const int id = add(c::Expr::Kind::integer, from);
@@ -201,9 +203,10 @@ public:
             case clang::CK_BuiltinFnToFnPtr:
             case clang::CK_ConstructorConversion:
             case clang::CK_UserDefinedConversion:
+                return inner;
             case clang::CK_UncheckedDerivedToBase:
             case clang::CK_DerivedToBase:
-                return inner;
+                return base_part(*from, inner);
             case clang::CK_ArrayToPointerDecay:
             case clang::CK_BitCast:
             case clang::CK_IntegralCast:
@@ -275,13 +278,16 @@ public:
         return add(c::Expr::Kind::subscript, *from, {base, index});
     }
     int VisitMemberExpr(const clang::MemberExpr* from) {
-        const auto* member = clang::dyn_cast<clang::FieldDecl>(from->getMemberDecl());
-        if (!member || member->isBitField() || member->getParent()->isUnion())
-            return unknown(*from, "only plain members of structs are followed");
-        const int base = expr(from->getBase());
-        const int id = add(c::Expr::Kind::member, *from, {base}, from->getMemberDecl()->getNameAsString());
-        return id;
+        if (const auto* shared = clang::dyn_cast<clang::VarDecl>(from->getMemberDecl())) {
+            const int which = variable(*shared);
+            const int id = add(c::Expr::Kind::variable, *from);
+            at(id).variable = which;
+            at(id).text = shared->getNameAsString();
+            return id;
+        }
+        return member(*from);
     }
+    int VisitCXXThisExpr(const clang::CXXThisExpr* from) { return this_object(*from); }
     int VisitInitListExpr(const clang::InitListExpr* from) {
         // A std::array has its elements in an array of its own.
         const bool is_nested = is_container(from->getType()) && from->getNumInits() == 1 &&
@@ -291,20 +297,20 @@ public:
             at(inner).where = place(from->getSourceRange());  // its own braces may be left out
             return inner;
         }
+        if (const auto* record = from->getType()->getAsRecordDecl(); record && !is_container(from->getType()))
+            return made_of(*from, *record);
         std::vector<int> elements;
         for (const clang::Expr* each : from->inits())
             elements.push_back(expr(each));
         return add(c::Expr::Kind::list, *from, elements);
     }
     int VisitImplicitValueInitExpr(const clang::ImplicitValueInitExpr* from) { return whole(*from, 0); }
-    bool is_container(clang::QualType wanted) {
-        const c::Type& of = unit.types[static_cast<std::size_t>(type(wanted))];
-        return of.is_vector || of.is_std_array;
-    }
     int VisitLambdaExpr(const clang::LambdaExpr* from) {
         if (from->isMutable())
             return unknown(*from, "this lambda keeps numbers of its own from call to call");
         for (const clang::LambdaCapture& capture : from->captures()) {
+            if (capture.getCaptureKind() == clang::LCK_StarThis)
+                return unknown(*from, "this lambda copies the whole object, which is not followed");
             if (capture.capturesVariable() && capture.getCaptureKind() == clang::LCK_ByCopy &&
                 (capture.getCapturedVar()->getType()->isArrayType() ||
                  is_container(capture.getCapturedVar()->getType())))
@@ -322,33 +328,9 @@ public:
         at(id).function = called;
         return id;
     }
-    int VisitCXXConstructExpr(const clang::CXXConstructExpr* from) {
-        if (is_container(from->getType()))
-            return unknown(*from, "a whole array is made or copied here, which is not followed");
-        if (from->getNumArgs() == 1 && from->getConstructor()->isCopyOrMoveConstructor())
-            return expr(from->getArg(0));
-        return unknown(*from, "objects of type `" + from->getType().getAsString() + "` are not understood");
-    }
-    int VisitCXXOperatorCallExpr(const clang::CXXOperatorCallExpr* from) {
-        const auto* method = clang::dyn_cast_or_null<clang::CXXMethodDecl>(from->getDirectCallee());
-        if (from->getOperator() == clang::OO_Call && method && method->getParent()->isLambda()) {
-            std::vector<int> operands;
-            for (const clang::Expr* each : from->arguments())
-                operands.push_back(expr(each));
-            const int called = function(*method);
-            const int id = add(c::Expr::Kind::invoke, *from, operands);
-            at(id).function = called;
-            return id;
-        }
-        if (from->getOperator() == clang::OO_Subscript && is_container(from->getArg(0)->getType())) {
-            int base = expr(from->getArg(0));
-            if (unit.types[static_cast<std::size_t>(type(from->getArg(0)->getType()))].is_std_array)
-                base = add(c::Expr::Kind::convert, *from->getArg(0), {base});  // to its first element
-            const int index = expr(from->getArg(1));
-            return add(c::Expr::Kind::subscript, *from, {base, index});
-        }
-        return unknown(*from, "operators of classes are not understood");
-    }
+    int VisitCXXConstructExpr(const clang::CXXConstructExpr* from) { return construct(*from); }
+    int VisitCXXOperatorCallExpr(const clang::CXXOperatorCallExpr* from) { return operator_call(*from); }
+    int VisitCXXMemberCallExpr(const clang::CXXMemberCallExpr* from) { return member_call(*from); }
     int VisitCXXNewExpr(const clang::CXXNewExpr* from) {
         if (!from->isArray()) return unknown(*from, "`new` of one object is not understood");
         return add(c::Expr::Kind::call, *from, {}, "new[]");
@@ -463,6 +445,13 @@ private:
     }
     void fill_branch(c::Statement& made, const clang::IfStmt& branch) {
         made.kind = Kind::branch;
+        if (branch.isConstexpr() && !branch.getInit()) {
+            if (const auto taken = branch.getNondiscardedCase(context_)) {
+                made.kind = Kind::none;
+                if (*taken != nullptr) fill(made, **taken);
+                return;
+            }
+        }
         if (branch.getInit() || branch.getConditionVariable() || branch.isConsteval()) {
             made.kind = Kind::unknown;
             made.text = "a variable in the condition of an `if` is not understood";

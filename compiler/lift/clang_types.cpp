@@ -116,6 +116,8 @@ int TypeTranslator::type(clang::QualType wanted) {
         made.kind = c::Type::Kind::other;  // each access is an effect
     } else if ((made.number = number_of(canonical, context_)) != Number::none) {
         made.kind = c::Type::Kind::number;
+    } else if (const auto* record = wanted->getAsRecordDecl()) {
+        made.is_class = !record->isUnion();
     }
     const int id = static_cast<int>(unit.types.size());
     unit.types.push_back(made);

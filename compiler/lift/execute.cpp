@@ -248,7 +248,7 @@ void Executor::run_statement(int id) {
             return;
         case StatementKind::return_statement:
             if (open_loops_ > 0) throw Refusal(each.where, "the function is left from within this loop");
-            if (each.expr >= 0) state_.result = value(each.expr);
+            if (each.expr >= 0) state_.result = returned(each.expr);
             state_.left = true;
             return;
         case StatementKind::continue_statement:
@@ -289,10 +289,7 @@ void Executor::run_declaration(const c::Statement& declared) {
             continue;
         }
         if (of.is_reference && named.init >= 0) {
-            if (names_place(named.init))
-                state_.references[id] = place(named.init);
-            else
-                state_.variables[id] = referred(named.init);
+            bind(id, referred(named.init));
             continue;
         }
         if (named.init < 0) {
@@ -352,29 +349,6 @@ void Executor::run_where(int condition, SourceRange where, const std::function<v
     merge(condition, before, std::move(then));
 }
 
-bool Executor::names_place(int id) const {
-    const c::Expr::Kind kind = expr(id).kind;
-    return kind == c::Expr::Kind::variable || kind == c::Expr::Kind::subscript ||
-           kind == c::Expr::Kind::dereference || kind == c::Expr::Kind::member;
-}
-
-// Evaluates a reference that is bound to a temporary: a number that nothing else changes.
-Value Executor::referred(int id) {
-    switch (expr(id).kind) {
-        case c::Expr::Kind::integer:
-        case c::Expr::Kind::real:
-        case c::Expr::Kind::unary:
-        case c::Expr::Kind::binary:
-        case c::Expr::Kind::convert:
-        case c::Expr::Kind::call:
-        case c::Expr::Kind::invoke:
-        case c::Expr::Kind::closure:
-            return value(id);
-        default:
-            return Value::none("what this reference is bound to is not followed");
-    }
-}
-
 // Where both branches store a number at the same cell, makes one store of a select. first_read: of the
 // other branch. guards: how many there are in front of each branch, which has none of its own.
 bool Executor::join_stores(int condition, const State& before, const State& then, std::size_t first_read,
@@ -407,6 +381,19 @@ Value Executor::merged(int condition, const Value& then, const Value& otherwise,
     if (then == otherwise || has(Mutation::drop_assignment)) return then;
     if (then.kind == Value::Kind::nothing) return then;
     if (otherwise.kind == Value::Kind::nothing) return otherwise;
+    if (then.kind == Value::Kind::record && otherwise.kind == Value::Kind::record)
+        return merged_records(condition, *then.record, *otherwise.record, where);
+    if (then.kind == Value::Kind::place && otherwise.kind == Value::Kind::place) {
+        Place made;
+        made.kind = Place::Kind::chosen;
+        made.condition = condition;
+        made.then = then.place;
+        made.otherwise = otherwise.place;
+        return *then.place == *otherwise.place ? then : Value::of(made);
+    }
+    if (then.kind == Value::Kind::place) return merged(condition, load(*then.place, where), otherwise, where);
+    if (otherwise.kind == Value::Kind::place)
+        return merged(condition, then, load(*otherwise.place, where), where);
     if (then.kind != Value::Kind::term || otherwise.kind != Value::Kind::term)
         return Value::none("which array this is depends on a condition");
     const Term a = model_.term(then.term), b = model_.term(otherwise.term);

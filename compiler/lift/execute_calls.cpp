@@ -156,7 +156,8 @@ Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& 
     const c::Function& called = unit_.functions[static_cast<std::size_t>(id)];
     if (std::find(active_.begin(), active_.end(), id) != active_.end())
         throw Refusal(from.where, "`" + called.name + "` calls itself");
-    if (called.parameters.size() != arguments.size())
+    const std::size_t before = from.kind == ExprKind::make ? 1 : 0;  // the object that is made
+    if (called.parameters.size() != arguments.size() + before)
         throw Refusal(from.where,
                       "`" + called.name + "` is called with another number of arguments than it has");
     if (unit_.is_cuda && is_approximate(called.name)) {
@@ -166,28 +167,23 @@ Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& 
             model_.remarks.push_back(remark);
     }
     // All arguments are computed before the function begins.
-    std::vector<std::pair<int, Value>> values;
-    std::vector<std::pair<int, Place>> references;
+    std::vector<std::pair<int, Value>> given;
+    if (before > 0) given.emplace_back(called.parameters[0], Value::of(Record{}));
     for (std::size_t i = 0; i < arguments.size(); ++i) {
-        const int parameter = called.parameters[i];
-        const c::Type& of = type(variable(parameter).type);
-        if (of.is_reference && names_place(arguments[i]))
-            references.emplace_back(parameter, place(arguments[i]));
-        else
-            values.emplace_back(parameter, of.is_reference ? referred(arguments[i]) : value(arguments[i]));
+        const int parameter = called.parameters[i + before];
+        const c::Variable& named = variable(parameter);
+        const bool refers = named.is_object || type(named.type).is_reference;
+        given.emplace_back(parameter, refers ? referred(arguments[i]) : value(arguments[i]));
     }
-    for (const auto& [parameter, given] : references)
-        state_.references[parameter] = given;
-    for (const auto& [parameter, given] : values) {
-        state_.references.erase(parameter);
-        state_.variables[parameter] = given;
-    }
+    for (const auto& [parameter, held] : given)
+        bind(parameter, held);
     const std::optional<Value> outer = std::exchange(state_.result, std::nullopt);
     const bool outer_left = std::exchange(state_.left, false);
     active_.push_back(id);
     declared_.emplace_back();
     run_isolated(called.body, 0);
     active_.pop_back();
+    if (before > 0) state_.result = state_.variables.at(called.parameters[0]);
     // The function's local variables end with the call.
     std::set<int> own = std::move(declared_.back());
     declared_.pop_back();
@@ -200,6 +196,85 @@ Value Executor::call_known(const c::Expr& from, int id, const std::vector<int>& 
     state_.result = outer;
     state_.left = outer_left;
     return result;
+}
+
+// Of calls those that are known to change nothing have none.
+bool Executor::has_effects(int id) const {
+    if (id < 0) return false;
+    const auto is_known = [&](const c::Expr& each) {
+        return each.kind == ExprKind::call && each.function >= 0 &&
+               unit_.functions[static_cast<std::size_t>(each.function)].body >= 0;
+    };
+    const auto does_something = [&](const c::Expr& each) {
+        return each.kind == ExprKind::assign || each.kind == ExprKind::step ||
+               each.kind == ExprKind::invoke || each.kind == ExprKind::make ||
+               each.kind == ExprKind::unknown || (each.kind == ExprKind::call && !is_known(each));
+    };
+    const c::Expr& from = expr(id);
+    const bool acts =
+        does_something(from) ||
+        (is_known(from) &&
+         has_expr(unit_.functions[static_cast<std::size_t>(from.function)].body, does_something));
+    return acts || std::any_of(from.operands.begin(), from.operands.end(),
+                               [&](int operand) { return has_effects(operand); });
+}
+
+bool Executor::names_place(int id) const {
+    const ExprKind kind = expr(id).kind;
+    return kind == ExprKind::variable || kind == ExprKind::subscript || kind == ExprKind::dereference ||
+           kind == ExprKind::member;
+}
+
+// What a reference is bound to: a place, or the value of a temporary, which nothing else changes.
+Value Executor::referred(int id) {
+    if (names_place(id)) return Value::of(place(id));
+    switch (expr(id).kind) {
+        case ExprKind::call:
+        case ExprKind::invoke:
+            return call(expr(id));
+        case ExprKind::integer:
+        case ExprKind::real:
+        case ExprKind::unary:
+        case ExprKind::binary:
+        case ExprKind::convert:
+        case ExprKind::conditional:
+        case ExprKind::closure:
+        case ExprKind::make:
+            return value(id);
+        default:
+            return Value::none("what this reference is bound to is not followed");
+    }
+}
+
+void Executor::bind(int id, const Value& to) {
+    if (to.kind == Value::Kind::place) {
+        state_.references[id] = *to.place;
+        return;
+    }
+    state_.references.erase(id);
+    state_.variables[id] = to;
+}
+
+// What a function returns: of one that returns a reference the place, where that outlives the call.
+Value Executor::returned(int id) {
+    const c::Function& function = unit_.functions[static_cast<std::size_t>(active_.back())];
+    const ExprKind kind = expr(id).kind;
+    const bool is_place = names_place(id) || kind == ExprKind::call || kind == ExprKind::invoke;
+    if (!type(function.result).is_reference || !is_place) return value(id);
+    const Value named = referred(id);
+    if (named.kind != Value::Kind::place) return named;
+    return ends_with_call(*named.place) ? load(*named.place, expr(id).where) : named;
+}
+
+// Whether a place is of a variable, or a temporary, of the function that is executed.
+bool Executor::ends_with_call(const Place& at) const {
+    if (at.kind == Place::Kind::chosen) return ends_with_call(*at.then) || ends_with_call(*at.otherwise);
+    const bool is_variable = at.kind == Place::Kind::variable || at.kind == Place::Kind::cell ||
+                             at.kind == Place::Kind::record;
+    if (!is_variable) return false;
+    const std::vector<int>& given = unit_.functions[static_cast<std::size_t>(active_.back())].parameters;
+    return at.variable < 0 || std::count(given.begin(), given.end(), at.variable) > 0 ||
+           (!declared_.empty() && declared_.back().count(at.variable) > 0);
 }
 
 }  // namespace halo::lift

@@ -25,16 +25,6 @@ bool Executor::mentions(int id, int variable_id) const {
                        [&](int operand) { return mentions(operand, variable_id); });
 }
 
-bool Executor::has_effects(int id) const {
-    if (id < 0) return false;
-    const c::Expr& from = expr(id);
-    const bool acts = from.kind == ExprKind::assign || from.kind == ExprKind::step ||
-                      from.kind == ExprKind::call || from.kind == ExprKind::invoke ||
-                      from.kind == ExprKind::unknown;
-    return acts || std::any_of(from.operands.begin(), from.operands.end(),
-                               [&](int operand) { return has_effects(operand); });
-}
-
 // Checks that a loop's bound stays the same: C computes it anew in each iteration.
 void Executor::check_bound(const c::Statement& loop, const Header& header,
                            const std::vector<int>& changed) const {

@@ -51,12 +51,14 @@ int Executor::object(int variable_id, const std::vector<std::string>& members, i
     const std::string key = joined(std::to_string(variable_id), members, ".");
     if (const auto found = objects_.find(key); found != objects_.end()) return found->second;
     Object made;
-    made.name = joined(named.name, members, "_");
+    made.name = member_name(named, members);
     made.variable = variable_id;
     made.members = members;
     made.where = where;
     const c::Type& of = type(type_id);
     made.is_restrict = of.is_restrict;
+    made.is_inside = of.kind == c::Type::Kind::array && !members.empty();
+    made.is_vector = of.is_vector || (of.is_reference && type(of.element).is_vector);
     made.is_own = named.is_own && members.empty();
     made.is_outer = named.is_outer && members.empty();
     made.shares = named.shares;
@@ -125,6 +127,7 @@ Place Executor::place(int id) {
         case ExprKind::variable: {
             if (const auto bound = state_.references.find(from.variable); bound != state_.references.end())
                 return bound->second;
+            if (is_class(from.variable)) return object_at(id);
             Place made;
             made.variable = from.variable;
             const c::Variable& named = variable(from.variable);
@@ -149,6 +152,7 @@ Place Executor::place(int id) {
         case ExprKind::subscript:
             return subscript(from);
         case ExprKind::dereference: {
+            if (type(from.type).is_class) return object_at(from.operands[0]);
             Place made;
             made.kind = Place::Kind::element;
             made.pointer = pointer(from.operands[0]);
@@ -164,6 +168,10 @@ Place Executor::place(int id) {
             if (decided) return place(from.operands[*decided ? 1 : 2]);
             break;
         }
+        case ExprKind::call:
+        case ExprKind::invoke:
+        case ExprKind::make:
+            return object_at(id);
         default:
             break;
     }
@@ -179,6 +187,8 @@ Place Executor::subscript(const c::Expr& from) {
     Pointer at;
     if (decays) {
         made = place(base->operands[0]);
+        if (made.kind == Place::Kind::record)
+            throw Refusal(base->where, "an array in an object that is made here is not followed");
         at = made.pointer;
         at.type = type(at.type).element;
     } else {
@@ -241,55 +251,6 @@ bool Executor::reads_array(int id) const {
                                                         [this](int operand) { return reads_array(operand); });
 }
 
-// Of a struct: a number, or a pointer to an array.
-Place Executor::member(const c::Expr& from) {
-    std::vector<std::string> members;
-    const c::Expr* at = &from;
-    for (; at->kind == ExprKind::member; at = &expr(at->operands[0]))
-        members.insert(members.begin(), at->text);
-    if (at->kind == ExprKind::dereference) at = &expr(at->operands[0]);
-    if (at->kind != ExprKind::variable) throw Refusal(from.where, "which member this is cannot be followed");
-    Place made;
-    made.variable = at->variable;
-    const c::Variable& named = variable(at->variable);
-    if (state_.variables.count(at->variable) || state_.references.count(at->variable))
-        throw Refusal(from.where,
-                      "`" + named.name + "` has been set here, and whose member this is is not followed");
-    if (unit_.is_cuda && (named.name == "threadIdx" || named.name == "blockIdx" || named.name == "blockDim" ||
-                          named.name == "gridDim")) {
-        made.kind = Place::Kind::constant;
-        made.pointer.object = -1;
-        const int number = block_ ? launch_number(named.name, members[0]) : -1;
-        made.index = number < 0 ? symbol(Symbol::Kind::builtin, named.name + "." + members[0]) : -1 - number;
-        return made;
-    }
-    if (named.storage == Storage::local)
-        throw Refusal(from.where, "members of a struct that is made here are not followed");
-    const c::Type& of = type(from.type);
-    if (of.kind == c::Type::Kind::number) {
-        Scalar wanted;
-        wanted.name = joined(named.name, members, "_");
-        const bool by_pointer = type(named.type).kind == c::Type::Kind::pointer;
-        wanted.access =
-            joined(named.name + (by_pointer && !type(named.type).is_reference ? "->" : "."), {}, "");
-        wanted.access += joined(members[0], {members.begin() + 1, members.end()}, ".");
-        wanted.number = of.number;
-        wanted.variable = at->variable;
-        wanted.members = members;
-        wanted.in_memory = by_pointer || named.storage == Storage::global;
-        wanted.where = from.where;
-        made.kind = Place::Kind::constant;
-        made.index = -1 - scalar(wanted).term;
-        return made;
-    }
-    if (of.kind == c::Type::Kind::other) throw Refusal(from.where, "a struct is used as a whole here");
-    made.kind = Place::Kind::element;
-    made.pointer.object = object(at->variable, members, from.type, from.where);
-    made.pointer.type = of.kind == c::Type::Kind::pointer ? from.type : from.type;
-    if (of.kind == c::Type::Kind::pointer) made.pointer.level = -1;  // load() follows the pointer
-    return made;
-}
-
 Value Executor::load(const Place& from, SourceRange where) {
     switch (from.kind) {
         case Place::Kind::variable:
@@ -312,6 +273,8 @@ Value Executor::load(const Place& from, SourceRange where) {
             return load_element(from.pointer, where);
         case Place::Kind::chosen:
             return load_chosen(from, where);
+        case Place::Kind::record:
+            return load_record(from, where);
     }
     return Value::none("this is not understood");
 }
@@ -344,6 +307,11 @@ Value Executor::given_value(int id, SourceRange where) {
             named.is_reached || (named.storage == Storage::global && !named.is_const && !unit_.is_cuda);
         wanted.where = where;
         return scalar(wanted);
+    }
+    if (of.is_class || (of.kind == c::Type::Kind::pointer && type(of.element).is_class)) {
+        Record made;
+        made.variable = id;
+        return Value::of(made);
     }
     if (of.kind == c::Type::Kind::pointer) {
         Pointer made;
@@ -395,6 +363,10 @@ void Executor::assign(const Place& to, Value given, SourceRange where) {
         throw Refusal(where, "which cell is written here depends on a condition");
     if (to.kind == Place::Kind::constant)
         throw Refusal(where, "what is assigned here belongs to a struct or is constant");
+    if (to.kind == Place::Kind::record) {
+        assign_member(to, std::move(given), where);
+        return;
+    }
     if (to.kind == Place::Kind::element) {
         const c::Type& of = type(to.pointer.type);
         if (of.kind != c::Type::Kind::number)

@@ -139,6 +139,8 @@ Value Executor::value(int id) {
         case ExprKind::convert: {
             if (type(from.type).kind == c::Type::Kind::pointer) {
                 const Value inner = value(from.operands[0]);
+                if (inner.kind == Value::Kind::record)
+                    return Value::none("an object is read as one of another type here");
                 if (inner.kind != Value::Kind::pointer) return inner;
                 Pointer moved = inner.pointer;
                 moved.type = type(from.type).element;
@@ -160,11 +162,21 @@ Value Executor::value(int id) {
         case ExprKind::address: {
             const Place named = place(from.operands[0]);
             if (named.kind == Place::Kind::element) return Value::of(named.pointer);
+            if (named.kind == Place::Kind::record) {
+                const Value held = held_by(named, from.where);  // what is given does not change
+                if (held.kind == Value::Kind::record && held.record->variable >= 0 &&
+                    held.record->own.empty())
+                    return held;
+            }
             return Value::none("the address of a variable is taken here; it may be changed from anywhere");
         }
         case ExprKind::call:
-        case ExprKind::invoke:
-            return call(from);
+        case ExprKind::invoke: {
+            const Value result = call(from);
+            return result.kind == Value::Kind::place ? load(*result.place, from.where) : result;
+        }
+        case ExprKind::make:
+            return make(from);
         case ExprKind::assign:
             return assignment(from);
         case ExprKind::step:

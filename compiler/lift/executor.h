@@ -41,20 +41,44 @@ struct Closure {
     std::map<int, Value> copies;
 };
 
+struct Record;
+struct Place;
+
 struct Value {
-    enum class Kind : std::uint8_t { nothing, term, pointer, closure };
+    enum class Kind : std::uint8_t {
+        nothing,
+        term,
+        pointer,
+        closure,
+        record,  // an object of a class, or a pointer to one
+        place    // what a function returns a reference to
+    };
     Kind kind = Kind::nothing;
     int term = -1;
     Pointer pointer;
     std::shared_ptr<const Closure> closure;
+    std::shared_ptr<const Record> record;
+    std::shared_ptr<const Place> place;
     std::string reason;  // of nothing
 
     static Value of(int term);
     static Value of(Pointer pointer);
+    static Value of(Record record);
+    static Value of(Place place);
     static Value none(std::string reason);
     friend bool operator==(const Value& a, const Value& b) {
-        return a.kind == b.kind && a.term == b.term && a.pointer == b.pointer && a.closure == b.closure;
+        return a.kind == b.kind && a.term == b.term && a.pointer == b.pointer && a.closure == b.closure &&
+               a.record == b.record && a.place == b.place;
     }
+};
+
+// An object: one that the function is given, or a part of it, which nothing changes; and over it what has been
+// put into the members of one that is made here.
+struct Record {
+    int variable = -1;  // that is given; -1: none
+    std::vector<std::string> members;
+    std::map<std::string, Value> own;
+    bool is_hidden = false;  // the function that is lifted may not name it
 };
 
 // What an expression names.
@@ -64,7 +88,8 @@ struct Place {
         element,  // of an array, or a part of one: pointer.type says what lies there
         cell,     // of a small array that is the function's own: variable, index
         chosen,   // by a condition that differs from cell to cell: one of two
-        constant  // of an array of constants: variable; pointer.path says which
+        constant,  // of an array of constants: variable; pointer.path says which
+        record     // an object, or a member of one that is made here: variable, or what record holds; members
     };
     Kind kind = Kind::variable;
     int variable = -1;
@@ -72,6 +97,10 @@ struct Place {
     Pointer pointer;
     int condition = -1;
     std::shared_ptr<const Place> then, otherwise;
+    std::vector<std::string> members;
+    std::shared_ptr<const Record> record;  // of an object that has no name
+    bool is_hidden = false;                // as of Record
+    friend bool operator==(const Place&, const Place&) = default;
 };
 
 class Executor {
@@ -322,10 +351,23 @@ private:
     bool is_literal(int expr) const;
     bool names_place(int expr) const;
     Value referred(int expr);
+    void bind(int variable, const Value& to);
+    Value returned(int expr);
+    bool ends_with_call(const Place& place) const;
     void flatten(int list, int type, std::vector<Value>& into, SourceRange where);
     Value constant_element(int variable, const Pointer& pointer, SourceRange where);
     Place subscript(const c::Expr& expr);
+    // Objects of classes (execute_objects.cpp).
     Place member(const c::Expr& expr);
+    Place object_at(int expr);
+    Value held_by(const Place& place, SourceRange where) const;
+    std::optional<Place> launch_place(const c::Expr& expr);
+    Place given_member(const Record& given, int type, SourceRange where);
+    Value load_record(const Place& place, SourceRange where);
+    void assign_member(const Place& place, Value value, SourceRange where);
+    Value make(const c::Expr& expr);
+    Value merged_records(int condition, const Record& then, const Record& otherwise, SourceRange where);
+    bool is_class(int variable) const;
     Value call(const c::Expr& expr);
     Value call_known(const c::Expr& expr, int function, const std::vector<int>& arguments);
     std::optional<Value> call_library(const c::Expr& expr);

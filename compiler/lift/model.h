@@ -54,6 +54,7 @@ struct Scalar {
     std::optional<std::int64_t> element;
     bool in_memory = false;  // reached by a pointer or reference, or a global: a store might change it
     bool is_apart = false;   // in memory that no allocation gives
+    bool is_hidden = false;  // a member that the function may not name
     int symbol = -1;         // of an integer
     SourceRange where;
 };
@@ -69,6 +70,9 @@ struct Object {
     bool is_own = false, is_outer = false;  // as of c::Variable
     std::vector<int> shares;                // as of c::Variable
     bool rows_by_pointers = false;          // double **a
+    bool is_vector = false;                 // std::vector, which shares memory with no other
+    bool is_inside = false;                 // an array that lies in the struct
+    bool is_hidden = false;                 // as of Scalar
     int role_of = -1;  // in a time loop that swaps pointers: the array that this one is at first
     SourceRange where;
 };
@@ -193,6 +197,13 @@ struct Model {
     const Read& read(int id) const { return reads[static_cast<std::size_t>(id)]; }
     const Reduction& reduction(int id) const { return reductions[static_cast<std::size_t>(id)]; }
 };
+
+// How the source names a member of a struct that a variable is, or points to: "p->grid.nx". members_text: behind
+// the variable.
+std::string access_text(const c::Unit& unit, int variable, const std::vector<std::string>& members);
+std::string members_text(const std::vector<std::string>& members);
+// For the spec.
+std::string member_name(const c::Variable& named, const std::vector<std::string>& members);
 
 // What the user says of whole numbers that a function is given: by how the source reads them.
 using Assumptions = std::map<std::string, std::int64_t>;

@@ -4,6 +4,8 @@
 #include <map>
 #include <set>
 
+#include "compiler/lift/call_effects.h"
+
 namespace halo::lift {
 
 namespace {
@@ -30,7 +32,7 @@ struct Effect {
 
 class OrderFinder {
 public:
-    explicit OrderFinder(c::Unit& unit) : unit_(unit) {}
+    explicit OrderFinder(c::Unit& unit) : unit_(unit), calls_(unit) {}
 
     void refuse() {
         for (std::size_t i = 0; i < unit_.exprs.size(); ++i)
@@ -75,6 +77,7 @@ private:
                 break;
             case ExprKind::call:
             case ExprKind::invoke:
+            case ExprKind::make:
                 call(from, all);
                 break;
             case ExprKind::conditional:
@@ -120,13 +123,12 @@ private:
 
     // A function may change what it is given by reference, what it has captured, globals and memory.
     void call(const c::Expr& from, Effect& made) {
-        for (const int operand : from.operands) {
-            if (from.kind == ExprKind::invoke && operand == from.operands.front())
-                continue;  // the closure itself
-            const c::Expr& given = expr(operand);
+        for (std::size_t i = 0; i < from.operands.size(); ++i) {
+            const c::Expr& given = expr(from.operands[i]);
             const bool is_place = given.kind == ExprKind::variable || given.kind == ExprKind::subscript ||
-                                  given.kind == ExprKind::dereference || given.kind == ExprKind::member;
-            if (is_place && !given.is_loaded) change(operand, made);
+                                  given.kind == ExprKind::dereference || given.kind == ExprKind::member ||
+                                  returns_reference(given);
+            if (is_place && calls_.may_change(from, i)) change(from.operands[i], made);
         }
         if (from.function < 0) return;  // of the library, or refused where it is called
         if (!walking_.insert(from.function).second) return;
@@ -136,13 +138,18 @@ private:
         walk(called.body, inside, own);
         walking_.erase(from.function);
         for (const int each : own) {
-            const bool refers = type_of(each).is_reference;
+            const bool refers =
+                type_of(each).is_reference || unit_.variables[static_cast<std::size_t>(each)].is_object;
             if (refers && inside.changes.count(each)) inside.changes_memory = true;
             if (refers && inside.reads.count(each)) inside.reads_memory = true;
             inside.reads.erase(each);
             inside.changes.erase(each);
         }
         made.add(inside);
+    }
+    bool returns_reference(const c::Expr& from) const {
+        return from.kind == ExprKind::call && from.function >= 0 &&
+               type(unit_.functions[static_cast<std::size_t>(from.function)].result).is_reference;
     }
     void walk(int id, Effect& made, std::set<int>& own) {
         if (id < 0) return;
@@ -161,6 +168,7 @@ private:
     const c::Type& type_of(int id) const { return type(unit_.variables[static_cast<std::size_t>(id)].type); }
 
     c::Unit& unit_;
+    CallEffects calls_;
     std::map<int, Effect> known_;
     std::set<int> open_, walking_;
 };

@@ -336,7 +336,8 @@ Outline outline_several(const c::Unit& whole, int block, std::size_t first, std:
     return outline(unit, Flow(unit, unit.function), made);
 }
 
-std::string outlined_text(const Outline& outline, const std::string& name, const std::vector<int>& results) {
+std::vector<Inserted> outlined_text(const Outline& outline, const std::string& name,
+                                    const std::vector<int>& results) {
     const c::Unit& unit = outline.unit;
     // Names of types may be known in the function alone; a struct has no other.
     const auto type_text = [&](const c::Variable& named) {
@@ -347,22 +348,30 @@ std::string outlined_text(const Outline& outline, const std::string& name, const
         const c::Type& of = unit.types[static_cast<std::size_t>(named.type)];
         return is_number ? of.plain : of.text;
     };
-    std::string text = "static void " + name + "(";
-    for (std::size_t i = 0; i < outline.given.size(); ++i) {
-        const c::Variable& named = unit.variables[static_cast<std::size_t>(outline.given[i])];
+    std::string parameters;
+    bool has_object = false;
+    for (const int id : outline.given) {
+        const c::Variable& named = unit.variables[static_cast<std::size_t>(id)];
         const c::Type& of = unit.types[static_cast<std::size_t>(named.type)];
-        text += fmt::format("{}__typeof__({}){} {}", i ? ", " : "", type_text(named),
-                            of.is_vector || of.is_std_array ? "&" : "", named.name);
+        has_object = has_object || named.is_object;
+        if (named.is_object) continue;
+        const bool is_whole = of.is_vector || of.is_std_array || (of.is_class && unit.is_cxx);
+        parameters += fmt::format("{}__typeof__({}){} {}", parameters.empty() ? "" : ", ", type_text(named),
+                                  is_whole ? "&" : "", named.name);
     }
     std::string stores;
     for (const int id : results) {
         const c::Variable& named = unit.variables[static_cast<std::size_t>(id)];
         const c::Type& of = unit.types[static_cast<std::size_t>(named.type)];
         const c::Type& held = of.is_reference ? unit.types[static_cast<std::size_t>(of.element)] : of;
-        text += fmt::format(", {}* halo_lift_{}", held.plain, named.name);
+        parameters += fmt::format("{}{}* halo_lift_{}", parameters.empty() ? "" : ", ", held.plain, named.name);
         stores += fmt::format("    *halo_lift_{} = {};\n", named.name, named.name);
     }
-    text += outline.given.empty() && !unit.is_cxx ? "void) {\n" : ") {\n";
+    const c::Function& function = unit.functions[static_cast<std::size_t>(unit.function)];
+    const std::string kind = has_object ? "" : "static ",
+                      rest = "(" + (parameters.empty() && !unit.is_cxx ? "void" : parameters) + ")" +
+                             (has_object && function.is_const ? " const" : "");
+    std::string text = " {\n";
     for (const int id : outline.defined) {
         const c::Variable& named = unit.variables[static_cast<std::size_t>(id)];
         const c::Expr& init = unit.exprs[static_cast<std::size_t>(named.init)];
@@ -372,7 +381,9 @@ std::string outlined_text(const Outline& outline, const std::string& name, const
                     : fmt::format("    __typeof__({}) {} = {};\n", type_text(named), named.name, value);
     }
     text += "    " + std::string(unit.source.text(outline.where)) + "\n" + stores + "}\n";
-    return text;
+    if (function.class_end == 0) return {{outline.function, kind + "void " + name + rest + text}};
+    return {{function.class_end, kind + "void " + name + rest + ";\n"},
+            {outline.function, "void " + outline.scope + name + rest + text}};
 }
 
 }  // namespace halo::lift

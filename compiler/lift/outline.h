@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/lift/c_code.h"
+#include "compiler/lift/clang_front.h"
 #include "compiler/lift/outline_flow.h"
 
 namespace halo::lift {
@@ -28,8 +29,10 @@ Outline outline(const c::Unit& whole, const Flow& flow, int nest);
 // The same of loops that follow one after the other: statements `first` to before `past` of a block.
 Outline outline_several(const c::Unit& whole, int block, std::size_t first, std::size_t past);
 
-// The nest as a function in the source's language: `static void NAME(…) {…}`. Its last parameters are
-// pointers to where the given variables go, which it has changed.
-std::string outlined_text(const Outline& outline, const std::string& name, const std::vector<int>& results);
+// The nest as a function in the source's language, `static void NAME(…) {…}`, and where it goes; of one that uses
+// an object, as a function of its class. Its last parameters are pointers to where the given variables go, which
+// it has changed.
+std::vector<Inserted> outlined_text(const Outline& outline, const std::string& name,
+                                    const std::vector<int>& results);
 
 }  // namespace halo::lift

@@ -11,7 +11,7 @@ using ExprKind = c::Expr::Kind;
 }  // namespace
 
 Flow::Flow(const c::Unit& unit, int function)
-    : unit_(unit), body_(unit.functions[static_cast<std::size_t>(function)].body) {
+    : unit_(unit), calls_(unit), body_(unit.functions[static_cast<std::size_t>(function)].body) {
     walk(body_, -1);
 }
 
@@ -30,7 +30,7 @@ void Flow::walk(int id, int parent) {
             walk_expr(named.init, id);
             const c::Type& of = type(named.type);
             if (of.is_reference) {
-                if (const int to = root(named.init); to >= 0) escaped_.insert(to);
+                escaped_.merge(calls_.roots(named.init));
             }
             change(declared, named.init, id);
         }
@@ -47,14 +47,6 @@ void Flow::walk(int id, int parent) {
             walk(inner, id);
     }
     ranges_[id] = {begin, next_++};
-}
-
-int Flow::root(int id) const {
-    const c::Expr* at = &expr(id);
-    while (at->kind == ExprKind::member ||
-           (at->kind == ExprKind::convert && type(at->type).kind != c::Type::Kind::pointer))
-        at = &expr(at->operands[0]);
-    return at->kind == ExprKind::variable ? at->variable : -1;
 }
 
 void Flow::change(int id, int value, int at) {
@@ -100,32 +92,34 @@ void Flow::walk_expr(int id, int at) {
             read(from.variable);
             return;
         case ExprKind::assign: {
-            const int target = root(from.operands[0]);
             const bool is_whole = expr(from.operands[0]).kind == ExprKind::variable;
             if (!is_whole || from.text != "=") walk_expr(from.operands[0], at);
             walk_expr(from.operands[1], at);
-            if (target >= 0) change(target, is_whole && from.text == "=" ? from.operands[1] : -1, at);
+            for (const int target : calls_.roots(from.operands[0]))
+                change(target, is_whole && from.text == "=" ? from.operands[1] : -1, at);
             return;
         }
         case ExprKind::step:
             walk_expr(from.operands[0], at);
-            if (const int target = root(from.operands[0]); target >= 0) change(target, -1, at);
+            for (const int target : calls_.roots(from.operands[0]))
+                change(target, -1, at);
             return;
         case ExprKind::address:
             walk_expr(from.operands[0], at);
-            if (const int target = root(from.operands[0]); target >= 0) escaped_.insert(target);
+            escaped_.merge(calls_.roots(from.operands[0]));
             return;
         case ExprKind::call:
         case ExprKind::invoke:
+        case ExprKind::make:
         case ExprKind::unknown:
         case ExprKind::list:
             // What is handed over by reference may be changed.
-            for (const int operand : from.operands) {
+            for (std::size_t i = 0; i < from.operands.size(); ++i) {
+                const int operand = from.operands[i];
                 walk_expr(operand, at);
-                const int target = root(operand);
-                const bool is_record = target >= 0 && type(expr(operand).type).kind == c::Type::Kind::other;
-                if (target >= 0 && !expr(operand).is_loaded && !is_record) change(target, -1, at);
-                if (is_record && !expr(operand).is_loaded && from.kind != ExprKind::invoke)
+                if (calls_.may_keep(from, i)) escaped_.merge(calls_.roots(operand));
+                if (!calls_.may_change(from, i)) continue;
+                for (const int target : calls_.roots(operand))
                     change(target, -1, at);
             }
             return;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/lift/c_code.h"
+#include "compiler/lift/call_effects.h"
 
 namespace halo::lift {
 
@@ -51,7 +52,6 @@ private:
     void walk_closure(const c::Expr& closure, int statement);
     void change(int variable, int value, int statement);
     void read(int variable);
-    int root(int expr) const;  // the variable that is named, or whose member is
     std::optional<std::pair<int, int>> repeated(int nest, int from) const;
 
     Use use(int expr, int variable) const;
@@ -67,6 +67,7 @@ private:
     const c::Type& type(int id) const { return unit_.types[static_cast<std::size_t>(id)]; }
 
     const c::Unit& unit_;
+    CallEffects calls_;
     int body_;
     int next_ = 0;
     bool is_unclear_ = false, in_closure_ = false;

@@ -91,8 +91,7 @@ private:
         return each.unit.functions[static_cast<std::size_t>(each.unit.function)].where;
     }
     static std::size_t begin_of(const Lifted& each) {
-        return each.outline ? each.outline->function
-                            : each.unit.functions[static_cast<std::size_t>(each.unit.function)].begin;
+        return each.unit.functions[static_cast<std::size_t>(each.unit.function)].outer_begin;
     }
 
     std::string_view line_before(std::size_t line_begin) const {

@@ -90,14 +90,12 @@ private:
 
     // How the source calls an array.
     std::string access(const Object& object) const {
-        const c::Variable& named = variable(object.variable);
-        const c::Type& of = type(named.type);
-        std::string text = named.name;
-        for (std::size_t i = 0; i < object.members.size(); ++i)
-            text += (i == 0 && of.kind == c::Type::Kind::pointer && !of.is_reference ? "->" : ".") +
-                    object.members[i];
+        const std::string text = access_text(unit_, object.variable, object.members);
+        if (object.is_inside) return "&" + text;
+        const c::Type& of = type(variable(object.variable).type);
         const c::Type& held = of.is_reference ? type(of.element) : of;
-        const bool is_container = object.members.empty() && (held.is_vector || held.is_std_array);
+        const bool is_container =
+            object.members.empty() ? held.is_vector || held.is_std_array : object.is_vector;
         return is_container ? text + ".data()" : text;
     }
 

@@ -453,8 +453,7 @@ std::string ulps_text(double ulps) {
 Verification verify(const Options& options, const Lifted& lifted) {
     const Harness harness = write_harness(lifted);
     rt::CompiledObject object;
-    object.bytes = compile_with(options.source, harness.text, harness.before,
-                                lifted.outline ? lifted.outline->function : 0);
+    object.bytes = compile_with(options.source, harness.text, harness.inserted);
     rt::JitOptions jit;
     jit.symbols = thread_symbols();
     jit.resolve = [](const std::string& name) -> void* {

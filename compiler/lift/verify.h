@@ -47,7 +47,7 @@ struct HarnessValue {
 };
 struct Harness {
     std::string text;
-    std::string before;  // a nest as a function, to stand in front of the one that it is in
+    std::vector<Inserted> inserted;  // a nest as a function, in front of the one that it is in
     std::vector<HarnessValue> values;
 };
 Harness write_harness(const Lifted& lifted);

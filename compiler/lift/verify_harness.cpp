@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "compiler/lift/harness_objects.h"
 #include "compiler/lift/verify.h"
 
 namespace halo::lift {
@@ -11,36 +12,6 @@ namespace halo::lift {
 namespace {
 
 using c::Number;
-
-const char* type_name(Number number) {
-    switch (number) {
-        case Number::boolean:
-            return "unsigned char";
-        case Number::i8:
-            return "signed char";
-        case Number::u8:
-            return "unsigned char";
-        case Number::i16:
-            return "short";
-        case Number::u16:
-            return "unsigned short";
-        case Number::i32:
-            return "int";
-        case Number::u32:
-            return "unsigned";
-        case Number::i64:
-            return "long long";
-        case Number::u64:
-            return "unsigned long long";
-        case Number::f32:
-            return "float";
-        case Number::f64:
-            return "double";
-        case Number::none:
-            break;
-    }
-    return "";
-}
 
 constexpr char kNest[] = "halo_lift_nest";
 
@@ -50,20 +21,26 @@ public:
         : lifted_(lifted),
           unit_(lifted.unit),
           model_(lifted.model),
-          function_(unit_.functions[static_cast<std::size_t>(unit_.function)]) {}
+          function_(unit_.functions[static_cast<std::size_t>(unit_.function)]),
+          objects_(unit_.is_cxx) {}
 
     Harness write() {
         if (!function_.is_plain)
             throw SourceError("`" + function_.name +
-                              "` is a template or a member, and cannot be run by itself");
+                              "` is a template, or a function of one, and cannot be run by itself");
         if (!unit_.is_cuda) {
             for (const c::Function& each : unit_.functions) {
                 if (each.body < 0) throw SourceError("`" + each.name + "` is defined elsewhere");
             }
         }
         std::vector<std::string> arguments;
-        for (const int parameter : function_.parameters)
-            arguments.push_back(argument(parameter));
+        std::string object;
+        for (const int parameter : function_.parameters) {
+            if (variable(parameter).is_object)
+                object = "(" + argument(parameter) + ")->";
+            else
+                arguments.push_back(argument(parameter));
+        }
         for (std::size_t i = 0; i < lifted_.spec.reductions.size(); ++i) {
             const c::Type& named = type(variable(result_variables()[i]).type);
             const c::Type& of = named.is_reference ? type(named.element) : named;
@@ -71,7 +48,10 @@ public:
                                             value({HarnessValue::Kind::result, static_cast<int>(i), -1})));
         }
         globals();
-        std::string call = (lifted_.outline ? lifted_.outline->scope + kNest : function_.full_name) + "(";
+        const std::string scope = lifted_.outline ? lifted_.outline->scope : "";
+        std::string call = object.empty() ? (lifted_.outline ? scope + kNest : function_.full_name)
+                                          : object + (lifted_.outline ? kNest : function_.name);
+        call += "(";
         for (std::size_t i = 0; i < arguments.size(); ++i)
             call += (i ? ", " : "") + arguments[i];
         call += ");\n";
@@ -90,7 +70,7 @@ public:
                 throw SourceError("`" + function_.name +
                                   "` is in an included file, and a loop nest of it cannot be "
                                   "run by itself");
-            harness_.before = outlined_text(*lifted_.outline, kNest, result_variables());
+            harness_.inserted = outlined_text(*lifted_.outline, kNest, result_variables());
         }
         return std::move(harness_);
     }
@@ -184,7 +164,7 @@ private:
             if (name.rfind(word, 0) == 0) name = name.substr(word.size());
         }
         const std::string local = "halo_lift_" + named.name;
-        before_ += "    static " + name + " " + local + ";\n";
+        before_ += objects_.declared(name, local);
         fill_members(id, local);
         if (!by_pointer || of.is_reference) return local;
         return "&" + local;
@@ -193,20 +173,27 @@ private:
         for (std::size_t i = 0; i < model_.scalars.size(); ++i) {
             const Scalar& each = model_.scalars[i];
             if (each.variable != id || each.members.empty()) continue;
-            std::string member = local;
-            for (const std::string& part : each.members)
-                member += "." + part;
-            before_ += "    " + member + " = " + number(each.number, static_cast<int>(i)) + ";\n";
+            before_ += objects_.reached(local, each.members) +
+                       ObjectText::number(local + "." + members_text(each.members),
+                                          value({HarnessValue::Kind::scalar, static_cast<int>(i), -1}));
         }
         for (std::size_t i = 0; i < model_.objects.size(); ++i) {
             const Object& each = model_.objects[i];
             if (each.variable != id || each.members.empty() || each.role_of >= 0) continue;
-            std::string member = local;
-            for (const std::string& part : each.members)
-                member += "." + part;
+            const std::string member = local + "." + members_text(each.members);
             const std::string from = value({HarnessValue::Kind::array, static_cast<int>(i), -1});
-            const std::string cast = unit_.is_cxx ? fmt::format("({}*)", type_name(each.number)) : "";
-            before_ += "    " + member + " = " + cast + from + ";\n";
+            before_ += objects_.reached(local, each.members);
+            if (!each.is_vector && !each.is_inside) {
+                before_ += ObjectText::pointer(member, from);
+                continue;
+            }
+            if (each.rows_by_pointers)
+                throw SourceError("`" + each.name + "` is a vector of vectors, and cannot be made for a run");
+            const std::string element = type_name(each.number),
+                              length = "*(long long*)" +
+                                       value({HarnessValue::Kind::length, static_cast<int>(i), -1});
+            before_ += ObjectText::array(member, each.is_vector, element, from, length);
+            after_ += ObjectText::array_back(member, each.is_vector, element, from, length);
         }
     }
 
@@ -281,6 +268,7 @@ private:
     const c::Unit& unit_;
     const Model& model_;
     const c::Function& function_;
+    ObjectText objects_;
     Harness harness_;
     std::string before_, after_, addresses_;
 };

@@ -8,6 +8,7 @@
 
 #include "compiler/lift/clang_front.h"
 #include "compiler/lift/coverage.h"
+#include "compiler/lift/harness_objects.h"
 #include "compiler/lift/memory.h"
 #include "compiler/lift/replace.h"
 #include "compiler/lift/stand_ins.h"
@@ -31,16 +32,20 @@ std::string without_const(const std::string& plain) {
 class WholeWriter {
 public:
     WholeWriter(const c::Unit& unit, const Nests& found)
-        : unit_(unit), found_(found), function_(unit.functions[static_cast<std::size_t>(unit.function)]) {}
+        : unit_(unit), found_(found), function_(unit.functions[static_cast<std::size_t>(unit.function)]), objects_(unit.is_cxx) {}
 
     WholeHarness write() {
         if (!function_.is_plain)
             throw SourceError("`" + function_.name +
-                              "` is a template or a member, and is not called by itself");
-        std::string arguments;
-        for (const int id : function_.parameters)
-            arguments += (arguments.empty() ? "" : ", ") + argument(id);
-        const std::string call = function_.full_name + "(" + arguments + ")";
+                              "` is a template, or a function of one, and is not called by itself");
+        std::string arguments, callee = function_.full_name;
+        for (const int id : function_.parameters) {
+            if (variable(id).is_object)
+                callee = "(" + argument(id) + ")->" + function_.name;
+            else
+                arguments += (arguments.empty() ? "" : ", ") + argument(id);
+        }
+        const std::string call = callee + "(" + arguments + ")";
         const c::Type& result = type(function_.result);
         const std::string head = unit_.is_cxx ? "extern \"C\" " : "";
         std::string text = unit_.is_cxx ? "extern \"C\" __attribute__((visibility(\"hidden\"))) void* "
@@ -166,6 +171,7 @@ private:
             return number(named.name, type(of.element));
         const c::Type& held = of.is_reference ? type(of.element) : of;
         if (held.is_vector) return vector(named.name, held);
+        if (held.is_class) return record(id);
         if (held.kind == c::Type::Kind::array && of.is_reference)
             return "*(__typeof__(" + held.plain + ")*)" + array(named.name, held);
         if (of.kind == c::Type::Kind::pointer && !of.is_reference) {
@@ -173,7 +179,6 @@ private:
                 return unit_.is_cxx ? "(" + of.text + ")" + made : made;
             return record(id);
         }
-        if (of.kind == c::Type::Kind::other) return record(id);
         throw SourceError("`" + named.name + "` is of a type that is not made for a call: " + of.text);
     }
     // Empty: to a struct.
@@ -273,33 +278,38 @@ private:
                 fill(fmt::format("{}[{}]", elements, i), fmt::format("{}[{}]", named.name, i), used);
             return elements;
         }
-        before_ += "    static " + plain + " " + local + ";\n";
-        std::set<std::string>& done = filled_;
-        const auto member_of = [&](const std::vector<std::string>& members) {
-            std::string text = local;
-            for (const std::string& each : members)
-                text += "." + each;
-            return text;
-        };
+        before_ += objects_.declared(plain, local);
         for (const Lifted& nest : found_.lifted) {
             for (const Scalar& each : nest.model.scalars) {
                 if (each.variable != id || each.members.empty()) continue;
-                const std::string member = member_of(each.members);
-                if (!done.insert(member).second) continue;
-                before_ += fmt::format("    {} = *(__typeof__({})*){};\n", member, member,
-                                       value({ValueKind::number, each.number, each.access, 0}));
+                const std::string member = local + "." + members_text(each.members);
+                before_ += objects_.reached(local, each.members);
+                if (!objects_.begins(member)) continue;
+                before_ += ObjectText::number(member, value({ValueKind::number, each.number, each.access, 0}));
             }
             for (const Object& each : nest.model.objects) {
                 if (each.variable != id || each.members.empty() || each.role_of >= 0) continue;
-                const std::string member = member_of(each.members);
-                if (!done.insert(member).second) continue;
-                before_ += fmt::format("    {} = (__typeof__({})){};\n", member, member,
-                                       value({each.rows_by_pointers ? ValueKind::rows : ValueKind::array,
-                                              each.number, each.name, least_bytes(each.name)}));
+                const std::string member = local + "." + members_text(each.members);
+                before_ += objects_.reached(local, each.members);
+                if (objects_.begins(member)) array_of(each, member);
             }
         }
         fill(local, named.name + (by_pointer && !of.is_reference ? "->" : "."), used);
         return by_pointer && !of.is_reference ? "&" + local : local;
+    }
+
+    void array_of(const Object& each, const std::string& member) {
+        if (each.is_vector && each.rows_by_pointers)
+            throw SourceError("`" + each.name + "` is a vector of vectors, and is not made for a call");
+        const std::string from = value({each.rows_by_pointers ? ValueKind::rows : ValueKind::array, each.number,
+                                        each.name, least_bytes(each.name)});
+        if (!each.is_vector && !each.is_inside) {
+            before_ += ObjectText::pointer(member, from);
+            return;
+        }
+        const std::string element = type_name(each.number), length = std::to_string(kVectorElements);
+        before_ += ObjectText::array(member, each.is_vector, element, from, length);
+        after_ += ObjectText::array_back(member, each.is_vector, element, from, length);
     }
 
     // A few structs, behind which memory is inaccessible.
@@ -317,7 +327,7 @@ private:
             const c::Type& held = type(inner.type);
             if (held.kind == c::Type::Kind::other) {
                 fill(at, called, inner);
-            } else if (!filled_.insert(at).second || held.is_reference || held.is_const || held.is_vector) {
+            } else if (!objects_.begins(at) || held.is_reference || held.is_const || held.is_vector) {
                 continue;
             } else if (held.kind == c::Type::Kind::number) {
                 const auto alike = numbers_.emplace(without_indices(called), harness_.values.size());
@@ -363,9 +373,7 @@ private:
 
     std::string global_places() {
         std::string text;
-        const std::size_t scope = function_.full_name.rfind("::");
-        if (scope != std::string::npos)
-            text += "    using namespace " + function_.full_name.substr(0, scope) + ";\n";
+        if (!function_.space.empty()) text += "    using namespace " + function_.space + ";\n";
         for (const c::Variable& each : unit_.variables) {
             if (each.storage != c::Variable::Storage::global || each.is_const) continue;
             if (each.is_extern) {
@@ -394,7 +402,7 @@ private:
     const c::Function& function_;
     WholeHarness harness_;
     std::string before_, after_;
-    std::set<std::string> filled_;
+    ObjectText objects_;
     std::map<std::string, std::size_t> numbers_;  // of the first elements, by their names
     int made_ = 0;
 };

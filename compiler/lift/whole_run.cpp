@@ -189,7 +189,7 @@ private:
         seen_memory_.emplace(std::max<std::size_t>(4096, 2 * points_.size()));
         SourceRequest request = plain.source;
         request.text = counted.text;
-        original_ = load(compile_with(request, harness.text, "", 0, true), seen(), timers);
+        original_ = load(compile_with(request, harness.text, {}, true), seen(), timers);
         request.text = plain.source.text;
         if (!is_kernel) {
             const Replaced replaced = replace_loops(nests_, specs, kCallDeclarations);

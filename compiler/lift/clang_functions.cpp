@@ -1,0 +1,193 @@
+#include "compiler/lift/clang_functions.h"
+
+#include <clang/AST/ASTContext.h>
+#include <clang/AST/DeclTemplate.h>
+#include <clang/AST/ExprCXX.h>
+#include <clang/Basic/SourceManager.h>
+
+#include <algorithm>
+#include <vector>
+
+namespace halo::lift {
+
+void for_functions(clang::DeclContext& context, const FunctionVisit& visit) {
+    for (clang::Decl* each : context.decls()) {
+        if (auto* function = clang::dyn_cast<clang::FunctionDecl>(each)) {
+            visit(*function, /*is_template=*/false);
+        } else if (auto* made = clang::dyn_cast<clang::FunctionTemplateDecl>(each)) {
+            visit(*made->getTemplatedDecl(), true);
+            for (clang::FunctionDecl* instance : made->specializations())
+                visit(*instance, false);
+        } else if (auto* classes = clang::dyn_cast<clang::ClassTemplateDecl>(each)) {
+            for (clang::ClassTemplateSpecializationDecl* instance : classes->specializations())
+                if (!instance->isExplicitSpecialization()) for_functions(*instance, visit);
+        } else if (auto* inner = clang::dyn_cast<clang::DeclContext>(each)) {
+            for_functions(*inner, visit);
+        }
+    }
+}
+
+bool has_launch(const clang::Stmt* statement) {
+    if (statement == nullptr) return false;
+    if (clang::isa<clang::CUDAKernelCallExpr>(statement)) return true;
+    return std::any_of(statement->child_begin(), statement->child_end(), has_launch);
+}
+
+namespace {
+
+struct Found {
+    std::vector<clang::FunctionDecl*> functions;
+    std::vector<std::string> others;  // of the main file
+    bool is_template = false;
+};
+
+Found functions_named(clang::ASTContext& context, const std::string& name) {
+    Found found;
+    const clang::SourceManager& sources = context.getSourceManager();
+    for_functions(*context.getTranslationUnitDecl(), [&](clang::FunctionDecl& each, bool is_template) {
+        if (!each.getDeclName().isIdentifier() || !each.doesThisDeclarationHaveABody()) return;
+        if (each.getName() == name || each.getQualifiedNameAsString() == name) {
+            if (is_template)
+                found.is_template = true;
+            else
+                found.functions.push_back(&each);
+        } else if (sources.isInMainFile(sources.getExpansionLoc(each.getLocation()))) {
+            found.others.push_back(each.getNameAsString());
+        }
+    });
+    return found;
+}
+
+// What stands between <<< and >>> for the threads of a block: a number, dim3(…), or a variable that is made
+// of numbers and never set again.
+std::optional<BlockSize> block_size(const clang::Expr* from, const clang::ASTContext& context,
+                                    int depth = 0) {
+    from = from->IgnoreImplicit()->IgnoreParens();
+    BlockSize size{1, 1, 1};
+    clang::Expr::EvalResult number;
+    if (from->getType()->isIntegerType()) {
+        if (!from->EvaluateAsInt(number, context)) return std::nullopt;
+        size[0] = number.Val.getInt().getExtValue();
+        return size;
+    }
+    if (const auto* named = clang::dyn_cast<clang::DeclRefExpr>(from)) {
+        const auto* variable = clang::dyn_cast<clang::VarDecl>(named->getDecl());
+        const bool is_fixed = variable && variable->getInit() && depth < 4;
+        return is_fixed ? block_size(variable->getInit(), context, depth + 1) : std::nullopt;
+    }
+    if (const auto* cast = clang::dyn_cast<clang::CastExpr>(from))
+        return block_size(cast->getSubExpr(), context, depth);
+    const auto* made = clang::dyn_cast<clang::CXXConstructExpr>(from);
+    if (!made) return std::nullopt;
+    const bool is_copy = made->getConstructor()->isCopyOrMoveConstructor();
+    if (is_copy) return block_size(made->getArg(0), context, depth);
+    if (made->getNumArgs() > 3) return std::nullopt;
+    for (unsigned a = 0; a < made->getNumArgs(); ++a) {
+        const clang::Expr* argument = made->getArg(a);
+        if (!argument->EvaluateAsInt(number, context)) return std::nullopt;
+        size[a] = number.Val.getInt().getExtValue();
+    }
+    return size;
+}
+
+// Whether a statement sets one of these, or hands one on by which it may be set.
+bool changes(const clang::Stmt* statement, const clang::VarDecl* variable) {
+    if (statement == nullptr) return false;
+    const auto names_it = [&](const clang::Expr* expr) {
+        const auto* named = clang::dyn_cast<clang::DeclRefExpr>(expr->IgnoreParenImpCasts());
+        return named && named->getDecl() == variable;
+    };
+    const auto* cast = clang::dyn_cast<clang::ImplicitCastExpr>(statement);
+    if (cast && cast->getCastKind() == clang::CK_LValueToRValue &&
+        clang::isa<clang::MemberExpr>(cast->getSubExpr()))
+        return false;  // it is read
+    if (const auto* member = clang::dyn_cast<clang::MemberExpr>(statement))
+        return names_it(member->getBase());
+    if (const auto* address = clang::dyn_cast<clang::UnaryOperator>(statement))
+        if (address->getOpcode() == clang::UO_AddrOf && names_it(address->getSubExpr())) return true;
+    if (const auto* call = clang::dyn_cast<clang::CXXOperatorCallExpr>(statement))
+        if (call->getNumArgs() > 0 && names_it(call->getArg(0))) return true;
+    return std::any_of(statement->child_begin(), statement->child_end(),
+                       [&](const clang::Stmt* each) { return changes(each, variable); });
+}
+
+// How many threads a block has wherever the file launches the kernel; nothing where that is not the same or
+// not known.
+class Launches {
+public:
+    Launches(clang::ASTContext& context, const clang::FunctionDecl& kernel)
+        : context_(context), kernel_(kernel) {
+        for_functions(*context.getTranslationUnitDecl(), [&](clang::FunctionDecl& each, bool) {
+            if (!each.doesThisDeclarationHaveABody()) return;
+            body_ = each.getBody();
+            visit(body_);
+        });
+    }
+    std::optional<BlockSize> size() const { return is_known_ ? size_ : std::nullopt; }
+
+private:
+    void visit(const clang::Stmt* statement) {
+        if (statement == nullptr) return;
+        if (const auto* launch = clang::dyn_cast<clang::CUDAKernelCallExpr>(statement);
+            launch && launch->getDirectCallee() &&
+            launch->getDirectCallee()->getCanonicalDecl() == kernel_.getCanonicalDecl())
+            note(*launch);
+        for (const clang::Stmt* each : statement->children())
+            visit(each);
+    }
+    void note(const clang::CUDAKernelCallExpr& launch) {
+        std::optional<BlockSize> found;
+        if (launch.getConfig() && launch.getConfig()->getNumArgs() > 1) {
+            const clang::Expr* block = launch.getConfig()->getArg(1);
+            const bool is_set = names_changed(block);
+            if (!is_set) found = block_size(block, context_);
+        }
+        is_known_ = is_known_ && found && (!size_ || size_ == found);
+        size_ = found;
+    }
+    bool names_changed(const clang::Stmt* statement) const {
+        if (statement == nullptr) return false;
+        if (const auto* named = clang::dyn_cast<clang::DeclRefExpr>(statement)) {
+            const auto* variable = clang::dyn_cast<clang::VarDecl>(named->getDecl());
+            return variable && changes(body_, variable);
+        }
+        return std::any_of(statement->child_begin(), statement->child_end(),
+                           [&](const clang::Stmt* each) { return names_changed(each); });
+    }
+
+    clang::ASTContext& context_;
+    const clang::FunctionDecl& kernel_;
+    const clang::Stmt* body_ = nullptr;
+    bool is_known_ = true;
+    std::optional<BlockSize> size_;
+};
+
+}  // namespace
+
+clang::FunctionDecl* find_function(clang::ASTContext& context, const std::string& name,
+                                  const std::string& file, std::string& trouble) {
+    const Found found = functions_named(context, name);
+    if (found.functions.size() == 1) {
+        clang::FunctionDecl* function = found.functions.front();
+        if (!function->isInvalidDecl() && !function->willHaveBody()) return function;
+        trouble = "`" + name + "` does not compile";
+    } else if (found.functions.empty()) {
+        trouble = found.is_template ? "`" + name + "` is a template that the file never uses"
+                                    : "there is no function `" + name + "` with a body in " + file;
+        if (!found.others.empty() && !found.is_template) {
+            trouble += "; it has ";
+            for (std::size_t i = 0; i < found.others.size() && i < 12; ++i)
+                trouble += (i ? ", " : "") + found.others[i];
+        }
+    } else {
+        trouble =
+            "there are " + std::to_string(found.functions.size()) + " functions `" + name + "` in " + file;
+    }
+    return nullptr;
+}
+
+std::optional<BlockSize> launched_block(clang::ASTContext& context, const clang::FunctionDecl& kernel) {
+    return Launches(context, kernel).size();
+}
+
+}  // namespace halo::lift

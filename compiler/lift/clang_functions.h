@@ -1,0 +1,35 @@
+// The functions of Clang's tree: all, one by its name, and how kernels are launched; for clang_front.cpp.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace clang {
+class ASTContext;
+class DeclContext;
+class FunctionDecl;
+class Stmt;
+}  // namespace clang
+
+namespace halo::lift {
+
+using FunctionVisit = std::function<void(clang::FunctionDecl& function, bool is_template)>;
+// All functions of the file and of what it includes, in order; those of templates as they are used.
+void for_functions(clang::DeclContext& context, const FunctionVisit& visit);
+
+// The function that is asked for; else why there is none.
+clang::FunctionDecl* find_function(clang::ASTContext& context, const std::string& name,
+                                   const std::string& file, std::string& trouble);
+
+// Whether a kernel is launched in a statement.
+bool has_launch(const clang::Stmt* statement);
+
+using BlockSize = std::array<std::int64_t, 3>;
+// How many threads a block has wherever the file launches the kernel; nothing where that is not the same or
+// not known.
+std::optional<BlockSize> launched_block(clang::ASTContext& context, const clang::FunctionDecl& kernel);
+
+}  // namespace halo::lift

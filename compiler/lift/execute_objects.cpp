@@ -1,0 +1,288 @@
+// Objects of classes: their members, and those that a function makes.
+#include <algorithm>
+
+#include "compiler/lift/executor.h"
+
+namespace halo::lift {
+
+namespace {
+
+using c::Number;
+using ExprKind = c::Expr::Kind;
+using Storage = c::Variable::Storage;
+
+constexpr char kNotFollowed[] = "which member this is cannot be followed";
+constexpr char kOfStruct[] = "what is assigned here belongs to a struct or is constant";
+
+bool leads_on(const std::string& member) {
+    return member.ends_with("->");
+}
+std::string without_arrow(const std::string& member) {
+    return leads_on(member) ? member.substr(0, member.size() - 2) : member;
+}
+
+// Many classes mark their members: m_nx, nx_.
+std::string undecorated(const std::string& member) {
+    const std::size_t begin = member.size() > 2 && member.starts_with("m_") ? 2 : 0;
+    const std::size_t end = member.find_last_not_of('_');
+    return end == std::string::npos || end < begin ? member : member.substr(begin, end + 1 - begin);
+}
+
+// The object with another value in the member that a path leads to, from its part number `at` on.
+Record with_member(const Record& of, const std::vector<std::string>& path, std::size_t at, Value held) {
+    Record made = of;
+    if (at + 1 < path.size()) {
+        Record part;
+        if (const auto found = of.own.find(path[at]); found != of.own.end() && found->second.record) {
+            part = *found->second.record;
+        } else if (of.variable >= 0) {
+            part.variable = of.variable;
+            part.members = of.members;
+            part.members.push_back(path[at]);
+            part.is_hidden = of.is_hidden;
+        }
+        held = Value::of(with_member(part, path, at + 1, std::move(held)));
+    }
+    made.own[path[at]] = std::move(held);
+    return made;
+}
+
+}  // namespace
+
+std::string members_text(const std::vector<std::string>& members) {
+    std::string text;
+    for (const std::string& each : members)
+        text += (text.empty() || text.ends_with("->") || text.ends_with("::") ? "" : ".") + each;
+    return text;
+}
+
+std::string access_text(const c::Unit& unit, int variable, const std::vector<std::string>& members) {
+    const c::Variable& named = unit.variables[static_cast<std::size_t>(variable)];
+    const c::Type& of = unit.types[static_cast<std::size_t>(named.type)];
+    if (members.empty()) return named.name;
+    const bool by_pointer = of.kind == c::Type::Kind::pointer && !of.is_reference;
+    return named.name + (by_pointer ? "->" : ".") + members_text(members);
+}
+
+std::string member_name(const c::Variable& named, const std::vector<std::string>& members) {
+    std::string name = named.is_object ? "" : named.name;
+    for (const std::string& each : members) {
+        if (each.ends_with("::")) continue;
+        name += (name.empty() ? "" : "_") + undecorated(without_arrow(each));
+    }
+    return name;
+}
+
+Value Value::of(Record record) {
+    Value made;
+    made.kind = Kind::record;
+    made.record = std::make_shared<const Record>(std::move(record));
+    return made;
+}
+Value Value::of(Place place) {
+    Value made;
+    made.kind = Kind::place;
+    made.place = std::make_shared<const Place>(std::move(place));
+    return made;
+}
+
+// Whether a variable is an object, or a reference to one.
+bool Executor::is_class(int id) const {
+    const c::Type& of = type(variable(id).type);
+    return of.is_class || (of.is_reference && type(of.element).is_class);
+}
+
+// The object that an expression, or the pointer that it is, leads to.
+Place Executor::object_at(int id) {
+    const c::Expr& from = expr(id);
+    Place made;
+    made.kind = Place::Kind::record;
+    switch (from.kind) {
+        case ExprKind::variable: {
+            const auto bound = state_.references.find(from.variable);
+            if (bound != state_.references.end()) return bound->second;
+            const std::vector<int>& given = unit_.functions[static_cast<std::size_t>(unit_.function)].parameters;
+            const bool is_lost = variable(from.variable).is_object &&
+                                 !state_.variables.count(from.variable) &&
+                                 std::count(given.begin(), given.end(), from.variable) == 0;
+            if (is_lost) throw Refusal(from.where, "which object this is is not known here");
+            made.variable = from.variable;
+            return made;
+        }
+        case ExprKind::member:
+            return member(from);
+        case ExprKind::dereference:
+        case ExprKind::address:
+            return object_at(from.operands[0]);
+        case ExprKind::call:
+        case ExprKind::invoke:
+        case ExprKind::make:
+        case ExprKind::conditional: {
+            const Value held = referred(id);
+            if (held.kind == Value::Kind::place) return *held.place;
+            if (held.kind == Value::Kind::nothing && !held.reason.empty())
+                throw Refusal(from.where, held.reason);
+            if (held.kind != Value::Kind::record) break;
+            made.record = held.record;
+            return made;
+        }
+        default:
+            break;
+    }
+    throw Refusal(from.where, from.kind == ExprKind::unknown ? from.text
+                              : type(from.type).is_class     ? kNotFollowed
+                                                             : "what this names is not known");
+}
+
+// What an object, or a member of it, holds; of what the function is given, which of it that is.
+Value Executor::held_by(const Place& at, SourceRange where) const {
+    Value held;
+    if (at.record) {
+        held.kind = Value::Kind::record;
+        held.record = at.record;
+    } else if (const auto found = state_.variables.find(at.variable); found != state_.variables.end()) {
+        held = found->second;
+    } else {
+        const c::Variable& named = variable(at.variable);
+        if (named.storage == Storage::local) return Value::none("`" + named.name + "` has no value yet");
+        Record given;
+        given.variable = at.variable;
+        held = Value::of(given);
+    }
+    for (const std::string& member : at.members) {
+        if (held.kind == Value::Kind::nothing) return held;
+        if (held.kind != Value::Kind::record) throw Refusal(where, kNotFollowed);
+        const Record of = *held.record;
+        if (const auto own = of.own.find(without_arrow(member)); own != of.own.end()) {
+            held = own->second;
+            continue;
+        }
+        if (of.variable < 0) return Value::none("`" + without_arrow(member) + "` has no value yet");
+        Record part;
+        part.variable = of.variable;
+        part.members = of.members;
+        part.members.push_back(member);
+        part.is_hidden = of.is_hidden || at.is_hidden;
+        held = Value::of(part);
+    }
+    return held;
+}
+
+// Of a struct: a number, a pointer to an array, or an object in it.
+Place Executor::member(const c::Expr& from) {
+    if (const auto launch = launch_place(from)) return *launch;
+    Place made = object_at(from.operands[0]);
+    if (made.kind != Place::Kind::record) throw Refusal(from.where, kNotFollowed);
+    const bool by_pointer = type(expr(from.operands[0]).type).kind == c::Type::Kind::pointer;
+    if (by_pointer && !made.members.empty()) made.members.back() += "->";
+    made.members.push_back(from.text);
+    made.is_hidden = made.is_hidden || from.is_hidden;
+    made.pointer.type = from.type;
+    const Value held = held_by(made, from.where);
+    const bool is_given = held.kind == Value::Kind::record && held.record->variable >= 0;
+    const c::Type& of = type(from.type);
+    const bool is_object = of.is_class || (of.kind == c::Type::Kind::pointer && type(of.element).is_class);
+    return is_given && !is_object ? given_member(*held.record, from.type, from.where) : made;
+}
+
+// threadIdx.x and its like.
+std::optional<Place> Executor::launch_place(const c::Expr& from) {
+    const c::Expr& base = expr(from.operands[0]);
+    if (!unit_.is_cuda || base.kind != ExprKind::variable) return std::nullopt;
+    const std::string& name = variable(base.variable).name;
+    if (name != "threadIdx" && name != "blockIdx" && name != "blockDim" && name != "gridDim")
+        return std::nullopt;
+    Place made;
+    made.variable = base.variable;
+    made.kind = Place::Kind::constant;
+    made.pointer.object = -1;
+    const int number = block_ ? launch_number(name, from.text) : -1;
+    made.index = number < 0 ? symbol(Symbol::Kind::builtin, name + "." + from.text) : -1 - number;
+    return made;
+}
+
+Place Executor::given_member(const Record& given, int type_id, SourceRange where) {
+    const c::Variable& named = variable(given.variable);
+    if (named.storage == Storage::local)
+        throw Refusal(where, "members of a struct that is made here are not followed");
+    const c::Type& of = type(type_id);
+    Place made;
+    made.variable = given.variable;
+    if (of.kind == c::Type::Kind::number) {
+        const c::Type& root = type(named.type);
+        Scalar wanted;
+        wanted.name = member_name(named, given.members);
+        wanted.access = access_text(unit_, given.variable, given.members);
+        wanted.number = of.number;
+        wanted.variable = given.variable;
+        wanted.members = given.members;
+        wanted.is_hidden = given.is_hidden;
+        wanted.in_memory = root.kind == c::Type::Kind::pointer || named.storage == Storage::global ||
+                           std::ranges::any_of(given.members, leads_on);
+        wanted.where = where;
+        made.kind = Place::Kind::constant;
+        made.index = -1 - scalar(wanted).term;
+        return made;
+    }
+    if (of.kind == c::Type::Kind::other) throw Refusal(where, "a struct is used as a whole here");
+    made.kind = Place::Kind::element;
+    made.pointer.object = object(given.variable, given.members, type_id, where);
+    if (given.is_hidden) model_.objects[static_cast<std::size_t>(made.pointer.object)].is_hidden = true;
+    made.pointer.type = type_id;
+    if (of.kind == c::Type::Kind::pointer) made.pointer.level = -1;  // load() follows the pointer
+    return made;
+}
+
+Value Executor::load_record(const Place& from, SourceRange where) {
+    Value held = held_by(from, where);
+    return held.kind == Value::Kind::place ? load(*held.place, where) : held;
+}
+
+void Executor::assign_member(const Place& to, Value given, SourceRange where) {
+    if (to.record || to.variable < 0) throw Refusal(where, "what is assigned here belongs to no variable");
+    const c::Variable& named = variable(to.variable);
+    const auto found = state_.variables.find(to.variable);
+    const bool is_set = found != state_.variables.end();
+    const bool is_own =
+        type(named.type).is_class && !named.is_static && (named.storage == Storage::local || is_set);
+    const bool is_made = named.is_object && is_set;  // by its constructor
+    if ((!is_own && !is_made) || std::ranges::any_of(to.members, leads_on)) throw Refusal(where, kOfStruct);
+    if (given.kind == Value::Kind::nothing && given.reason.empty()) given.reason = "this is no number";
+    if (to.members.empty()) {
+        state_.variables[to.variable] = std::move(given);
+        return;
+    }
+    if (is_set && found->second.kind != Value::Kind::record)
+        throw Refusal(where, found->second.reason.empty() ? kNotFollowed : found->second.reason);
+    const Record before = is_set ? *found->second.record : Record{};
+    state_.variables[to.variable] = Value::of(with_member(before, to.members, 0, std::move(given)));
+}
+
+// An object of the members that a list names, or what a constructor makes.
+Value Executor::make(const c::Expr& from) {
+    if (from.function >= 0) return call_known(from, from.function, from.operands);
+    Record made;
+    for (std::size_t i = 0; i < from.names.size(); ++i)
+        made.own[from.names[i]] = value(from.operands[i]);
+    return Value::of(made);
+}
+
+Value Executor::merged_records(int condition, const Record& then, const Record& otherwise,
+                               SourceRange where) {
+    if (then.variable != otherwise.variable || then.members != otherwise.members)
+        return Value::none("which object this is depends on a condition");
+    Record made = then;
+    for (const auto& [name, held] : otherwise.own) {
+        const auto other = then.own.find(name);
+        made.own[name] = other == then.own.end()
+                             ? Value::none("this has a value in one branch of a condition alone")
+                             : merged(condition, other->second, held, where);
+    }
+    for (auto& [name, held] : made.own) {
+        if (!otherwise.own.count(name))
+            held = Value::none("this has a value in one branch of a condition alone");
+    }
+    return Value::of(made);
+}
+
+}  // namespace halo::lift
