@@ -321,6 +321,7 @@ std::string compile_with(const SourceRequest& request, const std::string& text,
     clang::EmitObjAction action;
     const bool done = compiler->ExecuteAction(action);
     messages.flush();
+    if (std::getenv("DBG") && !said.empty()) std::fprintf(stderr, "%s\n", said.c_str());
     if (!done || object.empty())
         throw SourceError("the file could not be compiled to be run beside the spec\n" + said);
     return std::string(object.data(), object.size());

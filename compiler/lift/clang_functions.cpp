@@ -46,7 +46,7 @@ Found functions_named(clang::ASTContext& context, const std::string& name) {
     const clang::SourceManager& sources = context.getSourceManager();
     for_functions(*context.getTranslationUnitDecl(), [&](clang::FunctionDecl& each, bool is_template) {
         if (!each.getDeclName().isIdentifier() || !each.doesThisDeclarationHaveABody()) return;
-        if (each.getName() == name || each.getQualifiedNameAsString() == name) {
+        if (("::" + each.getQualifiedNameAsString()).ends_with("::" + name)) {
             if (is_template)
                 found.is_template = true;
             else

@@ -237,10 +237,11 @@ Value Executor::referred(int id) {
         case ExprKind::unary:
         case ExprKind::binary:
         case ExprKind::convert:
-        case ExprKind::conditional:
         case ExprKind::closure:
         case ExprKind::make:
             return value(id);
+        case ExprKind::conditional:
+            return conditional(expr(id), /*is_place=*/true);
         default:
             return Value::none("what this reference is bound to is not followed");
     }
@@ -259,7 +260,8 @@ void Executor::bind(int id, const Value& to) {
 Value Executor::returned(int id) {
     const c::Function& function = unit_.functions[static_cast<std::size_t>(active_.back())];
     const ExprKind kind = expr(id).kind;
-    const bool is_place = names_place(id) || kind == ExprKind::call || kind == ExprKind::invoke;
+    const bool is_place = names_place(id) || kind == ExprKind::call || kind == ExprKind::invoke ||
+                          kind == ExprKind::conditional;
     if (!type(function.result).is_reference || !is_place) return value(id);
     const Value named = referred(id);
     if (named.kind != Value::Kind::place) return named;

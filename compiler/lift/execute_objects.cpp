@@ -173,8 +173,7 @@ Place Executor::member(const c::Expr& from) {
     if (const auto launch = launch_place(from)) return *launch;
     Place made = object_at(from.operands[0]);
     if (made.kind != Place::Kind::record) throw Refusal(from.where, kNotFollowed);
-    const bool by_pointer = type(expr(from.operands[0]).type).kind == c::Type::Kind::pointer;
-    if (by_pointer && !made.members.empty()) made.members.back() += "->";
+    if (is_pointer(made)) made.members.back() += "->";
     made.members.push_back(from.text);
     made.is_hidden = made.is_hidden || from.is_hidden;
     made.pointer.type = from.type;
@@ -234,8 +233,19 @@ Place Executor::given_member(const Record& given, int type_id, SourceRange where
 }
 
 Value Executor::load_record(const Place& from, SourceRange where) {
-    Value held = held_by(from, where);
-    return held.kind == Value::Kind::place ? load(*held.place, where) : held;
+    const Value held = held_by(from, where);
+    const bool leads = held.kind == Value::Kind::record && is_pointer(from) && held.record->own.empty() &&
+                       !held.record->members.empty() && !leads_on(held.record->members.back());
+    if (!leads) return held;
+    Record pointed = *held.record;
+    pointed.members.back() += "->";
+    return Value::of(pointed);
+}
+
+// Whether a place is a member that points to an object.
+bool Executor::is_pointer(const Place& at) const {
+    return at.pointer.type >= 0 && !at.members.empty() && !at.members.back().ends_with("::") &&
+           type(at.pointer.type).kind == c::Type::Kind::pointer;
 }
 
 void Executor::assign_member(const Place& to, Value given, SourceRange where) {

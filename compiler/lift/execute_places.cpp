@@ -57,6 +57,8 @@ int Executor::object(int variable_id, const std::vector<std::string>& members, i
     made.where = where;
     const c::Type& of = type(type_id);
     made.is_restrict = of.is_restrict;
+    made.is_in_memory = !members.empty() && (type(named.type).kind == c::Type::Kind::pointer ||
+                                             named.storage == Storage::global);
     made.is_inside = of.kind == c::Type::Kind::array && !members.empty();
     made.is_vector = of.is_vector || (of.is_reference && type(of.element).is_vector);
     made.is_own = named.is_own && members.empty();

@@ -13,6 +13,7 @@ void Executor::finish() {
     model_.stores = state_.stores;
     check_results();
     check_references();
+    check_copies();
     if (model_.stores.empty())
         throw Refusal(function.where, "`" + function.name + "` writes no array: there is nothing to lift");
     if (state_.result && state_.result->kind == Value::Kind::term) {
@@ -39,6 +40,23 @@ void Executor::finish() {
         }
     }
     name_scalars_of_arrays();
+}
+
+// What a function changes of a vector that it is given by value is lost.
+void Executor::check_copies() const {
+    for (const Store& store : model_.stores) {
+        if (store.object < 0) continue;
+        const Object& of = model_.object(store.object);
+        if (of.variable < 0 || (!of.is_vector && !of.is_inside)) continue;
+        const c::Variable& named = variable(of.variable);
+        const bool is_nest = unit_.function != 0;
+        const bool is_copy = named.storage == c::Variable::Storage::parameter && !named.is_object &&
+                             !type(named.type).is_reference &&
+                             (type(named.type).is_vector || type(named.type).is_class);
+        if (is_copy && !is_nest)
+            throw Refusal(store.where, "`" + named.name + "` is a copy: what is written here is lost with it",
+                          {"take it by reference"});
+    }
 }
 
 // Numbers by reference are the caller's.

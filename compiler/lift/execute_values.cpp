@@ -441,22 +441,26 @@ bool Executor::has_changed(const State& before) const {
 }
 
 // Evaluates what is computed where the condition holds, or does not.
-Value Executor::value_where(int condition, bool holds, int id, SourceRange where) {
+Value Executor::value_where(int condition, bool holds, int id, SourceRange where, bool is_place) {
     const std::vector<int> guards = state_.guards;
     const std::map<int, Bounds> bounds = state_.bounds;
     add_guard(condition, holds, where);
-    Value found = value(id);
+    Value found = is_place ? referred(id) : value(id);
     state_.guards = guards;
     state_.bounds = bounds;
     return found;
 }
 
-Value Executor::conditional(const c::Expr& from) {
+// is_place: its place, where it has one.
+Value Executor::conditional(const c::Expr& from, bool is_place) {
     const int condition = truth(term(from.operands[0]), from.where);
-    if (const auto decided = known_truth(condition)) return value(from.operands[*decided ? 1 : 2]);
+    if (const auto decided = known_truth(condition)) {
+        const int chosen = from.operands[*decided ? 1 : 2];
+        return is_place ? referred(chosen) : value(chosen);
+    }
     const State before = state_;
-    const Value then = value_where(condition, true, from.operands[1], from.where);
-    const Value otherwise = value_where(condition, false, from.operands[2], from.where);
+    const Value then = value_where(condition, true, from.operands[1], from.where, is_place);
+    const Value otherwise = value_where(condition, false, from.operands[2], from.where, is_place);
     if (has_changed(before)) return Value::none("something is changed in one branch of a condition");
     return merged(condition, then, otherwise, from.where);
 }

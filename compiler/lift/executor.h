@@ -156,6 +156,7 @@ private:
     void finish();
     void check_results();
     void check_references();
+    void check_copies() const;
     Value given_number(int variable);
     void name_scalars_of_arrays();
     int object_named(const Scalar& element) const;
@@ -223,8 +224,8 @@ private:
     Value convert(int term, c::Number type, SourceRange where);
     bool is_never_negative(const Polynomial& poly) const;
     bool has_changed(const State& before) const;
-    Value conditional(const c::Expr& expr);
-    Value value_where(int condition, bool holds, int expr, SourceRange where);
+    Value conditional(const c::Expr& expr, bool is_place = false);
+    Value value_where(int condition, bool holds, int expr, SourceRange where, bool is_place = false);
     Value unary(const c::Expr& expr);
     static Shift opposite_of(Shift shift);
     static std::optional<Shift> combined(const std::string& op, const Shift& a, const Shift& b);
@@ -368,6 +369,7 @@ private:
     Value make(const c::Expr& expr);
     Value merged_records(int condition, const Record& then, const Record& otherwise, SourceRange where);
     bool is_class(int variable) const;
+    bool is_pointer(const Place& place) const;
     Value call(const c::Expr& expr);
     Value call_known(const c::Expr& expr, int function, const std::vector<int>& arguments);
     std::optional<Value> call_library(const c::Expr& expr);

@@ -19,7 +19,16 @@ bool may_alias(const Object& a, const Object& b) {
     if (a.number != b.number && a.number != c::Number::u8 && a.number != c::Number::i8 &&
         b.number != c::Number::u8 && b.number != c::Number::i8)
         return false;
-    if (a.is_restrict || b.is_restrict) return false;
+    // One member of two structs in memory is one pointer where these are one struct.
+    const bool are_one_member = a.is_in_memory && b.is_in_memory && a.members == b.members;
+    if ((a.is_restrict || b.is_restrict) && !are_one_member) return false;
+    // Vectors that are different parts of one object.
+    const auto is_part = [](const Object& of) {
+        return of.is_vector && std::ranges::none_of(of.members, [](const std::string& member) {
+                   return member.ends_with("->");
+               });
+    };
+    if (is_part(a) && is_part(b) && a.variable == b.variable && a.members != b.members) return false;
     using Origin = Object::Origin;
     const auto are_apart = [](const Object& own, const Object& other) {
         return own.is_own && (other.is_own || other.is_outer || other.origin == Origin::global);
@@ -107,7 +116,9 @@ void exclude_aliases(const Model& model, bool no_alias) {
             const bool may_change = scalar.in_memory && !target.is_restrict &&
                                     (scalar.symbol >= 0 || is_used(model, scalar)) &&
                                     target.origin != Object::Origin::local &&
-                                    scalar.number == target.number && !(target.is_own && scalar.is_apart);
+                                    scalar.number == target.number &&
+                                    !(target.is_own && scalar.is_apart) &&
+                                    !(target.is_vector && !scalar.members.empty());  // of an object
             if (may_change)
                 throw Refusal(where,
                               "`" + target.name + "` is written here, and `" + scalar.access +

@@ -72,6 +72,7 @@ struct Object {
     bool rows_by_pointers = false;          // double **a
     bool is_vector = false;                 // std::vector, which shares memory with no other
     bool is_inside = false;                 // an array that lies in the struct
+    bool is_in_memory = false;              // a member of a struct that others may know, too
     bool is_hidden = false;                 // as of Scalar
     int role_of = -1;  // in a time loop that swaps pointers: the array that this one is at first
     SourceRange where;

@@ -114,9 +114,17 @@ private:
         return named;
     }
     void change(int id, Effect& made) const {
-        const c::Expr& from = expr(id);
-        if (from.kind == ExprKind::variable)
-            made.changes.insert(from.variable);
+        const c::Expr* from = &expr(id);
+        const bool is_whole = from->kind == ExprKind::variable;
+        while (from->kind == ExprKind::member)
+            from = &expr(from->operands[0]);
+        // An object is a variable, and its members are in it.
+        const bool is_variable =
+            from->kind == ExprKind::variable &&
+            (is_whole || type_of(from->variable).is_class ||
+             unit_.variables[static_cast<std::size_t>(from->variable)].is_object);
+        if (is_variable)
+            made.changes.insert(from->variable);
         else
             made.changes_memory = true;
     }
@@ -138,8 +146,8 @@ private:
         walk(called.body, inside, own);
         walking_.erase(from.function);
         for (const int each : own) {
-            const bool refers =
-                type_of(each).is_reference || unit_.variables[static_cast<std::size_t>(each)].is_object;
+            const bool is_object = unit_.variables[static_cast<std::size_t>(each)].is_object;
+            const bool refers = type_of(each).is_reference || (is_object && from.kind != ExprKind::make);
             if (refers && inside.changes.count(each)) inside.changes_memory = true;
             if (refers && inside.reads.count(each)) inside.reads_memory = true;
             inside.reads.erase(each);

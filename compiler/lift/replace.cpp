@@ -46,6 +46,7 @@ public:
         for (std::size_t i = 0; i < found_.lifted.size(); ++i) {
             const Lifted& each = found_.lifted[i];
             try {
+                if (support_.empty()) check_access(each);
                 const StencilCall made = write_call(each, specs_[i]);
                 if (each.outline)
                     replace_nest(each, made);
@@ -89,6 +90,19 @@ public:
 private:
     static SourceRange head_of(const Lifted& each) {
         return each.unit.functions[static_cast<std::size_t>(each.unit.function)].where;
+    }
+    // The call is written where the loops stand, and names what they reach.
+    static void check_access(const Lifted& each) {
+        const auto refuse = [&](const std::string& name, int variable) {
+            throw Refusal(each.unit.variables[static_cast<std::size_t>(variable)].where,
+                          "`" + name + "` is private where these loops stand, and the call would name it",
+                          {"make the loops a member function of that class, or the member public"});
+        };
+        for (const Scalar& scalar : each.model.scalars)
+            if (scalar.is_hidden) refuse(scalar.access, scalar.variable);
+        for (const Object& object : each.model.objects)
+            if (object.is_hidden)
+                refuse(access_text(each.unit, object.variable, object.members), object.variable);
     }
     static std::size_t begin_of(const Lifted& each) {
         return each.unit.functions[static_cast<std::size_t>(each.unit.function)].outer_begin;
@@ -188,7 +202,7 @@ private:
             throw Refusal(function.where, "kernels are not replaced: the stencil is run by host code",
                           {"lift it without --replace, and run the spec in place of the launch"});
         if (!function.is_plain)
-            throw Refusal(function.where, "templates and member functions are not replaced");
+            throw Refusal(function.where, "templates and functions of theirs are not replaced");
         const std::size_t at = each.unit.statements[static_cast<std::size_t>(function.body)].where.begin;
         if (text_[at] != '{') throw Refusal(function.where, "this function's body comes from a macro");
         std::string call = made.call;

@@ -321,9 +321,12 @@ private:
     }
     // Numbers go back after the call, so that what the function leaves in them is compared.
     void fill(const std::string& place, const std::string& name, const Members& of) {
-        const std::string dot = name.ends_with('>') || name.ends_with('.') ? "" : ".";
+        const auto ends = [](const std::string& text) {  // p->  s.  Base::
+            return text.ends_with('>') || text.ends_with('.') || text.ends_with(':');
+        };
+        const std::string dot = ends(name) ? "" : ".", behind = ends(place) ? "" : ".";
         for (const auto& [member, inner] : of.used) {
-            const std::string at = place + "." + member, called = name + dot + member;
+            const std::string at = place + behind + member, called = name + dot + member;
             const c::Type& held = type(inner.type);
             if (held.kind == c::Type::Kind::other) {
                 fill(at, called, inner);

@@ -1,0 +1,205 @@
+// Random classes of C++ around arrays, and loops that use them: whatever is lifted computes what the function
+// computes; the rest is refused.
+//
+// HALO_OBJECTS=1000 HALO_SEED=1 runs so many from that seed on; 12 otherwise.
+#include <cstdlib>
+#include <fstream>
+#include <iostream>
+#include <map>
+#include <optional>
+#include <random>
+
+#include "catch.h"
+#include "compiler/lift/mutation.h"
+#include "compiler/lift/verify.h"
+#include "lift_or_refuse.h"
+#include "temporary_folder.h"
+
+namespace {
+
+// An array in two dimensions as a class, three objects of it, and loops over them in a function or in a class
+// that has the three as members.
+class ObjectMaker {
+public:
+    explicit ObjectMaker(unsigned seed) : random_(seed) {}
+
+    std::string make() {
+        number_ = pick({"float", "double"});
+        holds_ = pick({"extents", "strides", "box", "base"});
+        access_ = pick({"call", "call", "at", "rows", "row objects"});
+        is_template_ = chance(0.4);
+        has_const_ = chance(0.6);
+        from_ = pick({"reference", "reference", "value", "made", "class", "class"});
+        const std::string loops = nest() + (chance(0.3) ? nest() : "");
+        return array_class() + "struct Pair {\n    T x, y;\n    T sum() const { return x + y; }\n    Pair& add(const "
+               "Pair& o) {\n        x += o.x;\n        y = y + o.y;\n        return *this;\n    }\n};\n" +
+               (from_ == "class" ? in_class(loops) : in_function(loops));
+    }
+    std::string function() const { return from_ == "class" ? "Solver::made" : "made"; }
+
+private:
+    bool chance(double p) { return std::uniform_real_distribution<double>(0, 1)(random_) < p; }
+    std::string pick(std::initializer_list<const char*> from) {
+        return *(from.begin() + std::uniform_int_distribution<std::size_t>(0, from.size() - 1)(random_));
+    }
+    int below(int n) { return std::uniform_int_distribution<int>(0, n - 1)(random_); }
+
+    // ---- the class of an array
+
+    std::string array_class() {
+        std::string text = "using T = " + number_ + ";\nstruct Box {\n    int nx, ny;\n};\n";
+        if (access_ == "row objects")
+            text +=
+                "struct Row {\n    T* first;\n    int step;\n    T& operator[](int i) const { return first[i * "
+                "step]; }\n};\n";
+        const bool has_base = holds_ == "base";
+        if (has_base)
+            text +=
+                "class Sized {\npublic:\n    Sized(int nx, int ny) : nx_(nx), ny_(ny) {}\n    int nx() const { "
+                "return nx_; }\n    int ny() const { return this->ny_; }\n\nprotected:\n    int nx_, ny_;\n};\n";
+        if (is_template_) text += "template <class E>\n";
+        text += "class Array" + std::string(has_base ? " : public Sized" : "") + " {\npublic:\n";
+        text += "    Array(T* data, int nx, int ny) : " + initialisers() + " {}\n";
+        if (!has_base)
+            text += "    int nx() const { return " + extent("nx") + "; }\n    int ny() const { return " +
+                    extent("ny") + "; }\n";
+        const std::string element = "data_[" + index() + "]";
+        if (access_ == "call" || access_ == "at") {
+            const std::string name = access_ == "call" ? "operator()" : "at";
+            if (has_const_) {
+                text += "    T " + pick({"", "const&"}) + std::string(" ") + name + "(int i, int j) const { return " +
+                        element + "; }\n    T& " + name + "(int i, int j) { return " + element + "; }\n";
+            } else {
+                text += "    T& " + name + "(const int& i, const int& j) const { return " + element + "; }\n";
+            }
+        } else if (access_ == "rows") {
+            text += "    T* operator[](int j) const { return data_ + j * " + row_length() + "; }\n";
+        } else {
+            text += "    Row operator[](int j) const { return Row{data_ + j * " + row_length() + ", " +
+                    (holds_ == "strides" ? "step_" : "1") + "}; }\n";
+        }
+        text += chance(0.7) ? "\nprivate:\n" : "\n";
+        if (holds_ == "box") text += "    Box box_;\n";
+        if (holds_ == "extents") text += "    int nx_, ny_;\n";
+        if (holds_ == "strides")
+            text += std::string("    int nx_, ny_, row_;\n    ") +
+                    (from_ == "made" ? "int step_" : "static constexpr int step_ = 1") + ";\n";
+        return text + "    T* data_;\n};\n" +
+               (is_template_ ? "using Field = Array<T>;\n" : "using Field = Array;\n");
+    }
+    std::string initialisers() const {
+        if (holds_ == "base") return "Sized(nx, ny), data_(data)";
+        if (holds_ == "box") return "box_{nx, ny}, data_(data)";
+        return "nx_(nx), ny_(ny), " + std::string(holds_ == "strides" ? "row_(nx), " : "") +
+               (holds_ == "strides" && from_ == "made" ? "step_(1), " : "") + "data_(data)";
+    }
+    std::string extent(const std::string& name) const { return holds_ == "box" ? "box_." + name : name + "_"; }
+    std::string row_length() const {
+        return holds_ == "strides" ? "row_" : holds_ == "box" ? "box_.nx" : "nx_";
+    }
+    std::string index() {
+        if (holds_ == "strides") return "i * step_ + j * row_";
+        return chance(0.5) ? "j * " + row_length() + " + i" : "i + " + row_length() + " * j";
+    }
+
+    // ---- the loops
+
+    std::string cell(const std::string& array, int x, int y) const {
+        const auto at = [](const char* index, int by) {
+            return index + (by == 0 ? "" : by > 0 ? " + " + std::to_string(by) : " - " + std::to_string(-by));
+        };
+        if (access_ == "call") return array + "(" + at("i", x) + ", " + at("j", y) + ")";
+        if (access_ == "at") return array + ".at(" + at("i", x) + ", " + at("j", y) + ")";
+        return array + "[" + at("j", y) + "][" + at("i", x) + "]";
+    }
+    std::string read() {
+        const std::string array = pick({"a", "a", "b", "c"});
+        return cell(array, below(3) - 1, below(3) - 1);
+    }
+    std::string value(int depth) {
+        if (depth == 0 || chance(0.2)) return chance(0.7) ? read() : pick({"p", "T(2)", "T(0.5)"});
+        if (chance(0.15))
+            return "(" + value(0) + pick({" > ", " <= "}) + value(0) + " ? " + value(depth - 1) + " : " +
+                   value(depth - 1) + ")";
+        if (chance(0.2)) return "Pair{" + value(depth - 1) + ", " + value(depth - 1) + "}.sum()";
+        return "(" + value(depth - 1) + pick({" + ", " - ", " * "}) + value(depth - 1) + ")";
+    }
+    std::string nest() {
+        const std::string to = cell(pick({"b", "b", "c"}), 0, 0);
+        std::string body = "            " + to + pick({" = ", " = ", " += "}) + value(2) + ";\n";
+        if (chance(0.25))
+            body = "            Pair t{" + value(1) + ", " + value(1) + "};\n            t.add(Pair{" + value(1) +
+                   ", p})" + (chance(0.5) ? ".add(t)" : "") + ";\n            if (t.x > p) t.y = " + value(1) +
+                   ";\n            " + to + " = t.sum() - t.y;\n";
+        if (chance(0.2)) body = "            if (" + read() + " > p) {\n" + body + "            }\n";
+        const std::string sized = pick({"a", "b"});
+        return "    for (int j = 1; j < " + sized + ".ny() - 1; ++j)\n        for (int i = 1; i < " + sized +
+               ".nx() - 1; ++i) {\n" + body + "        }\n";
+    }
+    std::string in_function(const std::string& loops) const {
+        std::string text = "void made(";
+        if (from_ == "made") {
+            text += "int nx, int ny, T* pa, T* pb, T* pc, T p) {\n";
+            for (const char* array : {"a", "b", "c"})
+                text += std::string("    Field ") + array + "(p" + array + ", nx, ny);\n";
+            return text + loops + "}\n";
+        }
+        for (const char* array : {"a", "b", "c"})
+            text += std::string("Field") + (from_ == "reference" ? "& " : " ") + array + ", ";
+        return text + "T p) {\n" + loops + "}\n";
+    }
+    std::string in_class(const std::string& loops) {
+        const bool is_outside = chance(0.5);
+        const std::string body = " {\n" + loops + "}\n";
+        return "class Solver {\npublic:\n    void made()" + (is_outside ? ";" : body) +
+               "\nprivate:\n    T p;\n    Field a, b, c;\n};\n" + (is_outside ? "void Solver::made()" + body : "");
+    }
+
+    std::mt19937 random_;
+    std::string number_, holds_, access_, from_;
+    bool is_template_ = false, has_const_ = false;
+};
+
+unsigned number_from(const char* name, unsigned otherwise) {
+    const char* set = std::getenv(name);
+    return set == nullptr ? otherwise : static_cast<unsigned>(std::strtoul(set, nullptr, 10));
+}
+
+halo::lift::Options options_in(const TemporaryFolder& folder, const std::string& function,
+                               const std::string& text) {
+    halo::lift::Options options;
+    options.source.file = folder / "made.cpp";
+    options.source.function = function;
+    options.form.no_alias = true;
+    std::ofstream(options.source.file) << text;
+    return options;
+}
+
+}  // namespace
+
+TEST_CASE("random classes are lifted as they are, or refused", "[parts]") {
+    const TemporaryFolder folder;
+    const unsigned wanted = number_from("HALO_OBJECTS", 12), first = number_from("HALO_SEED", 1);
+    int lifted = 0;
+    std::map<std::string, int> reasons;
+    for (unsigned seed = first; seed < first + wanted; ++seed) {
+        ObjectMaker maker(seed);
+        const std::string text = maker.make();
+        INFO("seed " << seed << "\n" << text);
+        try {
+            const auto refused = halo::test::lift_or_refuse(options_in(folder, maker.function(), text));
+            if (refused)
+                ++reasons[refused->substr(0, 300)];
+            else
+                ++lifted;
+        } catch (const halo::lift::SourceError& error) {
+            FAIL_CHECK(error.what());
+        }
+    }
+    if (std::getenv("HALO_REASONS") != nullptr) {
+        std::cout << lifted << " of " << wanted << " lifted\n";
+        for (const auto& [reason, count] : reasons)
+            std::cout << count << " " << reason << "\n";
+    }
+    CHECK(lifted * 3 >= static_cast<int>(wanted));
+}
