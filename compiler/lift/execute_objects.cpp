@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "compiler/lift/executor.h"
+#include "compiler/lift/mutation.h"
 
 namespace halo::lift {
 
@@ -265,6 +266,7 @@ void Executor::assign_member(const Place& to, Value given, SourceRange where) {
     if (is_set && found->second.kind != Value::Kind::record)
         throw Refusal(where, found->second.reason.empty() ? kNotFollowed : found->second.reason);
     const Record before = is_set ? *found->second.record : Record{};
+    if (has(Mutation::keep_member) && before.own.count(to.members.front())) return;
     state_.variables[to.variable] = Value::of(with_member(before, to.members, 0, std::move(given)));
 }
 
@@ -272,8 +274,10 @@ void Executor::assign_member(const Place& to, Value given, SourceRange where) {
 Value Executor::make(const c::Expr& from) {
     if (from.function >= 0) return call_known(from, from.function, from.operands);
     Record made;
-    for (std::size_t i = 0; i < from.names.size(); ++i)
-        made.own[from.names[i]] = value(from.operands[i]);
+    for (std::size_t i = 0; i < from.names.size(); ++i) {
+        const std::size_t which = has(Mutation::swap_members) ? from.names.size() - 1 - i : i;
+        made.own[from.names[which]] = value(from.operands[i]);
+    }
     return Value::of(made);
 }
 

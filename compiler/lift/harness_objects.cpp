@@ -45,11 +45,16 @@ const char* type_name(c::Number number) {
     return "";
 }
 
-std::string ObjectText::declared(const std::string& type, const std::string& name) const {
-    std::string written = type;
+std::string written_type(std::string plain) {
+    for (const std::string word : {"const ", "volatile "})
+        if (plain.starts_with(word)) plain.erase(0, word.size());
     const std::string hidden = "(anonymous namespace)::";
-    for (std::size_t at = 0; (at = written.find(hidden)) != std::string::npos;)
-        written.erase(at, hidden.size());
+    for (std::size_t at = 0; (at = plain.find(hidden)) != std::string::npos;)
+        plain.erase(at, hidden.size());
+    return plain;
+}
+
+std::string ObjectText::declared(const std::string& written, const std::string& name) const {
     if (!is_cxx_) return fmt::format("    static {} {};\n", written, name);
     return fmt::format(
         "    static unsigned char {1}_bytes[sizeof({0})] __attribute__((aligned(64)));\n"

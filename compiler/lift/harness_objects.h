@@ -11,13 +11,15 @@
 namespace halo::lift {
 
 const char* type_name(c::Number number);
+// How a text calls the type that is `plain` to the compiler, without const.
+std::string written_type(std::string plain);
 
 class ObjectText {
 public:
     explicit ObjectText(bool is_cxx) : is_cxx_(is_cxx) {}
 
-    // An object of this type, as a type is written without names, in memory of zeros: no constructor runs.
-    std::string declared(const std::string& type, const std::string& name) const;
+    // An object of this type, in memory of zeros: no constructor runs.
+    std::string declared(const std::string& written, const std::string& name) const;
     // What the pointers on the way to a member point to, where that has not been made.
     std::string reached(const std::string& object, const std::vector<std::string>& members);
     // Whether this has not been filled yet.

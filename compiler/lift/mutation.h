@@ -42,7 +42,10 @@ enum class Mutation : std::uint8_t {
     // Of threads that share memory (tests/lift/random_tiles_test.cpp).
     shift_tile,      // by one thread
     drop_unwritten,  // an element that nobody has written is zero
-    drop_race        // what a thread reads is what was there at the barrier
+    drop_race,       // what a thread reads is what was there at the barrier
+    // Of objects (tests/lift/random_objects_test.cpp).
+    keep_member,  // what is set anew in an object is not seen
+    swap_members  // the numbers of a list go to its members in the other order
 };
 
 inline Mutation mutation = Mutation::none;  // of all threads

@@ -159,12 +159,8 @@ private:
     std::string record(int id, const c::Variable& named, const c::Type& of) {
         const bool by_pointer = of.kind == c::Type::Kind::pointer;
         const c::Type& held = by_pointer ? type(of.element) : of;
-        std::string name = held.plain;
-        for (const std::string word : {"const ", "volatile "}) {
-            if (name.rfind(word, 0) == 0) name = name.substr(word.size());
-        }
         const std::string local = "halo_lift_" + named.name;
-        before_ += objects_.declared(name, local);
+        before_ += objects_.declared(written_type(held.plain), local);
         fill_members(id, local);
         if (!by_pointer || of.is_reference) return local;
         return "&" + local;

@@ -25,10 +25,6 @@ constexpr int kVectorElements = 8192;
 constexpr std::int64_t kFewCells = 8;
 constexpr int kElements = 2, kPointers = 6;  // of structs behind a pointer, and of arrays
 
-std::string without_const(const std::string& plain) {
-    return plain.rfind("const ", 0) == 0 ? plain.substr(6) : plain;
-}
-
 class WholeWriter {
 public:
     WholeWriter(const c::Unit& unit, const Nests& found)
@@ -267,7 +263,7 @@ private:
         const c::Variable& named = variable(id);
         const c::Type& of = type(named.type);
         const bool by_pointer = of.kind == c::Type::Kind::pointer;
-        const std::string plain = without_const(by_pointer ? type(of.element).plain : of.plain);
+        const std::string plain = written_type(by_pointer ? type(of.element).plain : of.plain);
         if (plain.find('(') != std::string::npos)
             throw SourceError("`" + named.name + "` points to a function, and is not made for a call");
         const std::string local = "halo_lift_" + named.name;
@@ -350,7 +346,7 @@ private:
             before_ +=
                 fmt::format("    {} = (__typeof__({})){};\n", at, at, some_array(pointed.number, called));
         } else if (pointed.kind == c::Type::Kind::other) {
-            const std::string elements = structs(without_const(pointed.plain), called);
+            const std::string elements = structs(written_type(pointed.plain), called);
             before_ += fmt::format("    {} = {};\n", at, elements);
             for (int i = 0; i < kElements; ++i)
                 fill(fmt::format("{}[{}]", elements, i), fmt::format("{}[{}]", called, i), of);

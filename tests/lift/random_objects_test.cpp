@@ -129,7 +129,7 @@ private:
         std::string body = "            " + to + pick({" = ", " = ", " += "}) + value(2) + ";\n";
         if (chance(0.25))
             body = "            Pair t{" + value(1) + ", " + value(1) + "};\n            t.add(Pair{" + value(1) +
-                   ", p})" + (chance(0.5) ? ".add(t)" : "") + ";\n            if (t.x > p) t.y = " + value(1) +
+                   ", p})" + (chance(0.5) ? ".add(Pair{p, p})" : "") + ";\n            if (t.x > p) t.y = " + value(1) +
                    ";\n            " + to + " = t.sum() - t.y;\n";
         if (chance(0.2)) body = "            if (" + read() + " > p) {\n" + body + "            }\n";
         const std::string sized = pick({"a", "b"});
@@ -176,6 +176,31 @@ halo::lift::Options options_in(const TemporaryFolder& folder, const std::string&
 }
 
 }  // namespace
+
+// Faults that are put into the lifter, each with a function that shows it.
+TEST_CASE("running both finds faults in what is known of objects", "[parts]") {
+    using halo::lift::Mutation;
+    const TemporaryFolder folder;
+    const std::string text =
+        "struct Pair {\n    double x, y;\n    double less() const { return x - y; }\n};\n"
+        "void made(int n, const double* a, double* b) {\n    for (int i = 0; i < n; ++i) {\n"
+        "        Pair t{a[i], 1.0};\n        t.y = 2 * a[i];\n        b[i] = t.less() * t.y;\n    }\n}\n";
+    const halo::lift::Options options = options_in(folder, "made", text);
+    CHECK(halo::lift::verify(options, halo::lift::lift(options)).passed);
+    for (const Mutation fault : {Mutation::keep_member, Mutation::swap_members}) {
+        halo::lift::mutation = fault;
+        std::optional<halo::lift::Lifted> made;
+        try {
+            made = halo::lift::lift(options);
+        } catch (const halo::lift::LiftError& error) {
+            UNSCOPED_INFO(error.what());
+        }
+        halo::lift::mutation = Mutation::none;
+        REQUIRE(made);  // the fault is no refusal
+        INFO(made->spec.body);
+        CHECK_FALSE(halo::lift::verify(options, *made).passed);
+    }
+}
 
 TEST_CASE("random classes are lifted as they are, or refused", "[parts]") {
     const TemporaryFolder folder;

@@ -56,6 +56,38 @@ void copied_vector(int n, std::vector<double>& u) {
         u[i] = 0.5 * (old[i - 1] + old[i + 1]);
 }
 
+namespace {
+class Plane {
+public:
+    void smooth(double weight);
+    int columns() const { return columns_; }
+    double& operator()(int i, int j) { return now_[j * columns_ + i]; }
+
+private:
+    int rows_, columns_;
+    std::vector<double> now_, next_;
+};
+
+// case Plane::smooth: vectors that are members, which never overlap
+void Plane::smooth(double weight) {
+    for (int j = 0; j < rows_; ++j)
+        for (int i = 1; i < columns() - 1; ++i)
+            next_[j * columns_ + i] = weight * (now_.data()[j * columns_ + i - 1] + (*this)(i + 1, j));
+}
+}  // namespace
+
+// case vector_by_value --no-alias nests 1: a vector whose new values nobody sees
+void vector_by_value(int n, const std::vector<double>& u, std::vector<double> w) {
+    for (int i = 0; i < n; ++i)
+        w[i] = u[i];
+}
+
+// case checked_element --no-alias refused: `std::vector<double>::at` of the library: an access that may throw
+void checked_element(int n, const std::vector<double>& u, std::vector<double>& w) {
+    for (int i = 0; i < n; ++i)
+        w.at(i) = u[i];
+}
+
 // case same_vector refused: may be the same memory: two references to vectors
 void same_vector(int n, const std::vector<double>& u, std::vector<double>& w) {
     for (int i = 1; i < n - 1; ++i)

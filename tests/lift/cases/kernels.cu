@@ -92,7 +92,7 @@ __device__ inline float size_of(float4 v) {
     return v.x + v.y + v.z + v.w;
 }
 
-// case vector_of_cuda refused: whose member this is is not followed: a vector that is made in a cell
+// case vector_of_cuda: a vector that is made in a cell
 __global__ void vector_of_cuda(const float* __restrict__ u, float* __restrict__ w, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < 1 || i >= n - 1) return;

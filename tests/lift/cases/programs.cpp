@@ -46,4 +46,31 @@ void copied_before(int n, const double* __restrict u, double* __restrict w) {
         w[i] = u[at(i)];
 }
 
+template <class T>
+const T& larger(const T& a, const T& b) {
+    return a < b ? b : a;
+}
+// case set_after_choice: a reference that a function returns, to what changes afterwards
+void set_after_choice(int n, double p, double q, const double* __restrict u, double* __restrict w) {
+    const double& most = larger(p, q);
+    p = 0.5;
+    q = 0.25;
+    for (int i = 0; i < n; ++i)
+        w[i] = most * u[i];
+}
+
+template <class T>
+T& first(T& a, T&) {
+    return a;
+}
+// case set_by_returned nests 1: a length that is changed by a reference that a function returns
+void set_by_returned(int n, int k, const double* __restrict u, double* __restrict w) {
+    int& other = first(n, k);
+    const int cells = n * 2;
+    other = 7;
+    std::printf("%d\n", n);
+    for (int i = 0; i < cells; ++i)
+        w[i] = u[i] * n;
+}
+
 }  // namespace app

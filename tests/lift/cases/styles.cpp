@@ -87,7 +87,7 @@ struct Cells {
     double* value;
     double operator[](int i) const { return value[i]; }
 };
-// case class_operator refused: operators of classes: arrays behind a class
+// case class_operator: arrays behind a class
 void class_operator(int n, Cells u, double* __restrict w) {
     for (int i = 0; i < n; ++i)
         w[i] = u[i];
