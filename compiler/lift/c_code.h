@@ -89,11 +89,11 @@ struct Expr {
     int variable = -1;
     int function = -1;
     std::vector<int> operands;
-    std::vector<int> captured;  // variables that a closure copies
+    std::vector<int> captured;       // variables that a closure copies
     std::vector<std::string> names;  // of made objects: the member that each operand is
-    bool is_hidden = false;     // of a member: the function that is lifted may not name it
-    bool is_loaded = false;     // what it names is read here, and cannot be changed through this
-    bool is_opaque = false;     // of unknown: it may change everything that the function has
+    bool is_hidden = false;          // of a member: the function that is lifted may not name it
+    bool is_loaded = false;          // what it names is read here, and cannot be changed through this
+    bool is_opaque = false;          // of unknown: it may change everything that the function has
     SourceRange where;
 };
 
@@ -127,15 +127,15 @@ struct Function {
     std::string name, full_name;  // full: with its namespaces
     std::string space;            // the namespace that it, or its class, is in
     std::vector<int> parameters;
-    int result = -1;          // type
-    int body = -1;            // statement; -1: not in this file
-    bool is_kernel = false;   // __global__
-    bool is_plain = true;     // no template: can be called by its name, or for an object
-    bool is_const = false;    // of a member function
+    int result = -1;         // type
+    int body = -1;           // statement; -1: not in this file
+    bool is_kernel = false;  // __global__
+    bool is_plain = true;    // no template: can be called by its name, or for an object
+    bool is_const = false;   // of a member function
     // Of a member function that is defined outside of its class: where the class ends; 0: of any other.
     std::uint32_t class_end = 0;
-    SourceRange where;        // its head
-    std::uint32_t begin = 0;  // where its definition begins
+    SourceRange where;              // its head
+    std::uint32_t begin = 0;        // where its definition begins
     std::uint32_t outer_begin = 0;  // or that of the class around it
 };
 

@@ -255,7 +255,8 @@ const ParsedFile& ParsedFile::made_small(std::map<std::string, int>& values) con
 
 namespace {
 
-// Removes from the file's text the bodies of functions that launch kernels; what is inserted stays at its place.
+// Removes from the file's text the bodies of functions that launch kernels; what is inserted stays at its
+// place.
 void remove_launches(const SourceRequest& request, std::string& text, std::vector<Inserted>& inserted) {
     for (const auto& [begin, end] : ParsedFile(request).launches()) {
         if (end > text.size()) continue;
@@ -297,8 +298,7 @@ std::string compile_with(const SourceRequest& request, const std::string& text,
     std::vector<Inserted> pieces = inserted;
     std::string said;
     llvm::raw_string_ostream messages(said);
-    if (is_cuda(request) && source.find("<<<") != std::string::npos)
-        remove_launches(request, source, pieces);
+    if (is_cuda(request) && source.find("<<<") != std::string::npos) remove_launches(request, source, pieces);
     if (is_cuda(request)) share_static(source);
     std::ranges::stable_sort(pieces, std::greater(), &Inserted::at);
     for (const Inserted& each : pieces)

@@ -77,10 +77,10 @@ struct Inserted {
     std::string text;
 };
 
-// The file compiled for this machine, with `text` after its last line, and what is inserted, to an ELF object. Of a CUDA file: as
-// C++ in which a kernel is a plain function and blockIdx and its like are variables, and without the
-// functions that launch kernels. traced: it calls __sanitizer_cov_load4() and its like with each address that
-// it reads or writes, and traps where whole numbers overflow. Throws SourceError.
+// The file compiled for this machine, with `text` after its last line, and what is inserted, to an ELF
+// object. Of a CUDA file: as C++ in which a kernel is a plain function and blockIdx and its like are
+// variables, and without the functions that launch kernels. traced: it calls __sanitizer_cov_load4() and its
+// like with each address that it reads or writes, and traps where whole numbers overflow. Throws SourceError.
 std::string compile_with(const SourceRequest& request, const std::string& text,
                          const std::vector<Inserted>& inserted = {}, bool traced = false);
 

@@ -165,7 +165,7 @@ private:
 }  // namespace
 
 clang::FunctionDecl* find_function(clang::ASTContext& context, const std::string& name,
-                                  const std::string& file, std::string& trouble) {
+                                   const std::string& file, std::string& trouble) {
     const Found found = functions_named(context, name);
     if (found.functions.size() == 1) {
         clang::FunctionDecl* function = found.functions.front();

@@ -243,7 +243,8 @@ int ObjectTranslator::operator_call(const clang::CXXOperatorCallExpr& from) {
         return unknown(from, "this operator of a class is not understood");
     const bool copies = method && method->isCopyAssignmentOperator();
     if (method && (copies || method->isMoveAssignmentOperator()) && !method->isUserProvided()) {
-        if (!method->isTrivial()) return unknown(from, "a whole object is copied here, which is not followed");
+        if (!method->isTrivial())
+            return unknown(from, "a whole object is copied here, which is not followed");
         const int to = expr(from.getArg(0)), value = expr(from.getArg(1));
         return add(ExprKind::assign, from, {to, value}, "=");
     }
@@ -276,7 +277,7 @@ int ObjectTranslator::construct(const clang::CXXConstructExpr& from) {
     if (of.isInStdNamespace()) return unknown(from, name + " are not understood");
     if (!of.hasTrivialDestructor())
         return unknown(from, name + " do something when they end, which is not followed");
-    if (of.isPolymorphic() || of.getNumVBases() > 0 || from.requiresZeroInitialization())
+    if (of.isPolymorphic() || of.getNumVBases() > 0 || (from.requiresZeroInitialization() && !of.isEmpty()))
         return unknown(from, name + " are not understood");
     if (made.isTrivial() && from.getNumArgs() == 0) return add(ExprKind::make, from);
     const clang::FunctionDecl* definition = nullptr;
@@ -293,7 +294,8 @@ int ObjectTranslator::construct(const clang::CXXConstructExpr& from) {
 
 int ObjectTranslator::made_of(const clang::InitListExpr& from, const clang::RecordDecl& record) {
     const auto* of = clang::dyn_cast<clang::CXXRecordDecl>(&record);
-    const bool is_plain = !record.isUnion() && (!of || (of->getNumBases() == 0 && of->hasTrivialDestructor()));
+    const bool is_plain =
+        !record.isUnion() && (!of || (of->getNumBases() == 0 && of->hasTrivialDestructor()));
     std::vector<int> operands;
     std::vector<std::string> names;
     unsigned next = 0;

@@ -271,8 +271,8 @@ Value Executor::returned(int id) {
 // Whether a place is of a variable, or a temporary, of the function that is executed.
 bool Executor::ends_with_call(const Place& at) const {
     if (at.kind == Place::Kind::chosen) return ends_with_call(*at.then) || ends_with_call(*at.otherwise);
-    const bool is_variable = at.kind == Place::Kind::variable || at.kind == Place::Kind::cell ||
-                             at.kind == Place::Kind::record;
+    const bool is_variable =
+        at.kind == Place::Kind::variable || at.kind == Place::Kind::cell || at.kind == Place::Kind::record;
     if (!is_variable) return false;
     const std::vector<int>& given = unit_.functions[static_cast<std::size_t>(active_.back())].parameters;
     return at.variable < 0 || std::count(given.begin(), given.end(), at.variable) > 0 ||

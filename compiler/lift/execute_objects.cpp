@@ -66,10 +66,17 @@ std::string access_text(const c::Unit& unit, int variable, const std::vector<std
 }
 
 std::string member_name(const c::Variable& named, const std::vector<std::string>& members) {
+    constexpr std::size_t kMostNamed = 2;  // of a longer path the last one
     std::string name = named.is_object ? "" : named.name;
-    for (const std::string& each : members) {
+    for (std::size_t i = members.size() > kMostNamed ? members.size() - 1 : 0; i < members.size(); ++i) {
+        const std::string& each = members[i];
         if (each.ends_with("::")) continue;
-        name += (name.empty() ? "" : "_") + undecorated(without_arrow(each));
+        std::string part = undecorated(without_arrow(each));
+        if (part.ends_with(']')) {  // sizes[1]
+            part.pop_back();
+            part[part.rfind('[')] = '_';
+        }
+        name += (name.empty() ? "" : "_") + part;
     }
     return name;
 }
@@ -102,7 +109,8 @@ Place Executor::object_at(int id) {
         case ExprKind::variable: {
             const auto bound = state_.references.find(from.variable);
             if (bound != state_.references.end()) return bound->second;
-            const std::vector<int>& given = unit_.functions[static_cast<std::size_t>(unit_.function)].parameters;
+            const std::vector<int>& given =
+                unit_.functions[static_cast<std::size_t>(unit_.function)].parameters;
             const bool is_lost = variable(from.variable).is_object &&
                                  !state_.variables.count(from.variable) &&
                                  std::count(given.begin(), given.end(), from.variable) == 0;
@@ -201,6 +209,51 @@ std::optional<Place> Executor::launch_place(const c::Expr& from) {
     return made;
 }
 
+// Element number k of an array in an object, as a member of its own, `sizes[k]`: where the object is made
+// here, and of whole numbers, which subscripts and bounds are made of.
+std::optional<Place> Executor::numbered_member(const c::Expr& from) {
+    const c::Expr& array = expr(expr(from.operands[0]).operands[0]);
+    const c::Number number = type(from.type).number;
+    if (array.kind != ExprKind::member || number == Number::none) return std::nullopt;
+    if (has_effects(from.operands[0]) || has_effects(from.operands[1])) return std::nullopt;
+    Place made = object_at(array.operands[0]);
+    if (made.kind != Place::Kind::record) return std::nullopt;
+    const Value object = held_by(made, array.where);
+    const bool is_given =
+        object.kind == Value::Kind::record && object.record->variable >= 0 && object.record->own.empty();
+    if (is_given && !c::is_integer(number)) return std::nullopt;
+    const Value index = value(from.operands[1]);
+    const bool is_whole =
+        index.kind == Value::Kind::term && model_.term(index.term).kind == Term::Kind::integer;
+    const auto which = is_whole ? model_.term(index.term).poly.constant() : std::nullopt;
+    if (!which) return std::nullopt;
+    if (*which < 0 || *which >= type(array.type).count.value_or(0))
+        throw Refusal(from.where, "this is past the end of an array in an object");
+    if (is_pointer(made)) made.members.back() += "->";
+    made.members.push_back(array.text + "[" + std::to_string(*which) + "]");
+    made.is_hidden = made.is_hidden || array.is_hidden;
+    made.pointer.type = from.type;
+    const Value held = held_by(made, from.where);
+    return held.kind == Value::Kind::record ? given_member(*held.record, from.type, from.where) : made;
+}
+
+// No array has elements that are members of their own and is written besides.
+void Executor::check_numbered() const {
+    for (const Store& store : model_.stores) {
+        if (store.object < 0 || !model_.object(store.object).is_inside) continue;
+        const Object& array = model_.object(store.object);
+        for (const Scalar& each : model_.scalars) {
+            const bool is_element = each.variable == array.variable &&
+                                    each.members.size() == array.members.size() &&
+                                    members_text(each.members).starts_with(members_text(array.members) + "[");
+            if (is_element)
+                throw Refusal(store.where, "`" + each.access +
+                                               "` is read, and the array that it is in is "
+                                               "written here");
+        }
+    }
+}
+
 Place Executor::given_member(const Record& given, int type_id, SourceRange where) {
     const c::Variable& named = variable(given.variable);
     if (named.storage == Storage::local)
@@ -270,13 +323,27 @@ void Executor::assign_member(const Place& to, Value given, SourceRange where) {
     state_.variables[to.variable] = Value::of(with_member(before, to.members, 0, std::move(given)));
 }
 
+// Of an array its elements, each by itself.
+void Executor::set_member(Record& of, const std::string& name, int id) {
+    const c::Type& array = type(expr(id).type);
+    if (expr(id).kind != ExprKind::list || array.kind != c::Type::Kind::array) {
+        of.own[name] = value(id);
+        return;
+    }
+    std::vector<Value> elements;
+    flatten(id, expr(id).type, elements, expr(id).where);
+    const bool is_row = type(array.element).kind == c::Type::Kind::number;
+    for (std::size_t k = 0; is_row && k < elements.size(); ++k)
+        of.own[name + "[" + std::to_string(k) + "]"] = elements[k];
+}
+
 // An object of the members that a list names, or what a constructor makes.
 Value Executor::make(const c::Expr& from) {
     if (from.function >= 0) return call_known(from, from.function, from.operands);
     Record made;
     for (std::size_t i = 0; i < from.names.size(); ++i) {
         const std::size_t which = has(Mutation::swap_members) ? from.names.size() - 1 - i : i;
-        made.own[from.names[which]] = value(from.operands[i]);
+        set_member(made, from.names[which], from.operands[i]);
     }
     return Value::of(made);
 }

@@ -57,8 +57,8 @@ int Executor::object(int variable_id, const std::vector<std::string>& members, i
     made.where = where;
     const c::Type& of = type(type_id);
     made.is_restrict = of.is_restrict;
-    made.is_in_memory = !members.empty() && (type(named.type).kind == c::Type::Kind::pointer ||
-                                             named.storage == Storage::global);
+    made.is_in_memory = !members.empty() &&
+                        (type(named.type).kind == c::Type::Kind::pointer || named.storage == Storage::global);
     made.is_inside = of.kind == c::Type::Kind::array && !members.empty();
     made.is_vector = of.is_vector || (of.is_reference && type(of.element).is_vector);
     made.is_own = named.is_own && members.empty();
@@ -187,10 +187,12 @@ Place Executor::subscript(const c::Expr& from) {
     const bool decays =
         base->kind == ExprKind::convert && type(expr(base->operands[0]).type).kind == c::Type::Kind::array;
     Pointer at;
+    if (const auto part = decays ? numbered_member(from) : std::nullopt) return *part;
     if (decays) {
         made = place(base->operands[0]);
         if (made.kind == Place::Kind::record)
-            throw Refusal(base->where, "an array in an object that is made here is not followed");
+            throw Refusal(base->where,
+                          "which element of an array in an object is meant is not known before the loops");
         at = made.pointer;
         at.type = type(at.type).element;
     } else {

@@ -14,6 +14,7 @@ void Executor::finish() {
     check_results();
     check_references();
     check_copies();
+    check_numbered();
     if (model_.stores.empty())
         throw Refusal(function.where, "`" + function.name + "` writes no array: there is nothing to lift");
     if (state_.result && state_.result->kind == Value::Kind::term) {
@@ -23,8 +24,8 @@ void Executor::finish() {
             throw Refusal(given.where, "the function's result is computed, and a spec has none",
                           {"let it return nothing; a spec's `reduce` can compute such numbers"});
         model_.remarks.push_back("The function's result is the same in every call and is left out.");
-    } else if (state_.result && (state_.result->kind == Value::Kind::record ||
-                                 state_.result->kind == Value::Kind::place)) {
+    } else if (state_.result &&
+               (state_.result->kind == Value::Kind::record || state_.result->kind == Value::Kind::place)) {
         throw Refusal(function.where, "the function's result is an object or a reference");
     } else if (state_.result && !state_.result->reason.empty()) {
         throw Refusal(function.where,

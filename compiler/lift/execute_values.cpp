@@ -20,6 +20,23 @@ double rounded(double value, Number type) {
 bool is_wrapping(Number type) {
     return type == Number::u32 || type == Number::u64;
 }
+// Of two unsigned constants of 64 bits, which are large where they are held as numbers below zero.
+std::optional<bool> compared_constants(const std::string& op, const Term& a, const Term& b) {
+    const auto is_constant = [](const Term& each) {
+        return each.kind == Term::Kind::integer && each.type == Number::u64 && each.bits >= 64 &&
+               each.poly.constant().has_value();
+    };
+    if (!is_constant(a) || !is_constant(b)) return std::nullopt;
+    const auto x = static_cast<std::uint64_t>(*a.poly.constant()),
+               y = static_cast<std::uint64_t>(*b.poly.constant());
+    return op == "<"    ? x < y
+           : op == "<=" ? x <= y
+           : op == ">"  ? x > y
+           : op == ">=" ? x >= y
+           : op == "==" ? x == y
+                        : x != y;
+}
+
 constexpr char kWraps[] =
     "an unsigned number is computed here that is not the same in all cells, and may wrap around";
 
@@ -273,6 +290,7 @@ Value Executor::binary(const c::Expr& from) {
 
 int Executor::compare(const std::string& op, int left, int right, SourceRange where) {
     const Term a = model_.term(left), b = model_.term(right);
+    if (const auto known = compared_constants(op, a, b)) return whole(*known ? 1 : 0, Number::boolean, where);
     require_exact(left, loops_around());
     require_exact(right, loops_around());
     if (a.kind == Term::Kind::integer && b.kind == Term::Kind::integer) {

@@ -72,8 +72,8 @@ struct Value {
     }
 };
 
-// An object: one that the function is given, or a part of it, which nothing changes; and over it what has been
-// put into the members of one that is made here.
+// An object: one that the function is given, or a part of it, which nothing changes; and over it what has
+// been put into the members of one that is made here.
 struct Record {
     int variable = -1;  // that is given; -1: none
     std::vector<std::string> members;
@@ -85,9 +85,9 @@ struct Record {
 struct Place {
     enum class Kind : std::uint8_t {
         variable,
-        element,  // of an array, or a part of one: pointer.type says what lies there
-        cell,     // of a small array that is the function's own: variable, index
-        chosen,   // by a condition that differs from cell to cell: one of two
+        element,   // of an array, or a part of one: pointer.type says what lies there
+        cell,      // of a small array that is the function's own: variable, index
+        chosen,    // by a condition that differs from cell to cell: one of two
         constant,  // of an array of constants: variable; pointer.path says which
         record     // an object, or a member of one that is made here: variable, or what record holds; members
     };
@@ -364,9 +364,12 @@ private:
     Value held_by(const Place& place, SourceRange where) const;
     std::optional<Place> launch_place(const c::Expr& expr);
     Place given_member(const Record& given, int type, SourceRange where);
+    std::optional<Place> numbered_member(const c::Expr& subscript);
+    void check_numbered() const;
     Value load_record(const Place& place, SourceRange where);
     void assign_member(const Place& place, Value value, SourceRange where);
     Value make(const c::Expr& expr);
+    void set_member(Record& of, const std::string& name, int expr);
     Value merged_records(int condition, const Record& then, const Record& otherwise, SourceRange where);
     bool is_class(int variable) const;
     bool is_pointer(const Place& place) const;

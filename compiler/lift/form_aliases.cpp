@@ -116,8 +116,7 @@ void exclude_aliases(const Model& model, bool no_alias) {
             const bool may_change = scalar.in_memory && !target.is_restrict &&
                                     (scalar.symbol >= 0 || is_used(model, scalar)) &&
                                     target.origin != Object::Origin::local &&
-                                    scalar.number == target.number &&
-                                    !(target.is_own && scalar.is_apart) &&
+                                    scalar.number == target.number && !(target.is_own && scalar.is_apart) &&
                                     !(target.is_vector && !scalar.members.empty());  // of an object
             if (may_change)
                 throw Refusal(where,

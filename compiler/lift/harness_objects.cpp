@@ -8,8 +8,8 @@ namespace {
 
 // Of an array in an object: what there is of both.
 std::string bytes_text(const std::string& member, const std::string& element, const std::string& length) {
-    return fmt::format("(sizeof {0} < ({2}) * sizeof({1}) ? sizeof {0} : ({2}) * sizeof({1}))", member, element,
-                       length);
+    return fmt::format("(sizeof {0} < ({2}) * sizeof({1}) ? sizeof {0} : ({2}) * sizeof({1}))", member,
+                       element, length);
 }
 
 }  // namespace

@@ -199,8 +199,8 @@ struct Model {
     const Reduction& reduction(int id) const { return reductions[static_cast<std::size_t>(id)]; }
 };
 
-// How the source names a member of a struct that a variable is, or points to: "p->grid.nx". members_text: behind
-// the variable.
+// How the source names a member of a struct that a variable is, or points to: "p->grid.nx". members_text:
+// behind the variable.
 std::string access_text(const c::Unit& unit, int variable, const std::vector<std::string>& members);
 std::string members_text(const std::vector<std::string>& members);
 // For the spec.

@@ -119,10 +119,9 @@ private:
         while (from->kind == ExprKind::member)
             from = &expr(from->operands[0]);
         // An object is a variable, and its members are in it.
-        const bool is_variable =
-            from->kind == ExprKind::variable &&
-            (is_whole || type_of(from->variable).is_class ||
-             unit_.variables[static_cast<std::size_t>(from->variable)].is_object);
+        const bool is_variable = from->kind == ExprKind::variable &&
+                                 (is_whole || type_of(from->variable).is_class ||
+                                  unit_.variables[static_cast<std::size_t>(from->variable)].is_object);
         if (is_variable)
             made.changes.insert(from->variable);
         else

@@ -364,7 +364,8 @@ std::vector<Inserted> outlined_text(const Outline& outline, const std::string& n
         const c::Variable& named = unit.variables[static_cast<std::size_t>(id)];
         const c::Type& of = unit.types[static_cast<std::size_t>(named.type)];
         const c::Type& held = of.is_reference ? unit.types[static_cast<std::size_t>(of.element)] : of;
-        parameters += fmt::format("{}{}* halo_lift_{}", parameters.empty() ? "" : ", ", held.plain, named.name);
+        parameters +=
+            fmt::format("{}{}* halo_lift_{}", parameters.empty() ? "" : ", ", held.plain, named.name);
         stores += fmt::format("    *halo_lift_{} = {};\n", named.name, named.name);
     }
     const c::Function& function = unit.functions[static_cast<std::size_t>(unit.function)];

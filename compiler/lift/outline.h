@@ -29,9 +29,9 @@ Outline outline(const c::Unit& whole, const Flow& flow, int nest);
 // The same of loops that follow one after the other: statements `first` to before `past` of a block.
 Outline outline_several(const c::Unit& whole, int block, std::size_t first, std::size_t past);
 
-// The nest as a function in the source's language, `static void NAME(…) {…}`, and where it goes; of one that uses
-// an object, as a function of its class. Its last parameters are pointers to where the given variables go, which
-// it has changed.
+// The nest as a function in the source's language, `static void NAME(…) {…}`, and where it goes; of one that
+// uses an object, as a function of its class. Its last parameters are pointers to where the given variables
+// go, which it has changed.
 std::vector<Inserted> outlined_text(const Outline& outline, const std::string& name,
                                     const std::vector<int>& results);
 

@@ -28,7 +28,10 @@ constexpr int kElements = 2, kPointers = 6;  // of structs behind a pointer, and
 class WholeWriter {
 public:
     WholeWriter(const c::Unit& unit, const Nests& found)
-        : unit_(unit), found_(found), function_(unit.functions[static_cast<std::size_t>(unit.function)]), objects_(unit.is_cxx) {}
+        : unit_(unit),
+          found_(found),
+          function_(unit.functions[static_cast<std::size_t>(unit.function)]),
+          objects_(unit.is_cxx) {}
 
     WholeHarness write() {
         if (!function_.is_plain)
@@ -281,7 +284,8 @@ private:
                 const std::string member = local + "." + members_text(each.members);
                 before_ += objects_.reached(local, each.members);
                 if (!objects_.begins(member)) continue;
-                before_ += ObjectText::number(member, value({ValueKind::number, each.number, each.access, 0}));
+                before_ +=
+                    ObjectText::number(member, value({ValueKind::number, each.number, each.access, 0}));
             }
             for (const Object& each : nest.model.objects) {
                 if (each.variable != id || each.members.empty() || each.role_of >= 0) continue;
@@ -297,8 +301,8 @@ private:
     void array_of(const Object& each, const std::string& member) {
         if (each.is_vector && each.rows_by_pointers)
             throw SourceError("`" + each.name + "` is a vector of vectors, and is not made for a call");
-        const std::string from = value({each.rows_by_pointers ? ValueKind::rows : ValueKind::array, each.number,
-                                        each.name, least_bytes(each.name)});
+        const std::string from = value({each.rows_by_pointers ? ValueKind::rows : ValueKind::array,
+                                        each.number, each.name, least_bytes(each.name)});
         if (!each.is_vector && !each.is_inside) {
             before_ += ObjectText::pointer(member, from);
             return;

@@ -31,7 +31,8 @@ public:
         has_const_ = chance(0.6);
         from_ = pick({"reference", "reference", "value", "made", "class", "class"});
         const std::string loops = nest() + (chance(0.3) ? nest() : "");
-        return array_class() + "struct Pair {\n    T x, y;\n    T sum() const { return x + y; }\n    Pair& add(const "
+        return array_class() +
+               "struct Pair {\n    T x, y;\n    T sum() const { return x + y; }\n    Pair& add(const "
                "Pair& o) {\n        x += o.x;\n        y = y + o.y;\n        return *this;\n    }\n};\n" +
                (from_ == "class" ? in_class(loops) : in_function(loops));
     }
@@ -50,13 +51,16 @@ private:
         std::string text = "using T = " + number_ + ";\nstruct Box {\n    int nx, ny;\n};\n";
         if (access_ == "row objects")
             text +=
-                "struct Row {\n    T* first;\n    int step;\n    T& operator[](int i) const { return first[i * "
+                "struct Row {\n    T* first;\n    int step;\n    T& operator[](int i) const { return first[i "
+                "* "
                 "step]; }\n};\n";
         const bool has_base = holds_ == "base";
         if (has_base)
             text +=
-                "class Sized {\npublic:\n    Sized(int nx, int ny) : nx_(nx), ny_(ny) {}\n    int nx() const { "
-                "return nx_; }\n    int ny() const { return this->ny_; }\n\nprotected:\n    int nx_, ny_;\n};\n";
+                "class Sized {\npublic:\n    Sized(int nx, int ny) : nx_(nx), ny_(ny) {}\n    int nx() const "
+                "{ "
+                "return nx_; }\n    int ny() const { return this->ny_; }\n\nprotected:\n    int nx_, "
+                "ny_;\n};\n";
         if (is_template_) text += "template <class E>\n";
         text += "class Array" + std::string(has_base ? " : public Sized" : "") + " {\npublic:\n";
         text += "    Array(T* data, int nx, int ny) : " + initialisers() + " {}\n";
@@ -67,8 +71,9 @@ private:
         if (access_ == "call" || access_ == "at") {
             const std::string name = access_ == "call" ? "operator()" : "at";
             if (has_const_) {
-                text += "    T " + pick({"", "const&"}) + std::string(" ") + name + "(int i, int j) const { return " +
-                        element + "; }\n    T& " + name + "(int i, int j) { return " + element + "; }\n";
+                text += "    T " + pick({"", "const&"}) + std::string(" ") + name +
+                        "(int i, int j) const { return " + element + "; }\n    T& " + name +
+                        "(int i, int j) { return " + element + "; }\n";
             } else {
                 text += "    T& " + name + "(const int& i, const int& j) const { return " + element + "; }\n";
             }
@@ -93,7 +98,9 @@ private:
         return "nx_(nx), ny_(ny), " + std::string(holds_ == "strides" ? "row_(nx), " : "") +
                (holds_ == "strides" && from_ == "made" ? "step_(1), " : "") + "data_(data)";
     }
-    std::string extent(const std::string& name) const { return holds_ == "box" ? "box_." + name : name + "_"; }
+    std::string extent(const std::string& name) const {
+        return holds_ == "box" ? "box_." + name : name + "_";
+    }
     std::string row_length() const {
         return holds_ == "strides" ? "row_" : holds_ == "box" ? "box_.nx" : "nx_";
     }
@@ -128,9 +135,10 @@ private:
         const std::string to = cell(pick({"b", "b", "c"}), 0, 0);
         std::string body = "            " + to + pick({" = ", " = ", " += "}) + value(2) + ";\n";
         if (chance(0.25))
-            body = "            Pair t{" + value(1) + ", " + value(1) + "};\n            t.add(Pair{" + value(1) +
-                   ", p})" + (chance(0.5) ? ".add(Pair{p, p})" : "") + ";\n            if (t.x > p) t.y = " + value(1) +
-                   ";\n            " + to + " = t.sum() - t.y;\n";
+            body = "            Pair t{" + value(1) + ", " + value(1) + "};\n            t.add(Pair{" +
+                   value(1) + ", p})" + (chance(0.5) ? ".add(Pair{p, p})" : "") +
+                   ";\n            if (t.x > p) t.y = " + value(1) + ";\n            " + to +
+                   " = t.sum() - t.y;\n";
         if (chance(0.2)) body = "            if (" + read() + " > p) {\n" + body + "            }\n";
         const std::string sized = pick({"a", "b"});
         return "    for (int j = 1; j < " + sized + ".ny() - 1; ++j)\n        for (int i = 1; i < " + sized +
@@ -152,7 +160,8 @@ private:
         const bool is_outside = chance(0.5);
         const std::string body = " {\n" + loops + "}\n";
         return "class Solver {\npublic:\n    void made()" + (is_outside ? ";" : body) +
-               "\nprivate:\n    T p;\n    Field a, b, c;\n};\n" + (is_outside ? "void Solver::made()" + body : "");
+               "\nprivate:\n    T p;\n    Field a, b, c;\n};\n" +
+               (is_outside ? "void Solver::made()" + body : "");
     }
 
     std::mt19937 random_;

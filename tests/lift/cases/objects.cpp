@@ -90,8 +90,8 @@ void row_objects(Plane u, Plane w) {
 // ---- views: extents, a layout that maps indices, and a pointer
 
 struct Extents {
-    int rows, columns;
-    int extent(int r) const { return r == 0 ? rows : columns; }
+    int sizes[2];
+    int extent(int r) const { return sizes[r]; }
 };
 struct LayoutRight {
     struct Mapping {
@@ -112,7 +112,7 @@ struct PlainAccess {
 template <class T, class Layout = LayoutRight, class Access = PlainAccess<T>>
 class Span {
 public:
-    Span(T* first, int rows, int columns) : first_(first), map_{{rows, columns}} {}
+    Span(T* first, int rows, int columns) : first_(first), map_{{{rows, columns}}} {}
     template <class... Index>
     T& operator()(Index... at) const {
         static_assert(sizeof...(Index) == 2);
@@ -197,11 +197,12 @@ public:
 private:
     int at(int i, int j) const { return j * nx + i; }
     double laplacian(int i, int j) const {
-        return now[at(i - 1, j)] + now[at(i + 1, j)] + now[at(i, j - 1)] + now[at(i, j + 1)] - 4 * now[at(i, j)];
+        return now[at(i - 1, j)] + now[at(i + 1, j)] + now[at(i, j - 1)] + now[at(i, j + 1)] -
+               4 * now[at(i, j)];
     }
     int nx, ny;
     double rate;
-    double *__restrict now, *__restrict next;
+    double* __restrict now, * __restrict next;
 };
 
 // case Heat::step: loops in a class, with members and functions of it
