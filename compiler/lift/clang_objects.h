@@ -25,12 +25,13 @@ protected:
 
     // Whether a function has an object as its first parameter; a closure's call has none.
     static bool has_object(const clang::FunctionDecl& decl);
-    // Makes that parameter of the function, and says what is known of the class. lifted: the function that
-    // all this is about.
+    // Makes that parameter of the function.
     int object_parameter(const clang::CXXMethodDecl& method);
+    // Says where its class is, and whether it can be called by itself.
     void describe_method(const clang::CXXMethodDecl& method, c::Function& made);
     // What a constructor does before its body, as statements.
     std::vector<int> initialisers(const clang::CXXConstructorDecl& constructor, int object);
+    // While the body of a function is translated: `this` in it is that object; -1: it has none.
     void begin_method(const clang::FunctionDecl& decl, int object);
     void end_method() { objects_.pop_back(); }
 

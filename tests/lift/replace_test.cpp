@@ -124,7 +124,9 @@ TEST_CASE("replaced functions compute what they computed") {
         if (!found.is_whole) continue;  // it returns something: its nests are replaced
         REQUIRE(found.lifted.size() == 1);
         if (made.calls.empty()) {
-            CHECK(options.form.equal_rims);
+            const std::string why = made.left.front().what();
+            INFO(why);
+            CHECK((options.form.equal_rims || why.find("is private") != std::string::npos));
             continue;
         }
         // Where the stencil does not run, the program ends.
