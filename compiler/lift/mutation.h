@@ -42,7 +42,10 @@ enum class Mutation : std::uint8_t {
     // Of threads that share memory (tests/lift/random_tiles_test.cpp).
     shift_tile,      // by one thread
     drop_unwritten,  // an element that nobody has written is zero
-    drop_race        // what a thread reads is what was there at the barrier
+    drop_race,       // what a thread reads is what was there at the barrier
+    // Of Fortran (tests/lift/fortran_test.cpp).
+    swap_subscripts,   // the last one goes along the row
+    drop_lower_bound,  // arrays begin at 0
 };
 
 inline Mutation mutation = Mutation::none;  // of all threads
