@@ -162,6 +162,7 @@ private:
             before += fmt::format("{0}_l = {0} /= 0\n", name);
             names.back() += "_l";
         }
+        add_globals(declared, before);
         for (std::size_t i = 0; i < lifted_.spec.reductions.size(); ++i)
             add_result(i, name_of, declared, before, after);
         return "subroutine halo_lift_call(halo_v) bind(c, name=\"halo_lift_call\")\n"
@@ -172,6 +173,19 @@ private:
                fmt::format("call {}({})\n", lifted_.outline ? kNest : procedure_.name,
                            fmt::join(names, ", ")) +
                after + "end subroutine\n";
+    }
+    // Numbers of modules, by the names that they have in the file.
+    void add_globals(std::string& declared, std::string& before) {
+        for (std::size_t i = 0; i < lifted_.model.scalars.size(); ++i) {
+            const Scalar& each = lifted_.model.scalars[i];
+            if (each.variable < 0 || variable(each.variable).storage != c::Variable::Storage::global) continue;
+            const std::string name = fmt::format("halo_global_{}", i + 1);
+            const bool is_logical = type(variable(each.variable).type).text == kLogical;
+            declared += fmt::format("{}, pointer :: {}\n", type_name(each.number, false), name);
+            before += fmt::format("call c_f_pointer(halo_v({}), {})\n",
+                                  add_value({HarnessValue::Kind::scalar, static_cast<int>(i), -1}), name);
+            before += fmt::format("{} = {}{}\n", variable(each.variable).name, name, is_logical ? " /= 0" : "");
+        }
     }
     void add_result(std::size_t i, const std::map<int, std::string>& name_of, std::string& declared,
                     std::string& before, std::string& after) {

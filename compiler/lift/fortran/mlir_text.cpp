@@ -38,8 +38,14 @@ private:
         return at_ >= text_.size();
     }
     void skip_space() {
-        while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t'))
-            ++at_;
+        while (at_ < text_.size()) {
+            if (text_.substr(at_, 2) == "//")
+                skip_line();
+            else if (text_[at_] == ' ' || text_[at_] == '\n' || text_[at_] == '\t')
+                ++at_;
+            else
+                return;
+        }
     }
     char peek() {
         skip_space();
@@ -308,6 +314,11 @@ private:
 };
 
 }  // namespace
+
+std::string without(const std::string& text, const std::string& characters) {
+    const std::size_t begin = text.find_first_not_of(characters), end = text.find_last_not_of(characters);
+    return begin == std::string::npos ? "" : text.substr(begin, end + 1 - begin);
+}
 
 Module read_module(std::string_view text) {
     Module made;

@@ -60,6 +60,12 @@ public:
     using std::runtime_error::runtime_error;
 };
 
+inline bool starts(const std::string& text, std::string_view with) {
+    return text.rfind(with, 0) == 0;
+}
+// The text without these characters at its ends.
+std::string without(const std::string& text, const std::string& characters);
+
 // Throws TextError.
 Module read_module(std::string_view text);
 

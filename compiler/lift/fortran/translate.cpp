@@ -3,10 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <sstream>
+#include <set>
 
-#include "compiler/lift/fortran/translate_values.h"
-#include "compiler/lift/mutation.h"
+#include "compiler/lift/fortran/translate_variables.h"
 
 namespace halo::lift::fortran {
 
@@ -15,43 +14,6 @@ namespace {
 using c::Number;
 using ExprKind = c::Expr::Kind;
 using StatementKind = c::Statement::Kind;
-using Storage = c::Variable::Storage;
-
-bool starts(const std::string& text, std::string_view with) {
-    return text.rfind(with, 0) == 0;
-}
-
-// `_QMmoduleFprocedureEname`: flang's letters between names are capitals, names have none.
-std::string last_name(const std::string& unique) {
-    const std::size_t at = unique.find_last_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-    return at == std::string::npos ? unique : unique.substr(at + 1);
-}
-
-std::string without(const std::string& text, const std::string& quotes) {
-    const std::size_t begin = text.find_first_not_of(quotes), end = text.find_last_not_of(quotes);
-    return begin == std::string::npos ? "" : text.substr(begin, end + 1 - begin);
-}
-
-// Of `!fir.array<3x?xf64>` in a reference or a box: f64 and the lengths; -1 where one is not said.
-struct ArrayType {
-    Number number = Number::none;
-    std::vector<std::int64_t> lengths;
-    bool is_box = false;
-};
-ArrayType array_type(const std::string& type) {
-    ArrayType made;
-    made.is_box = starts(type, "!fir.box<!fir.array<");
-    const std::string head = made.is_box ? "!fir.box<!fir.array<" : "!fir.ref<!fir.array<";
-    if (!starts(type, head)) return made;
-    std::string rest = type.substr(head.size());
-    for (std::size_t digits = 0; (digits = rest.find_first_not_of("?0123456789")) > 0;) {
-        if (digits == std::string::npos || rest[digits] != 'x') break;
-        made.lengths.push_back(rest[0] == '?' ? -1 : std::stoll(rest));
-        rest = rest.substr(digits + 1);
-    }
-    made.number = number_named(rest.substr(0, rest.find('>')));
-    return made;
-}
 
 std::string words_for_operation(const mlir::Operation& from) {
     const std::string callee = without(from.attribute("callee"), "@");
@@ -72,9 +34,9 @@ std::string words_for_operation(const mlir::Operation& from) {
     return "this is not understood: flang has `" + from.name + "` for it";
 }
 
-class Translator : public ValueTranslator {
+class Translator : public VariableTranslator {
 public:
-    using ValueTranslator::ValueTranslator;
+    using VariableTranslator::VariableTranslator;
 
     c::Unit run(const Procedure& procedure) {
         const mlir::Operation& code = *procedure.code;
@@ -110,163 +72,6 @@ private:
         return {begin, list < end ? static_cast<std::uint32_t>(list) : end};
     }
 
-    // ---- variables
-
-    // The memory that something else than reads is done with, by the value that stands for it.
-    void find_changed(const std::vector<mlir::Block>& blocks) {
-        for (const mlir::Block& block : blocks) {
-            for (const auto& each : block.operations) {
-                const bool is_store = each->name == "hlfir.assign" || each->name == "fir.store";
-                for (std::size_t i = 0; i < each->operands.size(); ++i) {
-                    const bool reads = each->name == "fir.load" || each->name == "hlfir.declare" ||
-                                       each->name == "hlfir.designate" || (is_store && i == 0);
-                    if (!reads) changed_.insert(declaration_of(each->operands[i]));
-                }
-                for (const auto& region : each->regions)
-                    find_changed(region);
-            }
-        }
-    }
-    const mlir::Operation* declaration_of(int value) const {
-        const mlir::Operation* from = maker(value);
-        if (from != nullptr && from->name == "fir.convert") return declaration_of(from->operands[0]);
-        return from;
-    }
-    void number_arguments(const mlir::Operation& code) {
-        const mlir::Block& entry = code.regions[0].front();
-        for (const int each : entry.arguments)
-            argument_variables_[each] = -1;
-    }
-
-    void declare(const mlir::Operation& from, std::vector<int>& into) {
-        const int memory = from.operands[0];
-        c::Variable named;
-        named.name = last_name(without(from.attribute("uniq_name"), "\""));
-        named.where = place_of_name(from, named.name);
-        const bool is_argument = argument_variables_.count(memory) > 0;
-        const mlir::Operation* source = maker(memory);
-        named.storage = is_argument ? Storage::parameter : Storage::local;
-        const std::string trouble =
-            trouble_with(from, named.name, is_argument || (source && source->name == "fir.alloca"));
-        const std::string& type = module_.value(memory).type;
-        const ArrayType array = array_type(type);
-        Array shape;
-        if (!trouble.empty()) {
-            named.type = build_.other_type("");
-        } else if (!array.lengths.empty()) {
-            named.type = shaped_type(from, array, is_argument, shape);
-        } else {
-            const std::string plain = without_reference(type);
-            const bool is_logical = starts(plain, "!fir.logical");
-            const int number = is_logical ? build_.logical_type(number_named(plain))
-                                          : build_.number_type(number_named(plain));
-            named.type = is_argument && changed_.count(&from) ? build_.reference_to(number) : number;
-        }
-        const int id = static_cast<int>(build_.unit.variables.size());
-        const SourceRange where = named.where;
-        build_.unit.variables.push_back(std::move(named));
-        const int place = trouble.empty() ? build_.variable(id, where) : build_.unknown(trouble, where);
-        const Array* held_shape = nullptr;
-        if (!shape.lower.empty()) held_shape = &(arrays_[id] = std::move(shape));
-        for (const int result : from.results)
-            held(result) = {-1, place, held_shape, -1};
-        if (is_argument) argument_variables_[memory] = id;
-        if (is_argument || !trouble.empty()) return;
-        c::Statement made;
-        made.kind = StatementKind::declare;
-        made.variables = {id};
-        made.where = where;
-        into.push_back(build_.add(std::move(made)));
-    }
-    // The name in the declaration, where it stands there as flang writes it.
-    SourceRange place_of_name(const mlir::Operation& from, const std::string& name) const {
-        if (from.where.line == 0) return head_;
-        const std::uint32_t begin = text_.offset(from.where.line, from.where.column);
-        return {begin, begin + static_cast<std::uint32_t>(name.size())};
-    }
-    static std::string without_reference(const std::string& type) {
-        return starts(type, "!fir.ref<") ? type.substr(9, type.size() - 10) : type;
-    }
-    std::string trouble_with(const mlir::Operation& from, const std::string& name, bool is_here) const {
-        const std::string written = from.attribute("fortran_attrs");  // #fir.var_attrs<intent_in, target>
-        const std::size_t list = std::min(written.find('<'), written.size() - 1) + 1;
-        std::istringstream attributes(without(written.substr(list), ">"));
-        for (std::string each; std::getline(attributes, each, ',');) {
-            each = without(each, " ");
-            const bool is_known = starts(each, "intent_") || each == "contiguous" || each == "target";
-            if (!is_known) return fmt::format("`{}` is declared {}, which is not understood", name, each);
-        }
-        if (!is_here) return fmt::format("`{}` is not of this procedure alone, which is not followed", name);
-        const std::string& type = module_.value(from.operands[0]).type;
-        const ArrayType array = array_type(type);
-        if (array.is_box)
-            return fmt::format("`{}` is of assumed shape: give its bounds, as in `{}(n, m)`", name, name);
-        const Number number = array.lengths.empty() ? number_named(without_reference(type)) : array.number;
-        if (number == Number::none)
-            return fmt::format("`{}` is of a type that is not understood", name);
-        const std::string moved = changed_in(from.operands.size() > 1 ? from.operands[1] : -1);
-        if (!moved.empty())
-            return fmt::format("the bounds of `{}` are made of `{}`, which is changed", name, moved);
-        return "";
-    }
-    // The name of a variable that the value is made of, and that changes; empty: there is none.
-    std::string changed_in(int value) const {
-        const mlir::Operation* from = value < 0 ? nullptr : maker(value);
-        if (from == nullptr) return "";
-        const mlir::Operation* declared = from->name == "fir.load" ? maker(from->operands[0]) : nullptr;
-        if (declared != nullptr && changed_.count(declared))
-            return last_name(without(declared->attribute("uniq_name"), "\""));
-        for (const int each : from->operands) {
-            const std::string found = changed_in(each);
-            if (!found.empty()) return found;
-        }
-        return "";
-    }
-    // An argument is a pointer to all but its last axis, as in C.
-    int shaped_type(const mlir::Operation& from, const ArrayType& array, bool is_argument, Array& shape) {
-        const mlir::Operation* said = from.operands.size() > 1 ? maker(from.operands[1]) : nullptr;
-        const bool has_lower = said != nullptr && said->name == "fir.shape_shift";
-        const std::size_t rank = array.lengths.size();
-        std::vector<int> lengths(rank, -1);
-        for (std::size_t axis = 0; axis < rank; ++axis) {
-            shape.lower.push_back(-1);
-            if (said == nullptr) continue;
-            if (has_lower) {
-                const int value = before_index(said->operands[2 * axis]);
-                const auto known = constant(value);
-                shape.lower.back() =
-                    known ? build_.whole(*known, Number::i64, place_of(from)) : as_i64(held(value).expr);
-            }
-            lengths[axis] = length_of(said->operands[has_lower ? 2 * axis + 1 : axis]);
-        }
-        int type = build_.number_type(array.number);
-        std::vector<int> elements{type};
-        for (std::size_t axis = 0; axis < rank; ++axis) {
-            const bool is_last = axis + 1 == rank;
-            if (is_last && is_argument)
-                type = build_.pointer_to(type, !is_target(from));
-            else
-                type = build_.array_of(type, lengths[axis]);
-            elements.push_back(type);
-        }
-        shape.elements.assign(elements.rbegin(), elements.rend() - 1);
-        return type;
-    }
-    static bool is_target(const mlir::Operation& from) {
-        return from.attribute("fortran_attrs").find("target") != std::string::npos;
-    }
-    int as_i64(int expr) {
-        return build_.number_of(expr) == Number::i64 ? expr
-                                                     : build_.convert(expr, build_.number_type(Number::i64));
-    }
-    // An array has no fewer elements than none, which flang says by a choice: where there is one, this is it.
-    int length_of(int value) {
-        if (const auto known = constant(value)) return build_.whole(*known, Number::i64, head_);
-        const mlir::Operation* from = maker(value);
-        if (from != nullptr && from->name == "arith.select") return length_of(from->operands[1]);
-        return held(value).expr < 0 ? -1 : as_i64(held(value).expr);
-    }
-
     // ---- statements
 
     void translate_blocks(const std::vector<mlir::Block>& blocks, const mlir::Operation& around,
@@ -283,8 +88,7 @@ private:
         for (const auto& each : blocks.front().operations) {
             if (each->has_successors) leaves = each.get();
         }
-        add_unknown("what EXIT, CYCLE, GO TO, RETURN and DO WHILE make of a procedure is not followed",
-                    place_of(*leaves), into);
+        add_unknown(*leaves, "EXIT, CYCLE, GO TO, DO WHILE, and RETURN before the end are not followed", into);
     }
     void translate_list(const std::vector<std::unique_ptr<mlir::Operation>>& list, std::size_t first,
                         std::vector<int>& into) {
@@ -293,11 +97,14 @@ private:
     }
 
     void translate_operation(const mlir::Operation& from, std::vector<int>& into) {
-        static const std::vector<std::string> silent{
-            "fir.dummy_scope", "fir.alloca", "fir.address_of", "fir.shape",  "fir.shape_shift",
-            "fir.undefined",   "fir.result", "fir.has_value",  "fir.assumed_size_extent"};
-        if (std::find(silent.begin(), silent.end(), from.name) != silent.end()) return;
-        if (translate_value(from)) return;
+        // They make addresses, for something that follows.
+        static const std::set<std::string> silent{
+            "fir.absent",  "fir.address_of",  "fir.alloca",    "fir.assumed_size_extent",
+            "fir.box_dims", "fir.coordinate_of", "fir.dummy_scope", "fir.embox",
+            "fir.result",  "fir.shape",       "fir.shape_shift", "fir.shift",
+            "fir.undefined", "fir.zero_bits", "hlfir.as_expr", "hlfir.destroy", "hlfir.end_associate"};
+        if (silent.count(from.name) || translate_value(from)) return;
+        if (from.name == "fir.convert") return;  // of an address
         if (from.name == "hlfir.declare") {
             declare(from, into);
         } else if (from.name == "hlfir.assign" || from.name == "fir.store") {
@@ -309,17 +116,51 @@ private:
         } else if (from.name == "func.return") {
             translate_return(from, into);
         } else {
-            add_unknown(words_for_operation(from), place_of(from), into);
+            add_unknown(from, words_for_operation(from), into);
         }
     }
-    void add_unknown(const std::string& what, SourceRange where, std::vector<int>& into) {
-        c::Statement made;
-        made.kind = StatementKind::unknown;
-        made.is_opaque = true;
-        made.text = what;
-        made.where = where;
-        into.push_back(build_.add(std::move(made)));
+    // What is not understood may change what it is given, and nothing else.
+    void add_unknown(const mlir::Operation& from, const std::string& what, std::vector<int>& into) {
+        const SourceRange where = place_of(from);
+        const int made = build_.unknown(what, where);
+        std::set<int> given;
+        mention(from, given);
+        for (const int id : given) {
+            const bool is_number = build_.type(unit_variable(id).type).kind == c::Type::Kind::number ||
+                                   build_.type(unit_variable(id).type).is_reference;
+            const int named = build_.variable(id, where);
+            const int part = is_number ? build_.add(ExprKind::address, build_.pointer_to(build_.expr(named).type),
+                                                    where, {named})
+                                       : build_.read(named);
+            build_.expr(made).operands.push_back(part);
+        }
+        build_.expr(made).is_opaque = from.has_successors;
+        into.push_back(add_expression(made, where));
         something_changes();
+    }
+    // The variables that an operation is given, or what is in it.
+    void mention(const mlir::Operation& from, std::set<int>& into) {
+        for (const int each : from.operands)
+            mention_value(each, into);
+        for (const auto& region : from.regions) {
+            for (const mlir::Block& block : region) {
+                for (const auto& each : block.operations)
+                    mention(*each, into);
+            }
+        }
+    }
+    void mention_value(int value, std::set<int>& into) {
+        const Held& known = held(value);
+        if (known.place >= 0)
+            mention_expr(known.place, into);
+        else if (known.expr < 0 && maker(value) != nullptr)
+            mention(*maker(value), into);
+    }
+    void mention_expr(int id, std::set<int>& into) {
+        const c::Expr from = build_.expr(id);
+        if (from.kind == ExprKind::variable) into.insert(from.variable);
+        if (from.kind == ExprKind::subscript || from.kind == ExprKind::convert)
+            mention_expr(from.operands[0], into);
     }
     int add_expression(int expr, SourceRange where) {
         c::Statement made;
@@ -339,7 +180,7 @@ private:
         const Held to = held(from.operands[1]);
         const bool is_number = to.place >= 0 && to.array == nullptr && held(from.operands[0]).expr >= 0;
         if (!is_number) {
-            add_unknown(words_for_operation(from), where, into);
+            add_unknown(from, words_for_operation(from), into);
             return;
         }
         int value = number(from.operands[0], where);
@@ -400,8 +241,8 @@ private:
         made.where = place_of(from);
         const std::optional<std::int64_t> step = constant(from.operands[2]);
         if (!is_plain_loop(from) || !step || *step == 0) {
-            add_unknown(step ? words_for_operation(from) : "by how much this DO counts is not known",
-                        made.where, into);
+            add_unknown(from, step ? words_for_operation(from) : "by how much this DO counts is not known",
+                        into);
             return;
         }
         const mlir::Block& body = from.regions[0].front();
@@ -413,8 +254,8 @@ private:
             build_.expr(id).variable = build_.expr(counter).variable;
             return id;
         };
-        const int lower = number(before_index(from.operands[0]), head);
-        const int upper = number(before_index(from.operands[1]), head);
+        const int lower = number(before_widening(from.operands[0]), head);
+        const int upper = number(before_widening(from.operands[1]), head);
         const Number type = build_.number_of(counter);
         const auto fit = [&](int bound) {
             return build_.number_of(bound) == type ? bound : build_.convert(bound, build_.number_type(type));
@@ -442,9 +283,6 @@ private:
         const int by = build_.whole(std::abs(step), build_.number_of(counter), where);
         return build_.add(ExprKind::assign, type, where, {counter, by}, step > 0 ? "+=" : "-=");
     }
-
-    std::map<int, int> argument_variables_;
-    std::set<const mlir::Operation*> changed_;
 };
 
 }  // namespace

@@ -56,6 +56,11 @@ double real_of(const std::string& text, Number type) {
 
 }  // namespace
 
+std::string last_name(const std::string& unique) {
+    const std::size_t at = unique.find_last_of("ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+    return at == std::string::npos ? unique : unique.substr(at + 1);
+}
+
 SourceRange ValueTranslator::place_of(const mlir::Location& where) const {
     if (where.line == 0) return head_;
     const std::uint32_t begin = text_.offset(where.line, where.column);
@@ -82,10 +87,13 @@ std::optional<std::int64_t> ValueTranslator::constant(int value) const {
     return std::strtoll(text.c_str(), nullptr, 10);
 }
 
-int ValueTranslator::before_index(int value) const {
+int ValueTranslator::before_widening(int value) const {
     const mlir::Operation* from = maker(value);
     if (from == nullptr || from->name != "fir.convert") return value;
-    return module_.value(value).type == "index" ? before_index(from->operands[0]) : value;
+    const Number before = number_named(module_.value(from->operands[0]).type);
+    const std::string& type = module_.value(value).type;
+    const bool widens = (type == "index" || type == "i64") && c::is_integer(before) && before != Number::boolean;
+    return widens ? before_widening(from->operands[0]) : value;
 }
 
 int ValueTranslator::version_of(const mlir::Operation& from) {
@@ -146,18 +154,17 @@ bool ValueTranslator::translate_value(const mlir::Operation& from) {
     return true;
 }
 
+int ValueTranslator::written_number(const std::string& text, Number type, SourceRange where) {
+    if (!c::is_real(type))
+        return build_.whole(text == "true" ? 1 : std::strtoll(text.c_str(), nullptr, 10), type, where);
+    const int id = build_.add(ExprKind::real, build_.number_type(type), where);
+    build_.expr(id).real = real_of(text, type);
+    return id;
+}
+
 void ValueTranslator::translate_constant(const mlir::Operation& from) {
-    const std::string text = from.attribute("value");
     const Number type = number_named(module_.value(from.results[0]).type);
-    const SourceRange where = place_of(from);
-    if (c::is_real(type)) {
-        const int id = build_.add(ExprKind::real, build_.number_type(type), where);
-        build_.expr(id).real = real_of(text, type);
-        set(from, id);
-    } else {
-        const std::int64_t value = text == "true" ? 1 : std::strtoll(text.c_str(), nullptr, 10);
-        set(from, build_.whole(value, type, where));
-    }
+    set(from, written_number(from.attribute("value"), type, place_of(from)));
 }
 
 void ValueTranslator::translate_load(const mlir::Operation& from) {
@@ -180,7 +187,8 @@ void ValueTranslator::translate_element(const mlir::Operation& from) {
                             from.attribute("complex_part").empty() && of.array != nullptr &&
                             count == of.array->lower.size();
     if (!is_element) {
-        const std::string what = from.attribute("component").empty()
+        const bool is_unknown = of.place >= 0 && build_.expr(of.place).kind == ExprKind::unknown;
+        const std::string what = is_unknown ? build_.expr(of.place).text : from.attribute("component").empty()
                                      ? "sections of arrays are not understood, single elements are"
                                      : "members of derived types are not understood";
         held_[from.results[0]] = {-1, build_.unknown(what, where), nullptr, -1};
@@ -192,18 +200,27 @@ void ValueTranslator::translate_element(const mlir::Operation& from) {
         const c::Type type = build_.type(of.array->elements[level]);
         const std::size_t axis = has(Mutation::swap_subscripts) ? level : count - 1 - level;
         if (type.kind == c::Type::Kind::array) at = build_.convert(at, build_.pointer_to(type.element));
-        int index = operand(from, 1 + axis);
-        if (build_.number_of(index) != Number::i64)
-            index = build_.convert(index, build_.number_type(Number::i64));
-        const int lower = of.array->lower[axis];
-        const int first = lower >= 0 ? lower : build_.whole(1, Number::i64, where);
-        const bool is_zero =
-            build_.expr(first).kind == ExprKind::integer && build_.expr(first).integer == 0;
-        const bool is_left_out = has(Mutation::drop_lower_bound) && lower >= 0;
-        if (!is_zero && !is_left_out) index = build_.binary("-", Number::i64, index, first);
+        const int index = from_lower(held_[before_widening(from.operands[1 + axis])].expr,
+                                     of.array->lower[axis], where);
         at = build_.add(ExprKind::subscript, type.element, where, {at, index});
     }
     held_[from.results[0]] = {-1, at, nullptr, version_of(from)};
+}
+
+// A subscript less the array's lower bound. No index is so large that the type would matter.
+int ValueTranslator::from_lower(int index, int lower, SourceRange where) {
+    if (index < 0) return build_.unknown("this subscript is not understood", where);
+    if (lower >= 0 && has(Mutation::drop_lower_bound)) return index;
+    const Number type = build_.number_of(index);
+    int first = lower >= 0 ? lower : build_.whole(1, type, where);
+    const bool is_known = build_.expr(first).kind == ExprKind::integer;
+    if (is_known && build_.expr(first).integer == 0) return index;
+    if (is_known) return build_.binary("-", type, index, build_.whole(build_.expr(first).integer, type, where));
+    if (build_.number_of(first) == type) return build_.binary("-", type, index, first);
+    const int wide = build_.number_type(Number::i64);
+    if (type != Number::i64) index = build_.convert(index, wide);
+    if (build_.number_of(first) != Number::i64) first = build_.convert(first, wide);
+    return build_.binary("-", Number::i64, index, first);
 }
 
 void ValueTranslator::translate_conversion(const mlir::Operation& from) {
@@ -211,9 +228,9 @@ void ValueTranslator::translate_conversion(const mlir::Operation& from) {
     const std::string& new_type = module_.value(from.results[0]).type;
     const Number before = number_named(old_type), after = number_named(new_type);
     const int inner = operand(from, 0);
-    if (before == after && old_type.rfind("!fir.logical", 0) == new_type.rfind("!fir.logical", 0)) {
+    if (before == after && starts(old_type, "!fir.logical") == starts(new_type, "!fir.logical")) {
         set(from, inner);
-    } else if (old_type.rfind("!fir.logical", 0) == 0 && after == Number::boolean) {
+    } else if (starts(old_type, "!fir.logical") && after == Number::boolean) {
         const int zero = build_.whole(0, before, place_of(from));
         set(from, build_.binary("!=", Number::boolean, inner, zero));
     } else if (before == Number::none) {

@@ -13,6 +13,12 @@
 
 namespace halo::lift::fortran {
 
+using mlir::starts;
+using mlir::without;
+
+// Of `_QMmoduleFprocedureEname`: flang's letters between names are capitals, and names have none.
+std::string last_name(const std::string& unique);
+
 class ValueTranslator {
 public:
     ValueTranslator(const mlir::Module& module, const SourceText& text, const std::string& file)
@@ -46,9 +52,11 @@ protected:
     int number(int value, SourceRange where);
     // A whole number that is written down, through conversions.
     std::optional<std::int64_t> constant(int value) const;
-    // The value before it was made an index.
-    int before_index(int value) const;
+    // The value before it was made a longer whole number, or an index.
+    int before_widening(int value) const;
     void set(const mlir::Operation& from, int expr);
+    // As MLIR writes it: `1.5`, `true`, or the bits of a real.
+    int written_number(const std::string& text, c::Number type, SourceRange where);
     void something_changes() { ++version_; }
 
     const mlir::Module& module_;
@@ -68,6 +76,7 @@ private:
     void translate_power(const mlir::Operation& from);
     void translate_sign(const mlir::Operation& from);
     bool translate_call(const mlir::Operation& from);
+    int from_lower(int index, int lower, SourceRange where);
     int times(int base, std::int64_t power);
     int operand(const mlir::Operation& from, std::size_t i);  // an expression
     int version_of(const mlir::Operation& from);

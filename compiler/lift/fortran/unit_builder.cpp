@@ -137,9 +137,7 @@ int UnitBuilder::convert(int from, int type) {
 }
 
 int UnitBuilder::unknown(const std::string& what, SourceRange where) {
-    const int id = add(c::Expr::Kind::unknown, number_type(Number::none), where, {}, what);
-    expr(id).is_opaque = true;
-    return id;
+    return add(c::Expr::Kind::unknown, number_type(Number::none), where, {}, what);
 }
 
 int UnitBuilder::binary(const std::string& op, Number type, int left, int right) {

@@ -75,7 +75,7 @@ private:
                 "HALO_GFORTRAN");
         const std::string copy = scratch_.file("copy" + fs::path(request_.file).extension().string());
         std::ofstream(copy) << harness_.text;
-        std::vector<std::string> words{gfortran, "-shared",    "-fPIC", "-O0",
+        std::vector<std::string> words{gfortran, "-shared",    "-fPIC", "-O0", "-ffree-line-length-none",
                                        "-w",     "--coverage", "-ffp-contract=off"};
         words.insert(words.end(), {"-J", scratch_.path(), "-I", folder_of(request_.file)});
         words.insert(words.end(), request_.arguments.begin(), request_.arguments.end());
