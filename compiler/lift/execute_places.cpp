@@ -179,6 +179,7 @@ Place Executor::subscript(const c::Expr& from) {
     Pointer at;
     if (decays) {
         made = place(base->operands[0]);
+        if (made.kind == Place::Kind::chosen) return chosen_part(made, from);
         at = made.pointer;
         at.type = type(at.type).element;
     } else {
@@ -191,8 +192,8 @@ Place Executor::subscript(const c::Expr& from) {
     const Term& by = model_.term(index.term);
     if (const auto place = index_of(index.term)) {
         made.pointer = move(at, at.type, *place).pointer;
-    } else if (const auto chosen = made.kind == Place::Kind::element &&
-                                           type(at.type).kind == c::Type::Kind::number && by.text != "mod"
+    } else if (const auto chosen = made.kind == Place::Kind::element && is_plain_part(at.type) &&
+                                           by.text != "mod"
                                        ? chosen_place(at, index.term, {})
                                        : std::nullopt) {
         return *chosen;

@@ -132,7 +132,8 @@ bool ValueTranslator::translate_value(const mlir::Operation& from) {
         set(from, operand(from, 0));
     } else if (const auto found = arithmetic().find(from.name); found != arithmetic().end()) {
         const int left = operand(from, 0), right = operand(from, 1);
-        set(from, build_.binary(found->second, number, left, right));
+        set(from, type == "index" ? sized(found->second, left, right)
+                                  : build_.binary(found->second, number, left, right));
     } else if (from.name == "arith.negf") {
         const int inner = operand(from, 0);
         set(from, build_.add(ExprKind::unary, build_.number_type(number), place_of(from), {inner}, "-"));
@@ -163,8 +164,11 @@ int ValueTranslator::written_number(const std::string& text, Number type, Source
 }
 
 void ValueTranslator::translate_constant(const mlir::Operation& from) {
-    const Number type = number_named(module_.value(from.results[0]).type);
-    set(from, written_number(from.attribute("value"), type, place_of(from)));
+    const std::string& type = module_.value(from.results[0]).type;
+    const auto known = type == "index" ? constant(from.results[0]) : std::nullopt;
+    const bool is_short = known && std::abs(*known) < (std::int64_t{1} << 30);
+    set(from, written_number(from.attribute("value"), is_short ? Number::i32 : number_named(type),
+                             place_of(from)));
 }
 
 void ValueTranslator::translate_load(const mlir::Operation& from) {
@@ -197,12 +201,12 @@ void ValueTranslator::translate_element(const mlir::Operation& from) {
     int at = build_.read(of.place);
     build_.expr(at).where = where;
     for (std::size_t level = 0; level < count; ++level) {
-        const c::Type type = build_.type(of.array->elements[level]);
-        const std::size_t axis = has(Mutation::swap_subscripts) ? level : count - 1 - level;
+        const c::Type type = build_.type(build_.expr(at).type);
         if (type.kind == c::Type::Kind::array) at = build_.convert(at, build_.pointer_to(type.element));
-        const int index = from_lower(held_[before_widening(from.operands[1 + axis])].expr,
-                                     of.array->lower[axis], where);
-        at = build_.add(ExprKind::subscript, type.element, where, {at, index});
+        const std::size_t axis = has(Mutation::swap_subscripts) ? level : count - 1 - level;
+        const int subscript = held_[before_widening(from.operands[1 + axis])].expr;
+        at = build_.add(ExprKind::subscript, type.element, where,
+                        {at, from_lower(subscript, of.array->lower[axis], where)});
     }
     held_[from.results[0]] = {-1, at, nullptr, version_of(from)};
 }
@@ -215,12 +219,19 @@ int ValueTranslator::from_lower(int index, int lower, SourceRange where) {
     int first = lower >= 0 ? lower : build_.whole(1, type, where);
     const bool is_known = build_.expr(first).kind == ExprKind::integer;
     if (is_known && build_.expr(first).integer == 0) return index;
-    if (is_known) return build_.binary("-", type, index, build_.whole(build_.expr(first).integer, type, where));
-    if (build_.number_of(first) == type) return build_.binary("-", type, index, first);
-    const int wide = build_.number_type(Number::i64);
-    if (type != Number::i64) index = build_.convert(index, wide);
-    if (build_.number_of(first) != Number::i64) first = build_.convert(first, wide);
-    return build_.binary("-", Number::i64, index, first);
+    if (is_known) first = build_.whole(build_.expr(first).integer, type, where);
+    return sized("-", index, first);
+}
+
+// In 64 bits where one of the two has them.
+int ValueTranslator::sized(const std::string& op, int left, int right) {
+    const auto is_wide = [&](int id) { return build_.number_of(id) == Number::i64; };
+    const Number type = is_wide(left) || is_wide(right) ? Number::i64 : Number::i32;
+    const auto fit = [&](int id) {
+        return build_.number_of(id) == type ? id : build_.convert(id, build_.number_type(type));
+    };
+    const int a = fit(left), b = fit(right);
+    return build_.binary(op, type, a, b);
 }
 
 void ValueTranslator::translate_conversion(const mlir::Operation& from) {
@@ -228,7 +239,12 @@ void ValueTranslator::translate_conversion(const mlir::Operation& from) {
     const std::string& new_type = module_.value(from.results[0]).type;
     const Number before = number_named(old_type), after = number_named(new_type);
     const int inner = operand(from, 0);
-    if (before == after && starts(old_type, "!fir.logical") == starts(new_type, "!fir.logical")) {
+    if (new_type == "index") {  // which is as long as its numbers need
+        set(from, held_[before_widening(from.results[0])].expr);
+    } else if (old_type == "index") {
+        const bool is_same = build_.number_of(inner) == after;
+        set(from, is_same ? inner : build_.convert(inner, build_.number_type(after)));
+    } else if (before == after && starts(old_type, "!fir.logical") == starts(new_type, "!fir.logical")) {
         set(from, inner);
     } else if (starts(old_type, "!fir.logical") && after == Number::boolean) {
         const int zero = build_.whole(0, before, place_of(from));

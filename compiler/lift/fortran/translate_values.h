@@ -30,8 +30,7 @@ public:
 
 protected:
     struct Array {
-        std::vector<int> lower;     // of each axis, an expression; -1: 1
-        std::vector<int> elements;  // types: of the array itself, then of its parts
+        std::vector<int> lower;  // of each axis, an expression; -1: 1
     };
     // What a value of the operations stands for.
     struct Held {
@@ -77,6 +76,7 @@ private:
     void translate_sign(const mlir::Operation& from);
     bool translate_call(const mlir::Operation& from);
     int from_lower(int index, int lower, SourceRange where);
+    int sized(const std::string& op, int left, int right);
     int times(int base, std::int64_t power);
     int operand(const mlir::Operation& from, std::size_t i);  // an expression
     int version_of(const mlir::Operation& from);

@@ -219,21 +219,15 @@ int VariableTranslator::shaped_type(const mlir::Operation& from, const ArrayType
             const int value = before_widening(said->operands[2 * axis]);
             const auto known = constant(value);
             shape.lower.back() =
-                known ? build_.whole(*known, Number::i64, place_of(from)) : held(value).expr;
+                known ? build_.whole(*known, Number::i32, place_of(from)) : held(value).expr;
         }
         lengths[axis] = length_of(said->operands[has_lower ? 2 * axis + 1 : axis]);
     }
     int type = build_.number_type(array.number);
-    std::vector<int> elements{type};
     for (std::size_t axis = 0; axis < rank; ++axis) {
-        const bool is_last = axis + 1 == rank;
-        if (is_last && is_argument)
-            type = build_.pointer_to(type, !is_target(from));
-        else
-            type = build_.array_of(type, lengths[axis]);
-        elements.push_back(type);
+        const bool is_pointer = is_argument && axis + 1 == rank;
+        type = is_pointer ? build_.pointer_to(type, !is_target(from)) : build_.array_of(type, lengths[axis]);
     }
-    shape.elements.assign(elements.rbegin(), elements.rend() - 1);
     return type;
 }
 
@@ -241,16 +235,11 @@ bool VariableTranslator::is_target(const mlir::Operation& from) {
     return from.attribute("fortran_attrs").find("target") != std::string::npos;
 }
 
-int VariableTranslator::as_i64(int expr) {
-    return build_.number_of(expr) == Number::i64 ? expr
-                                                 : build_.convert(expr, build_.number_type(Number::i64));
-}
-
 int VariableTranslator::length_of(int value) {
-    if (const auto known = constant(value)) return build_.whole(*known, Number::i64, head_);
+    if (const auto known = constant(value)) return build_.whole(*known, Number::i32, head_);
     const mlir::Operation* from = maker(value);
     if (from != nullptr && from->name == "arith.select") return length_of(from->operands[1]);
-    return held(value).expr < 0 ? -1 : as_i64(held(value).expr);
+    return held(value).expr;
 }
 
 }  // namespace halo::lift::fortran

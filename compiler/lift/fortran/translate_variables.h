@@ -48,7 +48,6 @@ private:
     // An argument is a pointer to all but its last axis, as in C.
     int shaped_type(const mlir::Operation& from, const ArrayType& array, bool is_argument, Array& shape);
     static bool is_target(const mlir::Operation& from);
-    int as_i64(int expr);
     // An array has no fewer elements than none, which flang says by a choice: where there is one, this is it.
     int length_of(int value);
 
