@@ -29,7 +29,7 @@ namespace {
 
 using c::Number;
 
-constexpr int kSizes = 5, kMostSizes = 60;
+constexpr int kSizes = 5, kMostSizes = 200;
 
 // Beside each sum, that of the absolute values.
 ir::Program program_of(const Lifted& lifted) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 
 #include "compiler/lift/fortran/translate_variables.h"
@@ -47,6 +48,7 @@ public:
         made.result = build_.other_type("void");
         build_.unit.functions.push_back(made);
         build_.unit.function = 0;
+        build_.unit.is_fortran = true;
         find_changed(code.regions.at(0));
         number_arguments(code);
         c::Statement body;
@@ -122,7 +124,7 @@ private:
     // What is not understood may change what it is given, and nothing else.
     void add_unknown(const mlir::Operation& from, const std::string& what, std::vector<int>& into) {
         const SourceRange where = place_of(from);
-        const int made = build_.unknown(what, where);
+        const int made = build_.unknown(trouble_of(from).value_or(what), where);
         std::set<int> given;
         mention(from, given);
         for (const int id : given) {
@@ -135,8 +137,20 @@ private:
             build_.expr(made).operands.push_back(part);
         }
         build_.expr(made).is_opaque = from.has_successors;
-        into.push_back(add_expression(made, where));
+        const int statement = add_expression(made, where);
+        c::Statement& around = build_.unit.statements[static_cast<std::size_t>(statement)];
+        around.is_loop = from.has_successors;  // perhaps
+        around.text = what;
+        into.push_back(statement);
         something_changes();
+    }
+    // Why a variable that it is given is not understood.
+    std::optional<std::string> trouble_of(const mlir::Operation& from) {
+        for (const int each : from.operands) {
+            const int place = held(each).place;
+            if (place >= 0 && build_.expr(place).kind == ExprKind::unknown) return build_.expr(place).text;
+        }
+        return std::nullopt;
     }
     // The variables that an operation is given, or what is in it.
     void mention(const mlir::Operation& from, std::set<int>& into) {

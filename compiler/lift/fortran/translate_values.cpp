@@ -123,7 +123,7 @@ bool ValueTranslator::translate_value(const mlir::Operation& from) {
     if (from.name == "hlfir.designate") {
         translate_element(from);
     } else if (number == Number::none) {
-        return false;
+        return translate_other(from);
     } else if (from.name == "arith.constant") {
         translate_constant(from);
     } else if (from.name == "fir.load") {
@@ -153,6 +153,19 @@ bool ValueTranslator::translate_value(const mlir::Operation& from) {
         return translate_call(from);
     }
     return true;
+}
+
+// A value of another type: what is at an address, which keeps what is known of that, or a number.
+bool ValueTranslator::translate_other(const mlir::Operation& from) {
+    const bool is_number = starts(from.name, "arith.") || starts(from.name, "math.") ||
+                           starts(from.name, "complex.") || from.name == "fir.insert_value" ||
+                           from.name == "fir.extract_value";
+    if (from.name == "fir.load") {
+        held_[from.results[0]] = {-1, held_[from.operands[0]].place, nullptr, -1};
+    } else if (is_number) {
+        set(from, build_.unknown("numbers of this type are not understood", place_of(from)));
+    }
+    return from.name == "fir.load" || is_number;
 }
 
 int ValueTranslator::written_number(const std::string& text, Number type, SourceRange where) {

@@ -65,6 +65,7 @@ protected:
     SourceRange head_;             // of the procedure
 
 private:
+    bool translate_other(const mlir::Operation& from);
     void translate_constant(const mlir::Operation& from);
     void translate_load(const mlir::Operation& from);
     void translate_element(const mlir::Operation& from);

@@ -44,7 +44,7 @@ public:
         function.addresses = [](void**) {};
         int looks = 0;
         return verify(lifted_, harness_.values, function, draws(), [&] {
-            return looks++ % 5 == 0 ? !never_seen().empty() : true;
+            return looks++ % 10 == 0 ? !never_seen().empty() : true;
         });
     }
 
