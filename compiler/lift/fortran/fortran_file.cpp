@@ -28,13 +28,19 @@ std::string operations_of(const SourceRequest& request) {
             "Fortran is read by flang 19, and there is no flang-new-19: apt-get install flang-19 (in "
             "Debian 12), or name it in HALO_FLANG");
     const ScratchFolder scratch;
-    std::vector<std::string> words{flang, "-fc1", "-emit-hlfir"};
-    for (const char* each : {"--mlir-print-debuginfo", "--mlir-print-op-generic"})
-        words.insert(words.end(), {"-mmlir", each});
-    words.insert(words.end(), {"-module-dir", scratch.path()});
-    words.insert(words.end(), request.arguments.begin(), request.arguments.end());
-    words.insert(words.end(), {request.file, "-o", scratch.file("operations")});
-    const ProgramRun run = run_program(words, scratch, ".");
+    const auto run_flang = [&](std::vector<std::string> words, const std::string& file) {
+        words.insert(words.begin(), {flang, "-fc1"});
+        words.insert(words.end(), {"-module-dir", scratch.path()});
+        words.insert(words.end(), request.arguments.begin(), request.arguments.end());
+        words.push_back(file);
+        return run_program(words, scratch, ".");
+    };
+    for (const std::string& each : module_files(request.file))
+        run_flang({"-fsyntax-only"}, each);
+    const ProgramRun run =
+        run_flang({"-emit-hlfir", "-mmlir", "--mlir-print-debuginfo", "-mmlir", "--mlir-print-op-generic",
+                   "-o", scratch.file("operations")},
+                  request.file);
     if (run.status != 0)
         throw SourceError(request.file + " does not compile; give flang's arguments after --\n" + run.said);
     return read_text(scratch.file("operations"));

@@ -4,11 +4,15 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace halo::lift::fortran {
 
 // Whether the name of a file says that it is Fortran.
 bool is_fortran(const std::string& file);
+
+// The files beside `file` with the modules that it uses, and those that these use, each behind what it needs.
+std::vector<std::string> module_files(const std::string& file);
 
 class SourceText {
 public:

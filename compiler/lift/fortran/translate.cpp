@@ -131,7 +131,7 @@ private:
             const bool is_number = build_.type(unit_variable(id).type).kind == c::Type::Kind::number ||
                                    build_.type(unit_variable(id).type).is_reference;
             const int named = build_.variable(id, where);
-            const int part = is_number ? build_.add(ExprKind::address, build_.pointer_to(build_.expr(named).type),
+            const int part = is_number && is_changed(id) ? build_.add(ExprKind::address, build_.pointer_to(build_.expr(named).type),
                                                     where, {named})
                                        : build_.read(named);
             build_.expr(made).operands.push_back(part);
@@ -139,7 +139,7 @@ private:
         build_.expr(made).is_opaque = from.has_successors;
         const int statement = add_expression(made, where);
         c::Statement& around = build_.unit.statements[static_cast<std::size_t>(statement)];
-        around.is_loop = from.has_successors;  // perhaps
+        around.is_loop = from.has_successors || from.name == "fir.do_loop";
         around.text = what;
         into.push_back(statement);
         something_changes();

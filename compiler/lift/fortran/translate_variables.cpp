@@ -37,16 +37,55 @@ VariableTranslator::ArrayType VariableTranslator::array_type(const std::string& 
 void VariableTranslator::find_changed(const std::vector<mlir::Block>& blocks) {
     for (const mlir::Block& block : blocks) {
         for (const auto& each : block.operations) {
-            const bool is_store = each->name == "hlfir.assign" || each->name == "fir.store";
             for (std::size_t i = 0; i < each->operands.size(); ++i) {
-                const bool reads = each->name == "fir.load" || each->name == "hlfir.declare" ||
-                                   each->name == "hlfir.designate" || (is_store && i == 0);
-                if (!reads) changed_.insert(declaration_of(each->operands[i]));
+                if (may_change(*each, i)) changed_.insert(declaration_of(each->operands[i]));
             }
             for (const auto& region : each->regions)
                 find_changed(region);
         }
     }
+}
+
+bool VariableTranslator::may_change(const mlir::Operation& from, std::size_t operand) const {
+    const bool is_store = from.name == "hlfir.assign" || from.name == "fir.store";
+    if (is_store) return operand > 0;
+    if (from.name == "fir.call") return call_changes(from, operand);
+    return from.name != "fir.load" && from.name != "hlfir.declare" && from.name != "hlfir.designate" &&
+           from.name != "fir.convert";
+}
+
+bool VariableTranslator::call_changes(const mlir::Operation& call, std::size_t argument) const {
+    const mlir::Operation* called = procedure_named(without(call.attribute("callee"), "@\""));
+    if (called == nullptr) return true;
+    const mlir::Block& entry = called->regions[0].front();
+    if (argument >= entry.arguments.size()) return true;
+    if (!asked_.insert({called, argument}).second) return true;  // it is being asked
+    bool changes = false;
+    const auto look = [&](const auto& self, const std::vector<mlir::Block>& blocks) -> void {
+        for (const mlir::Block& block : blocks) {
+            for (const auto& each : block.operations) {
+                for (std::size_t i = 0; i < each->operands.size(); ++i) {
+                    const mlir::Operation* declared = declaration_of(each->operands[i]);
+                    const bool is_it = declared != nullptr && declared->name == "hlfir.declare" &&
+                                       declared->operands[0] == entry.arguments[argument];
+                    changes = changes || (is_it && may_change(*each, i));
+                }
+                for (const auto& region : each->regions)
+                    self(self, region);
+            }
+        }
+    };
+    look(look, called->regions[0]);
+    asked_.erase({called, argument});
+    return changes;
+}
+
+const mlir::Operation* VariableTranslator::procedure_named(const std::string& symbol) const {
+    for (const auto& each : module_.operations.front()->regions.at(0).front().operations) {
+        const bool is_it = each->name == "func.func" && without(each->attribute("sym_name"), "\"") == symbol;
+        if (is_it && !each->regions.empty() && !each->regions[0].empty()) return each.get();
+    }
+    return nullptr;
 }
 
 const mlir::Operation* VariableTranslator::declaration_of(int value) const {
@@ -90,6 +129,7 @@ void VariableTranslator::declare(const mlir::Operation& from, std::vector<int>& 
     }
     const int id = static_cast<int>(build_.unit.variables.size());
     const SourceRange where = named.where;
+    if (changed_.count(&from)) changed_variables_.insert(id);
     build_.unit.variables.push_back(std::move(named));
     const int place = trouble.empty() ? build_.variable(id, where) : build_.unknown(trouble, where);
     const Array* held_shape = nullptr;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "compiler/lift/fortran/translate_values.h"
@@ -15,18 +16,22 @@ public:
     using ValueTranslator::ValueTranslator;
 
 protected:
-    // ---- variables
     // The memory that something else than reads is done with, by the value that stands for it.
     void find_changed(const std::vector<mlir::Block>& blocks);
     void number_arguments(const mlir::Operation& code);
     void declare(const mlir::Operation& from, std::vector<int>& into);
     const c::Variable& unit_variable(int id) const;
+    bool is_changed(int id) const { return changed_variables_.count(id) > 0; }
     std::map<int, int> argument_variables_;  // by the value; -1: not declared yet
 
 private:
     struct ArrayType;
     static ArrayType array_type(const std::string& type);
     const mlir::Operation* declaration_of(int value) const;
+    bool may_change(const mlir::Operation& from, std::size_t operand) const;
+    // Whether a procedure that is called may change what it is given; of those in the file it is known.
+    bool call_changes(const mlir::Operation& call, std::size_t argument) const;
+    const mlir::Operation* procedure_named(const std::string& symbol) const;
     // A variable that lives on from call to call: of a module, or with a first value in the procedure. One of
     // the procedure that nothing changes has its first value.
     struct Static {
@@ -52,6 +57,8 @@ private:
     int length_of(int value);
 
     std::set<const mlir::Operation*> changed_;  // declarations
+    std::set<int> changed_variables_;
+    mutable std::set<std::pair<const mlir::Operation*, std::size_t>> asked_;
 };
 
 }  // namespace halo::lift::fortran

@@ -55,7 +55,7 @@ public:
                    "it in HALO_GCOV";
         std::string counts;
         for (const fs::directory_entry& each : fs::directory_iterator(scratch_.path())) {
-            if (each.path().extension() != ".gcda") continue;
+            if (!each.path().string().ends_with("copy.gcda")) continue;
             const ProgramRun run = run_program(
                 {gcov_, "--json-format", "--stdout", "--branch-probabilities", each.path().string()}, scratch_,
                 scratch_.path());
@@ -79,6 +79,8 @@ private:
                                        "-w",     "--coverage", "-ffp-contract=off"};
         words.insert(words.end(), {"-J", scratch_.path(), "-I", folder_of(request_.file)});
         words.insert(words.end(), request_.arguments.begin(), request_.arguments.end());
+        const std::vector<std::string> modules = module_files(request_.file);
+        words.insert(words.end(), modules.begin(), modules.end());
         words.insert(words.end(), {copy, "-o", scratch_.file("run.so")});
         const ProgramRun run = run_program(words, scratch_, ".");
         if (run.status != 0) throw SourceError("gfortran does not compile it: " + first_error(run.said));
