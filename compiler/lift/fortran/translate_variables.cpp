@@ -230,7 +230,7 @@ std::string VariableTranslator::trouble_with(const mlir::Operation& from, const 
         return fmt::format("`{}` is of a type that is not understood", name);
     const std::string moved = changed_in(from.operands.size() > 1 ? from.operands[1] : -1);
     if (!moved.empty())
-        return fmt::format("the bounds of `{}` are made of `{}`, which is changed", name, moved);
+        return fmt::format("the bounds of `{}` are made of `{}`, which something here may change", name, moved);
     return "";
 }
 

@@ -81,7 +81,7 @@ subroutine gauss_seidel(n, u)
   end do
 end subroutine
 
-! case moved_bound refused: the bounds of `a` are made of `n`, which is changed: the size of an array is changed
+! case moved_bound refused: the bounds of `a` are made of `n`, which something here may change: the size of an array is changed
 subroutine moved_bound(n, a)
   integer :: n
   real(8) :: a(n)
