@@ -192,10 +192,10 @@ Place Executor::subscript(const c::Expr& from) {
     const Term& by = model_.term(index.term);
     if (const auto place = index_of(index.term)) {
         made.pointer = move(at, at.type, *place).pointer;
-    } else if (const auto chosen = made.kind == Place::Kind::element && is_plain_part(at.type) &&
-                                           by.text != "mod"
-                                       ? chosen_place(at, index.term, {})
-                                       : std::nullopt) {
+    } else if (const auto chosen =
+                   made.kind == Place::Kind::element && is_plain_part(at.type) && by.text != "mod"
+                       ? chosen_place(at, index.term, {})
+                       : std::nullopt) {
         return *chosen;
     } else {
         // a[(t + 1) % 2]: one of several rotating arrays

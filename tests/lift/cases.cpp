@@ -67,7 +67,8 @@ std::vector<LiftCase> fortran_cases() {
 lift::Options options_of(const LiftCase& each) {
     lift::Options options;
     const bool is_fortran = each.file.find(".f") != std::string::npos;
-    options.source.file = HALO_SOURCE_DIR "/tests/lift/" + std::string(is_fortran ? "fortran/" : "cases/") + each.file;
+    options.source.file =
+        HALO_SOURCE_DIR "/tests/lift/" + std::string(is_fortran ? "fortran/" : "cases/") + each.file;
     options.source.function = each.function;
     const auto has = [&](const char* flag) {
         return std::find(each.flags.begin(), each.flags.end(), flag) != each.flags.end();

@@ -55,7 +55,8 @@ private:
         std::string text;
         for (int a = 0; a < rank_; ++a) {
             const int offset = away && chance(0.5) ? pick<int>({-2, -1, 1, 2}) : 0;
-            text += (a ? ", " : "") + index(a) + (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset));
+            text +=
+                (a ? ", " : "") + index(a) + (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset));
         }
         return array + "(" + text + ")";
     }
@@ -111,9 +112,10 @@ private:
                 text += "v = " + formula(2) + "\n";
                 has_v_ = has_v_ || depth == 0;
             } else if (kind == 2 && depth < 2) {
-                text += "if (" + condition(1) + ") then\n" + statements(1, depth + 1) +
-                        (chance(0.4) ? "else if (" + condition(0) + ") then\n" + statements(1, depth + 1) : "") +
-                        (chance(0.5) ? "else\n" + statements(1, depth + 1) : "") + "end if\n";
+                text +=
+                    "if (" + condition(1) + ") then\n" + statements(1, depth + 1) +
+                    (chance(0.4) ? "else if (" + condition(0) + ") then\n" + statements(1, depth + 1) : "") +
+                    (chance(0.5) ? "else\n" + statements(1, depth + 1) : "") + "end if\n";
             } else if (kind == 3) {
                 text += "if (" + condition(0) + ") " + cell("b", false) + " = " + formula(1) + "\n";
             } else {
@@ -127,15 +129,18 @@ private:
         has_v_ = false;
         for (int a = rank_ - 1; a >= 0; --a) {
             const int in = pick<int>({0, 0, 0, 1});
-            const std::string from = has_bounds_ ? first(a) + (in ? " + 1" : "")
-                                                 : lower_[static_cast<std::size_t>(a)] + " + " + std::to_string(2 + in);
+            const std::string from =
+                has_bounds_ ? first(a) + (in ? " + 1" : "")
+                            : lower_[static_cast<std::size_t>(a)] + " + " + std::to_string(2 + in);
             const std::string to = last(a) + (chance(0.3) ? " - 1" : "");
-            text += "do " + index(a) + " = " + (chance(0.15) ? to + ", " + from + ", -1" : from + ", " + to) + "\n";
+            text += "do " + index(a) + " = " + (chance(0.15) ? to + ", " + from + ", -1" : from + ", " + to) +
+                    "\n";
             end += "end do\n";
         }
         if (gathers)
-            return text + pick<std::string>({"s = s + " + formula(1), "s = max(s, " + formula(1) + ")",
-                                             "if (" + condition(0) + ") s = s + " + formula(1)}) +
+            return text +
+                   pick<std::string>({"s = s + " + formula(1), "s = max(s, " + formula(1) + ")",
+                                      "if (" + condition(0) + ") s = s + " + formula(1)}) +
                    "\n" + end;
         return text + statements(pick<int>({1, 2, 3}), 0) + end;
     }

@@ -1,4 +1,5 @@
-// A generator of procedures of Fortran, for tests that compare what they are lifted to with what they compute.
+// A generator of procedures of Fortran, for tests that compare what they are lifted to with what they
+// compute.
 #pragma once
 
 #include <string>

@@ -113,7 +113,8 @@ void check_written(const LiftOptions& options) {
                                "give the name of another file");
     }
     if (!options.replace.empty() && is_fortran_file(options.file()))
-        throw CommandError(ExitCode::usage, "--replace is for C and C++: loops of Fortran are not replaced yet",
+        throw CommandError(ExitCode::usage,
+                           "--replace is for C and C++: loops of Fortran are not replaced yet",
                            "without --replace the spec alone is written");
     if (!options.replace.empty() && options.replace == options.output)
         throw CommandError(ExitCode::usage, "-o and --replace name the same file",

@@ -37,10 +37,9 @@ std::string operations_of(const SourceRequest& request) {
     };
     for (const std::string& each : module_files(request.file))
         run_flang({"-fsyntax-only"}, each);
-    const ProgramRun run =
-        run_flang({"-emit-hlfir", "-mmlir", "--mlir-print-debuginfo", "-mmlir", "--mlir-print-op-generic",
-                   "-o", scratch.file("operations")},
-                  request.file);
+    const ProgramRun run = run_flang({"-emit-hlfir", "-mmlir", "--mlir-print-debuginfo", "-mmlir",
+                                      "--mlir-print-op-generic", "-o", scratch.file("operations")},
+                                     request.file);
     if (run.status != 0)
         throw SourceError(request.file + " does not compile; give flang's arguments after --\n" + run.said);
     return read_text(scratch.file("operations"));
@@ -55,7 +54,7 @@ FortranFile::FortranFile(SourceRequest request) : request_(std::move(request)) {
     } catch (const mlir::TextError& trouble) {
         throw SourceError("what flang says of " + request_.file + " is not understood: " + trouble.what());
     }
-    reading_->procedures = procedures(reading_->module, reading_->text);
+    reading_->procedures = procedures(reading_->module, reading_->text, request_.file);
 }
 FortranFile::~FortranFile() = default;
 

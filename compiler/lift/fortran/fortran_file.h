@@ -1,5 +1,5 @@
-// Fortran to specs: a file that flang has read, what is lifted of its procedures, and both run beside each other.
-// docs/lift.md says what is taken.
+// Fortran to specs: a file that flang has read, what is lifted of its procedures, and both run beside each
+// other. docs/lift.md says what is taken.
 #pragma once
 
 #include <memory>
@@ -39,8 +39,8 @@ private:
 // options.source.function of a file that has been read by options.source.
 Nests lift_nests(const Options& options, const FortranFile& file);
 
-// Each spec beside what it was lifted from, which gfortran compiles: flang, and the translation of what it says,
-// have no part in it. It is verified where the bits agree and each condition was seen both ways.
+// Each spec beside what it was lifted from, which gfortran compiles: flang, and the translation of what it
+// says, have no part in it. It is verified where the bits agree and each condition was seen both ways.
 Verdict verify_function(const Options& options, const Nests& found, const FortranFile& file);
 
 }  // namespace halo::lift::fortran

@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 
 #include "compiler/lift/fortran/unit_builder.h"
 
@@ -18,10 +19,7 @@ constexpr char kNest[] = "halo_lift_nest";
 std::string type_name(Number number, bool is_logical) {
     const std::string head = is_logical ? "logical" : c::is_real(number) ? "real" : "integer";
     const bool is_long = number == Number::i64 || number == Number::f64;
-    return head + (number == Number::i8    ? "(1)"
-                   : number == Number::i16 ? "(2)"
-                   : is_long               ? "(8)"
-                                           : "(4)");
+    return head + (number == Number::i8 ? "(1)" : number == Number::i16 ? "(2)" : is_long ? "(8)" : "(4)");
 }
 
 class HarnessWriter {
@@ -55,6 +53,7 @@ public:
 
 private:
     const c::Variable& variable(int id) const { return unit_.variables[static_cast<std::size_t>(id)]; }
+    const c::Type& type_of(int id) const { return type(variable(id).type); }
     const c::Type& type(int id) const { return unit_.types[static_cast<std::size_t>(id)]; }
 
     int line_of(std::uint32_t at) const {
@@ -78,13 +77,15 @@ private:
         const SourceRange nest = lifted_.outline->where;
         const std::uint32_t begin = text_.line_begin(nest.begin), end = text_.next_line(nest.end - 1);
         check_alone(begin, nest.begin);
-        if (declarations > first) throw SourceError("the procedure's declarations were not found");
+        if (declarations > first)
+            throw SourceError("`" + procedure_.name + "` cannot be cut out of the text");
         std::vector<std::string> names;
         for (const int id : parameters)
             names.push_back(variable(id).name);
         std::string before =
             in_both_forms(fmt::format("subroutine {}({})\n", kNest, fmt::join(names, ", "))) +
             text_.text().substr(declarations, first - declarations);
+        before += result_declaration(parameters);
         for (const int id : lifted_.outline->defined) {
             const c::Expr& init = unit_.exprs[static_cast<std::size_t>(variable(id).init)];
             before += in_both_forms(std::string(unit_.source.text(init.where)) + "\n");
@@ -98,10 +99,25 @@ private:
         made_.line_shift = made_.first_line - line_of(nest.begin);
         return before + loops + in_both_forms("end subroutine\n");
     }
+    // The result of a function whose type is in its head alone.
+    std::string result_declaration(const std::vector<int>& parameters) const {
+        const std::uint32_t begin = text_.offset(procedure_.code->where.line, procedure_.code->where.column);
+        std::string head = text_.text().substr(begin, text_.statement_end(begin) - begin);
+        std::transform(head.begin(), head.end(), head.begin(),
+                       [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+        const std::size_t type = head.find_first_not_of(" "), word = head.find("function");
+        if (word == std::string::npos || word == type) return "";
+        for (const int id : parameters) {
+            const c::Type& of = type_of(id);
+            if (variable(id).name == procedure_.name && of.kind == c::Type::Kind::number)
+                return in_both_forms(
+                    fmt::format("{} :: {}\n", type_name(of.number, of.text == kLogical), variable(id).name));
+        }
+        return "";
+    }
     std::uint32_t first_statement() const {
         std::uint32_t first = procedure_.end;
-        const c::Statement& body =
-            whole_.statements[static_cast<std::size_t>(whole_.functions[0].body)];
+        const c::Statement& body = whole_.statements[static_cast<std::size_t>(whole_.functions[0].body)];
         for (const int id : body.statements) {
             const c::Statement& each = whole_.statements[static_cast<std::size_t>(id)];
             if (each.kind != c::Statement::Kind::declare) first = std::min(first, each.where.begin);
@@ -148,9 +164,8 @@ private:
             const Number number = number_of(held);
             if (number == Number::none)
                 throw SourceError("`" + variable(id).name + "` cannot be made for a run");
-            const HarnessValue value =
-                is_number ? HarnessValue{HarnessValue::Kind::scalar, scalar_of(id), -1}
-                          : HarnessValue{HarnessValue::Kind::array, object_of(id), -1};
+            const HarnessValue value = is_number ? HarnessValue{HarnessValue::Kind::scalar, scalar_of(id), -1}
+                                                 : HarnessValue{HarnessValue::Kind::array, object_of(id), -1};
             declared += fmt::format("{}, pointer{} :: {}{}\n", type_name(number, false),
                                     is_number ? "" : ", contiguous", name, is_number ? "" : "(:)");
             before += fmt::format("call c_f_pointer(halo_v({}), {}{})\n", add_value(value), name,
@@ -178,13 +193,15 @@ private:
     void add_globals(std::string& declared, std::string& before) {
         for (std::size_t i = 0; i < lifted_.model.scalars.size(); ++i) {
             const Scalar& each = lifted_.model.scalars[i];
-            if (each.variable < 0 || variable(each.variable).storage != c::Variable::Storage::global) continue;
+            if (each.variable < 0 || variable(each.variable).storage != c::Variable::Storage::global)
+                continue;
             const std::string name = fmt::format("halo_global_{}", i + 1);
             const bool is_logical = type(variable(each.variable).type).text == kLogical;
             declared += fmt::format("{}, pointer :: {}\n", type_name(each.number, false), name);
             before += fmt::format("call c_f_pointer(halo_v({}), {})\n",
                                   add_value({HarnessValue::Kind::scalar, static_cast<int>(i), -1}), name);
-            before += fmt::format("{} = {}{}\n", variable(each.variable).name, name, is_logical ? " /= 0" : "");
+            before +=
+                fmt::format("{} = {}{}\n", variable(each.variable).name, name, is_logical ? " /= 0" : "");
         }
     }
     void add_result(std::size_t i, const std::map<int, std::string>& name_of, std::string& declared,

@@ -1,5 +1,5 @@
-// The Fortran text that runs what was lifted: a loop nest as a procedure of its own, in the words of the file, and
-// `halo_lift_call`, which C can call.
+// The Fortran text that runs what was lifted: a loop nest as a procedure of its own, in the words of the
+// file, and `halo_lift_call`, which C can call.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@
 namespace halo::lift::fortran {
 
 struct FortranHarness {
-    Harness values;    // of which texts are empty
-    std::string text;  // the file's, with both behind the procedure
+    Harness values;                     // of which texts are empty
+    std::string text;                   // the file's, with both behind the procedure
     int first_line = 0, last_line = 0;  // in it, of what is run
     int line_shift = 0;                 // what those are further down than in the file
 };

@@ -61,7 +61,8 @@ private:
         if (!take(word)) fail(fmt::format("`{}` is expected", word));
     }
     [[noreturn]] void fail(const std::string& what) const {
-        const auto line = 1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n');
+        const auto line =
+            1 + std::count(text_.begin(), text_.begin() + static_cast<std::ptrdiff_t>(at_), '\n');
         throw TextError(fmt::format("{} in line {} of the operations", what, line));
     }
     std::string_view word() {
@@ -91,9 +92,7 @@ private:
         at_ = static_cast<std::size_t>(stop - text_.data());
         return made;
     }
-    void skip_line() {
-        at_ = std::min(text_.find('\n', at_), text_.size());
-    }
+    void skip_line() { at_ = std::min(text_.find('\n', at_), text_.size()); }
     // A type or an attribute: up to a comma, the end of what it is in, or a word that follows types.
     std::string balanced() {
         skip_space();

@@ -1,6 +1,6 @@
-// The text of an MLIR module in its generic form, as plain data. The form is that of MLIR's language reference:
-// each operation is "dialect.name"(operands) <{properties}> ({regions}) {attributes} : type location. What the
-// operations mean is not known here.
+// The text of an MLIR module in its generic form, as plain data. The form is that of MLIR's language
+// reference: each operation is "dialect.name"(operands) <{properties}> ({regions}) {attributes} : type
+// location. What the operations mean is not known here.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ struct Block;
 
 struct Operation {
     std::string name;
-    std::vector<int> operands, results;            // values
-    std::map<std::string, std::string> attributes; // properties, too; as they are written
+    std::vector<int> operands, results;             // values
+    std::map<std::string, std::string> attributes;  // properties, too; as they are written
     std::vector<std::vector<Block>> regions;
     std::vector<std::string> operand_types;
     bool has_successors = false;  // it goes on in another block

@@ -27,8 +27,8 @@ std::string next_word(const std::string& line, std::size_t& at) {
     return word;
 }
 
-// By the first words of its lines, which may be wrong: a file that is not needed is compiled for nothing, and of
-// one that is needed the compiler says so.
+// By the first words of its lines, which may be wrong: a file that is not needed is compiled for nothing, and
+// of one that is needed the compiler says so.
 Modules modules_of(const fs::path& file) {
     Modules made;
     std::ifstream in(file);

@@ -1,5 +1,5 @@
-// The programs that Fortran needs besides this one: flang reads it, gfortran and gcov run it. They are processes
-// of their own.
+// The programs that Fortran needs besides this one: flang reads it, gfortran and gcov run it. They are
+// processes of their own.
 #pragma once
 
 #include <string>
@@ -31,8 +31,8 @@ std::string find_gfortran();  // HALO_GFORTRAN
 std::string find_gcov();      // HALO_GCOV
 
 struct ProgramRun {
-    int status = -1;  // 0: all is well
-    std::string said; // on both of its streams
+    int status = -1;   // 0: all is well
+    std::string said;  // on both of its streams
 };
 
 // Runs it in a folder to its end, with its input empty. Throws SourceError where no process can be made.

@@ -37,7 +37,10 @@ std::uint32_t SourceText::offset(std::uint32_t line, std::uint32_t column) const
     std::uint32_t at = 0;
     for (std::uint32_t i = 1; i < line && at < text_.size(); ++i)
         at = next_line(at);
-    return std::min(at + column - 1, static_cast<std::uint32_t>(text_.size()));
+    // Where a macro was expanded the column may be one that the line does not have.
+    const std::size_t end = std::min(text_.find('\n', at), text_.size());
+    if (at + column - 1 < end) return at + column - 1;
+    return static_cast<std::uint32_t>(std::min(text_.find_first_not_of(" \t", at), end));
 }
 
 std::uint32_t SourceText::next_line(std::uint32_t at) const {

@@ -24,8 +24,8 @@ public:
     std::uint32_t offset(std::uint32_t line, std::uint32_t column) const;
     // Behind the last character of the statement that begins there, which may go on in further lines.
     std::uint32_t statement_end(std::uint32_t begin) const;
-    // Behind the end of a DO, given where it begins and where the last statement in it ends: behind END DO, or
-    // the statement with the label that the DO names. Where neither is found, the latter.
+    // Behind the end of a DO, given where it begins and where the last statement in it ends: behind END DO,
+    // or the statement with the label that the DO names. Where neither is found, the latter.
     std::uint32_t loop_end(std::uint32_t begin, std::uint32_t last) const;
     std::uint32_t next_line(std::uint32_t at) const;  // where it begins
     std::uint32_t line_begin(std::uint32_t at) const;
@@ -40,8 +40,8 @@ private:
     bool is_fixed_;
 };
 
-// Statements for both forms: each line from column 7 on, no longer than 72 characters, and what is longer goes
-// on in the next one.
+// Statements for both forms: each line from column 7 on, no longer than 72 characters, and what is longer
+// goes on in the next one.
 std::string in_both_forms(const std::string& statements);
 
 }  // namespace halo::lift::fortran

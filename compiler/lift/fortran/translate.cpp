@@ -43,6 +43,7 @@ public:
         const mlir::Operation& code = *procedure.code;
         c::Function made;
         made.name = made.full_name = procedure.name;
+        file_ = code.where.file;
         made.where = head_ = head_of(code);
         made.begin = text_.line_begin(head_.begin);
         made.result = build_.other_type("void");
@@ -90,7 +91,9 @@ private:
         for (const auto& each : blocks.front().operations) {
             if (each->has_successors) leaves = each.get();
         }
-        add_unknown(*leaves, "EXIT, CYCLE, GO TO, DO WHILE, and RETURN before the end are not followed", into);
+        add_unknown(*leaves,
+                    "EXIT, CYCLE, GO TO, SELECT CASE, DO WHILE, and RETURN before the end are not followed",
+                    into);
     }
     void translate_list(const std::vector<std::unique_ptr<mlir::Operation>>& list, std::size_t first,
                         std::vector<int>& into) {
@@ -101,10 +104,11 @@ private:
     void translate_operation(const mlir::Operation& from, std::vector<int>& into) {
         // They make addresses, for something that follows.
         static const std::set<std::string> silent{
-            "fir.absent",  "fir.address_of",  "fir.alloca",    "fir.assumed_size_extent",
-            "fir.box_dims", "fir.coordinate_of", "fir.dummy_scope", "fir.embox",
-            "fir.result",  "fir.shape",       "fir.shape_shift", "fir.shift",
-            "fir.undefined", "fir.zero_bits", "hlfir.as_expr", "hlfir.destroy", "hlfir.end_associate"};
+            "fir.absent",         "fir.address_of",    "fir.alloca",      "fir.assumed_size_extent",
+            "fir.box_dims",       "fir.coordinate_of", "fir.dummy_scope", "fir.embox",
+            "fir.result",         "fir.shape",         "fir.shape_shift", "fir.shift",
+            "fir.undefined",      "fir.zero_bits",     "hlfir.as_expr",   "hlfir.destroy",
+            "hlfir.end_associate"};
         if (silent.count(from.name) || translate_value(from)) return;
         if (from.name == "fir.convert") return;  // of an address
         if (from.name == "hlfir.declare") {
@@ -131,9 +135,10 @@ private:
             const bool is_number = build_.type(unit_variable(id).type).kind == c::Type::Kind::number ||
                                    build_.type(unit_variable(id).type).is_reference;
             const int named = build_.variable(id, where);
-            const int part = is_number && is_changed(id) ? build_.add(ExprKind::address, build_.pointer_to(build_.expr(named).type),
-                                                    where, {named})
-                                       : build_.read(named);
+            const int part = is_number && is_changed(id)
+                                 ? build_.add(ExprKind::address, build_.pointer_to(build_.expr(named).type),
+                                              where, {named})
+                                 : build_.read(named);
             build_.expr(made).operands.push_back(part);
         }
         build_.expr(made).is_opaque = from.has_successors;
@@ -236,7 +241,8 @@ private:
 
     // What a DO counts by is the first thing that its body is given; it is stored first, and counted last.
     bool is_plain_loop(const mlir::Operation& from) const {
-        if (from.operands.size() != 4 || from.regions.size() != 1 || from.regions[0].size() != 1) return false;
+        if (from.operands.size() != 4 || from.regions.size() != 1 || from.regions[0].size() != 1)
+            return false;
         const mlir::Block& body = from.regions[0].front();
         if (body.arguments.size() != 2 || body.operations.size() < 2) return false;
         const mlir::Operation& first = *body.operations.front();
@@ -301,7 +307,9 @@ private:
 
 }  // namespace
 
-std::vector<Procedure> procedures(const mlir::Module& module, const SourceText& text) {
+std::vector<Procedure> procedures(const mlir::Module& module, const SourceText& text,
+                                  const std::string& file) {
+    const auto name_of = [](const std::string& path) { return path.substr(path.rfind('/') + 1); };
     std::vector<Procedure> all;
     for (const auto& outer : module.operations) {
         if (outer->regions.empty() || outer->regions[0].empty()) continue;
@@ -309,7 +317,8 @@ std::vector<Procedure> procedures(const mlir::Module& module, const SourceText& 
             if (each->name != "func.func" || each->regions.empty() || each->regions[0].empty()) continue;
             Procedure made;
             const std::string unique = without(each->attribute("sym_name"), "\"");
-            if (starts(unique, "_QQ")) continue;  // the main program
+            const bool is_included = name_of(each->where.file) != name_of(file);
+            if (starts(unique, "_QQ") || is_included) continue;  // the main program is none
             made.name = last_name(unique);
             made.is_inner = unique.find('F') != std::string::npos;
             if (starts(unique, "_QM")) made.module = unique.substr(3, unique.find_first_of("PFS", 3) - 3);

@@ -16,9 +16,9 @@ using ExprKind = c::Expr::Kind;
 
 const std::map<std::string, std::string>& arithmetic() {
     static const std::map<std::string, std::string> names{
-        {"arith.addf", "+"},  {"arith.subf", "-"}, {"arith.mulf", "*"},  {"arith.divf", "/"},
-        {"arith.addi", "+"},  {"arith.subi", "-"}, {"arith.muli", "*"},  {"arith.divsi", "/"},
-        {"arith.remsi", "%"}};
+        {"arith.addf", "+"}, {"arith.subf", "-"},  {"arith.mulf", "*"},
+        {"arith.divf", "/"}, {"arith.addi", "+"},  {"arith.subi", "-"},
+        {"arith.muli", "*"}, {"arith.divsi", "/"}, {"arith.remsi", "%"}};
     return names;
 }
 
@@ -62,7 +62,7 @@ std::string last_name(const std::string& unique) {
 }
 
 SourceRange ValueTranslator::place_of(const mlir::Location& where) const {
-    if (where.line == 0) return head_;
+    if (where.line == 0 || where.file != file_) return head_;
     const std::uint32_t begin = text_.offset(where.line, where.column);
     const std::uint32_t end = text_.statement_end(begin);
     return end > begin ? SourceRange{begin, end} : head_;
@@ -92,7 +92,8 @@ int ValueTranslator::before_widening(int value) const {
     if (from == nullptr || from->name != "fir.convert") return value;
     const Number before = number_named(module_.value(from->operands[0]).type);
     const std::string& type = module_.value(value).type;
-    const bool widens = (type == "index" || type == "i64") && c::is_integer(before) && before != Number::boolean;
+    const bool widens =
+        (type == "index" || type == "i64") && c::is_integer(before) && before != Number::boolean;
     return widens ? before_widening(from->operands[0]) : value;
 }
 
@@ -111,9 +112,9 @@ void ValueTranslator::set(const mlir::Operation& from, int expr) {
 
 int ValueTranslator::operand(const mlir::Operation& from, std::size_t i) {
     const int known = held_[from.operands[i]].expr;
-    return known >= 0 ? known
-                      : build_.unknown("what this computes with is no number that is understood",
-                                       place_of(from));
+    return known >= 0
+               ? known
+               : build_.unknown("what this computes with is no number that is understood", place_of(from));
 }
 
 bool ValueTranslator::translate_value(const mlir::Operation& from) {
@@ -180,16 +181,16 @@ void ValueTranslator::translate_constant(const mlir::Operation& from) {
     const std::string& type = module_.value(from.results[0]).type;
     const auto known = type == "index" ? constant(from.results[0]) : std::nullopt;
     const bool is_short = known && std::abs(*known) < (std::int64_t{1} << 30);
-    set(from, written_number(from.attribute("value"), is_short ? Number::i32 : number_named(type),
-                             place_of(from)));
+    set(from,
+        written_number(from.attribute("value"), is_short ? Number::i32 : number_named(type), place_of(from)));
 }
 
 void ValueTranslator::translate_load(const mlir::Operation& from) {
     const Held source = held_[from.operands[0]];
     const bool is_number = source.place >= 0 && source.array == nullptr;
-    const int read = is_number ? build_.read(source.place)
-                               : build_.unknown("what is read here is no number that is understood",
-                                                place_of(from));
+    const int read =
+        is_number ? build_.read(source.place)
+                  : build_.unknown("what is read here is no number that is understood", place_of(from));
     build_.expr(read).where = place_of(from);
     held_[from.results[0]] = {read, -1, nullptr, version_};
 }
@@ -200,12 +201,12 @@ void ValueTranslator::translate_element(const mlir::Operation& from) {
     const SourceRange where = place_of(from);
     const std::size_t count = from.operands.size() - 1;
     const bool is_element = from.attribute("is_triplet").find("true") == std::string::npos &&
-                            from.attribute("component").empty() &&
-                            from.attribute("complex_part").empty() && of.array != nullptr &&
-                            count == of.array->lower.size();
+                            from.attribute("component").empty() && from.attribute("complex_part").empty() &&
+                            of.array != nullptr && count == of.array->lower.size();
     if (!is_element) {
         const bool is_unknown = of.place >= 0 && build_.expr(of.place).kind == ExprKind::unknown;
-        const std::string what = is_unknown ? build_.expr(of.place).text : from.attribute("component").empty()
+        const std::string what = is_unknown ? build_.expr(of.place).text
+                                 : from.attribute("component").empty()
                                      ? "sections of arrays are not understood, single elements are"
                                      : "members of derived types are not understood";
         held_[from.results[0]] = {-1, build_.unknown(what, where), nullptr, -1};
@@ -289,8 +290,8 @@ void ValueTranslator::translate_choice(const mlir::Operation& from) {
     const std::string& op = build_.expr(condition).text;
     if (is_extreme && (op == "<" || op == ">")) {
         const std::string name = std::string(op == "<" ? "fmin" : "fmax") + (type == Number::f32 ? "f" : "");
-        set(from, build_.add(ExprKind::call, build_.number_type(type), place_of(from), {then, otherwise},
-                             name));
+        set(from,
+            build_.add(ExprKind::call, build_.number_type(type), place_of(from), {then, otherwise}, name));
         return;
     }
     set(from, build_.add(ExprKind::conditional, build_.number_type(type), place_of(from),
@@ -304,8 +305,8 @@ void ValueTranslator::translate_logic(const mlir::Operation& from) {
     } else if (from.name != "arith.xori") {
         set(from, build_.binary(from.name == "arith.andi" ? "&&" : "||", Number::boolean, left, right));
     } else if (constant(from.operands[1]).has_value()) {  // .NOT.
-        set(from, build_.add(ExprKind::unary, build_.number_type(Number::boolean), place_of(from), {left},
-                             "!"));
+        set(from,
+            build_.add(ExprKind::unary, build_.number_type(Number::boolean), place_of(from), {left}, "!"));
     } else {
         set(from, build_.binary("!=", Number::boolean, left, right));
     }

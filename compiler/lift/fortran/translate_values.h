@@ -34,8 +34,8 @@ protected:
     };
     // What a value of the operations stands for.
     struct Held {
-        int expr = -1;   // a number
-        int place = -1;  // a variable or an element, not read
+        int expr = -1;                 // a number
+        int place = -1;                // a variable or an element, not read
         const Array* array = nullptr;  // of a place that is one
         int version = -1;  // of what the variables hold, where it was read; -1: it does not matter
     };
@@ -63,6 +63,7 @@ protected:
     UnitBuilder build_;
     std::map<int, Array> arrays_;  // by variable
     SourceRange head_;             // of the procedure
+    std::string file_;             // that it is in, as flang calls it
 
 private:
     bool translate_other(const mlir::Operation& from);

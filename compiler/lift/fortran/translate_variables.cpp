@@ -123,8 +123,8 @@ void VariableTranslator::declare(const mlir::Operation& from, std::vector<int>& 
     } else {
         const std::string plain = without_reference(type);
         const bool is_logical = starts(plain, "!fir.logical");
-        const int number = is_logical ? build_.logical_type(number_named(plain))
-                                      : build_.number_type(number_named(plain));
+        const int number =
+            is_logical ? build_.logical_type(number_named(plain)) : build_.number_type(number_named(plain));
         named.type = is_argument && changed_.count(&from) ? build_.reference_to(number) : number;
     }
     const int id = static_cast<int>(build_.unit.variables.size());
@@ -215,7 +215,8 @@ std::string VariableTranslator::trouble_with(const mlir::Operation& from, const 
     std::istringstream attributes(without(written.substr(list), ">"));
     for (std::string each; std::getline(attributes, each, ',');) {
         each = without(each, " ");
-        const bool is_known = starts(each, "intent_") || each == "contiguous" || each == "target" || each == "parameter";
+        const bool is_known =
+            starts(each, "intent_") || each == "contiguous" || each == "target" || each == "parameter";
         if (!is_known) return fmt::format("`{}` is declared {}, which is not understood", name, each);
     }
     const mlir::Operation* source = maker(from.operands[0]);
@@ -226,11 +227,11 @@ std::string VariableTranslator::trouble_with(const mlir::Operation& from, const 
     if (array.is_box)
         return fmt::format("`{}` is of assumed shape: give its bounds, as in `{}(n, m)`", name, name);
     const Number number = array.lengths.empty() ? number_named(without_reference(type)) : array.number;
-    if (number == Number::none)
-        return fmt::format("`{}` is of a type that is not understood", name);
+    if (number == Number::none) return fmt::format("`{}` is of a type that is not understood", name);
     const std::string moved = changed_in(from.operands.size() > 1 ? from.operands[1] : -1);
     if (!moved.empty())
-        return fmt::format("the bounds of `{}` are made of `{}`, which something here may change", name, moved);
+        return fmt::format("the bounds of `{}` are made of `{}`, which something here may change", name,
+                           moved);
     return "";
 }
 
@@ -247,7 +248,8 @@ std::string VariableTranslator::changed_in(int value) const {
     return "";
 }
 
-int VariableTranslator::shaped_type(const mlir::Operation& from, const ArrayType& array, bool is_argument, Array& shape) {
+int VariableTranslator::shaped_type(const mlir::Operation& from, const ArrayType& array, bool is_argument,
+                                    Array& shape) {
     const mlir::Operation* said = from.operands.size() > 1 ? maker(from.operands[1]) : nullptr;
     const bool has_lower = said != nullptr && said->name == "fir.shape_shift";
     const std::size_t rank = array.lengths.size();
@@ -258,8 +260,7 @@ int VariableTranslator::shaped_type(const mlir::Operation& from, const ArrayType
         if (has_lower) {
             const int value = before_widening(said->operands[2 * axis]);
             const auto known = constant(value);
-            shape.lower.back() =
-                known ? build_.whole(*known, Number::i32, place_of(from)) : held(value).expr;
+            shape.lower.back() = known ? build_.whole(*known, Number::i32, place_of(from)) : held(value).expr;
         }
         lengths[axis] = length_of(said->operands[has_lower ? 2 * axis + 1 : axis]);
     }

@@ -31,13 +31,18 @@ const char* c_name(Number number) {
 }  // namespace
 
 Number number_named(const std::string& type) {
-    static const std::map<std::string, Number> names{
-        {"i1", Number::boolean},         {"i8", Number::i8},
-        {"i16", Number::i16},            {"i32", Number::i32},
-        {"i64", Number::i64},            {"index", Number::i64},
-        {"f32", Number::f32},            {"f64", Number::f64},
-        {"!fir.logical<1>", Number::i8}, {"!fir.logical<2>", Number::i16},
-        {"!fir.logical<4>", Number::i32}, {"!fir.logical<8>", Number::i64}};
+    static const std::map<std::string, Number> names{{"i1", Number::boolean},
+                                                     {"i8", Number::i8},
+                                                     {"i16", Number::i16},
+                                                     {"i32", Number::i32},
+                                                     {"i64", Number::i64},
+                                                     {"index", Number::i64},
+                                                     {"f32", Number::f32},
+                                                     {"f64", Number::f64},
+                                                     {"!fir.logical<1>", Number::i8},
+                                                     {"!fir.logical<2>", Number::i16},
+                                                     {"!fir.logical<4>", Number::i32},
+                                                     {"!fir.logical<8>", Number::i64}};
     const auto found = names.find(type);
     return found == names.end() ? Number::none : found->second;
 }

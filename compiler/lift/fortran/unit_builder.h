@@ -38,9 +38,7 @@ public:
 
     c::Expr& expr(int id) { return unit.exprs[static_cast<std::size_t>(id)]; }
     const c::Type& type(int id) const { return unit.types[static_cast<std::size_t>(id)]; }
-    c::Number number_of(int expr_id) {
-        return type(expr(expr_id).type).number;
-    }
+    c::Number number_of(int expr_id) { return type(expr(expr_id).type).number; }
 
 private:
     int add_type(const c::Type& made);

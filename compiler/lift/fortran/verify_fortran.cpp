@@ -43,9 +43,8 @@ public:
         };
         function.addresses = [](void**) {};
         int looks = 0;
-        return verify(lifted_, harness_.values, function, draws(), [&] {
-            return looks++ % 10 == 0 ? !never_seen().empty() : true;
-        });
+        return verify(lifted_, harness_.values, function, draws(),
+                      [&] { return looks++ % 10 == 0 ? !never_seen().empty() : true; });
     }
 
     // What the runs have not reached; empty: nothing.
@@ -57,8 +56,8 @@ public:
         for (const fs::directory_entry& each : fs::directory_iterator(scratch_.path())) {
             if (!each.path().string().ends_with("copy.gcda")) continue;
             const ProgramRun run = run_program(
-                {gcov_, "--json-format", "--stdout", "--branch-probabilities", each.path().string()}, scratch_,
-                scratch_.path());
+                {gcov_, "--json-format", "--stdout", "--branch-probabilities", each.path().string()},
+                scratch_, scratch_.path());
             if (run.status == 0) counts = run.said;
         }
         const nlohmann::json told = nlohmann::json::parse(counts, nullptr, false);
@@ -75,8 +74,9 @@ private:
                 "HALO_GFORTRAN");
         const std::string copy = scratch_.file("copy" + fs::path(request_.file).extension().string());
         std::ofstream(copy) << harness_.text;
-        std::vector<std::string> words{gfortran, "-shared",    "-fPIC", "-O0", "-ffree-line-length-none",
-                                       "-w",     "--coverage", "-ffp-contract=off"};
+        std::vector<std::string> words{
+            gfortran,     "-shared",          "-fPIC", "-O0", "-ffree-line-length-none", "-w",
+            "--coverage", "-ffp-contract=off"};
         words.insert(words.end(), {"-J", scratch_.path(), "-I", folder_of(request_.file)});
         words.insert(words.end(), request_.arguments.begin(), request_.arguments.end());
         const std::vector<std::string> modules = module_files(request_.file);
@@ -91,7 +91,8 @@ private:
     }
     static std::string first_error(const std::string& said) {
         const std::size_t at = said.find("Error: ");
-        return at == std::string::npos ? "it says no error" : said.substr(at + 7, said.find('\n', at) - at - 7);
+        return at == std::string::npos ? "it says no error"
+                                       : said.substr(at + 7, said.find('\n', at) - at - 7);
     }
 
     // Truth values are 0 and 1; whole numbers that are no sizes are also those that the text compares with.
@@ -122,8 +123,7 @@ private:
     std::set<int> loop_lines() const {
         std::set<int> lines;
         for (const c::Statement& each : unit_.statements) {
-            if (each.is_loop)
-                lines.insert(static_cast<int>(unit_.source.line_column(each.where.begin).line));
+            if (each.is_loop) lines.insert(static_cast<int>(unit_.source.line_column(each.where.begin).line));
         }
         return lines;
     }

@@ -120,3 +120,14 @@ subroutine product_of_sizes(nx, ny, u, w)
   end do
   call report(at)
 end subroutine
+
+! case total nests 1: a function, and its result as a sum
+real(8) function total(n, a)
+  integer, intent(in) :: n
+  real(8), intent(in) :: a(n)
+  integer :: i
+  total = 0
+  do i = 1, n
+    total = total + a(i) * a(i)
+  end do
+end function

@@ -10,7 +10,7 @@ subroutine whole_arrays(n, a, b)
   end do
 end subroutine
 
-! case leaves_early refused: EXIT, CYCLE, GO TO, DO WHILE, and RETURN before the end are not followed: EXIT
+! case leaves_early refused: EXIT, CYCLE, GO TO, SELECT CASE, DO WHILE, and RETURN before the end are not followed: EXIT
 subroutine leaves_early(n, a)
   integer, intent(in) :: n
   real(8) :: a(n)
