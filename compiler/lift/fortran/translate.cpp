@@ -203,8 +203,12 @@ private:
             return;
         }
         int value = number(from.operands[0], where);
-        int place = to.place;
-        build_.expr(place).where = where;
+        const int place = is_current(to.version)
+                              ? build_.copy(to.place, where)
+                              : build_.unknown(
+                                    "the subscripts of this were read before something else "
+                                    "has changed",
+                                    where);
         const Number type = build_.number_of(place);
         if (build_.number_of(value) != type && build_.number_of(value) != Number::none)
             value = build_.convert(value, build_.number_type(type));
@@ -268,12 +272,7 @@ private:
         const mlir::Block& body = from.regions[0].front();
         const int counter = held(body.operations.front()->operands[1]).place;
         const SourceRange head = made.where;
-        const auto name = [&] {
-            const int id = build_.add(build_.expr(counter).kind, build_.expr(counter).type, head, {},
-                                      build_.expr(counter).text);
-            build_.expr(id).variable = build_.expr(counter).variable;
-            return id;
-        };
+        const auto name = [&] { return build_.copy(counter, head); };
         const int lower = number(before_widening(from.operands[0]), head);
         const int upper = number(before_widening(from.operands[1]), head);
         const Number type = build_.number_of(counter);

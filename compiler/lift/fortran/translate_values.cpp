@@ -72,7 +72,7 @@ int ValueTranslator::number(int value, SourceRange where) {
     const Held& known = held_[value];
     if (known.expr < 0)
         return build_.unknown("what this computes with is no number that is understood", where);
-    if (known.version >= 0 && known.version != version_)
+    if (!is_current(known.version))
         return build_.unknown("a number is used here that was read before something else has changed", where);
     return known.expr;
 }
@@ -192,7 +192,7 @@ void ValueTranslator::translate_load(const mlir::Operation& from) {
         is_number ? build_.read(source.place)
                   : build_.unknown("what is read here is no number that is understood", place_of(from));
     build_.expr(read).where = place_of(from);
-    held_[from.results[0]] = {read, -1, nullptr, version_};
+    held_[from.results[0]] = {read, -1, nullptr, is_current(source.version) ? version_ : source.version};
 }
 
 // An element of an array: a[k - lower][j - lower], the first subscript last.

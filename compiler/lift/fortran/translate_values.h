@@ -57,6 +57,7 @@ protected:
     // As MLIR writes it: `1.5`, `true`, or the bits of a real.
     int written_number(const std::string& text, c::Number type, SourceRange where);
     void something_changes() { ++version_; }
+    bool is_current(int version) const { return version < 0 || version == version_; }
 
     const mlir::Module& module_;
     const SourceText& text_;

@@ -130,11 +130,17 @@ int UnitBuilder::variable(int id, SourceRange where) {
     return made;
 }
 
-int UnitBuilder::read(int place) {
-    c::Expr made = expr(place);
-    made.is_loaded = true;
+int UnitBuilder::copy(int from, SourceRange where) {
+    c::Expr made = expr(from);
+    made.where = where;
     unit.exprs.push_back(std::move(made));
     return static_cast<int>(unit.exprs.size()) - 1;
+}
+
+int UnitBuilder::read(int place) {
+    const int made = copy(place, expr(place).where);
+    expr(made).is_loaded = true;
+    return made;
 }
 
 int UnitBuilder::convert(int from, int type) {

@@ -29,7 +29,8 @@ public:
             std::string text = {});
     int whole(std::int64_t value, c::Number type, SourceRange where);
     int variable(int id, SourceRange where);  // by its name
-    int read(int place);                      // what is there
+    int copy(int expr, SourceRange where);
+    int read(int place);  // what is there
     int convert(int expr, int type);
     int unknown(const std::string& what, SourceRange where);
     int binary(const std::string& op, c::Number type, int left, int right);
