@@ -15,6 +15,7 @@ public:
         rank_ = pick<int>({1, 2, 2, 3});
         real_ = pick<std::string>({"real(8)", "real(8)", "real(4)"});
         has_bounds_ = chance(0.4);  // that are arguments
+        is_assumed_ = !has_bounds_ && chance(0.3);
         for (int a = 0; a < rank_; ++a)
             lower_.push_back(has_bounds_ ? first(a) + " - 2" : std::to_string(pick<int>({-1, 0, 1, 1})));
         std::string text = "module random_module\ncontains\nsubroutine made(", types;
@@ -47,7 +48,8 @@ private:
     std::string dimensions() const {
         std::string text;
         for (int a = 0; a < rank_; ++a)
-            text += (a ? ", " : "") + lower_[static_cast<std::size_t>(a)] + ":" + last(a) + " + 2";
+            text += (a ? ", " : "") + lower_[static_cast<std::size_t>(a)] + ":" +
+                    (is_assumed_ ? "" : last(a) + " + 2");
         return text;
     }
 
@@ -132,7 +134,11 @@ private:
             const std::string from =
                 has_bounds_ ? first(a) + (in ? " + 1" : "")
                             : lower_[static_cast<std::size_t>(a)] + " + " + std::to_string(2 + in);
-            const std::string to = last(a) + (chance(0.3) ? " - 1" : "");
+            const std::string past =
+                is_assumed_ && chance(0.5)
+                    ? "size(a, " + std::to_string(a + 1) + ") - 3 + " + lower_[static_cast<std::size_t>(a)]
+                    : last(a);
+            const std::string to = past + (chance(0.3) ? " - 1" : "");
             text += "do " + index(a) + " = " + (chance(0.15) ? to + ", " + from + ", -1" : from + ", " + to) +
                     "\n";
             end += "end do\n";
@@ -149,7 +155,7 @@ private:
     int rank_ = 1;
     std::string real_;
     std::vector<std::string> lower_;
-    bool has_bounds_ = false, has_v_ = false;
+    bool has_bounds_ = false, is_assumed_ = false, has_v_ = false;
 };
 
 }  // namespace

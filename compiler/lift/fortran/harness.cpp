@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <map>
 
 #include "compiler/lift/fortran/unit_builder.h"
 
@@ -33,10 +34,14 @@ public:
             throw SourceError("`" + procedure_.name + "` is in another procedure, and is not run by itself");
         if (procedure_.end == 0 || !ends_there())
             throw SourceError("where `" + procedure_.name + "` ends in the text is not known");
-        std::vector<int> parameters = whole_.functions[0].parameters;
+        std::vector<int> parameters;
+        for (const int id : whole_.functions[0].parameters) {
+            if (!stands_for_length(id)) parameters.push_back(id);
+        }
         if (lifted_.outline) {
             for (const int id : lifted_.outline->given) {
-                if (std::find(parameters.begin(), parameters.end(), id) == parameters.end())
+                if (!stands_for_length(id) &&
+                    std::find(parameters.begin(), parameters.end(), id) == parameters.end())
                     parameters.push_back(id);
             }
         }
@@ -55,6 +60,12 @@ private:
     const c::Variable& variable(int id) const { return unit_.variables[static_cast<std::size_t>(id)]; }
     const c::Type& type_of(int id) const { return type(variable(id).type); }
     const c::Type& type(int id) const { return unit_.types[static_cast<std::size_t>(id)]; }
+
+    bool stands_for_length(int id) const {
+        return std::ranges::any_of(whole_.shapes, [id](const auto& each) {
+            return std::ranges::find(each.second, id) != each.second.end();
+        });
+    }
 
     int line_of(std::uint32_t at) const {
         return 1 + static_cast<int>(std::count(text_.text().begin(), text_.text().begin() + at, '\n'));
@@ -166,10 +177,12 @@ private:
                 throw SourceError("`" + variable(id).name + "` cannot be made for a run");
             const HarnessValue value = is_number ? HarnessValue{HarnessValue::Kind::scalar, scalar_of(id), -1}
                                                  : HarnessValue{HarnessValue::Kind::array, object_of(id), -1};
+            const std::string colons = is_number ? "" : shape_colons(id);
             declared += fmt::format("{}, pointer{} :: {}{}\n", type_name(number, false),
-                                    is_number ? "" : ", contiguous", name, is_number ? "" : "(:)");
-            before += fmt::format("call c_f_pointer(halo_v({}), {}{})\n", add_value(value), name,
-                                  is_number ? "" : ", [1]");
+                                    is_number ? "" : ", contiguous", name, colons);
+            const std::size_t at = add_value(value);
+            const std::string lengths = is_number ? "" : shape_lengths(id, declared, before);
+            before += fmt::format("call c_f_pointer(halo_v({}), {}{})\n", at, name, lengths);
             name_of[id] = name;
             names.push_back(name);
             if (!is_logical) continue;
@@ -188,6 +201,28 @@ private:
                fmt::format("call {}({})\n", lifted_.outline ? kNest : procedure_.name,
                            fmt::join(names, ", ")) +
                after + "end subroutine\n";
+    }
+    std::string shape_colons(int id) const {
+        const auto found = whole_.shapes.find(id);
+        std::string colons = "(:";
+        for (std::size_t i = 1; found != whole_.shapes.end() && i < found->second.size(); ++i)
+            colons += ",:";
+        return colons + ")";
+    }
+    // Of other arrays the procedure itself says how long they are. What no spec has to know is any length.
+    std::string shape_lengths(int id, std::string& declared, std::string& before) {
+        const auto found = whole_.shapes.find(id);
+        if (found == whole_.shapes.end()) return ", [1]";
+        std::vector<std::string> lengths;
+        for (const int each : found->second) {
+            const int scalar = scalar_of(each);
+            lengths.push_back(scalar < 0 ? "1000" : fmt::format("halo_length_{}", each));
+            if (scalar < 0) continue;
+            declared += fmt::format("integer, pointer :: {}\n", lengths.back());
+            before += fmt::format("call c_f_pointer(halo_v({}), {})\n",
+                                  add_value({HarnessValue::Kind::scalar, scalar, -1}), lengths.back());
+        }
+        return fmt::format(", [{}]", fmt::join(lengths, ", "));
     }
     // Numbers of modules, by the names that they have in the file.
     void add_globals(std::string& declared, std::string& before) {

@@ -62,6 +62,8 @@ public:
             const int variable = argument_variables_.count(argument) ? argument_variables_.at(argument) : -1;
             if (variable >= 0) function.parameters.push_back(variable);
         }
+        for (const auto& [array, sizes] : build_.unit.shapes)
+            function.parameters.insert(function.parameters.end(), sizes.begin(), sizes.end());
         function.body = id;
         return std::move(build_.unit);
     }
@@ -104,11 +106,10 @@ private:
     void translate_operation(const mlir::Operation& from, std::vector<int>& into) {
         // They make addresses, for something that follows.
         static const std::set<std::string> silent{
-            "fir.absent",         "fir.address_of",    "fir.alloca",      "fir.assumed_size_extent",
-            "fir.box_dims",       "fir.coordinate_of", "fir.dummy_scope", "fir.embox",
-            "fir.result",         "fir.shape",         "fir.shape_shift", "fir.shift",
-            "fir.undefined",      "fir.zero_bits",     "hlfir.as_expr",   "hlfir.destroy",
-            "hlfir.end_associate"};
+            "fir.absent",        "fir.address_of",  "fir.alloca",    "fir.assumed_size_extent",
+            "fir.coordinate_of", "fir.dummy_scope", "fir.embox",     "fir.result",
+            "fir.shape",         "fir.shape_shift", "fir.shift",     "fir.undefined",
+            "fir.zero_bits",     "hlfir.as_expr",   "hlfir.destroy", "hlfir.end_associate"};
         if (silent.count(from.name) || translate_value(from)) return;
         if (from.name == "fir.convert") return;  // of an address
         if (from.name == "hlfir.declare") {

@@ -118,6 +118,10 @@ int ValueTranslator::operand(const mlir::Operation& from, std::size_t i) {
 }
 
 bool ValueTranslator::translate_value(const mlir::Operation& from) {
+    if (from.name == "fir.box_dims") {
+        translate_lengths(from);
+        return true;
+    }
     if (from.results.size() != 1 || !from.regions.empty()) return false;
     const std::string& type = module_.value(from.results[0]).type;
     const Number number = number_named(type);
@@ -225,6 +229,18 @@ void ValueTranslator::translate_element(const mlir::Operation& from) {
     held_[from.results[0]] = {-1, at, nullptr, version_of(from)};
 }
 
+// How long an axis of an array of assumed shape is, between where it begins and how far apart its elements
+// are.
+void ValueTranslator::translate_lengths(const mlir::Operation& from) {
+    const Array* array = held_[from.operands[0]].array;
+    const std::optional<std::int64_t> axis = constant(from.operands[1]);
+    const bool is_known =
+        array != nullptr && axis && *axis >= 0 && *axis < static_cast<std::int64_t>(array->sizes.size());
+    if (!is_known) return;
+    const int size = array->sizes[static_cast<std::size_t>(*axis)];
+    held_[from.results[1]] = {build_.read(build_.variable(size, place_of(from))), -1, nullptr, -1};
+}
+
 // A subscript less the array's lower bound. No index is so large that the type would matter.
 int ValueTranslator::from_lower(int index, int lower, SourceRange where) {
     if (index < 0) return build_.unknown("this subscript is not understood", where);
@@ -252,8 +268,11 @@ void ValueTranslator::translate_conversion(const mlir::Operation& from) {
     const std::string& old_type = module_.value(from.operands[0]).type;
     const std::string& new_type = module_.value(from.results[0]).type;
     const Number before = number_named(old_type), after = number_named(new_type);
-    const int inner = operand(from, 0);
-    if (new_type == "index") {  // which is as long as its numbers need
+    const int inner = operand(from, 0), narrow = held_[before_widening(from.operands[0])].expr;
+    if (narrow >= 0 && c::is_integer(after) && after != Number::boolean && after < before &&
+        build_.number_of(narrow) == after) {
+        set(from, narrow);             // it was made longer before
+    } else if (new_type == "index") {  // which is as long as its numbers need
         set(from, held_[before_widening(from.results[0])].expr);
     } else if (old_type == "index") {
         const bool is_same = build_.number_of(inner) == after;

@@ -31,6 +31,7 @@ public:
 protected:
     struct Array {
         std::vector<int> lower;  // of each axis, an expression; -1: 1
+        std::vector<int> sizes;  // of assumed shape: variables
     };
     // What a value of the operations stands for.
     struct Held {
@@ -72,6 +73,7 @@ private:
     void translate_load(const mlir::Operation& from);
     void translate_element(const mlir::Operation& from);
     void translate_conversion(const mlir::Operation& from);
+    void translate_lengths(const mlir::Operation& from);
     void translate_comparison(const mlir::Operation& from);
     void translate_choice(const mlir::Operation& from);
     void translate_logic(const mlir::Operation& from);

@@ -132,6 +132,7 @@ void VariableTranslator::declare(const mlir::Operation& from, std::vector<int>& 
     if (changed_.count(&from)) changed_variables_.insert(id);
     build_.unit.variables.push_back(std::move(named));
     const int place = trouble.empty() ? build_.variable(id, where) : build_.unknown(trouble, where);
+    if (!shape.sizes.empty()) build_.unit.shapes[id] = shape.sizes;
     const Array* held_shape = nullptr;
     if (!shape.lower.empty()) held_shape = &(arrays_[id] = std::move(shape));
     for (const int result : from.results)
@@ -224,8 +225,8 @@ std::string VariableTranslator::trouble_with(const mlir::Operation& from, const 
         return fmt::format("`{}` is of an outer procedure or shares its memory, which is not followed", name);
     const std::string& type = module_.value(from.operands[0]).type;
     const ArrayType array = array_type(type);
-    if (array.is_box)
-        return fmt::format("`{}` is of assumed shape: give its bounds, as in `{}(n, m)`", name, name);
+    if (array.is_box && argument_variables_.count(from.operands[0]) == 0)
+        return fmt::format("`{}` is part of another array, which is not followed", name);
     const Number number = array.lengths.empty() ? number_named(without_reference(type)) : array.number;
     if (number == Number::none) return fmt::format("`{}` is of a type that is not understood", name);
     const std::string moved = changed_in(from.operands.size() > 1 ? from.operands[1] : -1);
@@ -251,18 +252,23 @@ std::string VariableTranslator::changed_in(int value) const {
 int VariableTranslator::shaped_type(const mlir::Operation& from, const ArrayType& array, bool is_argument,
                                     Array& shape) {
     const mlir::Operation* said = from.operands.size() > 1 ? maker(from.operands[1]) : nullptr;
-    const bool has_lower = said != nullptr && said->name == "fir.shape_shift";
+    const bool has_both = said != nullptr && said->name == "fir.shape_shift";
+    const bool has_lower = has_both || (said != nullptr && said->name == "fir.shift");
     const std::size_t rank = array.lengths.size();
     std::vector<int> lengths(rank, -1);
     for (std::size_t axis = 0; axis < rank; ++axis) {
         shape.lower.push_back(-1);
-        if (said == nullptr) continue;
+        if (array.is_box) {
+            shape.sizes.push_back(add_length(from, axis));
+            lengths[axis] = build_.read(build_.variable(shape.sizes.back(), place_of(from)));
+        }
         if (has_lower) {
-            const int value = before_widening(said->operands[2 * axis]);
+            const int value = before_widening(said->operands[has_both ? 2 * axis : axis]);
             const auto known = constant(value);
             shape.lower.back() = known ? build_.whole(*known, Number::i32, place_of(from)) : held(value).expr;
         }
-        lengths[axis] = length_of(said->operands[has_lower ? 2 * axis + 1 : axis]);
+        if (said != nullptr && !array.is_box)
+            lengths[axis] = length_of(said->operands[has_both ? 2 * axis + 1 : axis]);
     }
     int type = build_.number_type(array.number);
     for (std::size_t axis = 0; axis < rank; ++axis) {
@@ -270,6 +276,17 @@ int VariableTranslator::shaped_type(const mlir::Operation& from, const ArrayType
         type = is_pointer ? build_.pointer_to(type, !is_target(from)) : build_.array_of(type, lengths[axis]);
     }
     return type;
+}
+
+// A parameter for what the array itself tells.
+int VariableTranslator::add_length(const mlir::Operation& array, std::size_t axis) {
+    c::Variable made;
+    made.name = fmt::format("{}_size_{}", last_name(without(array.attribute("uniq_name"), "\"")), axis + 1);
+    made.where = place_of(array);
+    made.storage = Storage::parameter;
+    made.type = build_.number_type(Number::i32);
+    build_.unit.variables.push_back(std::move(made));
+    return static_cast<int>(build_.unit.variables.size()) - 1;
 }
 
 bool VariableTranslator::is_target(const mlir::Operation& from) {

@@ -52,6 +52,7 @@ private:
     std::string changed_in(int value) const;
     // An argument is a pointer to all but its last axis, as in C.
     int shaped_type(const mlir::Operation& from, const ArrayType& array, bool is_argument, Array& shape);
+    int add_length(const mlir::Operation& array, std::size_t axis);
     static bool is_target(const mlir::Operation& from);
     // An array has no fewer elements than none, which flang says by a choice: where there is one, this is it.
     int length_of(int value);

@@ -109,7 +109,10 @@ private:
             const auto has = [&](const Polynomial& each) { return each.has(symbol); };
             if (scalar < 0 || std::ranges::any_of(lifted_.form.grid, has)) continue;
             const int variable = model.scalars[static_cast<std::size_t>(scalar)].variable;
-            if (variable < 0) continue;
+            const bool is_length = std::ranges::any_of(unit_.shapes, [variable](const auto& each) {
+                return std::ranges::find(each.second, variable) != each.second.end();
+            });
+            if (variable < 0 || is_length) continue;
             const c::Variable& named = lifted_.unit.variables[static_cast<std::size_t>(variable)];
             if (lifted_.unit.types[static_cast<std::size_t>(named.type)].text == kLogical)
                 made[symbol] = {0, 1};

@@ -21,15 +21,6 @@ subroutine leaves_early(n, a)
   end do
 end subroutine
 
-! case assumed_shape refused: `a` is of assumed shape: give its bounds: an array that says no bounds
-subroutine assumed_shape(a)
-  real(8) :: a(:)
-  integer :: i
-  do i = 1, 10
-    a(i) = 0
-  end do
-end subroutine
-
 ! case allocated refused: `a` is declared allocatable, which is not understood: an allocatable array
 subroutine allocated(n, a)
   integer, intent(in) :: n
