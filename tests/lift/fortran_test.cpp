@@ -123,10 +123,13 @@ TEST_CASE("running Fortran finds faults of the lifter") {
 
 TEST_CASE("random procedures of Fortran are lifted as they are, or refused") {
     const TemporaryFolder folder;
-    const char* const more = std::getenv("HALO_RANDOM_FORTRAN");  // so many, in place of the few of each run
-    const unsigned count = more ? static_cast<unsigned>(std::atoi(more)) : 10;
+    const auto said = [](const char* variable, unsigned otherwise) {
+        const char* const value = std::getenv(variable);
+        return value ? static_cast<unsigned>(std::strtoul(value, nullptr, 10)) : otherwise;
+    };
+    const unsigned first = said("HALO_SEED", 1), count = said("HALO_PROCEDURES", 10);
     int lifted = 0;
-    for (unsigned seed = 1; seed <= count; ++seed) {
+    for (unsigned seed = first; seed < first + count; ++seed) {
         const std::string text = halo::test::random_fortran(seed);
         INFO("seed " << seed << "\n" << text);
         Options options;
