@@ -18,7 +18,8 @@ public:
         is_assumed_ = !has_bounds_ && chance(0.3);
         for (int a = 0; a < rank_; ++a)
             lower_.push_back(has_bounds_ ? first(a) + " - 2" : std::to_string(pick<int>({-1, 0, 1, 1})));
-        std::string text = "module random_module\ncontains\nsubroutine made(", types;
+        std::string text = "module random_module\n" + real_ + " :: scale = 1.5\ncontains\nsubroutine made(";
+        std::string types;
         for (int a = 0; a < rank_; ++a) {
             text += (has_bounds_ ? first(a) + ", " : "") + last(a) + ", ";
             types += "integer, intent(in) :: " + (has_bounds_ ? first(a) + ", " : "") + last(a) + "\n";
@@ -26,7 +27,8 @@ public:
         text += "count, on, p, a, b, c, s)\nimplicit none\n" + types +
                 "integer, intent(in) :: count\nlogical, intent(in) :: on\n" + real_ + ", intent(in) :: p\n" +
                 real_ + ", dimension(" + dimensions() + ") :: a, b\n" + real_ + " :: c(" + dimensions() +
-                "), s\ninteger :: i, j, k, t, m\n" + real_ + " :: v, w\nlogical :: q\n";
+                "), s\ninteger :: i, j, k, t, m\n" + real_ + " :: v\nlogical :: q\n" + real_ +
+                " :: w(3) = (/ 0.5, 0.25, 2.0 /)\n";
         const bool steps = chance(0.2), gathers = !steps && chance(0.4);
         if (gathers) text += "s = 0\n";
         if (steps) text += "do t = 1, count\n";
@@ -69,13 +71,15 @@ private:
     std::string leaf() {
         if (chance(0.1)) return "p";
         if (chance(0.1)) return literal();
+        if (chance(0.05)) return "scale";
+        if (chance(0.05)) return "w(" + pick<std::string>({"1", "2", "3"}) + ")";
         if (chance(0.1) && has_v_) return "v";
         return cell(pick<std::string>({"a", "a", "c"}), chance(0.6));
     }
     std::string formula(int depth) {
         if (depth == 0 || chance(0.2)) return leaf();
         const std::string one = formula(depth - 1), other = formula(depth - 1);
-        switch (pick<int>({0, 1, 2, 3, 3, 4, 5, 6, 7, 8, 9})) {
+        switch (pick<int>({0, 1, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10})) {
             case 0:
                 return "(" + one + " - " + other + ")";
             case 1:
@@ -92,6 +96,8 @@ private:
                 return "abs(" + one + ")";
             case 7:
                 return "sqrt(abs(" + one + "))";
+            case 10:  // of what is no zero, whose sign Fortran leaves open
+                return "sign(" + one + ", " + cell("a", true) + ")";
             case 8:
                 return "merge(" + one + ", " + other + ", " + condition(0) + ")";
             default:
@@ -103,13 +109,19 @@ private:
             return "(" + condition(depth - 1) + pick<std::string>({" .and. ", " .or. ", " .eqv. "}) +
                    condition(depth - 1) + ")";
         if (chance(0.1)) return ".not. on";
+        if (chance(0.1) && has_q_) return pick<std::string>({"q", ".not. q"});
         if (chance(0.1)) return index(0) + pick<std::string>({" > 3", " /= 4", " <= 5"});
         return formula(1) + pick<std::string>({" > ", " < ", ".ge.", " <= "}) + literal();
     }
     std::string statements(int count, int depth) {
         std::string text;
         for (; count > 0; --count) {
-            const int kind = pick<int>({0, 0, 0, 1, 2, 3});
+            const int kind = pick<int>({0, 0, 0, 1, 2, 3, 4});
+            if (kind == 4 && depth == 0) {
+                text += "q = " + condition(1) + "\n";
+                has_q_ = true;
+                continue;
+            }
             if (kind == 1) {
                 text += "v = " + formula(2) + "\n";
                 has_v_ = has_v_ || depth == 0;
@@ -128,7 +140,7 @@ private:
     }
     std::string nest(bool gathers) {
         std::string text, end;
-        has_v_ = false;
+        has_v_ = has_q_ = false;
         for (int a = rank_ - 1; a >= 0; --a) {
             const int in = pick<int>({0, 0, 0, 1});
             const std::string from =
@@ -155,7 +167,7 @@ private:
     int rank_ = 1;
     std::string real_;
     std::vector<std::string> lower_;
-    bool has_bounds_ = false, is_assumed_ = false, has_v_ = false;
+    bool has_bounds_ = false, is_assumed_ = false, has_v_ = false, has_q_ = false;
 };
 
 }  // namespace

@@ -98,6 +98,7 @@ private:
             text_.text().substr(declarations, first - declarations);
         before += result_declaration(parameters);
         for (const int id : lifted_.outline->defined) {
+            if (variable(id).is_const) continue;  // it has its value by its declaration
             const c::Expr& init = unit_.exprs[static_cast<std::size_t>(variable(id).init)];
             before += in_both_forms(std::string(unit_.source.text(init.where)) + "\n");
         }

@@ -121,6 +121,22 @@ subroutine product_of_sizes(nx, ny, u, w)
   call report(at)
 end subroutine
 
+! case constants_of_nests nests 1: constants of a procedure, of which a nest is run by itself
+subroutine constants_of_nests(n, a, b, s)
+  implicit none
+  integer, intent(in) :: n
+  real(8), intent(in) :: a(n)
+  real(8), intent(inout) :: b(n), s
+  real(8) :: w(3) = (/ 0.5, 0.25, 2.0 /), third = 1.0d0 / 3.0d0
+  integer :: i, last
+  last = n - 1
+  s = 0
+  do i = 2, last
+    b(i) = w(1) * a(i-1) + w(3) * third * a(i+1)
+    s = s + b(i)
+  end do
+end subroutine
+
 ! case total nests 1: a function, and its result as a sum
 real(8) function total(n, a)
   integer, intent(in) :: n
