@@ -29,6 +29,8 @@ private:
         const c::Expr& each = unit_.exprs[static_cast<std::size_t>(id)];
         using Kind = c::Expr::Kind;
         if (in_loop && (each.kind == Kind::subscript || each.kind == Kind::dereference)) return true;
+        // Arrays of Fortran that are not understood have no subscripts here.
+        if (in_loop && unit_.is_fortran && each.kind == Kind::unknown) return true;
         // A loop in a function that is called is that function's, unless the call is in a loop.
         const bool is_entered = each.function >= 0 && (in_loop || each.kind == Kind::closure);
         if (is_entered && entered_.insert({each.function, in_loop}).second) {

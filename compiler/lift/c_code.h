@@ -8,6 +8,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -150,7 +151,9 @@ struct Unit {
     // Of a loop nest as a function of its own (outline.h): parameters that it changes and that are read
     // after it.
     std::vector<int> results;
-    bool is_cxx = false, is_cuda = false;
+    bool is_cxx = false, is_cuda = false, is_fortran = false;
+    // Of Fortran's arrays of assumed shape: parameters that stand for how long their axes are.
+    std::map<int, std::vector<int>> shapes;
     // Of a kernel that the file launches, always with as many threads a block: how many.
     std::optional<std::array<std::int64_t, 3>> block;
     bool fast_math = false;  // the file is compiled with -ffast-math or the like

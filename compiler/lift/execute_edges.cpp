@@ -142,6 +142,28 @@ std::optional<Place> Executor::chosen_place(const Pointer& at, int index, std::m
     return made;
 }
 
+// Whether it is a number, or an array of such.
+bool Executor::is_plain_part(int type_id) const {
+    const c::Type& of = type(type_id);
+    return of.kind == c::Type::Kind::array ? is_plain_part(of.element) : of.kind == c::Type::Kind::number;
+}
+
+// An element of an array that is one of two parts of a larger one, as in a[flux > 0 ? j - 1 : j][i].
+Place Executor::chosen_part(const Place& of, const c::Expr& subscript) {
+    if (of.kind == Place::Kind::chosen) {
+        Place made = of;
+        made.then = std::make_shared<const Place>(chosen_part(*of.then, subscript));
+        made.otherwise = std::make_shared<const Place>(chosen_part(*of.otherwise, subscript));
+        return made;
+    }
+    Pointer at = of.pointer;
+    at.type = type(at.type).element;
+    const int index = term(subscript.operands[1]);
+    if (auto made = chosen_place(at, index, {})) return *made;
+    throw Refusal(expr(subscript.operands[1]).where,
+                  "which cell this is depends on more than the loops, and so does the row that it is in");
+}
+
 Value Executor::load_chosen(const Place& from, SourceRange where) {
     const std::vector<int> guards = state_.guards;
     const std::map<int, Bounds> bounds = state_.bounds;

@@ -193,6 +193,7 @@ Place Executor::subscript(const c::Expr& from) {
         if (made.kind == Place::Kind::record)
             throw Refusal(base->where,
                           "which element of an array in an object is meant is not known before the loops");
+        if (made.kind == Place::Kind::chosen) return chosen_part(made, from);
         at = made.pointer;
         at.type = type(at.type).element;
     } else {
@@ -205,10 +206,10 @@ Place Executor::subscript(const c::Expr& from) {
     const Term& by = model_.term(index.term);
     if (const auto place = index_of(index.term)) {
         made.pointer = move(at, at.type, *place).pointer;
-    } else if (const auto chosen = made.kind == Place::Kind::element &&
-                                           type(at.type).kind == c::Type::Kind::number && by.text != "mod"
-                                       ? chosen_place(at, index.term, {})
-                                       : std::nullopt) {
+    } else if (const auto chosen =
+                   made.kind == Place::Kind::element && is_plain_part(at.type) && by.text != "mod"
+                       ? chosen_place(at, index.term, {})
+                       : std::nullopt) {
         return *chosen;
     } else {
         // a[(t + 1) % 2]: one of several rotating arrays

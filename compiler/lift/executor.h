@@ -243,6 +243,8 @@ private:
         std::optional<Shift> then, otherwise;  // where it is another one than the text's, in its one cell
     };
     const Choice& choice(int select);
+    bool is_plain_part(int type_id) const;
+    Place chosen_part(const Place& of, const c::Expr& subscript);
     std::optional<Place> chosen_place(const Pointer& at, int index, std::map<int, bool> known);
     Value load_chosen(const Place& from, SourceRange where);
     int index_term(const Shift& from, c::Number type, SourceRange where);

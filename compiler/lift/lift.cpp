@@ -360,7 +360,10 @@ Nests lift_nests(const Options& options) {
 }
 
 Nests lift_nests(const Options& options, const ParsedFile& file) {
-    c::Unit unit = file.function(options.source.function);
+    return lift_nests(options, file.function(options.source.function));
+}
+
+Nests lift_nests(const Options& options, c::Unit unit) {
     Nests found = nests_of(options, unit);
     found.unit = std::move(unit);
     for (const auto& [access, value] : options.assume) {

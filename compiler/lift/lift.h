@@ -63,6 +63,7 @@ struct Nests {
 };
 // options.source.function of a file that has been read by options.source. Throws SourceError.
 Nests lift_nests(const Options& options, const ParsedFile& file);
+Nests lift_nests(const Options& options, c::Unit unit);  // of the function that it names
 Nests lift_nests(const Options& options);
 
 // Whether it is several loop nests that follow one another.

@@ -45,7 +45,10 @@ enum class Mutation : std::uint8_t {
     drop_race,       // what a thread reads is what was there at the barrier
     // Of objects (tests/lift/random_objects_test.cpp).
     keep_member,  // what is set anew in an object is not seen
-    swap_members  // the numbers of a list go to its members in the other order
+    swap_members,  // the numbers of a list go to its members in the other order
+    // Of Fortran (tests/lift/fortran_test.cpp).
+    swap_subscripts,   // the last one goes along the row
+    drop_lower_bound,  // arrays begin at 0
 };
 
 inline Mutation mutation = Mutation::none;  // of all threads

@@ -1,6 +1,5 @@
 #include "compiler/lift/verify.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -10,7 +9,6 @@
 #include <cerrno>
 #include <cmath>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <map>
@@ -20,12 +18,10 @@
 #include "compiler/ir/interpreter.h"
 #include "compiler/lift/form_origins.h"
 #include "compiler/lift/memory.h"
-#include "compiler/lift/stand_ins.h"
 #include "compiler/lift/verify_sizes.h"
 #include "compiler/sema/sema.h"
 #include "compiler/support/error.h"
 #include "compiler/syntax/parser.h"
-#include "runtime/cpu/jit.h"
 
 namespace halo::lift {
 
@@ -33,13 +29,7 @@ namespace {
 
 using c::Number;
 
-constexpr int kSizes = 5;
-
-[[noreturn]] void stop_unknown_call() {
-    static const char text[] = "a function that is defined elsewhere was called\n";
-    if (::write(2, text, sizeof text - 1) < 0) std::abort();
-    std::abort();
-}
+constexpr int kSizes = 5, kMostSizes = 200;
 
 // Beside each sum, that of the absolute values.
 ir::Program program_of(const Lifted& lifted) {
@@ -67,14 +57,14 @@ struct CallOutcome {
 
 class Trial {
 public:
-    Trial(const Lifted& lifted, const Harness& harness, const ir::Program& program, rt::JitModule& module,
+    Trial(const Lifted& lifted, const Harness& harness, const ir::Program& program, const Runnable& function,
           unsigned seed, const std::vector<std::int64_t>& symbols)
         : lifted_(lifted),
           model_(lifted.model),
           form_(lifted.form),
           harness_(harness),
           program_(program),
-          module_(module),
+          function_(function),
           random_(seed),
           wide_(seed % 2 == 1),
           symbols_(symbols),
@@ -277,7 +267,7 @@ private:
             }
         }
         std::vector<void*> places = values;
-        module_.function<void(void**)>("halo_lift_addresses")(places.data());
+        function_.addresses(places.data());
         const pid_t child = ::fork();
         if (child < 0) throw SourceError("a process to run the function in cannot be made");
         if (child == 0) {
@@ -285,7 +275,7 @@ private:
                 ::signal(each, SIG_DFL);
             ::alarm(120);
             copy_globals(values, places, true);
-            module_.function<void(void**)>("halo_lift_call")(values.data());
+            function_.call(values.data());
             copy_globals(values, places, false);
             ::_exit(0);
         }
@@ -431,7 +421,7 @@ private:
     const Form& form_;
     const Harness& harness_;
     const ir::Program& program_;
-    rt::JitModule& module_;
+    const Runnable& function_;
     std::mt19937 random_;
     bool wide_;
     std::vector<std::int64_t> symbols_;
@@ -450,25 +440,18 @@ std::string ulps_text(double ulps) {
 
 }  // namespace
 
-Verification verify(const Options& options, const Lifted& lifted) {
-    const Harness harness = write_harness(lifted);
-    rt::CompiledObject object;
-    object.bytes = compile_with(options.source, harness.text, harness.inserted);
-    rt::JitOptions jit;
-    jit.symbols = thread_symbols();
-    jit.resolve = [](const std::string& name) -> void* {
-        if (void* found = ::dlsym(RTLD_DEFAULT, name.c_str())) return found;
-        return reinterpret_cast<void*>(&stop_unknown_call);  // of other functions of the file
-    };
-    rt::JitModule module(object, jit);
+Verification verify(const Lifted& lifted, const Harness& harness, const Runnable& function,
+                    const SymbolDraws& draws, const std::function<bool()>& wants_more) {
     const ir::Program program = program_of(lifted);
-    SizeChooser sizes(lifted.model, lifted.form);
+    SizeChooser sizes(lifted.model, lifted.form, draws);
     Verification result;
     result.passed = true;
     result.sizes = sizes.has_choice() ? kSizes : 2;
     std::string failure;
-    for (int i = 0; i < result.sizes && result.passed; ++i) {
-        Trial trial(lifted, harness, program, module, static_cast<unsigned>(i), sizes.next());
+    for (int i = 0; result.passed; ++i) {
+        if (i == result.sizes && (i >= kMostSizes || !wants_more || !wants_more())) break;
+        result.sizes = std::max(result.sizes, i + 1);
+        Trial trial(lifted, harness, program, function, static_cast<unsigned>(i), sizes.next());
         const CallOutcome outcome = trial.run();
         result.largest_ulps = std::max(result.largest_ulps, outcome.ulps);
         result.passed = outcome.passed;

@@ -1,6 +1,9 @@
 // Runs a function and the spec that it was lifted to, on the same random data.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -17,6 +20,19 @@ struct Verification {
     double allowed_ulps = 0;
     int sizes = 0;
 };
+
+// The function that a Harness calls, compiled: with its values, and telling where its globals are.
+struct Runnable {
+    std::function<void(void**)> call, addresses;
+};
+// Values that a whole number is given besides others, by its symbol.
+using SymbolDraws = std::map<int, std::vector<std::int64_t>>;
+
+struct Harness;
+// The spec is run by the reference interpreter, and the function in a process of its own. wants_more: whether
+// to go on after the usual runs, up to a limit. Throws SourceError where the function cannot be run.
+Verification verify(const Lifted& lifted, const Harness& harness, const Runnable& function,
+                    const SymbolDraws& draws = {}, const std::function<bool()>& wants_more = {});
 
 // Compiles the function with Clang, in this process, without optimisation; the spec is run by the reference
 // interpreter. Throws SourceError where the function cannot be run by itself.

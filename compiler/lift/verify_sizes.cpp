@@ -30,6 +30,8 @@ std::vector<std::int64_t> SizeChooser::next() {
                 const auto apart = static_cast<std::uint64_t>(std::ranges::max(*model_.block_stride));
                 values[i] += static_cast<std::int64_t>(random_() % (2 * std::min<std::uint64_t>(apart, 64)));
             }
+            if (const auto drawn = draws_.find(id); drawn != draws_.end() && random_() % 4 != 0)
+                values[i] = drawn->second[random_() % drawn->second.size()];
             if (is_far_stride(id)) values[i] += static_cast<std::int64_t>(random_() % 400);
             if (model_.symbols[i].assumed) values[i] = *model_.symbols[i].assumed;
         }

@@ -3,16 +3,20 @@
 
 #include <cstdint>
 #include <random>
+#include <utility>
 #include <vector>
 
 #include "compiler/lift/form.h"
+#include "compiler/lift/verify.h"
 
 namespace halo::lift {
 
 // Numbers for the sizes that the function is given, so that there are cells and no array is too short.
 class SizeChooser {
 public:
-    SizeChooser(const Model& model, const Form& form) : model_(model), form_(form), random_(20) {}
+    // draws: values that a symbol is given most of the time.
+    SizeChooser(const Model& model, const Form& form, SymbolDraws draws = {})
+        : model_(model), form_(form), draws_(std::move(draws)), random_(20) {}
     bool has_choice() const;
     std::vector<std::int64_t> next();  // by symbol. Throws SourceError
 
@@ -27,6 +31,7 @@ private:
 
     const Model& model_;
     const Form& form_;
+    SymbolDraws draws_;
     std::mt19937 random_;
 };
 

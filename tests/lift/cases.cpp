@@ -35,28 +35,40 @@ LiftCase read_case(const std::string& file, std::string line) {
     return made;
 }
 
-}  // namespace
-
-std::vector<LiftCase> lift_cases() {
+// folder: of tests/lift, which comes before the name of each file.
+std::vector<LiftCase> cases_in(const std::string& folder, const std::vector<std::string>& marks) {
     namespace fs = std::filesystem;
     std::vector<std::string> files;
-    for (const fs::directory_entry& entry : fs::directory_iterator(HALO_SOURCE_DIR "/tests/lift/cases"))
+    for (const fs::directory_entry& entry : fs::directory_iterator(HALO_SOURCE_DIR "/tests/lift/" + folder))
         files.push_back(entry.path().filename().string());
     std::sort(files.begin(), files.end());
     std::vector<LiftCase> all;
     for (const std::string& file : files) {
-        std::ifstream in(HALO_SOURCE_DIR "/tests/lift/cases/" + file);
-        const std::string mark = "// case ";
+        std::ifstream in(HALO_SOURCE_DIR "/tests/lift/" + folder + "/" + file);
         for (std::string line; std::getline(in, line);) {
-            if (line.rfind(mark, 0) == 0) all.push_back(read_case(file, line.substr(mark.size())));
+            line.erase(0, line.find_first_not_of(' '));
+            for (const std::string& mark : marks) {
+                if (line.rfind(mark, 0) == 0) all.push_back(read_case(file, line.substr(mark.size())));
+            }
         }
     }
     return all;
 }
 
+}  // namespace
+
+std::vector<LiftCase> lift_cases() {
+    return cases_in("cases", {"// case "});
+}
+std::vector<LiftCase> fortran_cases() {
+    return cases_in("fortran", {"! case ", "C     case "});
+}
+
 lift::Options options_of(const LiftCase& each) {
     lift::Options options;
-    options.source.file = HALO_SOURCE_DIR "/tests/lift/cases/" + each.file;
+    const bool is_fortran = each.file.find(".f") != std::string::npos;
+    options.source.file =
+        HALO_SOURCE_DIR "/tests/lift/" + std::string(is_fortran ? "fortran/" : "cases/") + each.file;
     options.source.function = each.function;
     const auto has = [&](const char* flag) {
         return std::find(each.flags.begin(), each.flags.end(), flag) != each.flags.end();

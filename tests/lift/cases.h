@@ -1,5 +1,5 @@
-// The functions of cases/, with what is said of them: `// case NAME [--flags] [nests N] [refused: WORDS]:
-// what it shows`. nests: it is lifted in so many pieces.
+// The functions of cases/, and the procedures of fortran/, with what is said of them in a comment: `case NAME
+// [--flags] [nests N] [refused: WORDS]: what it shows`. nests: it is lifted in so many pieces.
 #pragma once
 
 #include <string>
@@ -16,6 +16,7 @@ struct LiftCase {
     int nests = -1;       // that are lifted of it; -1: the function as a whole
 };
 std::vector<LiftCase> lift_cases();
+std::vector<LiftCase> fortran_cases();
 lift::Options options_of(const LiftCase& each);
 // Its file, read once for all of its functions: the last one that was asked for is kept alone, since
 // processes that run functions are copies of this one. And what is lifted of it, once in a process. Both

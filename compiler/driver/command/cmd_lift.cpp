@@ -1,4 +1,4 @@
-// haloc lift: a loop nest of C, C++ or CUDA to a spec.
+// haloc lift: a loop nest of C, C++, CUDA or Fortran to a spec.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -6,11 +6,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <optional>
+#include <memory>
 #include <utility>
 
 #include "compiler/driver/command/commands.h"
 #include "compiler/driver/command/lift_all.h"
+#include "compiler/driver/command/lift_source.h"
 #include "compiler/driver/console/files.h"
 #include "compiler/driver/spec/spec.h"
 #include "compiler/lift/lift.h"
@@ -31,11 +32,12 @@ void show_refusal(const lift::LiftError& error, const Console& console) {
     show_diagnostics({shown}, error.source, console);
 }
 
-lift::Nests lift_or_refuse(const lift::Options& options, std::optional<lift::ParsedFile>& file,
+lift::Nests lift_or_refuse(const lift::Options& options, std::unique_ptr<LiftSource>& file,
                            const Console& console) {
     lift::Nests found;
     try {
-        found = lift::lift_nests(options, file.emplace(options.source));
+        file = read_lift_source(options.source);
+        found = file->lift_nests(options);
     } catch (const lift::SourceError& trouble) {
         throw CommandError(trouble.missing_file ? ExitCode::file : ExitCode::usage, trouble.what());
     }
@@ -69,9 +71,9 @@ void show_nests(const lift::Nests& found, const Console& console) {
 }
 
 // Sentences for the header of each spec, and why nothing more can be said; empty: all is verified.
-lift::Verdict verify(const lift::Options& options, const lift::Nests& found, const lift::ParsedFile& file,
+lift::Verdict verify(const lift::Options& options, const lift::Nests& found, const LiftSource& file,
                      const Console& console) {
-    const lift::Verdict verdict = lift::verify_function(options, found, file);
+    const lift::Verdict verdict = file.verify(options, found);
     for (const std::string& each : verdict.table)
         console.message(each);
     if (verdict.difference.empty()) return verdict;
@@ -110,6 +112,10 @@ void check_written(const LiftOptions& options) {
                                fmt::format("{} names the source itself, which is never overwritten", option),
                                "give the name of another file");
     }
+    if (!options.replace.empty() && is_fortran_file(options.file()))
+        throw CommandError(ExitCode::usage,
+                           "--replace is for C and C++: loops of Fortran are not replaced yet",
+                           "without --replace the spec alone is written");
     if (!options.replace.empty() && options.replace == options.output)
         throw CommandError(ExitCode::usage, "-o and --replace name the same file",
                            "the spec and the source are a file each");
@@ -176,7 +182,7 @@ ExitCode lift(const LiftOptions& options, const Console& console) {
     wanted.name = options.name;
     wanted.keep_result = !options.replace.empty();
     check_written(options);
-    std::optional<lift::ParsedFile> file;
+    std::unique_ptr<LiftSource> file;
     const lift::Nests found = lift_or_refuse(wanted, file, console);
     for (const std::string& each : found.unused_assumptions)
         console.message(

@@ -385,7 +385,7 @@ private:
         sub->callback([this] { chosen_ = [this] { return gradient(gradient_, ranks_, console_); }; });
     }
     void add_lift() {
-        CLI::App* sub = command("lift", "Write the spec that a loop nest in C, C++ or CUDA means");
+        CLI::App* sub = command("lift", "Write the spec that a loop nest in C, C++, CUDA or Fortran means");
         add_lift_options(*sub, lift_);
         sub->callback([this] { chosen_ = [this] { return lift(lift_, console_); }; });
     }

@@ -85,6 +85,7 @@ inline constexpr const char* kLiftFooter =
     R"(  haloc lift solver.c --function step --no-alias -o step.halo
   haloc lift solver.c --function step --verify -- -Iinclude -DN=512
   haloc lift heat.cu --function heat_kernel --verify
+  haloc lift flux_kernel.f90 --function flux_kernel --verify
   haloc lift fdtd.c --function step --assume radius=4 --verify
   haloc lift solver.c --function main -o main.halo --replace solver_halo.c
   haloc lift --all -p build --json lifted.json

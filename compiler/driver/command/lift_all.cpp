@@ -7,6 +7,7 @@
 #include "compiler/driver/command/file_processes.h"
 #include "compiler/driver/command/lift_gain.h"
 #include "compiler/driver/command/lift_report.h"
+#include "compiler/driver/command/lift_source.h"
 #include "compiler/driver/console/files.h"
 #include "compiler/driver/console/interrupt.h"
 #include "compiler/lift/array_loops.h"
@@ -55,11 +56,12 @@ public:
     LiftReport of_file(const std::string& path) const {
         LiftReport report{{"file", path}};
         try {
-            const lift::ParsedFile file({path, {}, options_.build_folder, options_.arguments, {}});
+            const std::unique_ptr<LiftSource> file =
+                read_lift_source({path, {}, options_.build_folder, options_.arguments, {}});
             std::size_t left_out = 0;
             LiftReport functions = LiftReport::array();
-            for (const std::string& name : file.functions()) {
-                LiftReport made = of_function(file, name);
+            for (const std::string& name : file->functions()) {
+                LiftReport made = of_function(*file, name);
                 if (made.is_null())
                     ++left_out;
                 else
@@ -82,7 +84,7 @@ private:
         return text.substr(0, end) + ": " + text.substr(end + 1, text.find('\n', end + 1) - end - 1);
     }
 
-    LiftReport of_function(const lift::ParsedFile& file, const std::string& name) const {
+    LiftReport of_function(const LiftSource& file, const std::string& name) const {
         lift::Options options = how_;
         options.source = file.request();
         options.source.function = name;
@@ -93,7 +95,7 @@ private:
             if (!lift::has_array_loops(unit)) return {};
             const lift::c::Function& function = unit.functions[static_cast<std::size_t>(unit.function)];
             made["line"] = unit.source.line_column(function.where.begin).line;
-            const lift::Nests found = lift::lift_nests(options, file);
+            const lift::Nests found = file.lift_nests(options);
             for (const lift::LiftError& each : found.refused)
                 made["refused"].push_back(
                     {{"place", place_of(each.source, each.refusal.where.begin)}, {"reason", each.what()}});
@@ -109,12 +111,12 @@ private:
         return made;
     }
     void add_verdict(LiftReport& made, const lift::Options& options, const lift::Nests& found,
-                     const lift::ParsedFile& file) const {
+                     const LiftSource& file) const {
         if (options_.no_verify) {
             made["not_verified"] = "--no-verify was given";
             return;
         }
-        const lift::Verdict verdict = lift::verify_function(options, found, file);
+        const lift::Verdict verdict = file.verify(options, found);
         if (!verdict.difference.empty())
             made["difference"] = verdict.difference;
         else if (!verdict.left.empty())

@@ -9,8 +9,8 @@ void add_lift_options(CLI::App& command, LiftOptions& options) {
     command.footer(kLiftFooter);
     command.add_option(
         "FILE", options.files,
-        "source file; .cu is CUDA. With --all several, or none with -p. What follows -- are clang's "
-        "arguments");
+        "source file; .cu is CUDA, .f90 Fortran. With --all several, or none with -p. What follows -- are "
+        "clang's arguments, or flang's");
     command.add_option("--function", options.function, "the function (or kernel) to lift");
     command.add_flag(
         "--all", options.all,

@@ -168,6 +168,16 @@ void donor_cells(int nx, int ny, const double *restrict flux, const double *rest
         }
 }
 
+// case donor_rows: the sign of a flux chooses the row of an array of arrays, and a neighbour in it
+void donor_rows(int nx, int ny, const double flux[restrict ny][nx], const double d[restrict ny][nx],
+                double mass[restrict ny][nx]) {
+    for (int j = 2; j < ny - 1; j++)
+        for (int i = 1; i < nx; i++) {
+            const int donor = flux[j][i] > 0 ? j - 1 : j, left = flux[j][i] > 0.5 ? i - 1 : i;
+            mass[j][i] = flux[j][i] * (d[donor][i] + d[donor - 1][left]);
+        }
+}
+
 // case moved_by_sign: two choices in one index
 void moved_by_sign(int n, int m, const float *restrict v, const float *restrict u, float *restrict w) {
     for (int j = 1; j < m - 1; j++)

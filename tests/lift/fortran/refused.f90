@@ -1,0 +1,129 @@
+! What is refused, and why.
+
+! case whole_arrays refused: assignments of whole arrays and of sections are not understood: arithmetic of whole arrays
+subroutine whole_arrays(n, a, b)
+  integer, intent(in) :: n
+  real(8) :: a(n), b(n)
+  integer :: i
+  do i = 1, 3
+    b(1:n) = a(1:n) + 1
+  end do
+end subroutine
+
+! case leaves_early refused: EXIT, CYCLE, GO TO, SELECT CASE, DO WHILE, and RETURN before the end are not followed: EXIT
+subroutine leaves_early(n, a)
+  integer, intent(in) :: n
+  real(8) :: a(n)
+  integer :: i
+  do i = 1, n
+    if (a(i) > 1) exit
+    a(i) = 0
+  end do
+end subroutine
+
+! case allocated refused: `a` is declared allocatable, which is not understood: an allocatable array
+subroutine allocated(n, a)
+  integer, intent(in) :: n
+  real(8), allocatable :: a(:)
+  integer :: i
+  do i = 1, n
+    a(i) = 0
+  end do
+end subroutine
+
+! case calls refused: `next_value` is called here: a function of its own
+subroutine calls(n, a)
+  integer, intent(in) :: n
+  real(8) :: a(n), next_value
+  external :: next_value
+  integer :: i
+  do i = 1, n
+    a(i) = next_value()
+  end do
+end subroutine
+
+! case complex_numbers refused: `a` is of a type that is not understood: complex numbers
+subroutine complex_numbers(n, a)
+  integer, intent(in) :: n
+  complex(8) :: a(n)
+  integer :: i
+  do i = 1, n
+    a(i) = 0
+  end do
+end subroutine
+
+! case quadruple refused: `a` is of a type that is not understood: reals of 128 bits
+subroutine quadruple(n, a)
+  integer, intent(in) :: n
+  real(16) :: a(n)
+  integer :: i
+  do i = 1, n
+    a(i) = 2 * a(i)
+  end do
+end subroutine
+
+! case gauss_seidel refused: this reads a cell of `u` that an earlier iteration of the loop has already changed: in place
+subroutine gauss_seidel(n, u)
+  integer, intent(in) :: n
+  real(8), intent(inout) :: u(n)
+  integer :: i
+  do i = 2, n
+    u(i) = 0.5d0 * (u(i-1) + u(i))
+  end do
+end subroutine
+
+! case moved_bound refused: the bounds of `a` are made of `n`, which something here may change: the size of an array is changed
+subroutine moved_bound(n, a)
+  integer :: n
+  real(8) :: a(n)
+  integer :: i
+  n = n - 1
+  do i = 1, n
+    a(i) = 1
+  end do
+end subroutine
+
+! case unknown_step refused: by how much this DO counts is not known: a step that is an argument
+subroutine unknown_step(n, by, a)
+  integer, intent(in) :: n, by
+  real(8) :: a(n)
+  integer :: i
+  do i = 1, n, by
+    a(i) = 1
+  end do
+end subroutine
+
+! case masked_assignment refused: WHERE and FORALL are not understood: WHERE
+subroutine masked_assignment(n, a)
+  integer, intent(in) :: n
+  real(8) :: a(n)
+  integer :: t
+  do t = 1, 3
+    where (a > 0) a = 1
+  end do
+end subroutine
+
+! case kept refused: `calls` keeps its value from call to call: a variable that is saved
+subroutine kept(n, a)
+  integer, intent(in) :: n
+  real(8) :: a(n)
+  integer, save :: calls = 0
+  integer :: i
+  calls = calls + 1
+  do i = 1, n
+    a(i) = calls
+  end do
+end subroutine
+
+! case member refused: `m` is of a type that is not understood: a member of a derived type
+subroutine member(m, n)
+  type :: mesh
+    real(8) :: u(100)
+  end type
+  type(mesh) :: m
+  integer, intent(in) :: n
+  integer :: i
+  do i = 1, n
+    m%u(i) = 0
+  end do
+end subroutine

@@ -1,0 +1,53 @@
+! Arrays of assumed shape, which their callers must know by an interface.
+module shapes
+contains
+
+  ! case assumed_shape: arrays that tell how long they are, one of which begins at 0
+  subroutine assumed_shape(u, w, c)
+    implicit none
+    real(8), intent(in) :: u(:,:), c
+    real(8), intent(inout) :: w(0:,:)
+    integer :: i, j
+    do j = 2, size(u, 2) - 1
+      do i = 2, size(u, 1) - 1
+        w(i-1, j) = c * (u(i-1, j) + u(i+1, j)) + w(i, j)
+      end do
+    end do
+  end subroutine
+
+  ! case shape_and_sizes nests 1: arrays of assumed shape, sizes beside them, and a sum of a part
+  subroutine shape_and_sizes(nx, ny, nz, u, w, total)
+    implicit none
+    integer, intent(in) :: nx, ny, nz
+    real(8), dimension(:,:,:), intent(in) :: u
+    real(8), dimension(:,:,:), intent(inout) :: w
+    real(8), intent(out) :: total
+    integer :: i, j, k
+    total = 0
+    do k = 2, nz - 1
+      do j = 2, ny - 1
+        do i = 2, nx - 1
+          w(i, j, k) = u(i-1, j, k) + u(i, j+1, k) - u(i, j, k-1)
+          total = total + w(i, j, k)
+        end do
+      end do
+    end do
+  end subroutine
+
+  ! case flags_of_shape nests 1: a short array of assumed shape beside a plane
+  subroutine flags_of_shape(n, m, depth, fields, u)
+    implicit none
+    integer, intent(in) :: n, m, depth
+    integer, intent(in) :: fields(:)
+    real(8), intent(inout) :: u(n, m)
+    integer :: i, j
+    if (fields(3) == 1) then
+      do j = 1, m
+        do i = 1, n
+          u(i, j) = u(i, j) + depth
+        end do
+      end do
+    end if
+  end subroutine
+
+end module

@@ -1,0 +1,179 @@
+#include "random_fortran.h"
+
+#include <random>
+#include <vector>
+
+namespace halo::test {
+
+namespace {
+
+class FortranMaker {
+public:
+    explicit FortranMaker(unsigned seed) : random_(seed) {}
+
+    std::string make() {
+        rank_ = pick<int>({1, 2, 2, 3});
+        real_ = pick<std::string>({"real(8)", "real(8)", "real(4)"});
+        has_bounds_ = chance(0.4);  // that are arguments
+        is_assumed_ = !has_bounds_ && chance(0.3);
+        for (int a = 0; a < rank_; ++a)
+            lower_.push_back(has_bounds_ ? first(a) + " - 2" : std::to_string(pick<int>({-1, 0, 1, 1})));
+        std::string text = "module random_module\n" + real_ + " :: scale = 1.5\ncontains\nsubroutine made(";
+        std::string types;
+        for (int a = 0; a < rank_; ++a) {
+            text += (has_bounds_ ? first(a) + ", " : "") + last(a) + ", ";
+            types += "integer, intent(in) :: " + (has_bounds_ ? first(a) + ", " : "") + last(a) + "\n";
+        }
+        text += "count, on, p, a, b, c, s)\nimplicit none\n" + types +
+                "integer, intent(in) :: count\nlogical, intent(in) :: on\n" + real_ + ", intent(in) :: p\n" +
+                real_ + ", dimension(" + dimensions() + ") :: a, b\n" + real_ + " :: c(" + dimensions() +
+                "), s\ninteger :: i, j, k, t, m\n" + real_ + " :: v\nlogical :: q\n" + real_ +
+                " :: w(3) = (/ 0.5, 0.25, 2.0 /)\n";
+        const bool steps = chance(0.2), gathers = !steps && chance(0.4);
+        if (gathers) text += "s = 0\n";
+        if (steps) text += "do t = 1, count\n";
+        for (int nests = pick<int>({1, 1, 2}); nests > 0; --nests)
+            text += nest(false);
+        if (gathers) text += nest(true);
+        return text + (steps ? "end do\n" : "") + "end subroutine\nend module\n";
+    }
+
+private:
+    bool chance(double p) { return std::uniform_real_distribution<double>(0, 1)(random_) < p; }
+    template <class T>
+    T pick(std::vector<T> from) {
+        return from[std::uniform_int_distribution<std::size_t>(0, from.size() - 1)(random_)];
+    }
+    static std::string index(int axis) { return std::string(1, "ijk"[axis]); }
+    static std::string first(int axis) { return std::string(1, "xyz"[axis]) + "_min"; }
+    static std::string last(int axis) { return std::string(1, "xyz"[axis]) + "_max"; }
+    std::string dimensions() const {
+        std::string text;
+        for (int a = 0; a < rank_; ++a)
+            text += (a ? ", " : "") + lower_[static_cast<std::size_t>(a)] + ":" +
+                    (is_assumed_ ? "" : last(a) + " + 2");
+        return text;
+    }
+
+    std::string cell(const std::string& array, bool away) {
+        std::string text;
+        for (int a = 0; a < rank_; ++a) {
+            const int offset = away && chance(0.5) ? pick<int>({-2, -1, 1, 2}) : 0;
+            text +=
+                (a ? ", " : "") + index(a) + (offset < 0 ? " - " : " + ") + std::to_string(std::abs(offset));
+        }
+        return array + "(" + text + ")";
+    }
+    std::string literal() {
+        const std::string number = pick<std::string>({"0.5", "2.0", "1.25", "0.1", "3.0"});
+        return real_ == "real(8)" ? number + "d0" : number;
+    }
+    std::string leaf() {
+        if (chance(0.1)) return "p";
+        if (chance(0.1)) return literal();
+        if (chance(0.05)) return "scale";
+        if (chance(0.05)) return "w(" + pick<std::string>({"1", "2", "3"}) + ")";
+        if (chance(0.1) && has_v_) return "v";
+        return cell(pick<std::string>({"a", "a", "c"}), chance(0.6));
+    }
+    std::string formula(int depth) {
+        if (depth == 0 || chance(0.2)) return leaf();
+        const std::string one = formula(depth - 1), other = formula(depth - 1);
+        switch (pick<int>({0, 1, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10})) {
+            case 0:
+                return "(" + one + " - " + other + ")";
+            case 1:
+                return one + " * " + other;
+            case 2:
+                return "(-" + one + ")";
+            case 3:
+                return one + " + " + other;
+            case 4:
+                return "max(" + one + ", " + other + ", " + leaf() + ")";
+            case 5:
+                return "min(" + one + ", " + other + ")";
+            case 6:
+                return "abs(" + one + ")";
+            case 7:
+                return "sqrt(abs(" + one + "))";
+            case 10:  // of what is no zero, whose sign Fortran leaves open
+                return "sign(" + one + ", " + cell("a", true) + ")";
+            case 8:
+                return "merge(" + one + ", " + other + ", " + condition(0) + ")";
+            default:
+                return "(" + one + ")**" + pick<std::string>({"2", "2", "3", "4"});
+        }
+    }
+    std::string condition(int depth) {
+        if (depth > 0 && chance(0.4))
+            return "(" + condition(depth - 1) + pick<std::string>({" .and. ", " .or. ", " .eqv. "}) +
+                   condition(depth - 1) + ")";
+        if (chance(0.1)) return ".not. on";
+        if (chance(0.1) && has_q_) return pick<std::string>({"q", ".not. q"});
+        if (chance(0.1)) return index(0) + pick<std::string>({" > 3", " /= 4", " <= 5"});
+        return formula(1) + pick<std::string>({" > ", " < ", ".ge.", " <= "}) + literal();
+    }
+    std::string statements(int count, int depth) {
+        std::string text;
+        for (; count > 0; --count) {
+            const int kind = pick<int>({0, 0, 0, 1, 2, 3, 4});
+            if (kind == 4 && depth == 0) {
+                text += "q = " + condition(1) + "\n";
+                has_q_ = true;
+                continue;
+            }
+            if (kind == 1) {
+                text += "v = " + formula(2) + "\n";
+                has_v_ = has_v_ || depth == 0;
+            } else if (kind == 2 && depth < 2) {
+                text +=
+                    "if (" + condition(1) + ") then\n" + statements(1, depth + 1) +
+                    (chance(0.4) ? "else if (" + condition(0) + ") then\n" + statements(1, depth + 1) : "") +
+                    (chance(0.5) ? "else\n" + statements(1, depth + 1) : "") + "end if\n";
+            } else if (kind == 3) {
+                text += "if (" + condition(0) + ") " + cell("b", false) + " = " + formula(1) + "\n";
+            } else {
+                text += cell("b", false) + " = " + formula(3) + "\n";
+            }
+        }
+        return text;
+    }
+    std::string nest(bool gathers) {
+        std::string text, end;
+        has_v_ = has_q_ = false;
+        for (int a = rank_ - 1; a >= 0; --a) {
+            const int in = pick<int>({0, 0, 0, 1});
+            const std::string from =
+                has_bounds_ ? first(a) + (in ? " + 1" : "")
+                            : lower_[static_cast<std::size_t>(a)] + " + " + std::to_string(2 + in);
+            const std::string past =
+                is_assumed_ && chance(0.5)
+                    ? "size(a, " + std::to_string(a + 1) + ") - 3 + " + lower_[static_cast<std::size_t>(a)]
+                    : last(a);
+            const std::string to = past + (chance(0.3) ? " - 1" : "");
+            text += "do " + index(a) + " = " + (chance(0.15) ? to + ", " + from + ", -1" : from + ", " + to) +
+                    "\n";
+            end += "end do\n";
+        }
+        if (gathers)
+            return text +
+                   pick<std::string>({"s = s + " + formula(1), "s = max(s, " + formula(1) + ")",
+                                      "if (" + condition(0) + ") s = s + " + formula(1)}) +
+                   "\n" + end;
+        return text + statements(pick<int>({1, 2, 3}), 0) + end;
+    }
+
+    std::mt19937 random_;
+    int rank_ = 1;
+    std::string real_;
+    std::vector<std::string> lower_;
+    bool has_bounds_ = false, is_assumed_ = false, has_v_ = false, has_q_ = false;
+};
+
+}  // namespace
+
+std::string random_fortran(unsigned seed) {
+    return FortranMaker(seed).make();
+}
+
+}  // namespace halo::test
