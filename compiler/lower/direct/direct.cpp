@@ -246,9 +246,8 @@ private:
         loads.push_back(kernel::DeclarePointer{type, name, context_.address(read.level, offset)});
         if (is_packed_) {
             const auto load_word = [&](int word) {
-                loads.push_back(kernel::LoadVector{window_element(read, z, y, beside.left + word),
-                                                   kernel::address_of(name, word * kPackedCells, type),
-                                                   kPackedCells});
+                const Expr from = kernel::address_of(name, word * kPackedCells, type);
+                loads.push_back(kernel::LoadVector{window_element(read, z, y, beside.left + word), from, 4});
             };
             for (int word = -words_beside(rows.left); word < 0; ++word)
                 load_word(word);
@@ -365,9 +364,9 @@ private:
                       Block& row) {
         if (reduced.empty()) return;
         const Expr ones = kernel::int_literal(0x01010101, Type::u32);
-        Expr count = context_.extent(0) - first_[0];
-        if (words() > 1) count = kernel::max(count - own_word * kPackedCells, 0);
-        const Expr inside = kernel::call_helper(kernel::Helper::first_bytes, {count});
+        Expr in_row = context_.extent(0) - first_[0];
+        if (words() > 1) in_row = kernel::max(in_row - own_word * kPackedCells, 0);
+        const Expr inside = kernel::call_helper(kernel::Helper::first_bytes, {in_row});
         CellValues sums;
         for (const Expr& word : reduced) {
             sums.reduced.push_back(kernel::call_helper(
@@ -467,13 +466,14 @@ private:
     }
 
     Block store_vectors(const Write& write, const Expr& offset) {
-        const Type type = type_of(write.level);
         const Expr word = is_packed_ ? words_.at(write.level) : Expr();
         Block stores;
         for (int x = 0; x < cells_[0]; x += vector())
             stores.push_back(kernel::StoreVector{
-                kernel::address_of(context_.array(write.level), offset + x, type),
-                word ? word : kernel::element(result_name(write), {x}, is_packed_ ? Type::u32 : type),
+                kernel::address_of(context_.array(write.level), offset + x, type_of(write.level)),
+                word
+                    ? word
+                    : kernel::element(result_name(write), {x}, is_packed_ ? Type::u32 : type_of(write.level)),
                 vector()});
         return stores;
     }
