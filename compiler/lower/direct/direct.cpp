@@ -466,15 +466,14 @@ private:
     }
 
     Block store_vectors(const Write& write, const Expr& offset) {
-        const Expr word = is_packed_ ? words_.at(write.level) : Expr();
+        const Type type = is_packed_ ? Type::u32 : type_of(write.level);
+        Expr from = is_packed_ ? words_.at(write.level) : Expr();
         Block stores;
-        for (int x = 0; x < cells_[0]; x += vector())
-            stores.push_back(kernel::StoreVector{
-                kernel::address_of(context_.array(write.level), offset + x, type_of(write.level)),
-                word
-                    ? word
-                    : kernel::element(result_name(write), {x}, is_packed_ ? Type::u32 : type_of(write.level)),
-                vector()});
+        for (int x = 0; x < cells_[0]; x += vector()) {
+            if (x > 0 || !from.has_value()) from = kernel::element(result_name(write), {x}, type);
+            const Expr to = kernel::address_of(context_.array(write.level), offset + x, type_of(write.level));
+            stores.push_back(kernel::StoreVector{to, from, vector()});
+        }
         return stores;
     }
 
