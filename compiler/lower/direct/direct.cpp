@@ -471,8 +471,7 @@ private:
         Block stores;
         for (int x = 0; x < cells_[0]; x += vector()) {
             if (x > 0 || !from.has_value()) from = kernel::element(result_name(write), {x}, type);
-            const Expr to = kernel::address_of(context_.array(write.level), offset + x, type_of(write.level));
-            stores.push_back(kernel::StoreVector{to, from, vector()});
+            stores.push_back(kernel::StoreVector{context_.address(write.level, offset + x), from, vector()});
         }
         return stores;
     }
