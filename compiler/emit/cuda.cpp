@@ -165,6 +165,7 @@ constexpr const char* kSections[] = {"f16",
                                      "load2 unsigned char",
                                      "load4 unsigned char",
                                      "load4 packed",
+                                     "load8 packed",
                                      "load2 f16",
                                      "load4 f16",
                                      "load2 bf16",
@@ -180,6 +181,7 @@ constexpr const char* kSections[] = {"f16",
                                      "store2 unsigned char",
                                      "store4 unsigned char",
                                      "store4 packed",
+                                     "store8 packed",
                                      "store2 f16",
                                      "store4 f16",
                                      "store2 bf16",
@@ -255,7 +257,7 @@ std::string CudaPrinter::prelude(const Program& program) const {
                 const bool widens = from == Type::f32 && load->to.type() == Type::f64;
                 const std::string to = widens ? " double" : "";
                 const bool packs = load->to.type() == Type::u32;
-                used.insert(packs ? "load4 packed"
+                used.insert(packs ? fmt::format("load{} packed", load->width)
                                   : fmt::format("load{} {}{}", load->width, type_name(from), to));
                 if (from == Type::f16) use(Helper::f16_to_float);
                 if (from == Type::bf16) use(Helper::bf16_to_float);
@@ -277,7 +279,7 @@ std::string CudaPrinter::prelude(const Program& program) const {
             if (std::holds_alternative<AwaitCopies>(statement.kind)) used.insert("await_copies");
             if (const auto* store = std::get_if<StoreVector>(&statement.kind)) {
                 const bool packs = store->from.type() == Type::u32;
-                used.insert(packs ? "store4 packed"
+                used.insert(packs ? fmt::format("store{} packed", store->width)
                                   : fmt::format("{}{} {}", store->shared ? "share" : "store", store->width,
                                                 type_name(store->to.type())));
                 if (store->to.type() == Type::i64) used.insert("store2 long long");

@@ -149,6 +149,14 @@ template <class Byte>
 __device__ __forceinline__ void load4(unsigned* to, const Byte* from) {
     *to = reinterpret_cast<const uint1*>(from)->x;
 }
+// [load8 packed]
+// Eight neighbouring bytes as two words, the first of them lowest; `from` is aligned to all of them.
+template <class Byte>
+__device__ __forceinline__ void load8(unsigned* to, const Byte* from) {
+    const uint2 words = *reinterpret_cast<const uint2*>(from);
+    to[0] = words.x;
+    to[1] = words.y;
+}
 // [load2 f16]
 // Two neighbouring elements at once; `from` is aligned to all of them.
 __device__ __forceinline__ void load2(float* to, const f16* from) {
@@ -234,6 +242,11 @@ __device__ __forceinline__ void store4(unsigned char* to, const unsigned char* f
 template <class Byte>
 __device__ __forceinline__ void store4(Byte* to, unsigned word) {
     *reinterpret_cast<uint1*>(to) = make_uint1(word);
+}
+// [store8 packed]
+template <class Byte>
+__device__ __forceinline__ void store8(Byte* to, const unsigned* words) {
+    *reinterpret_cast<uint2*>(to) = make_uint2(words[0], words[1]);
 }
 // [select_lanes]
 // The lanes of `a` where `mask` has ones, else those of `b`.

@@ -317,7 +317,7 @@ struct Assign {  // target: Variable or Element
     Expr target;
     Expr value;
 };
-// to[0 … width) = from[0 … width); `from` is aligned to the vector. Four bytes may be loaded to one u32.
+// to[0 … width) = from[0 … width); `from` is aligned to the vector. Four or eight bytes may be loaded to u32.
 struct LoadVector {
     Expr to;    // Element
     Expr from;  // AddressOf
@@ -339,7 +339,7 @@ struct CommitCopies {};  // the copies since the last one become a group
 struct AwaitCopies {     // until all but the last `pending` groups of this thread are there
     int pending = 0;
 };
-struct StoreVector {  // four bytes may be the u32 `from`, which is then no Element but a Variable
+struct StoreVector {  // four bytes may be the u32 `from`, a Variable then and no Element; eight are two u32
     Expr to;          // AddressOf, aligned
     Expr from;        // Element
     int width = 4;

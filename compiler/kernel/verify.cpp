@@ -176,12 +176,13 @@ private:
     }
 
     void check_vector(const Expr& element, const Expr& address, int width, bool stores, bool in_shared) {
-        if (width != 2 && width != 4) fault("a vector is {} wide", width);
+        const bool is_word = element.has_value() && element.type() == Type::u32;
+        if (width != 2 && width != 4 && !(width == 8 && is_word)) fault("a vector is {} wide", width);
         check_expression(element);
         if (!element) return;
         // What is loaded to registers may be converted on its way; four bytes may be one word there.
-        const bool packs = address.has_value() && !in_shared && element.type() == Type::u32 && width == 4 &&
-                           size_of(address.type()) == 1;
+        const bool packs =
+            address.has_value() && !in_shared && is_word && width % 4 == 0 && size_of(address.type()) == 1;
         const bool converts = packs || (address.has_value() && !stores && !in_shared &&
                                         value_of(address.type()) == element.type());
         check_address(address, converts ? address.type() : element.type(), stores);

@@ -101,15 +101,6 @@ RegisterEstimate direct_registers(const Footprint& footprint, const Schedule& sc
     return estimate;
 }
 
-// All that the stage reads and writes lies in memory as single bytes, and its arithmetic is what words of
-// them have instructions for (lower/shared/packed.h).
-bool is_of_bytes(const Footprint& footprint) {
-    const auto is_byte = [](const auto& level) { return size_of(level.storage) == 1; };
-    const Operations& work = footprint.operations;
-    return std::ranges::all_of(footprint.reads, is_byte) && std::ranges::all_of(footprint.writes, is_byte) &&
-           work.functions + work.roots + work.divisions + work.fmas == 0;
-}
-
 // Counted in whole vectors.
 double direct_taken_per_cell(const LevelRead& read, const Footprint& /*footprint*/, const Schedule& schedule,
                              double /*fetched*/) {
@@ -159,9 +150,10 @@ std::vector<Lengths> direct_cells(const Footprint& footprint) {
         return {{1, 1, 1}, part};
     }
     std::vector<Lengths> boxes = cell_boxes(footprint, vector_widths(footprint), footprint.rank);
-    // Four cells of bytes are a register, so that a thread has room for more rows.
+    // Four cells of bytes are a register, so that a thread has room for more of them.
     if (is_of_bytes(footprint) && footprint.rank >= 2 && footprint.reach(1) > 0)
-        boxes.insert(boxes.begin(), {4, direct_model::kRowsOfBytes, 1});
+        boxes.insert(boxes.begin(),
+                     {{kCellsOfBytes, direct_model::kRowsOfBytes, 1}, {4, direct_model::kRowsOfBytes, 1}});
     return boxes;
 }
 
@@ -228,6 +220,7 @@ StrategyKind direct_strategy() {
                       "only stages by direct share a launch with others; {} has one of its own"}};
     kind.describe = describe_direct;
     kind.check = check_direct;
+    kind.packs_bytes = true;
     kind.registers = direct_registers;
     kind.taken_per_cell = direct_taken_per_cell;
     kind.latency = direct_latency;

@@ -7,6 +7,7 @@
 #include "compiler/schedule/registers.h"
 #include "compiler/schedule/shared_layout.h"
 #include "compiler/schedule/strategies.h"
+#include "compiler/schedule/strategy_parts.h"
 #include "compiler/schedule/words.h"
 
 namespace halo::schedule {
@@ -193,10 +194,12 @@ private:
                   "component's cells do not lie side by side; give 1 along the first axis");
             return;
         }
+        if (width == kCellsOfBytes && kind_.packs_bytes && is_of_bytes(footprint_)) return;
         if (std::ranges::find(kVectorWidths, width) == std::end(kVectorWidths)) {
-            limit(Setting::cells, "a thread's cells along the first axis are one vector, of 1, 2 or 4; not " +
-                                      std::to_string(width));
-            return;
+            limit(Setting::cells,
+                  "a thread's cells along the first axis are one vector, of 1, 2 or 4" +
+                      std::string(kind_.packs_bytes && is_of_bytes(footprint_) ? ", or 8" : "") + "; not " +
+                      std::to_string(width));
         }
     }
 

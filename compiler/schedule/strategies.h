@@ -55,6 +55,9 @@ struct BlockFacts {
     bool bound_by_memory = false;  // by the device's memory, not by a cache
 };
 
+// The widest vector of single bytes: two words.
+constexpr int kCellsOfBytes = 8;
+
 struct StrategyKind {
     std::string_view name;   // the word of its text
     std::string_view title;  // in the comment above a kernel
@@ -63,6 +66,7 @@ struct StrategyKind {
     Refusals refusals;
     bool streams = false;       // blocks traverse the slowest axis, where threads and cells are 1
     bool takes_vectors = true;  // a thread's cells are neighbours; those along the first axis are a vector
+    bool packs_bytes = false;   // a vector may be kCellsOfBytes wide, in stages of bytes alone
     std::int64_t most_cells = 128;  // of a thread
     // Checks the strategy's own settings, after those of all strategies; null: there is nothing to check.
     std::vector<Reason> (*check)(const Footprint& footprint, const Schedule& schedule,

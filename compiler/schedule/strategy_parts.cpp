@@ -72,6 +72,14 @@ double few_warps(int warps, double wanted) {
     return 1 + sweep_model::kFewWarpsCost * std::max(0.0, 1 - warps / wanted);
 }
 
+bool is_of_bytes(const Footprint& footprint) {
+    const auto is_byte = [](const auto& level) { return size_of(level.storage) == 1; };
+    const Operations& work = footprint.operations;
+    return std::ranges::all_of(footprint.reads, is_byte) && std::ranges::all_of(footprint.writes, is_byte) &&
+           work.functions + work.roots + work.divisions + work.fmas == 0 && !footprint.in_place &&
+           !footprint.swept_axis && !footprint.interleaved;
+}
+
 std::vector<int> vector_widths(const Footprint& footprint) {
     std::int64_t wide = 0;
     for (const LevelRead& read : footprint.reads)

@@ -50,7 +50,7 @@ using uchar2 = unsigned char __attribute__((ext_vector_type(2)));
 using uchar4 = unsigned char __attribute__((ext_vector_type(4)));
 using ushort2 = unsigned short __attribute__((ext_vector_type(2)));
 using ushort4 = unsigned short __attribute__((ext_vector_type(4)));
-using uint2 = unsigned __attribute__((ext_vector_type(2)));
+using uint2 = unsigned __attribute__((ext_vector_type(2), may_alias));  // bytes, too
 using uint4 = unsigned __attribute__((ext_vector_type(4)));
 struct float3 {
     float x, y, z;
@@ -68,6 +68,9 @@ inline longlong2 make_longlong2(long long x, long long y) {
     return {x, y};
 }
 inline uchar2 make_uchar2(unsigned char x, unsigned char y) {
+    return {x, y};
+}
+inline uint2 make_uint2(unsigned x, unsigned y) {
     return {x, y};
 }
 inline ushort2 make_ushort2(unsigned short x, unsigned short y) {

@@ -1,5 +1,5 @@
-// Random programs of single bytes, whose kernels compute four cells of a row in one word: neighbourhoods,
-// counts, sums, choices and comparisons, at sizes around and below four.
+// Random programs of single bytes, whose kernels compute four cells of a row in one word, and one word or two
+// in a row: neighbourhoods, counts, sums, choices and comparisons, at sizes around and below these.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -159,9 +159,13 @@ std::vector<schedule::Schedule> wide_schedules(const ir::Program& program, Rando
         if (program.rank() > 1 && drawn.threads[0] == 8) drawn.threads[1] = 4;
         if (drawn.threads[0] * drawn.threads[1] < 32) drawn.threads[0] = 32;
         if (!schedule::footprint(program, stage).in_place) {
-            drawn.cells[0] = 4;
             for (int axis = 1; axis < program.rank(); ++axis)
                 drawn.cells[axis] = random.between(1, 3);
+            drawn.cells[0] = 4;
+            schedule::Schedule wider = drawn;
+            wider.cells[0] = 8;  // refused where a stage has other values than bytes
+            const auto reasons = schedule::check(program, stage, wider, schedule::Target{});
+            if (random.chance(50) && schedule::is_legal(reasons)) drawn = wider;
         }
         schedules.push_back(drawn);
     }
@@ -172,7 +176,7 @@ std::vector<schedule::Schedule> wide_schedules(const ir::Program& program, Rando
 
 TEST_CASE("programs of single bytes on emulated CUDA, four cells in a word") {
     const Seeds seeds = seeds_from_environment(1, 150);
-    int refused = 0, packed = 0, sharing = 0;
+    int refused = 0, packed = 0, sharing = 0, wide = 0;
     for (std::uint64_t seed = seeds.first; seed < seeds.first + seeds.count; ++seed) {
         const ByteProgram source = ByteGenerator(seed).run();
         INFO("seed " << seed << "\n" << source.text);
@@ -191,10 +195,12 @@ TEST_CASE("programs of single bytes on emulated CUDA, four cells in a word") {
         const std::string text = emit::print_cuda(lowered.kernels);
         if (text.find("Four cells of the row") != std::string::npos) ++packed;
         if (text.find("Sums of neighbours in a row") != std::string::npos) ++sharing;
+        if (text.find("store8(") != std::string::npos) ++wide;
         emulator::EmulatedDevice device;
         CHECK(difference(reference, lowered, device, load_cuda) == "");
     }
     // Those with a free face, for some cells alone, or with too large numbers are not.
     CHECK(packed * 3 >= static_cast<int>(seeds.count));
     CHECK(sharing * 12 >= static_cast<int>(seeds.count));
+    CHECK(wide * 10 >= static_cast<int>(seeds.count));
 }

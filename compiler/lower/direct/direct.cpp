@@ -4,8 +4,10 @@
 #include <algorithm>
 #include <map>
 #include <optional>
+#include <utility>
 
 #include "compiler/lower/direct/direct.h"
+#include "compiler/lower/direct/row_sums.h"
 #include "compiler/lower/shared/cell.h"
 #include "compiler/lower/shared/packed.h"
 #include "compiler/lower/shared/reduce.h"
@@ -42,7 +44,7 @@ public:
             counts_[axis] = named_constant(function(), kCellConstants[axis], cells_[axis]);
         }
         first_ = declare_first_cell(context_, schedule_, counts_, function());
-        is_packed_ = cells_[0] == kPackedCells && can_pack(context_);
+        is_packed_ = cells_[0] % kPackedCells == 0 && can_pack(context_);
         if (!is_packed_) look_functions_up();
         Block work;
         if (cells_ == std::array<int, 3>{1, 1, 1}) {
@@ -200,7 +202,7 @@ private:
             if (read_extent(read, axis) > 1)
                 dims.push_back(counts_[axis] + (read.high[axis] - read.low[axis]));
         }
-        dims.push_back((is_packed_ ? Expr(1) : counts_[0]) + (beside.left + beside.right));
+        dims.push_back((is_packed_ ? Expr(words()) : counts_[0]) + (beside.left + beside.right));
         work.push_back(
             kernel::DeclareArray{value_type(read.level), window_name(read.level), std::move(dims)});
         for (const RowBlock& rows : row_blocks(read, cells_))
@@ -233,7 +235,7 @@ private:
         const Expr offset = row_offset(y + (read.low[1] - low_[1]), z + (read.low[2] - low_[2]));
         const int vector = cells_[0];
         if (rows.left == 0 && rows.right == 0) {
-            load_cells(read, window_element(read, z, y, beside.left), context_.array(read.level),
+            load_cells(read, {z, y, beside.left}, context_.array(read.level),
                        context_.place(read.level, offset), loads);
             return;
         }
@@ -243,10 +245,15 @@ private:
         const std::string name = in_loop ? context_.local(wanted) : context_.names().take(wanted);
         loads.push_back(kernel::DeclarePointer{type, name, context_.address(read.level, offset)});
         if (is_packed_) {
-            for (int word = -words_beside(rows.left); word <= words_beside(rows.right); ++word) {
-                load_cells(read, window_element(read, z, y, beside.left + word), name, word * kPackedCells,
-                           loads);
-            }
+            const auto load_word = [&](int word) {
+                const Expr from = kernel::address_of(name, word * kPackedCells, type);
+                loads.push_back(kernel::LoadVector{window_element(read, z, y, beside.left + word), from, 4});
+            };
+            for (int word = -words_beside(rows.left); word < 0; ++word)
+                load_word(word);
+            load_cells(read, {z, y, beside.left}, name, 0, loads);
+            for (int word = 0; word < words_beside(rows.right); ++word)
+                load_word(words() + word);
             return;
         }
         const auto load_one = [&](int x) {
@@ -259,14 +266,14 @@ private:
             for (int done = 0; done < count; done += vectors ? vector : 1) {
                 const int x = direction < 0 ? begin - done - (vectors ? vector : 1) : begin + done;
                 if (vectors) {
-                    load_cells(read, window_element(read, z, y, beside.left + x), name, x, loads);
+                    load_cells(read, {z, y, beside.left + x}, name, x, loads);
                 } else {
                     load_one(x);
                 }
             }
         };
         side(rows.left, beside.left_vectors, 0, -1);
-        load_cells(read, window_element(read, z, y, beside.left), name, 0, loads);
+        load_cells(read, {z, y, beside.left}, name, 0, loads);
         side(rows.right, beside.right_vectors, vector, 1);
     }
 
@@ -274,17 +281,24 @@ private:
         return is_packed_ ? words_beside(read) : sides(read, cells_[0], kernel::size_of(type_of(read.level)));
     }
 
-    void load_cells(const Read& read, Expr to, const std::string& array, Expr offset, Block& loads) {
+    // As many cells as a thread has of a row, to the window's element at {z, y, x}.
+    void load_cells(const Read& read, const std::array<Expr, 3>& to, const std::string& array,
+                    const Expr& offset, Block& loads) {
         const Type type = type_of(read.level);
+        const auto element = [&](int x) { return window_element(read, to[0], to[1], to[2] + x); };
         if (cells_[0] == 1) {
-            loads.push_back(
-                kernel::Assign{std::move(to), loaded(kernel::element(array, {std::move(offset)}, type),
-                                                     context_.stage().field(read.level))});
-        } else {
-            loads.push_back(kernel::LoadVector{
-                std::move(to), kernel::address_of(array, std::move(offset), type), cells_[0]});
+            loads.push_back(kernel::Assign{element(0), loaded(kernel::element(array, {offset}, type),
+                                                              context_.stage().field(read.level))});
+            return;
         }
+        for (int x = 0; x < cells_[0]; x += vector())
+            loads.push_back(
+                kernel::LoadVector{element(x), kernel::address_of(array, offset + x, type), vector()});
     }
+
+    int words() const { return cells_[0] / kPackedCells; }
+    // Cells that are loaded and stored at once. Eight bytes that are not packed are two vectors.
+    int vector() const { return is_packed_ ? cells_[0] : std::min(cells_[0], 4); }
 
     Expr loop_variable(int axis) const {
         static constexpr const char* kNames[] = {"x", "y", "z"};
@@ -301,85 +315,60 @@ private:
         Block row = is_packed_ ? compute_words(loop) : compute_cells(loop);
         for (const Write& write : context_.stage().writes)
             store_row(write, loop, row);
-        Block plane = std::move(sums_);
+        Block plane = row_sums_.take();
         append(plane, loop_over("y", counts_[1], std::move(row)));
         work.push_back(kernel::BlankLine{});
         append(work, loop_over("z", counts_[2], std::move(plane)));
     }
 
-    // The values of a row of cells: a word for each level that is stored.
+    // The values of a row of cells: words for each level that is stored.
     Block compute_words(const std::array<Expr, 3>& loop) {
+        const Expr own_word = words() > 1 ? kernel::variable("x", Type::i32) : Expr(0);
         PackedSources sources;
         sources.load = [&](const Level& level, const ir::Offset& shift) {
             const Read& read = read_of(level);
             const int bytes = (shift[0] % kPackedCells + kPackedCells) % kPackedCells;
-            const int word = sides_of(read).left + (shift[0] - bytes) / kPackedCells;
+            const Expr word = own_word + (sides_of(read).left + (shift[0] - bytes) / kPackedCells);
             const Expr z = loop[2] + (shift[2] - read.low[2]), y = loop[1] + (shift[1] - read.low[1]);
             return PackedSource{window_element(read, z, y, word),
                                 bytes == 0 ? Expr() : window_element(read, z, y, word + 1), bytes};
         };
-        std::vector<std::pair<RowSum, std::string>> known;
         if (cells_[1] > 1) {
             sources.row_sum = [&](const RowSum& sum, int row) {
-                const ir::Field& field = context_.stage().field(sum.level);
-                const auto at = [&](int shift) {
-                    return load_bytes(field, sources.load(sum.level, {shift, sum.low, sum.plane}));
-                };
-                Lanes lanes = at(sum.shifts.front());
-                for (std::size_t s = 1; s < sum.shifts.size(); ++s)
-                    lanes = *add(lanes, at(sum.shifts[s]));
-                auto found = std::ranges::find(known, sum, [](const auto& each) { return each.first; });
-                if (found == known.end()) {
-                    known.emplace_back(sum, context_.names().take(context_.label(sum.level) + "_sums"));
-                    found = known.end() - 1;
-                    add_rows(found->second, counts_[1] + (sum.high - sum.low), lanes);
-                }
-                for (std::size_t word = 0; word < lanes.words.size(); ++word)
-                    lanes.words[word] = sum_element(found->second, loop[1] + (row - sum.low), lanes, word);
-                return lanes;
+                return row_sums_.shared(context_, sum, sources, {counts_[1] + (sum.high - sum.low), words()},
+                                        {loop[1] + (row - sum.low), own_word});
             };
         }
         Block row{
             kernel::Comment{"Four cells of the row at once, each in a byte of a word or in half of one."}};
         const std::optional<PackedValues> values = lower_packed(context_, sources, row);
         if (!values) throw InternalError("cells that can be packed are not");
+        Block results;
         for (const Write& write : context_.stage().writes) {
             const auto& assigns = context_.stage().assigns;
             const auto place = std::ranges::find(assigns, write.assign) - assigns.begin();
-            words_[write.level] = values->assigned[static_cast<std::size_t>(place)];
+            Expr& word = words_[write.level];
+            word = values->assigned[static_cast<std::size_t>(place)];
+            if (words() == 1) continue;
+            const Expr result = kernel::element(result_name(write), {own_word}, Type::u32);
+            results.push_back(kernel::DeclareArray{Type::u32, result_name(write), {words()}});
+            row.push_back(kernel::Assign{result, std::exchange(word, Expr())});
         }
-        reduce_words(values->reduced, loop, row);
-        return row;
-    }
-
-    static Expr sum_element(const std::string& name, const Expr& row, const Lanes& lanes, std::size_t word) {
-        std::vector<Expr> indices{row};
-        if (lanes.words.size() > 1) indices.emplace_back(static_cast<int>(word));
-        return kernel::element(name, std::move(indices), Type::u32);
-    }
-
-    // Sums of cells in each row of the window, which the thread's rows of cells share.
-    void add_rows(const std::string& name, const Expr& count, const Lanes& lanes) {
-        std::vector<Expr> dims{count};
-        if (lanes.words.size() > 1) dims.emplace_back(static_cast<int>(lanes.words.size()));
-        if (sums_.empty())
-            sums_.push_back(kernel::Comment{"Sums of neighbours in a row, which rows of cells share."});
-        sums_.push_back(kernel::DeclareArray{Type::u32, name, std::move(dims)});
-        Block each;
-        const Expr y = kernel::variable("y", Type::i32);
-        for (std::size_t word = 0; word < lanes.words.size(); ++word)
-            each.push_back(kernel::Assign{sum_element(name, y, lanes, word), lanes.words[word]});
-        append(sums_, loop_over("y", count, std::move(each)));
+        reduce_words(values->reduced, loop, own_word, row);
+        append(results, loop_over("x", words(), std::move(row)));
+        return results;
     }
 
     // Whole numbers are added up exactly, in whatever order.
-    void reduce_words(const std::vector<Expr>& words, const std::array<Expr, 3>& loop, Block& row) {
-        if (words.empty()) return;
+    void reduce_words(const std::vector<Expr>& reduced, const std::array<Expr, 3>& loop, const Expr& own_word,
+                      Block& row) {
+        if (reduced.empty()) return;
         const Expr ones = kernel::int_literal(0x01010101, Type::u32);
-        const Expr inside =
-            kernel::call_helper(kernel::Helper::first_bytes, {context_.extent(0) - first_[0]});
+        Expr in_row = context_.extent(0) - first_[0];
+        if (words() > 1) in_row = kernel::max(in_row - own_word * kPackedCells, 0);
+        const Expr inside = kernel::call_helper(kernel::Helper::first_bytes, {in_row});
         CellValues sums;
-        for (const Expr& word : words) {
+        for (const Expr& word : reduced) {
             sums.reduced.push_back(kernel::call_helper(
                 kernel::Helper::byte_sum, {kernel::operation(kernel::Operator::bit_and, word, inside), ones,
                                            kernel::int_literal(0, Type::u32)}));
@@ -432,8 +421,11 @@ private:
     Expr result_at(const Write& write, const Expr& x) {
         const Type type = type_of(write.level);
         if (!is_packed_) return kernel::element(result_name(write), {x}, type);
-        return kernel::convert(kernel::call_helper(kernel::Helper::byte_of, {words_.at(write.level), x}),
-                               type);
+        const Expr of_row = words_.at(write.level);
+        const Expr word =
+            of_row ? of_row : kernel::element(result_name(write), {x / kPackedCells}, Type::u32);
+        const Expr number = of_row ? x : x % kPackedCells;
+        return kernel::convert(kernel::call_helper(kernel::Helper::byte_of, {word, number}), type);
     }
 
     void store_row(const Write& write, const std::array<Expr, 3>& loop, Block& row) {
@@ -466,14 +458,22 @@ private:
                 kernel::If{bounded(first_[0] + x, false),
                            {kernel::Assign{kernel::element(array, {offset + x}, type), result_at(write, x)}},
                            {}}};
-            store = {kernel::If{
-                bounded(first_[0], true),
-                {kernel::StoreVector{kernel::address_of(array, offset, type),
-                                     is_packed_ ? words_.at(write.level) : result_at(write, 0), cells_[0]}},
-                loop_over("x", counts_[0], std::move(one))}};
+            store = {kernel::If{bounded(first_[0], true), store_vectors(write, offset),
+                                loop_over("x", counts_[0], std::move(one))}};
         }
         if (in_row) store = {kernel::If{in_row, std::move(store), {}}};
         append(row, std::move(store));
+    }
+
+    Block store_vectors(const Write& write, const Expr& offset) {
+        const Type type = is_packed_ ? Type::u32 : type_of(write.level);
+        Expr from = is_packed_ ? words_.at(write.level) : Expr();
+        Block stores;
+        for (int x = 0; x < cells_[0]; x += vector()) {
+            if (x > 0 || !from.has_value()) from = kernel::element(result_name(write), {x}, type);
+            stores.push_back(kernel::StoreVector{context_.address(write.level, offset + x), from, vector()});
+        }
+        return stores;
     }
 
     Context& context_;
@@ -486,8 +486,9 @@ private:
     std::array<Expr, 3> first_;
     bool is_packed_ = false;  // four cells of a row in a word
     std::optional<TabulatedFunctions> tabulated_;
-    Block sums_;                   // of rows, of packed cells
-    std::map<Level, Expr> words_;  // that are stored, of the row that is computed
+    RowSums row_sums_;
+    // The word that is stored of the row that is computed; none where an array has several.
+    std::map<Level, Expr> words_;
 };
 
 }  // namespace
